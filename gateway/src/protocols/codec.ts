@@ -2,97 +2,95 @@ import type { Answer, AnswerEvent, RequestedTurn, Turn } from "#core/index.ts";
 import type { ReasoningTraits } from "./turn/reasoning-traits.ts";
 import type { UsageConvention } from "./usage/reading.ts";
 
-/** Says what could not be carried: short ASCII, no content of the call. The caller reads it in x-sluice-warnings. */
+/** Reports something that was dropped or changed: short ASCII without content of the call, returned in x-sluice-warnings. */
 export type Warn = (what: string) => void;
 
-/** A fresh id with this prefix, for things that the upstream's dialect does not name. */
+/** A new id with this prefix, where the upstream gives none. */
 export type NewId = (prefix: string) => string;
 
-/** What a kind of upstream does differently from its dialect's own vendor. */
+/** How a kind of upstream differs from the dialect's own vendor. */
 export interface DialectTraits {
   /** max_tokens for dialects that require it, when the caller set none. Default 8192. */
   readonly outputTokensDefault?: number;
-  /** openai-chat: how the cap is called. Default max_completion_tokens. */
+  /** openai-chat: name of the output cap. Default max_completion_tokens. */
   readonly outputCapName?: "max_tokens" | "max_completion_tokens";
-  /** openai-chat: the role that instructions get. Default system. */
+  /** openai-chat: role of the instructions. Default system. */
   readonly instructionRole?: "system" | "developer";
-  /** openai-chat: what earlier thoughts go back as, with the tool calls that they led to; absent or none: they do not. */
+  /** openai-chat: field in which earlier reasoning is sent back with its tool calls. Default none: it is not sent. */
   readonly reasoningField?: "reasoning_content" | "reasoning" | "none";
-  /** What the model takes of a request to reason. Absent: it is told as it is. */
+  /** How the model takes reasoning settings. Absent: they are sent as they are. */
   readonly reasoning?: ReasoningTraits;
   /**
-   * openai-chat: after a tool the assistant speaks, the instructions stand before it, ids of calls have nine letters and digits, and
-   * the beginning of an answer is marked as one; a conversation that is otherwise is refused (Mistral). Default false.
+   * openai-chat (Mistral): the assistant must speak after a tool result, instructions come first, call ids have nine letters or digits,
+   * and a prefilled answer is marked. Default false.
    */
   readonly strictTurns?: boolean;
   /** openai-chat: stream_options are refused. Default false. */
   readonly noStreamOptions?: boolean;
   /** The upstream downloads media from URLs. Default: as the dialect's own vendor does. */
   readonly fetchesUrls?: boolean;
-  /** openai-chat: web_search_options are taken. Default: by models that are named for it. */
+  /** openai-chat: web_search_options are accepted. Default: by models named for search. */
   readonly searchOptions?: boolean;
-  /** anthropic-messages: the vendor's own web search is not there. Default false. */
+  /** anthropic-messages: the vendor's web search is not available. Default false. */
   readonly noWebSearch?: boolean;
   /**
-   * Sampling parameters are refused: Anthropic's version 2026-10-21, OpenAI's models that reason; some of those only while they do.
-   * `fixed`: stop sequences are taken (Kimi). `penalties`: those and stop sequences alone are refused (xAI). Default false.
+   * Sampling parameters are refused, always or only while reasoning. `fixed`: but stop sequences are accepted (Kimi). `penalties`: only
+   * penalties and stop sequences are refused (xAI). Default false.
    */
   readonly refusesSampling?: boolean | "while-reasoning" | "fixed" | "penalties";
-  /** anthropic-messages: it can be asked to drop thoughts whose conversation has changed, where it would refuse them. Default false. */
+  /** anthropic-messages: the upstream can drop thinking blocks whose context changed instead of refusing them. Default false. */
   readonly dropsMovedThoughts?: boolean;
   /** anthropic-messages: a conversation that ends with the assistant is refused. Default false. */
   readonly refusesPrefill?: boolean;
-  /** openai-images: pictures to change are sent in `image`, as data URIs, to where pictures are made (Seedream). */
+  /** openai-images: edits go to the generation endpoint, with the pictures as data URIs in `image` (Seedream). */
   readonly editsWhereItMakes?: boolean;
-  /** gemini: a call and its result have no id, and are refused with one; their names and order say which is whose (Vertex). */
+  /** gemini: ids on calls and results are refused; name and order match them (Vertex). */
   readonly noCallIds?: boolean;
-  /** anthropic-messages: a prompt is marked to be cached also where its caller does not ask for it. Default false. */
+  /** anthropic-messages: mark prompts for caching even if the caller did not. Default false. */
   readonly cacheMarks?: boolean;
-  /** Schema output is not understood: ask for JSON in its place and warn. Default false. */
+  /** JSON schema output is not supported: plain JSON is requested with a warning. Default false. */
   readonly noSchemaOutput?: boolean;
-  /** openai-chat: how tokens are counted. Default: as OpenAI counts them. */
+  /** openai-chat: how tokens are counted. Default: like OpenAI. */
   readonly usage?: UsageConvention;
 }
 
 export interface TurnTarget {
   readonly upstreamModel: string;
-  /** Our id of the account that will read it: seals of others are left out. */
+  /** Our id of the account. Seals of other accounts are dropped. */
   readonly account: string;
   readonly traits: DialectTraits;
   readonly newId: NewId;
 }
 
-/** What a writer of answers must know of the call. */
 export interface AnswerContext {
   readonly turn: RequestedTurn;
-  /** The public name the caller used; given back where the upstream names none. */
+  /** The public model name, used if the upstream returns none. */
   readonly model: string;
-  /** Our id of the account that answers: seals are marked with it. */
+  /** Our id of the account that answers; stored in seals. */
   readonly account: string;
   /** Unix seconds. */
   readonly createdAt: number;
-  /** Unix seconds now, where an answer may come to its end long after; absent: it is whole already. */
+  /** Unix seconds now, for streams that end later. Absent for whole answers. */
   readonly now?: () => number;
-  /** Chat completions: the caller asked for a usage chunk. */
+  /** openai-chat: the caller asked for a usage chunk. */
   readonly wantsUsage: boolean;
   readonly newId: NewId;
   readonly warn: Warn;
 }
 
-/** The caller's side of a dialect. */
+/** A dialect as callers speak it. */
 export interface CallerCodec {
-  /** Throws Failure invalid_request when the body cannot be understood. */
+  /** Throws Failure invalid_request. */
   readTurn(body: Uint8Array, facts: { readonly model: string; readonly stream: boolean }, warn: Warn): Turn;
-  /** The whole answer's body. */
   writeAnswer(answer: Answer, context: AnswerContext): Uint8Array;
   writeEvents(context: AnswerContext): EventWriter;
 }
 
-/** The upstream's side of a dialect. */
+/** A dialect as upstreams speak it. */
 export interface UpstreamCodec {
-  /** The request's body. Throws Failure unsupported_by_model when the turn cannot be carried honestly. */
+  /** The request body. Throws Failure unsupported_by_model if dropping something would change the answer. */
   writeTurn(turn: Turn, target: TurnTarget, warn: Warn): Uint8Array;
-  /** Throws Failure upstream_error when the bytes are no answer. `account` marks seals. */
+  /** Throws Failure upstream_error if the body is not an answer. */
   readAnswer(body: Uint8Array, source: AnswerSource): Answer;
   readEvents(emit: (event: AnswerEvent) => void, source: AnswerSource): EventReader;
 }
@@ -100,23 +98,21 @@ export interface UpstreamCodec {
 export interface AnswerSource {
   readonly account: string;
   readonly newId: NewId;
-  /** What an answer holds that the neutral form does not. */
   readonly warn: Warn;
-  /** openai-chat: how the upstream counts tokens. */
   readonly usage?: UsageConvention | undefined;
 }
 
-/** Is given the payload of each server-sent event (its data lines joined, comments left out), in order. */
+/** Receives the data of each server-sent event in order. */
 export interface EventReader {
-  /** Throws Failure upstream_error on what is not an event of the dialect; unknown events are passed over. */
+  /** Throws Failure upstream_error for invalid events; unknown events are skipped. */
   read(data: string): void;
-  /** The bytes ended cleanly and the tap found the stream complete: says what is still missing, `end` last. */
+  /** Called when the stream is complete. Emits what is missing, `end` last. */
   end(): void;
 }
 
-/** Renders events as the caller's bytes; the returned text is whole events, or nothing yet. */
+/** Renders events as bytes for the caller. Returns whole events or an empty string. */
 export interface EventWriter {
-  /** What was written may be written again before the stream ends. Default false. */
+  /** The last event repeats the whole answer. Default false. */
   readonly repeatsOutput?: boolean;
   write(event: AnswerEvent): string;
 }

@@ -1,11 +1,11 @@
 import { Failure, type Served } from "#core/index.ts";
 import type { ReplyFacts, StreamTap, UsageReading, Wire } from "./dialect.ts";
 
-/** Passes bytes of any kind as they come. A tap of their dialect may listen to them: what it reads of their use counts. */
+/** Passes bytes unchanged. A tap of the dialect may read usage from them. */
 export class RawTap implements StreamTap {
   readonly isRaw = true;
   events = 0;
-  /** The connection ends it: what follows the last event is passed, too. */
+  /** Only the connection ends it. */
   readonly ended = false;
   readonly failure = null;
   readonly id = null;
@@ -23,7 +23,7 @@ export class RawTap implements StreamTap {
     return chunk;
   }
 
-  /** What turns out not to be of the dialect still goes to the caller. */
+  /** Bytes that turn out not to be of the dialect are still passed on. */
   protected listen(chunk: Uint8Array): void {
     if (this.#isUnread) return;
     try {
@@ -57,7 +57,7 @@ export class RawTap implements StreamTap {
     return this.#listener?.contentSeen ?? false;
   }
 
-  /** Whether all of it came is for the transport to say. */
+  /** The transport decides whether everything arrived. */
   complete(): boolean {
     return true;
   }
@@ -67,7 +67,7 @@ export class RawTap implements StreamTap {
   }
 }
 
-/** How whatever is passed through without being understood is listened to: not at all. */
+/** For calls that are passed through without being understood. */
 export const rawWire: Wire = {
   readRequest() {
     throw new Failure("invalid_request", "Nobody knows what is spoken there.");
@@ -78,7 +78,6 @@ export const rawWire: Wire = {
   tapBytes: () => new RawTap(),
 };
 
-/** What a reply says of itself that nobody understands. */
 export const noReplyFacts: ReplyFacts = Object.freeze({ usage: null, errorMessage: null, outputEstimate: 0, id: null });
 
 const emptyBytes = new Uint8Array(0);

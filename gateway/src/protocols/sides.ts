@@ -34,7 +34,7 @@ import {
 } from "./openai-responses/index.ts";
 import { rawWire } from "./raw-wire.ts";
 
-/** How the dialects that are only ever passed, never translated, are listened to. */
+/** Dialects that are never translated. */
 const nativeDialectWires: Readonly<Record<NativeDialectId, Wire>> = {
   "openai-completions": completionsWire,
   "openai-embeddings": embeddingsWire,
@@ -44,23 +44,21 @@ const nativeDialectWires: Readonly<Record<NativeDialectId, Wire>> = {
   "openai-speech": speechWire,
 };
 
-/** The smallest request of such a dialect; null for the others, and where there is none. */
+/** The smallest request of a native dialect; null for others and where there is none. */
 export function smallestRequest(dialect: WireDialectId, model: string): object | null {
   const wires: Readonly<Partial<Record<WireDialectId, Wire>>> = nativeDialectWires;
   return wires[dialect]?.smallestRequest?.(model) ?? null;
 }
 
-/** How the bodies of one endpoint's callers are read and written. */
+/** How requests on one endpoint are read and answers written. */
 export interface CallerSide {
   readonly wire: Wire;
-  /** null: a call of it cannot be translated. */
+  /** Null if calls cannot be translated. */
   readonly codec: CallerCodec | null;
 }
 
-/** The endpoints at which a model is called with a body. */
 export type CallEndpointId = Exclude<EndpointId, "video">;
 
-/** Endpoints that speak one dialect are listened to alike. */
 const nativeCallers = Object.fromEntries(
   Object.entries(nativeDialects).map(([endpoint, dialect]): [string, CallerSide] => [
     endpoint,
@@ -89,17 +87,15 @@ export function callerSide(endpoint: CallEndpointId): CallerSide {
   return callers[endpoint];
 }
 
-/** What is known of a dialect as upstreams speak it. */
+/** How requests to upstreams of a dialect are written and answers read. */
 export interface UpstreamSide {
-  /** How its generated answers are listened to. */
   readonly replyReader: ReplyReader;
-  /** null: nothing is translated into it. */
+  /** Null if nothing is translated into it. */
   readonly codec: UpstreamCodec | null;
-  /** Which addresses of media its upstreams read by themselves; null: all. */
+  /** URLs that upstreams can read themselves. Null: all. */
   readonly takesUrl: ((url: string) => boolean) | null;
-  /** Media that its requests can name by address, where that is not all. */
+  /** Media that requests can name by URL. Absent: all. */
   readonly namedMedia?: ReadonlySet<MediaPart["kind"]>;
-  /** The shape of its refusals. */
   readonly errors: Pick<Dialect, "errorShape" | "readRefusal">;
 }
 
@@ -120,13 +116,13 @@ const upstreams: Readonly<Record<WireDialectId, UpstreamSide>> = {
     codec: bedrockConverseCodec,
     takesUrl: (url) => url.startsWith("s3://"),
   }),
-  // Vectors are translated by a codec of their own.
+  // Translated by the codecs in `embeddings/`.
   "gemini-embed-content": upstreamSideOf(embeddingUpstreams["gemini-embed-content"], gemini),
   "gemini-batch-embed": upstreamSideOf(embeddingUpstreams["gemini-batch-embed"], gemini),
   "vertex-predict": upstreamSideOf(embeddingUpstreams["vertex-predict"], gemini),
   "titan-embeddings": upstreamSideOf(embeddingUpstreams["titan-embeddings"], bedrockErrors),
   "cohere-on-bedrock": upstreamSideOf(embeddingUpstreams["cohere-on-bedrock"], bedrockErrors),
-  // Asked as completions are, answered as chat is.
+  // Requests are completions, answers are chat completions.
   "mistral-fim": upstreamSideOf(openaiChatWire, openaiChat),
   "openai-images": upstreamSideOf(imagesWire, openaiChat),
   any: upstreamSideOf(rawWire, openaiChat),
@@ -144,7 +140,7 @@ export function upstreamSide(dialect: WireDialectId): UpstreamSide {
   return upstreams[dialect];
 }
 
-/** What an upstream refused: as its body looks, else as its dialect says. */
+/** Reads a refusal by the shape of its body, else as the upstream's dialect. */
 export function readRefusal(spoken: WireDialectId, status: number, body: Uint8Array): UpstreamRefusal {
   const shape = refusalShape(body);
   return (shape === null ? upstreams[spoken].errors : dialectByErrorShape[shape]).readRefusal(status, body);
@@ -152,12 +148,9 @@ export function readRefusal(spoken: WireDialectId, status: number, body: Uint8Ar
 
 const dialectByErrorShape = { openai: openaiChat, anthropic: anthropicMessages, google: gemini };
 
-/**
- * Whose error a body is by its own looks, whatever was spoken to the upstream: Anthropic's models at Google Cloud refuse in
- * either shape, proxies in a third. null: no vendor's.
- */
+/** The vendor whose error shape a body has: Claude at Google Cloud uses either, proxies a third. Null for none. */
 export function refusalShape(body: Uint8Array): keyof typeof dialectByErrorShape | null {
-  // Google sends lists of one below its OpenAI face.
+  // Google's OpenAI-compatible endpoint wraps errors in an array.
   const reply = parseFirst(decoder.decode(body)) ?? {};
   const { error } = reply;
   if (!isObject(error) || typeof error["message"] !== "string") return null;

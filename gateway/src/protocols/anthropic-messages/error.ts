@@ -9,7 +9,6 @@ export const anthropicMessages: Dialect = {
   errorShape: "anthropic",
   renderError,
   renderStreamError: renderMessagesStreamError,
-  /** A body of another shape says only its status. */
   readRefusal(status, body) {
     const error = objectOf(parseObject(decoder.decode(body))?.["error"]);
     const said = textOf(error["message"]);
@@ -21,10 +20,10 @@ export const anthropicMessages: Dialect = {
     return errorBody({ type, message: contextLength ? tooLong(message) : message }, requestId);
   },
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
-  /** In Anthropic's header names; the reset is a time, in RFC 3339. */
+  /** The reset is an RFC 3339 time. */
   addLimitHeaders(out, unit, { limit, remaining, resetMs }, now) {
     const name = `anthropic-ratelimit-${unit}`;
-    // Rounded up: a caller that waits until then is not refused again.
+    // Rounded up so that a caller who waits is not refused again.
     const resetSeconds = Math.ceil((now + resetMs) / 1_000);
     out[`${name}-limit`] = String(limit);
     out[`${name}-remaining`] = String(remaining);
@@ -32,19 +31,18 @@ export const anthropicMessages: Dialect = {
   },
 };
 
-/** Anthropic's error body, with what a limit adds. */
 function renderError(failure: Failure, requestId: string | null): string {
   const { anthropicType } = failureTable[failure.code];
   const message = failure.contextLength ? tooLong(failure.message) : failure.message;
   return errorBody({ type: anthropicType, message, ...failure.details }, requestId);
 }
 
-/** The same as an event; SDKs raise it. Nothing follows it. */
+/** SDKs throw on this event. Nothing follows it. */
 export function renderMessagesStreamError(failure: Failure, requestId: string | null): string {
   return `event: error\ndata: ${refusalBody(failure) ?? renderError(failure, requestId)}\n\n`;
 }
 
-/** What an `error` event, or an answer that is an error, tells. */
+/** The failure for an `error` event or an error body. */
 export function messagesFailure(error: unknown): Failure {
   return reportedFailure(error, errorText(error), { type: "error", error });
 }
@@ -70,8 +68,8 @@ const types: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Claude Code compacts a conversation when it reads "prompt is too long", and takes the sizes from
- * "<n> tokens > <m> maximum": in any vendor's wording they are the two largest numbers.
+ * Claude Code compacts a conversation on "prompt is too long" and reads the sizes from "<n> tokens > <m> maximum". They are the two
+ * largest numbers in any vendor's text.
  */
 function tooLong(message: string): string {
   if (/prompt is too long/i.test(message)) return message;

@@ -3,28 +3,27 @@ import { skipSpace } from "../json/cursor.ts";
 import { cutNodes, JsonNode } from "../json/node.ts";
 import { walkMembers } from "../json/walk.ts";
 
-/** Where fields of a messages request stand, by name. */
+/** Fields of a messages request, by place and name. */
 export interface FieldPlaces {
-  /** At the top. */
+  /** Top-level members. */
   readonly members?: readonly string[];
-  /** In an object at the top. */
+  /** Members of top-level objects. */
   readonly nested?: Readonly<Record<string, readonly string[]>>;
-  /** In a tool. */
+  /** Members of tools. */
   readonly ofTools?: readonly string[];
-  /** Whole tools, by how their type begins. */
+  /** Prefixes of the types of whole tools. */
   readonly toolTypes?: readonly string[];
-  /** In a cache_control, wherever it stands. */
+  /** Members of any cache_control. */
   readonly ofCacheMarks?: readonly string[];
 }
 
-/** A messages request whose grammar was checked, as far as these fields go. */
 interface FieldsDocument {
   has(places: FieldPlaces): boolean;
-  /** The bytes without them; all others stay as they are. */
+  /** The bytes without these fields. */
   without(all: readonly FieldPlaces[]): Uint8Array;
 }
 
-/** null: the bytes do not name any of them, so that nothing has to be walked. */
+/** Null if the bytes name none of them. */
 export function findFields(body: Uint8Array, all: readonly FieldPlaces[]): FieldsDocument | null {
   const bytes = asBuffer(body);
   if (!all.some((places) => marksOf(places).some((mark) => bytes.includes(mark)))) return null;
@@ -33,7 +32,7 @@ export function findFields(body: Uint8Array, all: readonly FieldPlaces[]): Field
     has: (places) => cutsOf(bytes, root, [places]).length > 0,
     without(gone) {
       const cuts = cutsOf(bytes, root, gone).toSorted((a, b) => a.start - b.start || b.end - a.end);
-      // What stands in a part that goes is gone with it.
+      // Cuts within a cut are redundant.
       let end = 0;
       const outer = cuts.filter((cut) => {
         if (cut.start < end) return false;

@@ -3,10 +3,7 @@ import type { Edit } from "../json/bytes.ts";
 import { cutNodes, type JsonNode } from "../json/node.ts";
 import { sealMark } from "../turn/seal-text.ts";
 
-/**
- * What gives way in a messages request, so that Anthropic is shown no seal of another vendor: the blocks that are one, and
- * messages that held nothing else.
- */
+/** Edits that remove blocks with another vendor's seal, and messages left empty, since Anthropic would refuse them. */
 export function sealCutsInMessages(body: JsonNode, warn: Warn): readonly Edit[] {
   const cuts: Edit[] = [];
   let lostThought = false;
@@ -22,9 +19,9 @@ export function sealCutsInMessages(body: JsonNode, warn: Warn): readonly Edit[] 
 
 interface MessageRead {
   readonly cuts: readonly Edit[];
-  /** It held seals and nothing else. */
+  /** It held only seals. */
   readonly emptied: boolean;
-  /** Its first block was a seal, and no other thought begins it now. */
+  /** Its first block was a seal, and no other thinking block begins it now. */
   readonly unthought: boolean;
   readonly holdsResults: boolean;
   readonly holdsCalls: boolean;
@@ -44,7 +41,7 @@ function readMessage(message: JsonNode): MessageRead {
   };
 }
 
-/** Of a text that another vendor's model wrote: Anthropic would refuse an index that it did not make. */
+/** Citations by another vendor's model: Anthropic refuses an index that it did not make. */
 function foreignCitations(block: JsonNode): readonly Edit[] {
   return block
     .membersNamed("citations")
@@ -62,7 +59,7 @@ function holdsSeal(place: JsonNode, name: string): boolean {
   return place.textsNamed(name).some((text) => text.startsWith(sealMark));
 }
 
-/** Whether the running loop of tool calls began with a thought that was a seal, and now begins without one. */
+/** Whether the current loop of tool calls lost the thinking block it began with. */
 function lostItsThought(messages: readonly MessageRead[]): boolean {
   let first: MessageRead | null = null;
   for (const message of messages.toReversed()) {
@@ -73,8 +70,8 @@ function lostItsThought(messages: readonly MessageRead[]): boolean {
 }
 
 /**
- * With a budget for thoughts, Anthropic refuses a running loop of tool calls that does not begin with one (its docs, "Preserving
- * thinking blocks"), and without thinking an edit that clears thoughts. `adaptive` thinking asks for neither.
+ * Anthropic refuses a thinking budget if the loop of tool calls does not begin with thinking ("Preserving thinking blocks"), and
+ * clear_thinking edits without thinking.
  */
 function withoutThinking(body: JsonNode, warn: Warn): readonly Edit[] {
   const budgeted = body.membersNamed("thinking").filter((thinking) => thinking.textsNamed("type").includes("enabled"));

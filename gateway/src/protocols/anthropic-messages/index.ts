@@ -21,7 +21,7 @@ export const anthropicMessagesWire: Wire = {
   tapStream: () => new MessagesStreamTap(),
 };
 
-/** `/v1/messages/count_tokens`: the same prompt, answered with a number and never with a stream. */
+/** `/v1/messages/count_tokens`: answered with a number. */
 export const countTokensWire: Wire = {
   ...anthropicMessagesWire,
   readRequest: readCountRequest,

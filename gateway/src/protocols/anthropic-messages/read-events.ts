@@ -26,7 +26,7 @@ import { warnOfCaller, warnOfUnknownType, warnOfUnreadMembers } from "../turn/wa
 import { messagesFailure } from "./error.ts";
 import { mergeUsage, readMessagesUsage } from "./reply.ts";
 
-/** A whole message in neutral form. Blocks of server tools have none. */
+/** Blocks of server tools are dropped. */
 export function readMessagesAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const message = parseReply(body);
   if (!Array.isArray(message["content"])) {
@@ -52,8 +52,8 @@ export function readMessagesAnswer(body: Uint8Array, source: AnswerSource): Answ
 }
 
 /**
- * How a message ended, from an answer or a message_delta's delta. A reason that is not known ended it well. `compaction` is a beta's: the
- * conversation was made shorter and goes on when it is sent again.
+ * Reads how a message or message_delta ended. Unknown reasons count as "stop". `compaction` (beta) ends a turn that continues when it is
+ * sent again.
  */
 function readFinish(stopped: JsonObject): Finish {
   const reason = finishReasons.get(textOf(stopped["stop_reason"]) ?? "") ?? "stop";
@@ -70,7 +70,6 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ["model_context_window_exceeded", "context-length"],
 ]);
 
-/** What is read of a message, and what labels it: a container, and what of the caller's context was edited, are the vendor's own. */
 const messageMembers: ReadonlySet<string> = new Set([
   ...["id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage", "diagnostics"],
 ]);
@@ -89,7 +88,7 @@ function warnOfBlock(block: JsonObject, warn: Warn): void {
   warnOfCaller(block, warn);
 }
 
-/** All words of a block rest on each source that it cites. */
+/** A citation applies to the whole block. */
 function readCitation(citation: JsonObject, warn: Warn): Citation | null {
   const quote = textOf(citation["cited_text"]);
   switch (citation["type"]) {
@@ -114,13 +113,13 @@ function readCitation(citation: JsonObject, warn: Warn): Citation | null {
 
 type Emit = (event: AnswerEvent) => void;
 
-/** One content block of a stream between its start and its stop. What comes before it is opened waits in it. */
+/** A content block between its start and stop. Deltas are buffered until it is opened. */
 class OpenBlock {
   readonly index: number;
   stopped = false;
 
   readonly #source: AnswerSource;
-  /** null for the blocks of server tools, which are passed over. */
+  /** Null for server tools, whose blocks are dropped. */
   readonly #head: BlockHead | null;
   readonly #input: string;
   #opened = false;
@@ -152,7 +151,7 @@ class OpenBlock {
     this.#buffered = [];
   }
 
-  /** Takes a delta; returns the size of what has to wait. */
+  /** Returns the length of text that had to be buffered. */
   add(delta: JsonObject, emit: Emit): number {
     if (this.#head === null) return 0;
     if (delta["type"] === "citations_delta") {
@@ -177,7 +176,7 @@ class OpenBlock {
   close(emit: Emit): void {
     const head = this.#head;
     if (head === null) return;
-    // Some imitations give a call's whole input at its start; a call without arguments has one empty delta, or none.
+    // Some vendors send a call's whole input at its start.
     if (!this.#hasText && head.kind === "tool-call") this.#emitText(this.#input, emit);
     if (head.kind === "reasoning" && this.#signature !== "") {
       const { account } = this.#source;
@@ -223,9 +222,9 @@ function headOf(content: JsonObject, source: AnswerSource): BlockHead | null {
   }
 }
 
-/** Reads a message's events. Blocks that run side by side, which only imitations do, are put one behind the other. */
+/** Reads message events. Interleaved blocks, which only other vendors send, are put in order. */
 export class MessagesEventReader extends AnswerReader {
-  /** In the order in which they began; the first one is the open one. */
+  /** In order of their start; the first is open. */
   #blocks: OpenBlock[] = [];
   #waitingSize = 0;
   #reported: JsonObject = {};
@@ -256,7 +255,6 @@ export class MessagesEventReader extends AnswerReader {
         this.fail(messagesFailure(event["error"]));
         break;
       default:
-        // An error without a type is still one.
         if (event["type"] === undefined && isObject(event["error"])) this.fail(messagesFailure(event["error"]));
         else if (!silentEvents.has(event["type"])) warnOfUnknownType("events", event["type"], this.source.warn);
     }
@@ -333,7 +331,7 @@ export class MessagesEventReader extends AnswerReader {
 const endMembers: ReadonlySet<string> = new Set(["type", "delta", "usage"]);
 const silentEvents: ReadonlySet<unknown> = new Set(["ping", "message_stop"]);
 
-/** The block that a delta belongs to when nobody began one. */
+/** The block type for deltas without a content_block_start. */
 const deltaBlocks: ReadonlyMap<unknown, string> = new Map([
   ["text_delta", "text"],
   ["thinking_delta", "thinking"],

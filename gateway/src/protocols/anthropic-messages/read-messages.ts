@@ -22,7 +22,7 @@ export function readMessages(messages: readonly unknown[], warn: Warn): readonly
   return withCallSeals(read, reading.seals);
 }
 
-/** What is learnt on the way: tools by the ids of their calls, and the seals of calls. */
+/** Tool names by call id, and seals of calls. */
 interface ReadState {
   readonly warn: Warn;
   readonly names: Map<string, string>;
@@ -64,7 +64,7 @@ function readBlock(block: JsonObject, param: string, reading: ReadState): TurnPa
   }
 }
 
-/** Blocks that may also stand inside a tool's result. */
+/** Blocks that may also occur in a tool result. */
 function readContent(block: JsonObject, param: string, warn: Warn): (TextPart | MediaPart)[] {
   switch (block["type"]) {
     case "text":
@@ -80,7 +80,7 @@ function readContent(block: JsonObject, param: string, warn: Warn): (TextPart | 
   }
 }
 
-/** A block of a server tool or of a beta: what it says in plain text is kept. */
+/** Keeps only the text of server tool and beta blocks. */
 function readUnknownBlock(block: JsonObject, param: string, warn: Warn): TextPart[] {
   const type = textOf(block["type"]);
   if (type === null) throw invalid(`${param}.type`, "must be a string");
@@ -153,7 +153,7 @@ function readImage(block: JsonObject, param: string, warn: Warn): MediaPart {
 
 const imageMembers: ReadonlySet<string> = new Set(["type", "source", "cache_control"]);
 
-/** A `document` block; one made of content blocks becomes its text, and its pictures behind it. */
+/** A document made of blocks becomes its text, followed by its pictures. */
 function readDocument(block: JsonObject, param: string, warn: Warn): (TextPart | MediaPart)[] {
   if (objectOf(block["citations"])["enabled"] === true) warn("citations are not understood by the upstream");
   const before = textParts(textOf(block["context"]) ?? "");
@@ -168,7 +168,7 @@ function readDocument(block: JsonObject, param: string, warn: Warn): (TextPart |
   return [...before, documentPart({ kind: "text", text }, block), ...pictures];
 }
 
-/** A `search_result` block as the document that it stands for, its source as the first line. */
+/** A `search_result` becomes a document with the source as its first line. */
 function readSearchResult(block: JsonObject): MediaPart {
   const texts = arrayOf(block["content"]).flatMap((item) => textOf(objectOf(item)["text"]) ?? []);
   const text = [textOf(block["source"]) ?? "", ...texts].filter((line) => line !== "").join("\n");
@@ -196,14 +196,14 @@ function readSource(source: JsonObject, param: string): MediaSource {
 }
 
 /**
- * Anthropic's tool_use has no place for a seal, and Gemini refuses a call that comes back without its own. It travels
- * as the signature of an empty thinking block, which clients keep and send back, and names its call.
+ * tool_use has no field for a seal, but Gemini requires it back. It travels as the signature of an empty thinking block that names its
+ * call.
  */
 export function callSealText(seal: Seal, callId: string): string {
   return sealText({ ...seal, itemId: callSealMark + callId });
 }
 
-/** The seal of a call in the signature of a thinking block; null when it is a thought's own. */
+/** Null if the signature belongs to the thinking block itself. */
 function readCallSeal(signature: string): { readonly callId: string; readonly seal: Seal } | null {
   const seal = readSealText(signature);
   const itemId = seal?.itemId ?? null;
@@ -211,7 +211,7 @@ function readCallSeal(signature: string): { readonly callId: string; readonly se
   return { callId: itemId.slice(callSealMark.length), seal: { ...seal, itemId: null } };
 }
 
-/** The conversation with each call that a seal was found for sealed again. */
+/** Puts the seals back on their calls. */
 function withCallSeals(messages: TurnMessage[], seals: ReadonlyMap<string, Seal>): readonly TurnMessage[] {
   if (seals.size === 0) return messages;
   const sealed = (part: ToolCallPart): ToolCallPart => ({ ...part, seal: seals.get(part.id) ?? null });

@@ -23,7 +23,7 @@ import { warnOfUnsentMembers } from "../turn/warnings.ts";
 import { readMessages } from "./read-messages.ts";
 import { isWebSearch, readWebSearch } from "./write-turn.ts";
 
-/** A messages request in neutral form. Source: Anthropic API reference, "Create a Message", with its betas. */
+/** Reads a messages request. Source: Anthropic API reference, "Create a Message", with its betas. */
 export function readMessagesTurn(body: Uint8Array, facts: { readonly stream: boolean }, warn: Warn): Turn {
   const request = parseBody(body);
   const messages = arrayMember(request, "messages");
@@ -53,7 +53,7 @@ export function readMessagesTurn(body: Uint8Array, facts: { readonly stream: boo
     userId: textOf(objectOf(request["metadata"])["user_id"]),
     metadata: null,
     cacheKey: null,
-    // In the words of the neutral form, which are OpenAI's.
+    // The neutral form uses OpenAI's names.
     serviceTier: textMember(request, "service_tier")?.replace(/^standard_only$/, "default") ?? null,
   };
 }
@@ -62,17 +62,16 @@ const outputMembers: ReadonlySet<string> = new Set(["effort", "format"]);
 const thinkingMembers: ReadonlySet<string> = new Set(["type", "budget_tokens", "display"]);
 
 const requestMembers: ReadonlySet<string> = new Set([
-  // Carried by the turn, or read by the gateway.
   ...["model", "messages", "max_tokens", "system", "stream", "stop_sequences", "temperature", "top_p", "top_k"],
   ...["tools", "tool_choice", "thinking", "output_config", "output_format", "metadata", "service_tier"],
-  // Of use to Anthropic alone (caching, telemetry, billing, versions): nothing is lost without them.
+  // Only useful at Anthropic (caching, telemetry, billing, versions).
   ...["cache_control", "betas", "anthropic_beta", "anthropic_version", "diagnostics", "fallback_credit_token"],
 ]);
 
-/** Whoever begins a thread sends the whole conversation, so that nothing of it is missing. */
+/** The first call of a thread holds the whole conversation. */
 export const threadDropped = "the upstream keeps no threads: thread was left out, and it cannot be continued";
 
-/** Names the fields that have no place elsewhere. Throws Failure unsupported_by_model for a conversation that is not there. */
+/** Throws Failure unsupported_by_model for a thread that is not in the request. */
 function warnOfUnknownMembers(request: JsonObject, warn: Warn): void {
   for (const [name, value] of Object.entries(request)) {
     if (requestMembers.has(name) || value === null || (Array.isArray(value) && value.length === 0)) continue;
@@ -88,7 +87,7 @@ function warnOfUnknownMembers(request: JsonObject, warn: Warn): void {
   }
 }
 
-/** Claude Code's attribution line stands among the instructions, but it is telemetry and no instruction. */
+/** A line of telemetry that Claude Code adds to the instructions. */
 const attribution = "x-anthropic-billing-header:";
 
 function readSystem(system: unknown): TextPart[] {
@@ -158,10 +157,10 @@ function readTools(request: JsonObject, warn: Warn) {
 function readTool(tool: unknown, param: string, warn: Warn): TurnTool[] {
   if (!isObject(tool)) throw invalid(param, "must be an object");
   const type = tool["type"] ?? "custom";
-  // Read as a wish of the whole turn.
+  // Read by readWebSearch.
   if (isWebSearch(type)) return [];
   if (type !== "custom") {
-    // Anthropic's own tools have no schema in the request: their models know them, other vendors' do not.
+    // Anthropic's own tools have no schema, so other models cannot use them.
     const named = typeof type === "string" && /^[a-z0-9_]{1,64}$/.test(type) ? `the tool ${type}` : "a typed tool";
     warn(`${named} is not understood by the upstream and was left out`);
     return [];
@@ -178,7 +177,6 @@ function readTool(tool: unknown, param: string, warn: Warn): TurnTool[] {
   return [{ name, description, parameters: schema, strict: booleanOf(tool["strict"]), cache: readCacheControl(tool) }];
 }
 
-/** Arguments stream as they come everywhere. */
 const toolMembers: ReadonlySet<string> = new Set([
   ...["type", "name", "description", "input_schema", "strict", "cache_control"],
   ...["allowed_callers", "eager_input_streaming"],

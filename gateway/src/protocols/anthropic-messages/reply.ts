@@ -8,9 +8,8 @@ import { missingSideOf, readServed } from "../usage/read-served.ts";
 import { rawUsage, toolUseIn } from "../usage/reading.ts";
 
 /**
- * Anthropic's usage object into classes that do not overlap: `input_tokens` leaves out what was written to and read
- * from the cache, thinking is inside `output_tokens`. A reported zero is a value. Returns null when there is no usable
- * object, so that nobody takes silence for zero.
+ * Splits Anthropic's usage into classes. `input_tokens` excludes the cache, `output_tokens` includes thinking. A reported zero counts;
+ * null without a usable object.
  */
 export function readMessagesUsage(reported: unknown): UsageReading | null {
   if (!isObject(reported)) return null;
@@ -26,15 +25,12 @@ export function readMessagesUsage(reported: unknown): UsageReading | null {
   };
 }
 
-/**
- * What a stream's later usage says over what was known: every field it tells replaces the earlier one and none is
- * added, for the numbers are cumulative; null tells nothing.
- */
+/** Merges later usage of a stream: numbers are cumulative, null reports nothing. */
 export function mergeUsage(known: JsonObject, later: JsonObject): JsonObject {
   return { ...known, ...withoutNulls(later) };
 }
 
-/** The usage object of an answer. Anthropic has no classes for sounds and pictures: they count as ordinary tokens. */
+/** Anthropic has no classes for audio and pictures: they count as text. */
 export function writeMessagesUsage(usage: Usage | null) {
   const { cacheWrite5m, cacheWrite1h, cacheRead, reasoning, ...counts } = usage ?? noUsage;
   return {
@@ -56,8 +52,7 @@ function classesOf(reported: JsonObject): Usage {
   const split = objectOf(reported["cache_creation"]);
   const written5m = countOf(split["ephemeral_5m_input_tokens"]) ?? 0;
   const written1h = countOf(split["ephemeral_1h_input_tokens"]) ?? 0;
-  // The split stands only at a stream's start and may lag behind the total: the total counts, and what the split
-  // does not explain was written for five minutes, which is the default.
+  // The split may lag behind the total. The rest was written for five minutes, the default.
   const written = countOf(reported["cache_creation_input_tokens"]) ?? written5m + written1h;
   const cacheWrite1h = Math.min(written1h, written);
   return {
@@ -73,9 +68,9 @@ function classesOf(reported: JsonObject): Usage {
 }
 
 /**
- * The sampling requests behind one answer, each to be priced by its own length: `usage` is the last of them, `others` are those
- * before it and those that the top level does not include. Beyond the bound they stay together, which is never cheaper.
- * Sources: Anthropic's context compaction and advisor tool (beta).
+ * Splits usage into the sampling requests behind one answer, each priced by its own length: `usage` is the last, `others` the earlier
+ * ones and those not in the top-level fields. Beyond the bound they stay together, which is never cheaper. Sources: Anthropic's context
+ * compaction and advisor tool (beta).
  */
 function iterationsOf(reported: JsonObject): { readonly usage: Usage; readonly others: readonly OtherUsage[] } {
   let usage = classesOf(reported);
@@ -97,10 +92,10 @@ function iterationsOf(reported: JsonObject): { readonly usage: Usage; readonly o
   return { usage, others };
 }
 
-/** Entries of the ledger for one answer. */
+/** Ledger entries for one answer. */
 const iterationsMax = 32;
 
-/** The tokens of other entries are not included in the top-level fields. */
+/** Whether the top-level fields include it. */
 function isIncluded({ type }: JsonObject): boolean {
   return type === "message" || type === "fallback_message";
 }
@@ -109,7 +104,6 @@ function combine(one: Usage, other: Usage, by: (one: number, other: number) => n
   return { ...one, ...Object.fromEntries(perIteration.map((name) => [name, by(one[name], other[name])])) };
 }
 
-/** What an iteration reports of its own. */
 const perIteration = ["inputUncached", "cacheRead", "cacheWrite5m", "cacheWrite1h", "output", "reasoning"] as const;
 
 const replyMembers: ReadonlySet<string> = new Set([
@@ -122,7 +116,6 @@ const replyMembers: ReadonlySet<string> = new Set([
   "container",
 ]);
 
-/** Reads a whole message: that it is one, and what it used. The bytes themselves go on unchanged. */
 export function readMessagesReply(body: Uint8Array): ReplyFacts {
   const members = scanReply(body, replyMembers);
   const content = members.get("content");
@@ -145,7 +138,7 @@ export function containerIn(container: unknown): readonly string[] {
   return id === null ? [] : [id];
 }
 
-/** Reads the answer of a count: it used nothing. */
+/** A count uses nothing. */
 export function readCountReply(body: Uint8Array): ReplyFacts {
   const members = scanReply(body, replyMembers);
   const counted = members.get("input_tokens");

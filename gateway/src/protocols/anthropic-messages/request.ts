@@ -12,7 +12,7 @@ import { mayHoldTools, namedObject, objectNames, objectsAt } from "../request/na
 import { BodyReader, type OpenFacts, type RequestBody } from "../request/request-body.ts";
 import { toolFacts } from "../request/tool-facts.ts";
 
-/** A conversation can add tools on its way (`tool_addition`). */
+/** A conversation can add tools (`tool_addition`). */
 const toolDefinition: ReadonlySet<string> = new Set(["definition"]);
 const objectsOfClaude = objectNames(["file_id", "skill_id"], ["file_id", "skill_id"], { toolsIn: [...toolDefinition] });
 const prompt = ["system", "tools", "container", "metadata", "thread", "max_tokens", "stream"];
@@ -21,19 +21,18 @@ const countBodies = new BodyReader(requestFields["count-tokens"], prompt, object
 const wantedThread = new GovernedNames(["type", "previous_message_id"]);
 const wantedMetadata = new GovernedNames(["user_id"]);
 
-/** Reads what governs a messages request. Source: Anthropic API reference, "Create a Message". */
+/** Source: Anthropic API reference, "Create a Message". */
 export function readMessagesRequest(bytes: Uint8Array): RequestFacts {
   const body = bodies.read(bytes);
   const facts = promptFacts(body);
   const maxTokens = body.get("max_tokens");
   addThread(body, facts);
   facts.stream = body.isOn("stream");
-  // Zero is allowed: it warms the cache.
+  // Zero warms the cache.
   if (maxTokens !== undefined) facts.outputTokensMax = Number(readSpan(bytes, maxTokens));
   return facts;
 }
 
-/** The same prompt, but only its tokens are counted: nothing is generated and nothing streams. */
 export function readCountRequest(bytes: Uint8Array): RequestFacts {
   return promptFacts(countBodies.read(bytes));
 }
@@ -62,10 +61,7 @@ function addedTools(body: Uint8Array): readonly Span[] {
   return found;
 }
 
-/**
- * A thread that the vendor keeps: the answer is kept for the next call, and `continue` names the answer before. Source: Anthropic
- * API reference, "Message threads".
- */
+/** Reads a thread kept by the vendor, in which `continue` names the previous answer. Source: Anthropic API reference, "Message threads". */
 function addThread(body: RequestBody, facts: OpenFacts): void {
   const span = body.nonNull("thread");
   if (span === null) return;
@@ -79,22 +75,19 @@ function addThread(body: RequestBody, facts: OpenFacts): void {
   facts.continues = namedObject("previous_message_id", id);
 }
 
-/** Claude Code writes its session into `metadata.user_id`, as a JSON text with the device and account. */
+/** Claude Code puts its session into `metadata.user_id`. */
 function readAffinity(body: Uint8Array, span: Span | undefined): string | null {
   if (span === undefined || body[span.start] !== OPEN_OBJECT) return null;
   const inner = body.subarray(span.start, span.end);
   return readLabel(inner, scanRequest(inner, wantedMetadata).get("user_id"));
 }
 
-/**
- * Whether a header is a vendor's version of its API: `<vendor>-version`, in lower case. Names that begin with `x-` or `sec-` are
- * programs' own: what they send with, and who they are.
- */
+/** Whether a header is `<vendor>-version` in lower case. `x-` and `sec-` headers belong to programs. */
 export function isVendorVersion(name: string): boolean {
   return name.endsWith("-version") && vendorName.test(name);
 }
 
-/** A day that there is, as YYYY-MM-DD. */
+/** An existing day as YYYY-MM-DD. */
 export function isVersionDate(value: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(value)) return false;
   const time = Date.parse(`${value}T00:00:00Z`);
@@ -102,8 +95,8 @@ export function isVersionDate(value: string): boolean {
 }
 
 /**
- * Anthropic's own header, or any vendor's, has to say which version of the API is meant. A client's own version beside one of
- * those (`agent-version: 1.4.2`) is none of them. Throws Failure missing_version_header or invalid_request.
+ * Requires a date in Anthropic's or any vendor's version header. Other versions (`agent-version: 1.4.2`) do not count. Throws Failure
+ * missing_version_header or invalid_request.
  */
 export function requireVendorVersion(headers: HeaderReader): void {
   const own = headers.get(anthropic);
@@ -127,10 +120,10 @@ export function requireVendorVersion(headers: HeaderReader): void {
 
 const anthropic = "anthropic-version";
 
-/** The bound keeps a name that is no vendor's out of errors and upstreams. */
+/** Bounded, since the name appears in errors and upstream requests. */
 const vendorName = /^(?!x-|sec-)[a-z0-9][a-z0-9_.-]{0,63}-version$/;
 
-/** A header that is sent twice arrives as one, with its values joined. */
+/** Values of a repeated header arrive joined. */
 function notADate(name: string, value: string): Failure {
   const several = /^\d{4}-\d{2}-\d{2}\s*,/.test(value);
   const why = several ? "must be sent once, with one date" : "must be a date such as 2023-06-01";

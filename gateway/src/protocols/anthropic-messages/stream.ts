@@ -21,14 +21,13 @@ const knownTypes: ReadonlySet<string> = new Set([
   "ping",
   "error",
 ]);
-/** Events that are read, not only passed. */
 const decodedTypes: ReadonlySet<string> = new Set(["message_start", "message_delta", "error"]);
 const typeMark = ascii('"type":"');
 const contentMarks = [
   ascii('"text":"'),
   ascii('"partial_json":"'),
   ascii('"thinking":"'),
-  // Deltas that carry no generated text: knowing them spares a decoding.
+  // Deltas without text. Matching them saves a parse.
   ascii('"signature":"'),
   ascii('"citation":{'),
 ];
@@ -38,7 +37,7 @@ const serverToolMark = ascii('"server_tool_use"');
 const lineEnd = ascii("\n\n");
 const emptyBytes = new Uint8Array(0);
 
-/** Listens to a message's events. Nothing is decoded but the first event, usage and errors. */
+/** Watches message events. Only the first event, usage and errors are parsed. */
 export class MessagesStreamTap extends EventTap implements StreamTap {
   ended = false;
   usageFinal = false;
@@ -62,7 +61,7 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
     return { ...rest, raw, usage: { ...usage, webSearches: Math.max(usage.webSearches, this.#searches) } };
   }
 
-  /** message_stop was seen, if need be in a last event whose blank line is missing: that is supplied in `rest`. */
+  /** Whether message_stop was seen. If its blank line is missing, `rest` returns it. */
   complete(): boolean {
     const { held } = this.sse;
     if (this.ended || held.length === 0) return this.ended;
@@ -130,14 +129,14 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
     this.#usage = readMessagesUsage(this.#reported);
   }
 
-  /** The usage tells searches and the model that took over at the end; until then they are known by their blocks. */
+  /** Usage reports searches and a fallback model only at the end. */
   #readBlock(event: Buffer): void {
     const block = blockIn(event);
     if (block["type"] === "server_tool_use" && block["name"] === "web_search") this.#searches++;
     if (block["type"] === "fallback") this.#model = objectOf(block["to"])["model"] ?? this.#model;
   }
 
-  /** A block of text or of thoughts begins empty; any other is content by itself. */
+  /** Text and thinking blocks start empty; others are content themselves. */
   #noteContent(event: Buffer): void {
     const { type } = blockIn(event);
     this.contentSeen = type !== "text" && type !== "thinking";
@@ -151,7 +150,7 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
       else this.contentSeen = true;
       return;
     }
-    // Not written the way Anthropic does, perhaps with spaces.
+    // Formatted differently than by Anthropic.
     const delta = objectOf(parseObject(eventData(event, 0, event.length))?.["delta"]);
     this.#count(textOf(delta["text"] ?? delta["partial_json"] ?? delta["thinking"])?.length ?? 0);
   }
@@ -173,18 +172,17 @@ function blockIn(event: Buffer): JsonObject {
   return objectOf(parseObject(eventData(event, 0, event.length))?.["content_block"]);
 }
 
-/** An event from its first field on. */
 function fieldsOf(bytes: Uint8Array, start: number, end: number): Buffer {
   const from = firstField(bytes, start, end);
   return Buffer.from(bytes.buffer, bytes.byteOffset + from, end - from);
 }
 
-/** False for comments and stray blank lines. */
+/** False for comments and blank lines. */
 function mayHoldData(event: Buffer): boolean {
   return event.length > 0 && event[0] !== 0x0a && event[0] !== 0x0d;
 }
 
-/** The event's type from its name or from the first `type` of its data; null when only decoding can tell. */
+/** The type from the event's name or the first `type` in its data. Null if it must be parsed. */
 function quickType(event: Buffer): string | null {
   let from: number;
   let end: number;

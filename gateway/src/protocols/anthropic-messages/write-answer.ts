@@ -34,16 +34,14 @@ const stopReasons: Readonly<Partial<Record<FinishReason, StopReason>>> = {
   "stop-sequence": "stop_sequence",
 };
 
-/** What a message holds that decides its stop reason where the upstream's own word is vaguer. */
 interface MessageContains {
   readonly toolCall: boolean;
   readonly refusal: boolean;
 }
 
-/** The members of a message that say how it ended. */
 export function writeStop({ reason, stopSequence }: Finish, held: MessageContains) {
   let stop = stopReasons[reason];
-  // Some vendors end a turn of tool calls with a plain stop.
+  // Some vendors end tool calls with a plain stop.
   if (stop === undefined && held.toolCall) stop = "tool_use";
   else if (stop === undefined && held.refusal) stop = "refusal";
   stop ??= stopSequence === null ? "end_turn" : "stop_sequence";
@@ -54,10 +52,7 @@ export function writeStop({ reason, stopSequence }: Finish, held: MessageContain
   };
 }
 
-/**
- * The content blocks of a message, as Anthropic's types have them, but for `citations`: the types want null there, and the API
- * leaves them out, which is what clients are made for.
- */
+/** Content blocks as the API sends them: without `citations: null`, unlike the types. */
 export type ContentBlock =
   | {
       readonly text: string;
@@ -74,10 +69,7 @@ export type ContentBlock =
       readonly type: "tool_use";
     };
 
-/**
- * An answer's blocks as a caller of messages gets them. A seal without thoughts behind the last words is left out:
- * programs take the last block for the answer.
- */
+/** A last block that is only a seal is dropped, because programs take the last block for the answer. */
 function contentBlocks(answer: Answer, context: AnswerContext): ContentBlock[] {
   const blocks = markedCalls(
     answer.blocks.flatMap((block) => contentBlock(block, context)),
@@ -87,36 +79,30 @@ function contentBlocks(answer: Answer, context: AnswerContext): ContentBlock[] {
   return last?.type === "thinking" && last.thinking === "" && blocks.length > 1 ? blocks.slice(0, -1) : blocks;
 }
 
-/**
- * Whether thinking blocks may be in the answer: Anthropic sends none unasked, and programs that did not ask take the
- * first block for the text.
- */
+/** Anthropic sends thinking only on request, and programs that did not ask take the first block for the text. */
 export function wantsThinking(turn: Pick<Turn, "reasoning">): boolean {
   return turn.reasoning !== null && turn.reasoning.effort !== "none";
 }
 
 /**
- * Whether a call without a thought before it is to be marked as another vendor's: with a budget for thoughts, Anthropic would refuse
- * a running loop of tool calls that it does not begin with a thought, and the next call of this conversation may go there.
+ * Whether a call without thinking before it needs a mark. With a thinking budget Anthropic refuses such a loop of calls, and the
+ * conversation may continue there.
  */
 export function needsCallMark(turn: Pick<Turn, "reasoning">): boolean {
   return wantsThinking(turn) && (turn.reasoning?.budgetTokens ?? 0) > 0;
 }
 
-/** The mark: a thought without words, sealed by nobody. */
+/** A thinking block with an empty seal. */
 export function callMark(account: string): string {
   return sealText(emptySeal(account));
 }
 
-/** A seal as a signature: another vendor's is wrapped, so that it finds its way back. */
+/** Another vendor's seal is wrapped. */
 export function signatureOf(seal: Seal): string {
   return seal.dialect === "anthropic-messages" ? seal.data : sealText(seal);
 }
 
-/**
- * What the words of a text rest on, as Anthropic cites the web: the index is a seal, by which it is known again and cut out
- * when the conversation goes on at Anthropic, which would refuse an index that it did not make. null where it cannot be said.
- */
+/** A citation of a web page. Its index is a seal, which is removed if the conversation continues at Anthropic. Null for documents. */
 export function webCitation({ source, quote }: Citation, context: AnswerContext) {
   if (source.kind !== "url") {
     context.warn(documentCitationDropped);
@@ -127,7 +113,6 @@ export function webCitation({ source, quote }: Citation, context: AnswerContext)
   return { cited_text: quote ?? "", encrypted_index, title, type: "web_search_result_location" as const, url };
 }
 
-/** What stands in the place of a picture that the model made: a message cannot hold one. */
 export const pictureNote = "[A picture was left out: this API cannot carry it.]";
 
 export function textBlock(text: string): ContentBlock {
@@ -142,7 +127,6 @@ export function toolUseBlock(id: string, name: string, input: Readonly<Record<st
   return { caller: { type: "direct" }, id: encodeName(id), input, name, type: "tool_use" };
 }
 
-/** The id of a call, made where the upstream gave none. */
 export function callId(id: string, context: AnswerContext): string {
   return id === "" ? context.newId("toolu_") : id;
 }
@@ -192,7 +176,7 @@ function thinking(
   return shown === "" && seal === null ? [] : [thinkingBlock(shown, signature)];
 }
 
-/** A whole message. Throws Failure upstream_error for an answer that ended in an error: a message cannot say so. */
+/** Throws Failure upstream_error for an answer that ended in an error. */
 export function writeMessagesAnswer(answer: Answer, context: AnswerContext): Uint8Array {
   if (answer.finish.reason === "error") throw endedInError();
   return encoder.encode(JSON.stringify(writeMessage(answer, context)));
@@ -210,7 +194,6 @@ function writeMessage(answer: Answer, context: AnswerContext) {
 
 export type AnswerMessage = ReturnType<typeof writeMessage>;
 
-/** What a message says of itself before it has any content. */
 export function messageHead(id: string | null, model: string | null, context: AnswerContext) {
   return {
     id: id?.startsWith("msg_") ? id : context.newId("msg_"),

@@ -23,14 +23,14 @@ import {
 } from "./write-answer.ts";
 
 /**
- * A message as a stream of events. A block is shown only once it has something to show, so that an empty text is never
- * begun; message_delta waits for the end, because the last usage counts and some vendors tell it after they finish.
+ * Writes message events. A block starts once it has content. message_delta waits for the end, because some vendors report usage after
+ * they finish.
  */
 export class MessagesEventWriter implements EventWriter {
   readonly #context: AnswerContext;
   readonly #thinking: boolean;
   readonly #contains = { toolCall: false, refusal: false };
-  /** A call that comes before any thought gets a mark. */
+  /** A call before any thinking block gets a mark. */
   #unmarked: boolean;
   #started = false;
   #ended = false;
@@ -38,7 +38,7 @@ export class MessagesEventWriter implements EventWriter {
   #head: BlockHead | null = null;
   #shown = false;
   #seal: Seal | null = null;
-  /** Of thoughts without a text that came behind other blocks: shown only when something follows. */
+  /** Signature of an empty thinking block after other blocks, written only if something follows. */
   #lateSignature: string | null = null;
   #finish: Finish | null = null;
   #usage: Usage | null = null;
@@ -71,7 +71,7 @@ export class MessagesEventWriter implements EventWriter {
         this.#finish = event.finish;
         return "";
       case "error":
-        // Whoever sends this renders the error: only there is the request's id known.
+        // The sender renders the error with the request id.
         this.#ended = true;
         return "";
       case "end":
@@ -122,7 +122,6 @@ export class MessagesEventWriter implements EventWriter {
     }
   }
 
-  /** A text that was never shown rests on nothing. */
   #cite(citation: Citation): string {
     const written = this.#shown && this.#head?.kind === "text" ? webCitation(citation, this.#context) : null;
     if (written === null) return "";
@@ -130,7 +129,7 @@ export class MessagesEventWriter implements EventWriter {
     return named("content_block_delta", { type: "content_block_delta", index: this.#index, delta });
   }
 
-  /** A thought's seal waits for the thought's end; a call's goes before its call where it can. */
+  /** The seal of a thinking block is written at its end, that of a call before it if possible. */
   #keepSeal(seal: Seal): string {
     const head = this.#head;
     if (head?.kind === "tool-call" && !this.#shown) return this.#callSeal(seal, head.id);
@@ -183,12 +182,11 @@ export class MessagesEventWriter implements EventWriter {
     return named("content_block_stop", { type: "content_block_stop", index: this.#index++ });
   }
 
-  /** A call's seal, in a block of its own. */
   #callSeal(seal: Seal, id: string): string {
     return this.#sealBlock(callSealText(seal, id));
   }
 
-  /** A seal behind the last words is never shown: programs take the last block for the answer. */
+  /** A trailing seal is dropped: programs take the last block for the answer. */
   #showLate(): string {
     const late = this.#lateSignature;
     this.#lateSignature = null;
@@ -203,7 +201,7 @@ export class MessagesEventWriter implements EventWriter {
     );
   }
 
-  /** Built by hand: there is one of these for each token. */
+  /** Built by hand, once per token. */
   #deltaEvent(type: string, member: string, text: string): string {
     const delta = `{"type":"${type}","${member}":${JSON.stringify(text)}}`;
     return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":${delta}}\n\n`;

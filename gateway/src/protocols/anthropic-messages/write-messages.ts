@@ -20,8 +20,8 @@ export interface Message {
 }
 
 /**
- * The conversation as Anthropic takes it: user and assistant in turn, the user first, every tool call answered at the
- * head of the very next message, no empty text, no thought at the end of a message.
+ * Writes a conversation as Anthropic requires it: alternating roles, the user first, each call answered at the start of the next message,
+ * no empty text, no thinking at the end of a message.
  */
 export function writeMessages(turns: readonly TurnMessage[], options: BlockOptions): Message[] {
   const resultOf = pairResults(turns);
@@ -55,7 +55,6 @@ function append(messages: Message[], role: Message["role"], blocks: readonly Blo
   else messages.push({ role, content: [...blocks] });
 }
 
-/** A part of a message; results stand with their calls. */
 function blocksOf(
   part: TurnPart,
   isModel: boolean,
@@ -90,7 +89,7 @@ function orphanResult(result: ToolResultPart, options: BlockOptions): Block[] {
   ];
 }
 
-/** A thought goes back to its own producer only, and never as text. */
+/** Thinking is only sent back to its own producer. */
 function thinkingBlocks(part: ReasoningPart, options: BlockOptions): Block[] {
   const { seal } = part;
   if (seal === null || !canOpen(seal, "anthropic-messages", options.target.account)) return [];
@@ -98,7 +97,6 @@ function thinkingBlocks(part: ReasoningPart, options: BlockOptions): Block[] {
   return [{ type: "thinking", thinking: part.text, signature: seal.data }];
 }
 
-/** Mends both ends. */
 function repairEnds(messages: Message[], options: BlockOptions): Message[] {
   for (const { role, content } of messages) {
     if (role !== "assistant") continue;
@@ -115,7 +113,7 @@ function repairEnds(messages: Message[], options: BlockOptions): Message[] {
   return kept;
 }
 
-/** A beginning of the answer that ends in white space is refused, as is an empty one. */
+/** A prefill that is empty or ends in white space is refused. */
 function trimPrefill(messages: Message[]): void {
   const last = messages.at(-1);
   const block = last?.content.at(-1);
@@ -126,10 +124,7 @@ function trimPrefill(messages: Message[]): void {
   else messages.pop();
 }
 
-/**
- * A beginning of the answer where none is taken: the model is asked for the rest, which is what the caller expects.
- * Source: platform.claude.com, "Migrating away from prefilled responses", on continuations.
- */
+/** Where prefill is refused, the model is asked to continue. Source: platform.claude.com, "Migrating away from prefilled responses". */
 function askToContinue(messages: Message[], warn: Warn): void {
   if (messages.at(-1)?.role !== "assistant") return;
   warn("the beginning of the answer was sent with the wish to go on from there: the model takes no beginning");
@@ -139,10 +134,7 @@ function askToContinue(messages: Message[], warn: Warn): void {
 const continuePrompt =
   "Your last message is the beginning of your answer. Go on exactly where it ends, without repeating any of it and without a word about this.";
 
-/**
- * Each tool call with its result; a call that no later result answers is not in it. A result answers the earliest call before it that
- * has its id and no result yet: ids may come again in later turns.
- */
+/** Matches each result with the earliest unanswered call of its id: ids may repeat in later turns. */
 function pairResults(messages: readonly TurnMessage[]): ReadonlyMap<ToolCallPart, ToolResultPart> {
   const resultOf = new Map<ToolCallPart, ToolResultPart>();
   const unanswered = new Map<string, ToolCallPart[]>();
@@ -159,7 +151,7 @@ function pairResults(messages: readonly TurnMessage[]): ReadonlyMap<ToolCallPart
   return resultOf;
 }
 
-/** A content block on its way to the upstream. Cache marks are set and taken away after it is built. */
+/** Cache marks are settled after the blocks are built. */
 export interface Block {
   readonly type: string;
   cache_control?: CacheControl;
@@ -176,7 +168,7 @@ export function cacheControl(hint: CacheHint | null): { readonly cache_control?:
   return { cache_control: { type: "ephemeral", ...(hint.ttl === null ? {} : { ttl: hint.ttl }) } };
 }
 
-/** A text as a block; none for one that says nothing, which Anthropic refuses. */
+/** Anthropic refuses empty text. */
 export function textBlocks(text: string, cache: CacheHint | null = null): Block[] {
   return text.trim() === "" ? [] : [{ type: "text", text, ...cacheControl(cache) }];
 }
@@ -187,7 +179,7 @@ function toolUse(part: ToolCallPart, warn: Warn): Block {
   return { type: "tool_use", id: encodeName(id), name: encodeName(name), input, ...cacheControl(cache) };
 }
 
-/** The result of a call; an error where the conversation has none, for Anthropic wants every call answered. */
+/** Calls without a result get an error, since Anthropic requires one. */
 function toolResult(call: ToolCallPart, result: ToolResultPart | undefined, options: BlockOptions): Block {
   const head = { type: "tool_result", tool_use_id: encodeName(call.id) };
   if (result === undefined) {
@@ -198,7 +190,7 @@ function toolResult(call: ToolCallPart, result: ToolResultPart | undefined, opti
   const blocks = parts.flatMap((part) =>
     part.kind === "text" ? textBlocks(part.text) : [mediaBlock({ ...part, cache: null }, options)],
   );
-  // One plain text is a string, which every imitation of the API understands; more are blocks.
+  // A single text is sent as a string, which all vendors of this API accept.
   const text = blocks.length === 1 ? blocks[0]?.["text"] : undefined;
   const content = blocks.length === 0 ? null : typeof text === "string" ? text : blocks;
   const cache = result.cache ?? parts.findLast((part) => part.cache !== null)?.cache ?? null;

@@ -9,7 +9,7 @@ import { isThinking, type Message } from "./write-messages.ts";
 const outputTokensDefault = 8_192;
 const budgetMin = 1_024;
 
-/** How much the model is told to think (null: not said), and the cap on its output that this needs. */
+/** The thinking settings and the output cap they need. */
 export function planThinking(turn: Turn, target: TurnTarget, messages: readonly Message[], warn: Warn) {
   const outputDefault = target.traits.outputTokensDefault ?? outputTokensDefault;
   const maxTokens = turn.outputTokensMax ?? outputDefault;
@@ -40,10 +40,7 @@ export function planThinking(turn: Turn, target: TurnTarget, messages: readonly 
   return { ...plan({ type: "enabled", budget_tokens: fitted.budget }), maxTokens: fitted.maxTokens };
 }
 
-/**
- * Claude from 4.6 on decides itself how long to think and is told an effort; earlier ones, and imitations of the API,
- * take a budget. Families without a number in their name are later ones.
- */
+/** Claude 4.6 and later takes an effort, earlier models and other vendors a budget. Names without a number are later models. */
 export function thinksAdaptively(model: string): boolean {
   const name = /claude-(?:[a-z]+-)?(?:(\d+)(?:[-.](\d{1,2})(?!\d))?)?/.exec(model);
   if (name === null) return false;
@@ -60,7 +57,7 @@ function isExcluded(
   messages: readonly Message[],
   warn: Warn,
 ): boolean {
-  // Where a forced choice reaches the model as it is, thinking gives way to it.
+  // A forced tool choice that the model accepts takes precedence.
   const takesForce =
     traits.refusesForcedTools !== true && (traits.always !== true || traits.forcesNoToolsThinking === undefined);
   if (isForced(turn.toolChoice) && turn.tools.length > 0 && takesForce) {
@@ -76,7 +73,6 @@ function isExcluded(
   return true;
 }
 
-/** The running loop of tool calls must begin with a thought: whether it does not. */
 function loopStartsWithoutThought(messages: readonly Message[]): boolean {
   let at = messages.length - 1;
   while (at > 0 && messages[at]?.content.some((block) => block.type === "tool_result") === true) at -= 2;
@@ -84,10 +80,7 @@ function loopStartsWithoutThought(messages: readonly Message[]): boolean {
   return at < messages.length - 1 && first !== undefined && !isThinking(first);
 }
 
-/**
- * The cap counts thoughts and answer together. A caller's own cap is kept and the budget lowered under it, so that
- * nothing costs more than was asked for; only one too small for any thought is raised.
- */
+/** The cap includes thinking. The budget is lowered to fit the caller's cap; only a cap too small for any thinking is raised. */
 function fit(
   budget: number,
   cap: number | null,
@@ -113,7 +106,7 @@ function effortOf(requested: ReasoningRequest): Effort | null {
   return budget <= thinkingBudgets.high * 1.5 ? "high" : "max";
 }
 
-/** The choice among tools that a model takes: some none that forces one, or none that names it, because they cannot but think. */
+/** The tool choice that a model accepts while it cannot stop thinking. */
 export function fitToolChoice(turn: Turn, traits: ReasoningTraits, warn: Warn): ToolChoice | null {
   const choice = turn.toolChoice;
   if (!isForced(choice)) return choice;
@@ -128,7 +121,7 @@ export function fitToolChoice(turn: Turn, traits: ReasoningTraits, warn: Warn): 
   return { kind: "any" };
 }
 
-/** Of a model that thinks by itself: whether it must be told not to, since it refuses a forced choice while it does. */
+/** Whether a model that thinks by default must be told not to, because of a forced tool choice. */
 function mustNotThink(turn: Turn, traits: ReasoningTraits): boolean {
   const limit = traits.always === true ? undefined : traits.forcesNoToolsThinking;
   if (limit === undefined || turn.tools.length === 0) return false;

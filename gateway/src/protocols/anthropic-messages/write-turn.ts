@@ -33,7 +33,7 @@ import {
 } from "./write-messages.ts";
 import { fitToolChoice, planThinking } from "./write-thinking.ts";
 
-/** A turn as a messages request. Throws Failure unsupported_by_model where it cannot be carried honestly. */
+/** Throws Failure unsupported_by_model if dropping something would change the answer. */
 export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): Uint8Array {
   if (turn.choices > 1) throw unsupported("n", "The upstream gives one answer at a time.");
   warnOfRest(turn, warn);
@@ -70,7 +70,6 @@ export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): U
 
 const encoder = new TextEncoder();
 
-/** Parameters without a counterpart. A value that asks for nothing is passed over. */
 function warnOfRest(turn: Turn, warn: Warn): void {
   if (turn.pictures === true) warn(picturesDropped);
   leaveGoogleExtras(turn, warn);
@@ -83,7 +82,7 @@ function warnOfRest(turn: Turn, warn: Warn): void {
   for (const name in parameters) warn(`${name} is not understood by the upstream and was left out`);
 }
 
-/** System messages at the head of the conversation are instructions like those before it. */
+/** Leading system messages join the instructions. */
 function writePrompt(turn: Turn, target: TurnTarget, warn: Warn): { system: Block[]; messages: Message[] } {
   const first = turn.messages.findIndex((message) => message.role !== "system");
   const head = first === -1 ? turn.messages.length : first;
@@ -98,8 +97,8 @@ function writePrompt(turn: Turn, target: TurnTarget, warn: Warn): { system: Bloc
 }
 
 /**
- * Callers of other dialects may change tools and instructions at any turn. Where Claude binds its thoughts to those, it is asked to drop
- * the ones that no longer fit. Source: platform.claude.com, "Preserved thinking".
+ * Tools and instructions may change between turns. Where Claude binds thinking to them, it is asked to drop blocks that no longer fit.
+ * Source: platform.claude.com, "Preserved thinking".
  */
 function boundThinking(
   thinking: JsonObject | null,
@@ -108,7 +107,7 @@ function boundThinking(
 ): JsonObject | null {
   if (traits.dropsMovedThoughts !== true || traits.reasoning?.bindsThoughts !== true) return thinking;
   if (!history.some(({ content }) => content.some(isThinking))) return thinking;
-  // A model that always thinks is asked for what it does anyway.
+  // The default of models that always think.
   const asked = thinking ?? (traits.reasoning.always === true ? { type: "adaptive" } : null);
   if (!thinks(asked)) return thinking;
   return { ...asked, block_binding: { prefix_mismatch_behavior: "drop_block" } };
@@ -161,7 +160,7 @@ function writeUser(turn: Turn, warn: Warn): JsonObject {
   return {};
 }
 
-/** By the words of the neutral form. */
+/** Keys are the names of the neutral form. */
 const tiers: Readonly<Record<string, string>> = {
   auto: "auto",
   priority: "auto",
@@ -176,7 +175,6 @@ function writeTier({ serviceTier }: Turn, warn: Warn): JsonObject {
   return { service_tier: tier };
 }
 
-/** Anything that can carry a mark: a tool, an instruction, a content block. */
 interface Markable {
   cache_control?: CacheControl;
 }
@@ -186,9 +184,8 @@ type Tool = Markable & JsonObject;
 const marksMax = 4;
 
 /**
- * Puts the cache marks of a request in order: at most four, and those of an hour before those of five minutes. A caller or an
- * account that asks for caching without a place (`auto`) gets marks where a next call will find the same beginning. Nobody else
- * does: writing a cache costs more than reading the input.
+ * Keeps at most four cache marks, those of an hour before those of five minutes. `auto` sets marks where the next call finds the same
+ * prefix. Nothing is marked without a request, because writing a cache costs more than reading input.
  */
 export function settleCacheMarks(
   prompt: { readonly tools: readonly Markable[]; readonly system: readonly Markable[]; readonly messages: Message[] },
@@ -202,7 +199,7 @@ export function settleCacheMarks(
     if (auto !== null) for (const holder of autoMarked(prompt)) Object.assign(holder, cacheControl(auto));
     return;
   }
-  // A later mark covers what stands before it: the earliest are the ones that are missed least.
+  // Later marks cover earlier content, so the earliest are dropped.
   for (const holder of marked.splice(0, Math.max(0, marked.length - marksMax))) {
     warn("more than four cache breakpoints: the earliest were left out");
     delete holder.cache_control;
@@ -222,7 +219,6 @@ function autoMarked({ tools, system, messages }: Parameters<typeof settleCacheMa
   return [tools.at(-1), system.at(-1), asked].flatMap((holder) => holder ?? []);
 }
 
-/** The sampling parameters that this upstream takes together with what else is asked of it. */
 function writeSampling(turn: Turn, target: TurnTarget, thinking: boolean, warn: Warn): JsonObject {
   const { topK } = turn;
   const { temperature, topP } = temperatureOrTopP(turn, target, warn);
@@ -232,7 +228,7 @@ function writeSampling(turn: Turn, target: TurnTarget, thinking: boolean, warn: 
     return {};
   }
   if (thinking) {
-    // One is the temperature of thinking: who asked for that loses nothing.
+    // Thinking always uses temperature 1.
     if (temperature !== 1 || topP !== null || topK !== null) {
       warn("temperature, top_p and top_k cannot be set together with thinking and were left out");
     }
@@ -246,7 +242,7 @@ function writeSampling(turn: Turn, target: TurnTarget, thinking: boolean, warn: 
   });
 }
 
-/** Claude refuses temperature and top_p together. A value of 1 is what holds anyway, so it gives way first. */
+/** Claude refuses temperature and top_p together. A default of 1 is dropped first. */
 function temperatureOrTopP(turn: Turn, target: TurnTarget, warn: Warn): Pick<Turn, "temperature" | "topP"> {
   const { temperature, topP } = turn;
   if (temperature === null || topP === null || !target.upstreamModel.includes("claude")) return { temperature, topP };
@@ -282,7 +278,7 @@ function writeChoice(turn: Turn, target: TurnTarget, warn: Warn): JsonObject | n
   return { type: choice.kind, ...name, ...(choice.kind === "none" ? {} : single) };
 }
 
-/** A conversation that holds calls needs their tools declared, even when none may be called any more. */
+/** Tools of earlier calls must be declared. */
 function toolsInHistory(turn: Turn, warn: Warn): { tools: Tool[]; choice: JsonObject | null } {
   const parts = turn.messages.flatMap((message) => (message.role === "assistant" ? message.parts : []));
   const names = new Set(parts.flatMap((part) => (part.kind === "tool-call" ? [encodeName(part.name)] : [])));
@@ -296,7 +292,6 @@ export function isWebSearch(type: unknown): boolean {
   return (textOf(type) ?? "").startsWith("web_search_");
 }
 
-/** The search among a request's tools; null when there is none. */
 export function readWebSearch(tools: unknown, warn: Warn): SearchRequest | null {
   const tool = arrayOf(tools).find((one) => isObject(one) && isWebSearch(one["type"]));
   if (!isObject(tool)) return null;
@@ -314,7 +309,7 @@ const searchMembers: ReadonlySet<string> = new Set([
   ...["type", "name", "max_uses", "allowed_domains", "blocked_domains", "user_location", "cache_control"],
 ]);
 
-/** The oldest version, which every model that searches takes. Source: Anthropic's docs, "Web search tool". */
+/** The oldest version works with every model. Source: Anthropic's docs, "Web search tool". */
 const searchType = "web_search_20250305";
 const searchName = "web_search";
 
@@ -330,7 +325,7 @@ function writeWebSearch(turn: Turn, traits: DialectTraits, warn: Warn): JsonObje
     return [];
   }
   const allowed = search.allowedDomains.length > 0;
-  // The two lists exclude each other.
+  // The lists exclude each other.
   warnOfSearchParameters(search, allowed ? sentWhenAllowing : sentWhenBlocking, warn);
   return [
     withoutNulls({

@@ -25,7 +25,7 @@ import { decodeName } from "../turn/tool-calls.ts";
 import { warnOfUnknownType } from "../turn/warnings.ts";
 import { converseStreamFailure, readConverseUsage } from "./wire.ts";
 
-/** A whole answer is read as the stream that it could have been. */
+/** Reads a whole answer as a stream. */
 export function readConverseAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const reply = parseReply(body);
   const message = objectOf(reply["output"])["message"];
@@ -38,15 +38,12 @@ export function readConverseAnswer(body: Uint8Array, source: AnswerSource): Answ
   });
 }
 
-/**
- * Reads Converse events, `{"contentBlockDelta":{…}}` and its kin, as neutral ones. Blocks of text and of thoughts are
- * not announced: their first piece opens them.
- */
+/** Reads Converse events such as `{"contentBlockDelta":{…}}`. Text and reasoning blocks start with their first delta. */
 export class ConverseEventReader extends AnswerReader {
   #open: { readonly index: number; readonly kind: BlockHead["kind"] } | null = null;
-  /** Something of the open block was said that is not blank. */
+  /** The open block has text that is not blank. */
   #hasText = false;
-  /** The signature of the open thoughts, which may come in pieces. */
+  /** Signature of the open reasoning block; may come in pieces. */
   #signature = "";
   #stopReason: unknown = null;
 
@@ -73,10 +70,7 @@ export class ConverseEventReader extends AnswerReader {
     }
   }
 
-  /**
-   * A block of a whole answer. Blocks are unions of one member; those that nobody else could show (search results, guards) are left
-   * out with a warning.
-   */
+  /** Reads a block of a whole answer. Blocks that other dialects lack are dropped with a warning. */
   takeBlock(index: number, block: JsonObject): void {
     const { text, toolUse, reasoningContent, citationsContent, image } = block;
     this.emitStart();
@@ -173,7 +167,6 @@ export class ConverseEventReader extends AnswerReader {
     if (this.#open === null) return;
     if (this.#open.kind === "tool-call" && !this.#hasText) this.#emitText("{}");
     if (this.#signature !== "") {
-      // Only this account's models read it again.
       const { account } = this.source;
       const seal: Seal = { dialect: "bedrock-converse", account, data: this.#signature, itemId: null };
       this.emit({ kind: "block-seal", seal });
@@ -200,12 +193,11 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ["model_context_window_exceeded", "context-length"],
 ]);
 
-/** A reason that is not known ended it well. Which stop sequence was met is not told. */
+/** Unknown reasons count as "stop". The stop sequence is not reported. */
 function readFinish(stopReason: unknown): Finish {
   return { reason: reasons.get(textOf(stopReason) ?? "") ?? "stop", stopSequence: null };
 }
 
-/** One citation of a text: of a page of the web, of a search result, or of a document of the request. */
 function readCitation(citation: JsonObject): Citation | null {
   const quote = arrayOf(citation["sourceContent"]).map(textIn).join("");
   const extra = { quote: quote === "" ? null : quote };

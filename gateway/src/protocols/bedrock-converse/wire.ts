@@ -8,10 +8,7 @@ import { EventTap, eventData, pieceTokens } from "../stream/sse-events.ts";
 import { missingSideOf, readServed } from "../usage/read-served.ts";
 import { rawUsage } from "../usage/reading.ts";
 
-/**
- * Converse's usage: `inputTokens` stands beside what was read from or written to a cache, and `cacheDetails` tells what
- * was written for an hour. null when there is none, so that nobody takes silence for zero.
- */
+/** `inputTokens` excludes the cache; `cacheDetails` has what was written for an hour. Null without a usable object. */
 export function readConverseUsage(reported: unknown): UsageReading | null {
   const counts = objectOf(reported);
   const input = countOf(counts["inputTokens"]);
@@ -40,7 +37,7 @@ export function readConverseUsage(reported: unknown): UsageReading | null {
 
 export const bedrockErrors: Pick<Dialect, "errorShape" | "readRefusal"> = {
   errorShape: "aws",
-  /** `{"message"}`; the code stands in a header, which is the provider's kind to read. */
+  /** `{"message"}`; the code is in a header, read by the provider kind. */
   readRefusal(status, body) {
     const refusal = objectOf(parseObject(decoder.decode(body)));
     const message = textOf(refusal["message"]) ?? textOf(refusal["Message"]) ?? `HTTP status ${status}`;
@@ -48,7 +45,7 @@ export const bedrockErrors: Pick<Dialect, "errorShape" | "readRefusal"> = {
   },
 };
 
-/** An error inside a stream, as AwsEventStream writes it. */
+/** The failure for an error event of AwsEventStream. */
 export function converseStreamFailure(error: unknown): Failure {
   return reportedFailure(error, textOf(objectOf(error)["message"]) ?? "unknown error", { type: "error", error });
 }
@@ -57,7 +54,6 @@ const decoder = new TextDecoder();
 
 const replyMembers: ReadonlySet<string> = new Set(["output", "usage", "serviceTier", "trace", "message"]);
 
-/** Reads a whole Converse reply: that it is one, and what it used. */
 function readConverseReply(body: Uint8Array): ReplyFacts {
   const members = scanReply(body, replyMembers);
   const output = members.get("output");
@@ -72,11 +68,11 @@ function readConverseReply(body: Uint8Array): ReplyFacts {
   };
 }
 
-/** Listens to Converse events. The stop comes first and the usage behind it. */
+/** Watches Converse events. Usage follows the stop. */
 class ConverseStreamTap extends EventTap implements StreamTap {
   usage: UsageReading | null = null;
   served: Served | undefined;
-  /** Bedrock keeps no answers. */
+  /** Bedrock does not store answers. */
   readonly id = null;
 
   #stopped = false;
@@ -85,7 +81,6 @@ class ConverseStreamTap extends EventTap implements StreamTap {
     return this.#stopped && this.usage !== null;
   }
 
-  /** Usage is told once, at the end. */
   get usageFinal(): boolean {
     return this.usage !== null;
   }
@@ -116,7 +111,7 @@ class ConverseStreamTap extends EventTap implements StreamTap {
   #count(content: unknown): void {
     const { text, toolUse, reasoningContent } = objectOf(content);
     const { input, name } = objectOf(toolUse);
-    // A seal of thoughts that are not shown has no text.
+    // The seal of hidden reasoning has no text.
     if (isObject(reasoningContent)) this.contentSeen = true;
     const piece = [text, objectOf(reasoningContent)["text"], input, name].find((one) => typeof one === "string") ?? "";
     if (piece === "") return;
@@ -125,7 +120,7 @@ class ConverseStreamTap extends EventTap implements StreamTap {
   }
 }
 
-/** Amazon Bedrock's Converse, which upstreams alone speak; its streams as AwsEventStream gives them out. */
+/** Spoken by upstreams only. Streams arrive as converted by AwsEventStream. */
 export const bedrockConverse: ReplyReader = {
   readReply: readConverseReply,
   tapStream: () => new ConverseStreamTap(bounds.eventBytesMax),

@@ -6,10 +6,10 @@ import { readDataUri } from "../turn/data-uri.ts";
 import { canOpen } from "../turn/seal-text.ts";
 import { argumentsObject, encodeName, shortId, shortToolName } from "../turn/tool-calls.ts";
 
-/** What Converse leaves to each maker's own parameters is written for those whose parameters are known. */
+/** Makers whose additional model parameters we know. */
 export type ModelFamily = "claude" | "nova" | "gpt-oss" | "other";
 
-/** By the maker's prefix, which also stands in profile ids and ARNs. */
+/** The maker's prefix is also in profile ids and ARNs. */
 export function modelFamily(upstreamModel: string): ModelFamily {
   if (/(^|[./])anthropic\.claude/.test(upstreamModel)) return "claude";
   if (/(^|[./])amazon\.nova/.test(upstreamModel)) return "nova";
@@ -17,14 +17,14 @@ export function modelFamily(upstreamModel: string): ModelFamily {
   return "other";
 }
 
-/** A cache point behind what it covers, for models that take one: others refuse the whole request for it. */
+/** Only Claude and Nova accept cache points. */
 export function writeCachePoint(cache: CacheHint | null, family: ModelFamily): { cachePoint: object }[] {
   if (cache === null || (family !== "claude" && family !== "nova")) return [];
   const ttl = family === "claude" && cache.ttl === "1h" ? { ttl: "1h" } : {};
   return [{ cachePoint: { type: "default", ...ttl } }];
 }
 
-/** Writes the media of one request; documents need names that differ. */
+/** Document names must be unique within a request. */
 class MediaWriter {
   readonly #warn: Warn;
   readonly #names = new Set<string>();
@@ -58,7 +58,7 @@ class MediaWriter {
     return { document: { format, name: this.#name(part.name), source } };
   }
 
-  /** Letters, digits, single blanks and a few marks: anything else in a document's name is refused. */
+  /** Replaces characters that are refused in document names. */
   #name(given: string | null): string {
     const plain = (given ?? "")
       .replace(/[^A-Za-z0-9\-()[\]]+/g, " ")
@@ -74,7 +74,7 @@ class MediaWriter {
 
 const nameCharactersMax = 100;
 
-/** Bedrock's words for media types. Source: Bedrock Runtime API, ImageBlock, DocumentBlock, AudioBlock, VideoBlock. */
+/** Source: Bedrock Runtime API, ImageBlock, DocumentBlock, AudioBlock, VideoBlock. */
 const formats: Readonly<Record<MediaPart["kind"], ReadonlyMap<string, string>>> = {
   image: new Map([
     ["image/png", "png"],
@@ -118,7 +118,7 @@ const formats: Readonly<Record<MediaPart["kind"], ReadonlyMap<string, string>>> 
   ]),
 };
 
-/** Of a media type, or of a bare ending where no type was said. */
+/** `type`: a media type, or a file extension if there is none. */
 function formatOf({ kind }: MediaPart, type: string): string {
   const known = formats[kind];
   const format = known.get(type.toLowerCase()) ?? [...known.values()].find((one) => one === type);
@@ -138,10 +138,7 @@ interface WriteOptions {
   readonly warn: Warn;
 }
 
-/**
- * A conversation in turns, the user first, and behind a turn with calls the result of each before anything else, as
- * Bedrock demands.
- */
+/** Writes alternating turns, the user first, with each call's result right after it. */
 export function writeMessages(
   messages: readonly TurnMessage[],
   target: TurnTarget,
@@ -165,12 +162,12 @@ function writePart(
 ): JsonObject[] {
   switch (part.kind) {
     case "text":
-      // Blank texts are refused, and with them the whole conversation.
+      // Blank text makes Bedrock refuse the request.
       return isBlank(part.text) ? [] : [{ text: part.text }, ...writeCachePoint(part.cache, family)];
     case "refusal":
       return isBlank(part.text) ? [] : [{ text: part.text }];
     case "reasoning": {
-      // Thoughts go back to whoever thought them; others would take them for words.
+      // Reasoning is only sent back to its own producer.
       const { seal, text, redacted } = part;
       if (seal !== null && canOpen(seal, "bedrock-converse", target.account)) {
         const reasoningText = { text, signature: seal.data };
@@ -191,12 +188,12 @@ function writePart(
   }
 }
 
-/** Ids as Bedrock takes them: its alphabet and at most 64 characters. */
+/** At most 64 characters of `[a-zA-Z0-9_-]`. */
 function callId(id: string): string {
   return shortId(encodeName(id), "call_", 64);
 }
 
-/** One result for each call, in their order; then, as text, those that no call asked for. */
+/** Results in the order of the calls, then orphaned results as text. */
 function writeResults(
   calls: readonly ToolCallPart[],
   results: readonly ToolResultPart[],
@@ -233,13 +230,13 @@ function isBlank(text: string): boolean {
   return text.trim() === "";
 }
 
-/** The beginning of the answer, which must not end in white space. */
+/** A prefill must not end in white space. */
 function trimLastText(content: readonly JsonObject[]): readonly JsonObject[] {
   const text = content.at(-1)?.["text"];
   return typeof text === "string" ? content.with(-1, { text: text.trimEnd() }) : content;
 }
 
-/** A document must stand beside a text. */
+/** A document must be accompanied by text. */
 function withText(content: readonly JsonObject[]): readonly JsonObject[] {
   const bare = content.some((block) => block["document"] !== undefined) && !content.some((block) => "text" in block);
   return bare ? [...content, { text: "See the attached document." }] : content;

@@ -10,10 +10,7 @@ import { isForced, shortToolName } from "../turn/tool-calls.ts";
 import { picturesDropped, warnOnce } from "../turn/warnings.ts";
 import { type ModelFamily, modelFamily, writeCachePoint, writeMessages } from "./write-messages.ts";
 
-/**
- * A turn as the body of a Converse request. The model and whether it streams are in the path. The user's id and
- * metadata have no place there and change nothing of the answer.
- */
+/** The model and streaming are in the path. User id and metadata have no field and do not affect the answer. */
 export function writeConverseTurn(turn: Turn, target: TurnTarget, warnAlways: Warn): Uint8Array {
   const warn = warnOnce(warnAlways);
   if (turn.choices > 1) throw unsupported("n", "Only one answer at a time can be translated.");
@@ -44,7 +41,6 @@ export function writeConverseTurn(turn: Turn, target: TurnTarget, warnAlways: Wa
   return encoder.encode(JSON.stringify(body));
 }
 
-/** Nothing for an object that says nothing. */
 function memberUnlessEmpty(name: string, value: JsonObject): JsonObject {
   const members = withoutNulls(value);
   return Object.keys(members).length === 0 ? {} : { [name]: members };
@@ -52,7 +48,7 @@ function memberUnlessEmpty(name: string, value: JsonObject): JsonObject {
 
 interface WrittenFormat {
   readonly outputConfig: JsonObject;
-  /** What must be said in the instructions in its place. */
+  /** Added to the instructions instead. */
   readonly instruction: string | null;
 }
 
@@ -94,7 +90,7 @@ function serviceTier(tier: string | null, warn: Warn): JsonObject {
 
 const encoder = new TextEncoder();
 
-/** Parameters that Converse has no name for, as each maker calls them. */
+/** Parameters that Converse passes on to the model. */
 function writeModelFields(turn: Turn, family: ModelFamily, warn: Warn): JsonObject {
   return { ...writeTopK(turn.topK, family, warn), ...writeReasoning(turn, family, warn) };
 }
@@ -119,7 +115,7 @@ function writeReasoning(turn: Turn, family: ModelFamily, warn: Warn): JsonObject
 
 const budgetMin = 1_024;
 
-/** The budget must be at least 1024 and leave room below the cap on output. */
+/** The budget must be at least 1024 and below the output cap. */
 function writeThinking(requested: ReasoningRequest, outputTokensMax: number | null, warn: Warn): JsonObject {
   const wanted = requested.budgetTokens ?? thinkingBudgets[requested.effort ?? "none"];
   if (wanted === 0) return { thinking: { type: "disabled" } };
@@ -132,10 +128,7 @@ function writeThinking(requested: ReasoningRequest, outputTokensMax: number | nu
   return { thinking: { type: "enabled", budget_tokens: budget } };
 }
 
-/**
- * Tools and the choice among them. Converse knows no choice of none: the tools are left out then. It refuses a
- * conversation with calls but without tools, so those that were called are named at least.
- */
+/** Converse cannot forbid tools, so they are left out, except for those of earlier calls, which must be declared. */
 function writeTools(turn: Turn, family: ModelFamily, warn: Warn): JsonObject {
   const parts = turn.messages.flatMap((message) => message.parts);
   const called = new Set(parts.flatMap((part) => (part.kind === "tool-call" ? [part.name] : [])));
@@ -156,7 +149,7 @@ function writeTool(tool: TurnTool, family: ModelFamily, warn: Warn): JsonObject[
   const schema = flatSchema(parameters, warn);
   const toolSpec = {
     name: shortToolName(tool.name),
-    // An empty description is refused.
+    // Empty descriptions are refused.
     ...(description === null || description === "" ? {} : { description }),
     inputSchema: { json: strict === true && family === "claude" ? closedSchema(schema) : schema },
     ...(strict === true ? { strict } : {}),

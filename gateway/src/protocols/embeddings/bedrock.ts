@@ -3,7 +3,7 @@ import type { Warn } from "../codec.ts";
 import { arrayOf, countOf, objectOf, unsupported } from "../json/value.ts";
 import { cohereTask, type EmbeddingUpstream, noVectors, replyMethods, vectorOf } from "./codec.ts";
 
-/** Amazon's own embedders by InvokeModel: one text. Source: Bedrock user guide, "Amazon Titan Embeddings". */
+/** Takes one text. Source: Bedrock user guide, "Amazon Titan Embeddings". */
 export const titanUpstream: EmbeddingUpstream = {
   ...replyMethods((reply) => ({
     vectors: [vectorOf(reply["embedding"])],
@@ -24,9 +24,9 @@ export const titanUpstream: EmbeddingUpstream = {
   },
 };
 
-/** Cohere's embedders by InvokeModel. Source: Bedrock user guide, "Cohere Embed". */
+/** Source: Bedrock user guide, "Cohere Embed". */
 export const cohereOnBedrockUpstream: EmbeddingUpstream = {
-  // Version 3 answers with a list, or by type where one was named; the tokens stand in a header.
+  // Version 3 answers with a list, or by type if one was requested; tokens are in a header.
   ...replyMethods(({ embeddings }) => {
     const list = Array.isArray(embeddings) ? embeddings : arrayOf(objectOf(embeddings)["float"]);
     if (list.length === 0) throw noVectors();
@@ -58,7 +58,7 @@ function warnOfOptions({ inputs, truncate }: EmbeddingTurn, warn: Warn): void {
   if (truncate === false) warn("autoTruncate: false is what this upstream does in any case");
 }
 
-/** A vector of another length would be of no use to whoever keeps them. */
+/** Vectors of another length would not match stored ones. */
 function fixedDimensions() {
   return unsupported("dimensions", "An upstream of this model makes vectors of one length only.");
 }

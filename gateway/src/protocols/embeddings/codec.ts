@@ -13,28 +13,26 @@ import { type JsonObject, numberOf, parseReply, textOf, unsupported } from "../j
 import { refuseStream } from "../native/json-calls.ts";
 import { quotableName } from "../turn/warnings.ts";
 
-/** How callers of one endpoint ask for vectors. */
+/** An embeddings endpoint as callers use it. */
 export interface EmbeddingCaller {
-  /** Throws Failure invalid_request, or unsupported_by_model for what no other upstream can be asked. */
+  /** Throws Failure invalid_request or unsupported_by_model. */
   readTurn(body: Uint8Array, warn: Warn): { readonly turn: EmbeddingTurn; readonly base64: boolean };
-  /** `model` and `inputTokens` as the caller is to see them. */
   writeAnswer(
     answer: EmbeddingAnswer & { readonly inputTokens: number },
     asked: RequestedEmbedding & { readonly model: string },
   ): object;
 }
 
-/** How upstreams of one dialect are asked for them. */
+/** An embeddings dialect as upstreams speak it. */
 export interface EmbeddingUpstream extends ReplyReader {
-  /** Texts that one call may hold. */
+  /** Texts per call. */
   inputsMax(upstreamModel: string): number;
-  /** Throws Failure unsupported_by_model when the turn cannot be carried honestly. */
+  /** Throws Failure unsupported_by_model. */
   writeTurn(turn: EmbeddingTurn, upstreamModel: string, warn: Warn): object;
-  /** Throws Failure upstream_error for what is no such answer. */
+  /** Throws Failure upstream_error. */
   readAnswer(reply: JsonObject): EmbeddingAnswer;
 }
 
-/** How a dialect's answers are listened to, by how they are read. */
 export function replyMethods(
   readAnswer: EmbeddingUpstream["readAnswer"],
 ): Pick<EmbeddingUpstream, "readAnswer" | "readReply" | "tapStream"> {
@@ -50,13 +48,13 @@ export function replyMethods(
   };
 }
 
-/** What was read is all that is charged for; an upstream that does not say it is not free. */
+/** Only input is charged; usage that is not reported is estimated. */
 export function inputUsage(tokens: number | null): UsageReading {
   if (tokens === null) return { usage: noUsage, raw: "{}", missingSide: "input" };
   return { usage: { ...noUsage, inputUncached: tokens }, raw: JSON.stringify({ input_tokens: tokens }) };
 }
 
-/** Throws Failure unsupported_by_model for more texts than one call may hold: each call is one request, and is paid as one. */
+/** Each call is one request. Throws Failure unsupported_by_model for too many texts. */
 export function checkCount(turn: EmbeddingTurn, max: number): void {
   const { length } = turn.inputs;
   if (length <= max) return;
@@ -64,7 +62,7 @@ export function checkCount(turn: EmbeddingTurn, max: number): void {
   throw unsupported("input", `An upstream of this model takes ${texts} in a call; ${length} were sent.`);
 }
 
-/** A vector of numbers. Throws Failure upstream_error. */
+/** Throws Failure upstream_error. */
 export function vectorOf(value: unknown): readonly number[] {
   if (Array.isArray(value) && value.length > 0 && value.every((one) => numberOf(one) !== null)) return value;
   throw noVectors();
@@ -74,7 +72,6 @@ export function noVectors(): Failure {
   return upstreamFault("The upstream's answer holds no vectors.");
 }
 
-/** Names what a body holds beside what is read of it. */
 export function warnOfUnknownMembers(body: JsonObject, read: ReadonlySet<string>, warn: Warn): void {
   for (const name of Object.keys(body))
     if (!read.has(name)) warn(`${quotableName(name)} cannot be carried and was left out`);
@@ -87,7 +84,7 @@ function errorIn(reply: JsonObject): string | null {
   return (textOf(message) ?? "unknown error").slice(0, bounds.errorBodyBytesMax);
 }
 
-/** What vectors are for: Cohere's words by Google's. */
+/** Purposes of vectors: Cohere's names by Google's. */
 const cohereByGoogle: ReadonlyMap<string, string> = new Map([
   ["RETRIEVAL_DOCUMENT", "search_document"],
   ["RETRIEVAL_QUERY", "search_query"],
@@ -98,12 +95,12 @@ const cohereByGoogle: ReadonlyMap<string, string> = new Map([
   ["CLUSTERING", "clustering"],
 ]);
 
-/** null where Cohere has no word for it. */
+/** Null if Cohere has no such purpose. */
 export function cohereTask(task: string): string | null {
   return cohereByGoogle.get(task) ?? null;
 }
 
-/** Google's word for one of Cohere's; any other word is given as it is, for the upstream to judge. */
+/** Unknown words are passed on. */
 export function taskOfCohere(inputType: string | null): string | null {
   if (inputType === null) return null;
   for (const [google, cohere] of cohereByGoogle) if (cohere === inputType) return google;

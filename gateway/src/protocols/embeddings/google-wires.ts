@@ -16,7 +16,7 @@ const batchBodies = new BodyReader(requestFields["batch-embed-contents"], ["mode
 const batchRequests = new GovernedNames(["requests"]);
 const innerMembers = new GovernedNames(["model"]);
 
-/** `:embedContent`. A body that names its model once more names the upstream's. */
+/** The body may name the model again. */
 export const embedContentWire: Wire = {
   ...embedContentUpstream,
   readRequest(bytes, path) {
@@ -28,7 +28,7 @@ export const embedContentWire: Wire = {
   },
 };
 
-/** `:batchEmbedContents`: each request names its model, which has to be the path's. */
+/** Each request of the batch names the model of the path. */
 export const batchEmbedWire: Wire = {
   ...batchEmbedUpstream,
   readRequest(bytes, path) {
@@ -50,14 +50,13 @@ export const batchEmbedWire: Wire = {
 function factsOf(body: RequestBody, path: PathFacts | null, read: Span | undefined): OpenFacts {
   if (path === null) throw missingParam("model");
   const facts = body.facts(estimateTokens(body.bytes, read), checkedModelName(path.model));
-  // Nothing is generated: nothing is to be reserved for it.
   facts.outputTokensMax = 0;
   facts.affinity = null;
   facts.objects = geminiObjects(body.bytes, body);
   return facts;
 }
 
-/** Where the requests of a batch name their models. */
+/** Spans of the model in each request. */
 function modelsIn(body: Uint8Array, requests: Span): readonly Span[] {
   const items = skimArray(body, requests, bounds.embeddingInputsMax + 1);
   if (items === null || items.length > bounds.embeddingInputsMax) {

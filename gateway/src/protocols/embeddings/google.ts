@@ -33,7 +33,7 @@ const requestMembers: ReadonlySet<string> = new Set([
   "auto_truncate",
 ]);
 
-/** One text with its own parameters. Source: Gemini API reference, models.embedContent. */
+/** Source: Gemini API reference, models.embedContent. */
 function readOne(body: JsonObject, warn: Warn): EmbeddingTurn {
   warnOfUnknownMembers(body, requestMembers, warn);
   const spelling = (camel: string, snake: string) => (body[camel] === undefined ? snake : camel);
@@ -85,7 +85,7 @@ const answers = replyMethods((reply) => {
   };
 });
 
-/** As Google Cloud serves its multimodal embedders: one text, no model in the body. */
+/** Google Cloud's multimodal embeddings: one text, no model in the body. */
 export const embedContentUpstream: EmbeddingUpstream = {
   ...answers,
   inputsMax: () => 1,
@@ -115,7 +115,7 @@ function requestOf(
   };
 }
 
-/** The texts of a content are one text to a vector. */
+/** All parts make one vector. */
 function textOfContent(content: unknown): string {
   const parts = arrayOf(objectOf(content)["parts"]).map(objectOf);
   if (parts.length === 0) throw invalid("content", "must hold at least one part");
@@ -124,7 +124,7 @@ function textOfContent(content: unknown): string {
   throw unsupported("content", "An upstream of this model makes vectors of texts only.");
 }
 
-/** `:predict` of Google Cloud's text embedders. Source: Vertex AI, "Text embeddings API". */
+/** `:predict` of Google Cloud's text embeddings. Source: Vertex AI, "Text embeddings API". */
 export const vertexPredictUpstream: EmbeddingUpstream = {
   ...replyMethods((reply) => {
     const found = arrayOf(reply["predictions"]).map((one) => objectOf(objectOf(one)["embeddings"]));

@@ -22,14 +22,12 @@ const callers = {
   "batch-embed-contents": batchEmbedCaller,
 } as const satisfies Readonly<Record<string, EmbeddingCaller>>;
 
-/** The endpoints at which vectors are asked for. */
 export type EmbeddingEndpointId = keyof typeof callers;
 
 export function isEmbeddingEndpoint(endpoint: string): endpoint is EmbeddingEndpointId {
   return endpoint in callers;
 }
 
-/** How upstreams are asked for vectors, by what they speak. */
 export const embeddingUpstreams = {
   "openai-embeddings": openaiEmbeddingUpstream,
   "gemini-embed-content": embedContentUpstream,
@@ -50,7 +48,7 @@ export interface EmbeddingSides {
   readonly dialect: EmbeddingDialectId;
 }
 
-/** The body for an upstream that is asked in another way, and what its answer will be written by. */
+/** Translates a request; `asked` is needed for the answer. */
 export function writeEmbeddings(body: Uint8Array, to: EmbeddingSides & { readonly upstreamModel: string }, warn: Warn) {
   const once = warnOnce(warn);
   const { turn, base64 } = callers[to.endpoint].readTurn(body, once);
@@ -60,7 +58,7 @@ export function writeEmbeddings(body: Uint8Array, to: EmbeddingSides & { readonl
   return { made, asked: { count: turn.inputs.length, base64 } };
 }
 
-/** The caller's answer of an upstream's. `inputTokens`: as counted elsewhere, for upstreams that do not tell. Throws Failure upstream_error. */
+/** Translates an answer. `inputTokens`: used if the upstream reports none. Throws Failure upstream_error. */
 export function answerEmbeddings(
   reply: Uint8Array,
   { endpoint, dialect }: EmbeddingSides,

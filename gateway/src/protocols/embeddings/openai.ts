@@ -20,7 +20,7 @@ const requestMembers: ReadonlySet<string> = new Set([
   "user",
 ]);
 
-/** OpenAI's /v1/embeddings, with the words of Cohere (`input_type`) and Google (`task_type`) for what vectors are for. */
+/** Also accepts the purpose as Cohere's `input_type` or Google's `task_type`. */
 export const openaiEmbeddingCaller: EmbeddingCaller = {
   readTurn(bytes, warn) {
     const body = parseBody(bytes);
@@ -74,7 +74,7 @@ export const openaiEmbeddingUpstream: EmbeddingUpstream = {
   },
 };
 
-/** Tokens are those of one vendor's models. */
+/** Token arrays are specific to a model. */
 function textsIn(input: unknown): readonly EmbeddingInput[] {
   const list = Array.isArray(input) ? input : [input];
   if (list.length === 0) throw new Failure("invalid_request", "input must hold at least one text.", { param: "input" });

@@ -3,9 +3,8 @@ import { countOf, isObject, jsonBytes, objectOf, parseObject, textOf } from "../
 import { choiceError, isContextTooLong } from "./upstream-errors.ts";
 
 /**
- * An error that a stream, or an answer with a good status, tells: what is known of it by its own fields, as the refusal with a
- * status that the same vendor would have answered with. `error` is the member of that name, `message` its words, `body` the
- * whole body of such a refusal.
+ * The failure for an error inside a stream or a successful answer. If its fields imply a status, it carries the refusal that the vendor
+ * would have sent. `body` is the body of that refusal.
  */
 export function reportedFailure(error: unknown, message: string, body: object = { error }): Failure {
   const { code, type } = objectOf(error);
@@ -23,7 +22,7 @@ export function reportedFailure(error: unknown, message: string, body: object = 
   });
 }
 
-/** The error of a failed response. null: it is the request's own, or the response does not say which. */
+/** The error of a failed response. Null if the request itself is at fault or there is no error. */
 export function failedResponse(reply: Uint8Array): Failure | null {
   const error = reply.length > bounds.errorBodyBytesMax ? null : parseObject(decoder.decode(reply))?.["error"];
   if (!isObject(error)) return null;
@@ -31,7 +30,7 @@ export function failedResponse(reply: Uint8Array): Failure | null {
   return failure.retry === "never" ? null : failure;
 }
 
-/** The same of a whole answer with a good status that is an error body. */
+/** The failure for an error body with a successful status. */
 export function errorInReply(reply: Uint8Array, message: string): Failure {
   const body = reply.length > bounds.errorBodyBytesMax ? null : parseObject(decoder.decode(reply));
   if (body === null) return reportedFailure(null, message);
@@ -39,12 +38,12 @@ export function errorInReply(reply: Uint8Array, message: string): Failure {
   return error === null ? reportedFailure(choiceError(body), message) : reportedFailure(error, message, body);
 }
 
-/** The body of an upstream's refusal, which whoever classified it put into the caller's dialect; null: it is no refusal. */
+/** The body of the upstream's refusal, already in the caller's dialect. Null for other failures. */
 export function refusalBody({ upstream }: Failure): string | null {
   return upstream === undefined ? null : decoder.decode(upstream.body);
 }
 
-/** A number that is a status, or a word that stands for one; null: neither. Messages are never read. */
+/** The status by number or by word. Messages are never read. */
 function statusOf(error: unknown): number | null {
   if (!isObject(error)) return null;
   const { code, status, type } = error;
@@ -59,13 +58,10 @@ function statusOf(error: unknown): number | null {
   return null;
 }
 
-/** Refusals of the request itself, or of its pace: they say nothing of the upstream's health. */
+/** Errors of the request or its rate; they do not make an upstream unhealthy. */
 const requestStatuses: ReadonlySet<number> = new Set([400, 403, 404, 409, 413, 422, 429]);
 
-/**
- * Codes and types of OpenAI and what copies it, Anthropic's types, and Google's status words. Sources: OpenAI's and Anthropic's
- * "Errors", google/rpc/code.proto.
- */
+/** Sources: OpenAI's and Anthropic's "Errors", google/rpc/code.proto. */
 const words: Readonly<Record<number, string>> = {
   400: "invalid_request_error invalid_prompt invalid_image invalid_image_format invalid_base64_image invalid_image_url image_too_large image_too_small image_parse_error image_content_policy_violation empty_image_file context_length_exceeded content_filter invalid_argument failed_precondition out_of_range",
   401: "authentication_error invalid_api_key invalid_authentication_error unauthenticated",

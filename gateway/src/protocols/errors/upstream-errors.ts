@@ -3,42 +3,40 @@ import type { Span } from "../json/cursor.ts";
 import { scanObject } from "../json/scan.ts";
 import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "../json/value.ts";
 
-/** An upstream that does not keep to its dialect, or says that it failed. Another may serve. */
+/** The upstream broke its dialect or reported a failure. Another may serve. */
 export function upstreamFault(message: string, cause?: unknown): Failure {
   return new Failure("upstream_error", message, { retry: "other", unhealthy: true, cause });
 }
 
-/** An answer that keeps to its dialect and holds what is not carried, or more than is held. The deployment is well. */
+/** The answer is valid but cannot be carried. The deployment stays healthy. */
 export function unsupportedReply(message: string): Failure {
   return new Failure("upstream_error", message, { retry: "other" });
 }
 
-/** What came first in a stream is no event of its dialect: the rest of it is not passed on. */
 export function invalidFirstEvent(): Failure {
   return upstreamFault("The upstream's first event is not valid JSON.");
 }
 
-/** The upstream ended its answer itself, and says that it ended in an error. */
 export function answerEndedInError(): Failure {
   return new Failure("upstream_error", "The upstream could not finish its answer.", { retry: "other" });
 }
 
-/** The answer, unless it ended in an error. Throws Failure upstream_error. */
+/** Throws Failure upstream_error if the answer ended in an error. */
 export function requireFinishedAnswer(answer: Answer): Answer {
   if (answer.finish.reason === "error") throw answerEndedInError();
   return answer;
 }
 
-/** OpenAI's own code for a prompt that is too long: Codex and others make the conversation shorter at it. */
+/** OpenAI's code for a prompt that is too long. Codex and others compact the conversation on it. */
 export const contextLengthCode = "context_length_exceeded";
 
-/** Of OpenAI, llama.cpp and Z.ai. */
+/** OpenAI, llama.cpp and Z.ai. */
 const codes: ReadonlySet<string> = new Set([contextLengthCode, "exceed_context_size_error", "1261"]);
 
-/** Statuses with which vendors refuse a prompt for its length. */
+/** Statuses used for prompts that are too long. */
 const statuses: ReadonlySet<number> = new Set([400, 413, 422]);
 
-/** The other vendors have no code for it, only words. */
+/** Other vendors have no code for it. */
 const words = new RegExp(
   [
     "context (?:length|window|size|limit)",
@@ -51,16 +49,13 @@ const words = new RegExp(
   "is",
 );
 
-/** Whether an error says that the prompt is too long for its model. `status`: null inside a stream or a whole answer. */
+/** `status`: null inside a stream or a successful answer. */
 export function isContextTooLong(status: number | null, code: string | null, message: string): boolean {
   if (status !== null && !statuses.has(status)) return false;
   return (code !== null && codes.has(code)) || words.test(message);
 }
 
-/**
- * The error of a chat completion, or of a chunk of one, that has no member `error` and a good status: of choices without an answer
- * (OpenRouter, `choices[].error`), or MiniMax's `base_resp`. null: there is none.
- */
+/** The error of a chat completion or chunk without an `error` member: `choices[].error` (OpenRouter) or `base_resp` (MiniMax). */
 export function choiceError({ choices, base_resp }: JsonObject): JsonObject | null {
   const all = arrayOf(choices).map(objectOf);
   const error = all[0]?.["error"];
@@ -76,10 +71,10 @@ function isUnanswered({ error, message }: JsonObject): boolean {
   return isObject(error) && (content ?? "") === "" && arrayOf(tool_calls).length === 0;
 }
 
-/** MiniMax: a plan that is used up. */
+/** MiniMax: the plan is used up. */
 export const minimaxPlanUsedUp = 2056;
 
-/** The HTTP status that a code of MiniMax's `base_resp` stands for. Undefined: a code that is not known. */
+/** The status for a code in MiniMax's `base_resp`. */
 export function minimaxStatus(code: number): number | undefined {
   return minimaxStatuses.get(code);
 }
@@ -90,7 +85,7 @@ const minimaxStatuses: ReadonlyMap<number, number> = new Map([
   [1008, 402],
   [1026, 400],
   [1027, 400],
-  // Tokens per minute, connections, characters that are not visible, a rate that grows too fast, a plan that is used up (K).
+  // Tokens per minute, connections, invisible characters, rate growth, used-up plan.
   [1039, 429],
   [1041, 429],
   [1042, 400],
@@ -100,17 +95,17 @@ const minimaxStatuses: ReadonlyMap<number, number> = new Map([
   [minimaxPlanUsedUp, 429],
 ]);
 
-/** An event that breaks its dialect. `why` goes on after "An event of the upstream". */
+/** `why` continues "An event of the upstream". */
 export function invalidEvent(why: string): Failure {
   return upstreamFault(`An event of the upstream ${why}.`);
 }
 
-/** An answer that breaks its dialect. `why` goes on after "The upstream's answer". */
+/** `why` continues "The upstream's answer". */
 export function invalidReply(why: string, cause?: unknown): Failure {
   return upstreamFault(`The upstream's answer ${why}.`, cause);
 }
 
-/** The wanted members of a whole answer. Throws Failure upstream_error when it is no JSON object; `why`: see brokenReply. */
+/** Finds the wanted members of a whole answer. Throws Failure upstream_error if it is not a JSON object. */
 export function scanReply(body: Uint8Array, wanted: ReadonlySet<string>, why = "is not valid JSON"): Map<string, Span> {
   try {
     return scanObject(body, wanted);
@@ -119,7 +114,6 @@ export function scanReply(body: Uint8Array, wanted: ReadonlySet<string>, why = "
   }
 }
 
-/** What an error inside an answer or a stream says. */
 export function errorText(error: unknown): string {
   return textOf(error) ?? textOf(objectOf(error)["message"]) ?? "unknown error";
 }

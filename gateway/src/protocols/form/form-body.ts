@@ -3,7 +3,7 @@ import type { FormBody, Spooled } from "#ports/index.ts";
 import type { Span } from "../json/cursor.ts";
 import type { MultipartType } from "./content-type.ts";
 
-/** The spooled form, with the value that stands at `modelSpan` replaced as it is read. */
+/** The spooled form. Reading it replaces the value at `modelSpan`. */
 export function createFormBody(spooled: Spooled, type: MultipartType, modelSpan: Span): FormBody {
   return {
     contentType: type.contentType,

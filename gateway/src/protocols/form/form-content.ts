@@ -1,7 +1,6 @@
 import type { FormContent, FormField, FormFile } from "#ports/index.ts";
 import { MultipartScanner, type PartHead } from "./multipart-scanner.ts";
 
-/** A form as values: fields as text, files as base64. */
 export function readFormContent(form: Uint8Array, boundary: string): FormContent {
   const fields: FormField[] = [];
   const files: FormFile[] = [];
@@ -23,7 +22,7 @@ export function readFormContent(form: Uint8Array, boundary: string): FormContent
   return { fields, files };
 }
 
-/** Some clients send a picture without a file name; its type then shows what it is. */
+/** Some clients send a picture without a file name. */
 function isFile({ filename, contentType }: PartHead): boolean {
   return filename !== null || /^(?:image\/|application\/octet-stream)/i.test(contentType ?? "");
 }
@@ -36,7 +35,7 @@ function fileOf({ name, filename, contentType }: PartHead, bytes: Buffer): FormF
 
 const anyType = "application/octet-stream";
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-/** The media type of a picture by its first bytes (each format's own signature); null for others. */
+/** The media type of a picture by its signature; null for others. */
 function imageTypeOf(begin: Uint8Array): string | null {
   const text = Buffer.from(begin.buffer, begin.byteOffset, Math.min(begin.length, 16)).toString("latin1");
   if (text.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";

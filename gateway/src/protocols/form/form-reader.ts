@@ -7,7 +7,6 @@ import { GovernedNames, governedMembers } from "../request/governed-names.ts";
 import { checkedModelName, longModelName } from "../request/members.ts";
 import type { FormEvent, PartHead } from "./multipart-scanner.ts";
 
-/** A field whose text is kept, and how much of it. */
 interface Field {
   readonly table: FormField;
   readonly bytesMax: number;
@@ -17,9 +16,8 @@ interface Field {
 }
 
 /**
- * Collects the fields of a form that govern its call while it is scanned, wherever they stand, and checks them by the contract's
- * table. Such a field must be there once, as a field: what two readers could read in two ways is refused. Of files the size is
- * counted, and how the first one begins.
+ * Collects the governing fields of a form while it is scanned and checks them by the contract's table. Duplicate or ambiguous fields are
+ * refused. Counts the bytes of files.
  */
 export class FormReader {
   readonly #fields: ReadonlyMap<string, Field>;
@@ -27,16 +25,14 @@ export class FormReader {
   #open: { readonly name: string; readonly field: Field; readonly start: number } | null = null;
   #modelSpan: Span | null = null;
   readonly #table: FormFields;
-  /** Of which names there were files. */
   readonly #fileNames = new Set<string>();
   #inFile = false;
-  /** How the first file begins, as far as it is looked at. */
+  /** The beginning of the first file. */
   fileBegin = Buffer.alloc(0);
-  /** Bytes of all files. */
   fileBytes = 0;
   files = 0;
 
-  /** `kept`: how many bytes are kept of fields of which the table says no bound. */
+  /** `bytesMaxByField`: bytes to keep of fields without a bound in the table. */
   constructor(table: FormFields, bytesMaxByField: Readonly<Record<string, number>>) {
     this.#table = table;
     this.#fields = new Map(
@@ -64,7 +60,7 @@ export class FormReader {
     }
   }
 
-  /** Once all has come. Throws Failure missing_required_parameter or invalid_request for what is not as the table says. */
+  /** Throws Failure missing_required_parameter or invalid_request. */
   check(): void {
     for (const [name, field] of Object.entries(this.#table)) {
       if (field.file === undefined) this.#checkText(name);
@@ -72,7 +68,7 @@ export class FormReader {
     }
   }
 
-  /** What every form says of its call, with what this one says otherwise. Throws as `check`. */
+  /** Facts common to all forms, overridden by `more`. Throws as `check`. */
   protected factsWith(more: Partial<RequestFacts> & Pick<RequestFacts, "inputEstimate">): FormFacts {
     this.check();
     const model = this.text("model");
@@ -95,7 +91,7 @@ export class FormReader {
     };
   }
 
-  /** null for a field that is absent or longer than it can be. */
+  /** Null if the field is absent or too long. */
   text(name: string): string | null {
     const field = this.#fields.get(name);
     return field === undefined || field.size > field.bytesMax ? null : field.text;
@@ -105,7 +101,6 @@ export class FormReader {
     return this.#fields.get(name)?.size ?? 0;
   }
 
-  /** Clients write a boolean in a form in one of these ways. */
   isOn(name: string): boolean {
     const word = this.text(name)?.toLowerCase() ?? (this.sizeOf(name) > 0 ? "too long" : "");
     if (word === "true" || word === "1") return true;
@@ -158,7 +153,7 @@ export class FormReader {
     field.size += bytes.length;
     if (name === "prompt" && field.size > bounds.formTextBytesMax) throw tooLongPrompt();
     if (name === "model" && field.size > field.bytesMax) throw longModelName();
-    // The chunk is not ours to keep.
+    // The chunk is reused by its owner.
     if (field.size <= field.bytesMax) field.pieces.push(Buffer.from(bytes));
   }
 
@@ -179,10 +174,10 @@ export class FormReader {
   }
 }
 
-/** What is kept of forms that ask a model for something. Only the prompt's size is of interest. */
+/** Only the size of the prompt is needed. */
 export const modelFormBytesMax = { prompt: 0, user: bounds.affinityBytesMax } as const;
 
-/** null: nothing is read of it. A character has at most four bytes. */
+/** Null if nothing is kept. A character has at most four bytes. */
 function textBytesMax({ file, type, enum: words, maxLength }: FormField): number | null {
   if (file !== undefined || type === undefined) return null;
   if (type === "boolean") return switchBytesMax;
@@ -192,7 +187,7 @@ function textBytesMax({ file, type, enum: words, maxLength }: FormField): number
 const switchBytesMax = 16;
 const unboundedBytesMax = 64;
 
-/** Enough for the head of a sound. */
+/** Enough for the head of an audio file. */
 const fileBeginBytes = 4_096;
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 

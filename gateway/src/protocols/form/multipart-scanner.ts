@@ -2,26 +2,25 @@ import { bounds, Failure } from "#core/index.ts";
 import { concat } from "../json/bytes.ts";
 import { readHeaderValue } from "./content-type.ts";
 
-/** What a form is made of, in order. Offsets count from the first byte of the body. */
+/** Offsets count from the first byte of the body. */
 export type FormEvent =
   | { readonly kind: "part-start"; readonly head: PartHead; readonly start: number }
-  /** A piece of the open part, valid as long as the chunk it came in. Never empty. */
+  /** Valid only as long as the chunk it came in. Never empty. */
   | { readonly kind: "part-data"; readonly bytes: Uint8Array }
   | { readonly kind: "part-end"; readonly end: number }
-  /** The last boundary. What follows it has no meaning. */
+  /** The last boundary. */
   | { readonly kind: "end" };
 
 type State = "preamble" | "after-boundary" | "head" | "body-start" | "body" | "epilogue";
 
 /**
- * Cuts the bytes of a multipart/form-data body into its parts as they arrive (RFC 2046, 5.1; RFC 7578). It holds the
- * head of one part and what may be the beginning of a boundary, never a part. A body that another reader could cut
- * differently is a Failure invalid_request; one that passes a bound is request_too_large.
+ * Splits a multipart/form-data body into parts as it arrives (RFC 2046, 5.1; RFC 7578). Holds only the head of a part and a possible
+ * boundary. Throws Failure invalid_request for bodies that readers could split differently, request_too_large beyond a bound.
  */
 export class MultipartScanner {
   readonly #delimiter: Buffer;
   #state: State = "preamble";
-  // The first boundary may stand at the very beginning: a line end is imagined before it.
+  // The first boundary may come at the very beginning, so a line break is assumed before it.
   #held: Uint8Array = Buffer.from("\r\n", "latin1");
   /** Offset of the first byte of `#held`. */
   #offset = -2;
@@ -38,21 +37,19 @@ export class MultipartScanner {
     const bytes = Buffer.from(joined.buffer, joined.byteOffset, joined.length);
     const events: FormEvent[] = [];
     this.#at = 0;
-    while (this.#step(bytes, events)) {
-      // Each step moves on by itself.
-    }
+    while (this.#step(bytes, events)) {}
     this.#offset += this.#at;
-    // A copy: the chunk is not ours to keep.
+    // Copied: the chunk is reused by its owner.
     this.#held = Buffer.from(bytes.subarray(this.#at));
     return events;
   }
 
-  /** Says that the body has ended. Throws Failure invalid_request when the form has not. */
+  /** Throws Failure invalid_request if the form is incomplete. */
   end(): void {
     if (this.#state !== "epilogue") throw badForm("it ends before its last boundary");
   }
 
-  /** One step; false when more bytes are needed. `#at` is where the next step begins. */
+  /** False if more bytes are needed. The next step begins at `#at`. */
   #step(bytes: Buffer, events: FormEvent[]): boolean {
     switch (this.#state) {
       case "preamble":
@@ -83,7 +80,7 @@ export class MultipartScanner {
     return true;
   }
 
-  /** Where the bytes end in what may be the beginning of a delimiter: only its first byte is a CR. */
+  /** Where the bytes may end in a partial delimiter. */
   #maybeDelimiter(bytes: Buffer, from: number): number {
     const last = bytes.lastIndexOf(CR);
     if (last < from || bytes.length - last >= this.#delimiter.length) return bytes.length;
@@ -116,7 +113,7 @@ export class MultipartScanner {
     if (found === -1) return false;
     const head = readPartHead(bytes.subarray(this.#at, found));
     events.push({ kind: "part-start", head, start: this.#offset + found + headEnd.length });
-    // The blank line's end is looked at again: a boundary right behind it would be cut differently by others.
+    // Keep the line break: other readers would find a boundary right after it.
     this.#at = found + 2;
     this.#state = "body-start";
     return true;
@@ -160,17 +157,16 @@ function tooLarge(what: string): Failure {
   return new Failure("request_too_large", `The form has ${what}.`);
 }
 
-/** What a part of a form says of itself. */
 export interface PartHead {
   readonly name: string;
-  /** null for a field. */
+  /** Null for a field. */
   readonly filename: string | null;
   readonly contentType: string | null;
 }
 
 /**
- * Reads the header lines of one part, without the blank line behind them (RFC 7578, 4.2). Strict where another reader
- * could come to another name: folded lines, bare line ends, doubled headers, escapes in a name, encoded values.
+ * Parses the header lines of a part (RFC 7578, 4.2). Refuses what readers could understand differently: folded lines, bare line ends,
+ * duplicate headers, escaped names, encoded values.
  */
 function readPartHead(bytes: Uint8Array): PartHead {
   const headers = new Map<string, string>();
@@ -201,7 +197,7 @@ const plainEncodings: ReadonlySet<string> = new Set(["7bit", "8bit", "binary"]);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be in a line
 const linePattern = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\u0000-\u0008\u000a-\u001f\u007f]*)$/;
 
-/** Blanks around a value belong to the line. By hand: a pattern would try each of many blanks in its middle as the end. */
+/** A pattern would backtrack on many blanks in the middle. */
 function trimmed(value: string): string {
   let start = 0;
   let end = value.length;

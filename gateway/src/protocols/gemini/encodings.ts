@@ -3,9 +3,8 @@ import { type JsonObject, objectOf, parseObject, textOf, unsupported } from "../
 import { readSealText, sealMark, sealText } from "../turn/seal-text.ts";
 
 /**
- * A tool's name as Gemini takes it: a letter or an underscore, then letters, digits, underscores, colons and dashes, at
- * most 128 (@google/genai, FunctionDeclaration.name). A name that is not so is written as `_.` and its text, what is not
- * allowed as `.<code point in hex>.`, so that the name in the answer can be read back without knowing the request.
+ * Encodes a tool name for Gemini: a letter or underscore, then letters, digits, `_:.-`, at most 128 (@google/genai,
+ * FunctionDeclaration.name). Other names become `_.` and their text with `.<code point in hex>.` for other characters.
  */
 export function writeToolName(name: string): string {
   const written = plain.test(name)
@@ -17,7 +16,7 @@ export function writeToolName(name: string): string {
   return written;
 }
 
-/** The name that `writeToolName` was given. */
+/** Reverses `writeToolName`. */
 export function readToolName(written: string): string {
   if (!written.startsWith(escapeMark)) return written;
   return written.slice(escapeMark.length).replace(/\.([0-9a-f]{1,6})\./g, (whole, hex: string) => {
@@ -28,23 +27,17 @@ export function readToolName(written: string): string {
 
 const nameLengthMax = 128;
 const escapeMark = "_.";
-/** Names with dots are valid too, but for those that begin like an escaped one. */
+/** Names with dots are valid unless they look escaped. */
 const plain = /^(?!_\.)[A-Za-z_][A-Za-z0-9_.:-]*$/;
 
-/**
- * A seal in the one field that Gemini has for such things. A `thoughtSignature` is base64: the vendor's own goes as it
- * is, another's as base64 of its carried form, so that clients that decode and encode it keep it whole.
- */
+/** A seal as `thoughtSignature`. It must be base64, so another vendor's seal is encoded again. */
 export function writeSignature(seal: Seal, redacted = false): string {
   if (seal.dialect === "gemini" && !redacted) return seal.data;
   const text = (redacted ? redactedMark : "") + sealText(seal);
   return Buffer.from(text, "utf8").toString("base64");
 }
 
-/**
- * A seal as it is found in a `thoughtSignature`, and whether it is that of thoughts whose text the vendor hides. One that is not
- * ours is the vendor's own, from an account we do not know.
- */
+/** Reads a `thoughtSignature`. Signatures that are not ours are Gemini's own, from an unknown account. */
 export function readSignature(signature: string): { readonly seal: Seal; readonly redacted: boolean } {
   const carried = foreignSealIn(signature);
   const seal = carried === null ? null : readSealText(carried.text);
@@ -52,7 +45,6 @@ export function readSignature(signature: string): { readonly seal: Seal; readonl
   return { seal: { dialect: "gemini", account: null, itemId: null, data: signature }, redacted: false };
 }
 
-/** Whether a signature is another vendor's seal in its carried form, whole or not. */
 export function isForeignSeal(signature: string): boolean {
   return foreignSealIn(signature) !== null;
 }
@@ -66,15 +58,15 @@ function foreignSealIn(signature: string): { readonly text: string; readonly red
 }
 
 const redactedMark = "redacted:";
-/** How base64 of either mark begins, so that the vendor's own signatures are not decoded for nothing. */
+/** Base64 prefixes of both marks, so that Gemini's own signatures need no decoding. */
 export const foreignSealPrefixes = [sealMark, redactedMark].map((mark) => {
   const whole = mark.length - (mark.length % 3);
   return Buffer.from(mark.slice(0, whole), "utf8").toString("base64");
 });
 
 /**
- * Gemini 3 refuses a turn whose first call has no signature; this one is the vendor's own for calls that another model
- * made. Source: Gemini API docs, "Thought signatures", FAQ.
+ * Gemini 3 requires a signature on the first call of a turn and documents this one for calls of other models. Source: Gemini API docs,
+ * "Thought signatures", FAQ.
  */
 export const placeholderSignature = "skip_thought_signature_validator";
 
@@ -82,40 +74,37 @@ export function needsSignatures(upstreamModel: string): boolean {
   return (generationOf(upstreamModel) ?? 0) >= 3;
 }
 
-/** The generation in a Gemini model's name (2.5 of `gemini-2.5-pro`); null for other names. */
+/** 2.5 for `gemini-2.5-pro`; null for other names. */
 export function generationOf(model: string): number | null {
   const found = /gemini-(\d+(?:\.\d+)?)/.exec(model);
   return found === null ? null : Number(found[1]);
 }
 
-/**
- * A tool's result as the object that Gemini wants. Text that is a JSON object is that object; any other text stands
- * under `result`, an error's under `error`.
- */
+/** A tool result as an object: the JSON object in the text, else `{result}` or `{error}`. */
 export function writeToolResponse(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text };
-  // Numbers longer than a double holds, such as the ids of some services, would be changed by parsing them.
+  // Parsing would change integers beyond a double's precision.
   const object = /^\s*\{/.test(text) && !/\d{16}/.test(text) ? parseObject(text) : null;
   return object === null || wrapperOf(object) !== null ? { result: text } : object;
 }
 
-/** What `writeResponse` was given. The vendor's own word for a plain result is `output`. */
+/** Reverses `writeToolResponse`. Google itself uses `output`. */
 export function readToolResponse(response: JsonObject): { readonly text: string; readonly isError: boolean } {
   const wrapped = wrapperOf(response);
   const value = wrapped === null ? null : response[wrapped];
-  // Details of an error may be more than a text (@google/genai, FunctionResponse.response).
+  // Error details may be an object (@google/genai, FunctionResponse.response).
   if (wrapped === "error" && value) return { text: textOf(value) ?? JSON.stringify(value), isError: true };
   return { text: textOf(value) ?? JSON.stringify(response), isError: false };
 }
 
-/** The member that an object consists of, when it is one of those that wrap a text. */
+/** The only member, if it is one that wraps a text. */
 function wrapperOf(object: JsonObject): string | null {
   const [name, ...others] = Object.keys(object);
   if (name === undefined || others.length > 0) return null;
   return name === "result" || name === "output" || name === "error" ? name : null;
 }
 
-/** Code that the vendor ran on its side, and what came out, as text that any dialect can show; null for other parts. */
+/** Code run by Google and its output, as text; null for other parts. */
 export function codeText({ executableCode, codeExecutionResult }: JsonObject): string | null {
   if (executableCode !== undefined) {
     const code = objectOf(executableCode);

@@ -5,12 +5,12 @@ import { errorText, isContextTooLong } from "../errors/upstream-errors.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseFirst, textOf } from "../json/value.ts";
 import { addOpenaiLimitHeaders } from "../openai-chat/dialect.ts";
 
-/** Google has no headers for limits of its own: OpenAI's names are the ones that tools know. */
+/** Google has no rate limit headers, so OpenAI's are used. */
 export const gemini: Dialect = {
   id: "gemini",
   errorShape: "google",
   renderError,
-  /** The vendor's SDKs from 2.0 on raise an error on a chunk with `error.code` in 400 to 599. */
+  /** SDKs from 2.0 on throw on a chunk with `error.code` 400 to 599. */
   renderStreamError: (failure, requestId) => `data: ${renderBareError(failure, requestId)}\n\n`,
   renderBareError,
   readRefusal,
@@ -19,12 +19,9 @@ export const gemini: Dialect = {
   addLimitHeaders: addOpenaiLimitHeaders,
 };
 
-/**
- * Google's error body: `{"error":{code,message,status,details}}`. The details are google.rpc's own types, as the
- * vendor's SDKs and CLIs read them. Source: google.rpc.Status and google/rpc/error_details.proto.
- */
+/** `{"error":{code,message,status,details}}` with details of google.rpc. Source: google.rpc.Status, google/rpc/error_details.proto. */
 function renderError(failure: Failure, requestId: string): string {
-  // ErrorInfo's metadata is a map of strings.
+  // ErrorInfo.metadata holds strings.
   const said = Object.entries(failure.details ?? {}).filter(([, value]) => value !== null && value !== undefined);
   const metadata = Object.fromEntries(said.map(([name, value]) => [name, String(value)]));
   const details = [detail("ErrorInfo", { reason: failure.code.toUpperCase(), domain: "sluice", metadata })];
@@ -39,7 +36,7 @@ function renderError(failure: Failure, requestId: string): string {
   return errorBody(failure.status, withTooLongText(failure), details);
 }
 
-/** SDKs before 2.0 look for an error without `data:`, in a piece of its own; others pass over such a line. */
+/** SDKs before 2.0 expect the error without `data:`, in a chunk of its own; others skip it. */
 function renderBareError(failure: Failure, requestId: string): string {
   return refusalBody(failure) ?? renderError(failure, requestId);
 }
@@ -57,7 +54,7 @@ function requestInfo(requestId: string): JsonObject {
   return detail("RequestInfo", { requestId });
 }
 
-/** What a Google-shaped upstream refused; streams without SSE and the OpenAI-compatible face send an array of one. */
+/** Streams without SSE and the OpenAI-compatible endpoint wrap errors in an array. */
 function readRefusal(status: number, body: Uint8Array): UpstreamRefusal {
   const error = errorIn(body);
   const message = textOf(error["message"]) ?? `HTTP status ${status}`;
@@ -77,11 +74,11 @@ export function geminiFailure(error: unknown): Failure {
   return reportedFailure(error, errorText(error));
 }
 
-/** The wordings of the Gemini API and of Vertex. */
+/** Texts of the Gemini API and of Vertex. */
 const tooLongPattern = /input token count.{0,200}(?:exceeds|only supports)/is;
 const tooLong = "The input token count exceeds the maximum number of tokens allowed.";
 
-/** google.rpc.Code by HTTP status. Source: google/rpc/code.proto, "HTTP Mapping". */
+/** Source: google/rpc/code.proto, "HTTP Mapping". */
 const statusWords: Readonly<Record<number, string>> = {
   400: "INVALID_ARGUMENT",
   401: "UNAUTHENTICATED",

@@ -3,9 +3,8 @@ import { cutNodes, type JsonNode } from "../json/node.ts";
 import { isForeignSeal, needsSignatures, placeholderSignature } from "./encodings.ts";
 
 /**
- * What gives way in a request to Gemini, so that it is shown no seal of another vendor: thoughts that carry one, and the
- * signatures of calls and texts. A call keeps its place and, where the model wants one, gets the signature that the vendor has for calls
- * of others.
+ * Edits that remove another vendor's seals: thoughts that carry one, and signatures of calls and texts. A call that needs a signature
+ * gets the placeholder.
  */
 export function sealCutsInContents(body: JsonNode, upstreamModel: string): readonly Edit[] {
   const signs = needsSignatures(upstreamModel);
@@ -15,9 +14,9 @@ export function sealCutsInContents(body: JsonNode, upstreamModel: string): reado
 function sealCuts(contents: readonly JsonNode[], signs: boolean): readonly Edit[] {
   const cuts: Edit[] = [];
   const removed = new Set<JsonNode>();
-  /** The model has called something since the user spoke. */
+  /** The model has called a tool since the user's last turn. */
   let called = false;
-  /** Parts of a thought whose signature has not come yet: it stands on the last. */
+  /** Parts of a thought before the one with its signature. */
   let thought: JsonNode[] = [];
   for (const content of contents) {
     if (!content.textsNamed("role").includes("model")) {
@@ -51,7 +50,6 @@ function sealCuts(contents: readonly JsonNode[], signs: boolean): readonly Edit[
   return [...cutNodes(contents, isEmptied), ...cutParts, ...cuts];
 }
 
-/** One list of parts, but for contents that name it twice. */
 function partsOf(content: JsonNode): readonly JsonNode[] {
   return content.membersNamed("parts").flatMap(({ items }) => items);
 }
@@ -60,7 +58,6 @@ function isSignature(name: string): boolean {
   return name === "thoughtSignature" || name === "thought_signature";
 }
 
-/** Nothing but a signature, on a text without words. */
 function isOnlySignature(part: JsonNode): boolean {
   return part.members.every(({ name, text }) => isSignature(name) || (name === "text" && text === ""));
 }

@@ -4,8 +4,8 @@ import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf, unsuppor
 import { quotableName } from "../turn/warnings.ts";
 
 /**
- * What Google's own OpenAI-compatible endpoints take beside a chat request: `extra_body.google` at Gemini, `google` at Vertex.
- * Source: Gemini API docs, "OpenAI compatibility"; Google Cloud, "Call Gemini by using the OpenAI library".
+ * Options of Google's OpenAI-compatible endpoints: `extra_body.google` (Gemini) or `google` (Vertex). Source: Gemini API docs, "OpenAI
+ * compatibility"; Google Cloud, "Call Gemini by using the OpenAI library".
  */
 export function readGoogleExtras(request: JsonObject, warn: Warn): GoogleExtras | null {
   const body = objectOf(request["extra_body"]);
@@ -18,7 +18,6 @@ export function readGoogleExtras(request: JsonObject, warn: Warn): GoogleExtras 
   return { cachedContent, safetySettings: settings };
 }
 
-/** The wish to think that stands there; null where there is none. */
 export function readGoogleThinking(request: JsonObject): ReasoningRequest | null {
   const config = googleMembers(request)["thinking_config"];
   if (!isObject(config)) return null;
@@ -30,7 +29,7 @@ export function readGoogleThinking(request: JsonObject): ReasoningRequest | null
   };
 }
 
-/** For upstreams that are not Google's. Throws Failure unsupported_by_model for a cache that only Google has. */
+/** For other upstreams. Throws Failure unsupported_by_model for a cache at Google. */
 export function leaveGoogleExtras({ google: extras }: Turn, warn: Warn): void {
   if (extras === undefined) return;
   if (extras.cachedContent !== null) {
@@ -50,7 +49,6 @@ export function isThought(said: JsonObject): boolean {
   return extrasOf(said)["thought"] === true;
 }
 
-/** A signature as those endpoints have it; other seals have no place in this dialect. */
 export function extraContent(seal: Pick<Seal, "dialect" | "data"> | null): JsonObject {
   return seal?.dialect === "gemini" ? { extra_content: { google: { thought_signature: seal.data } } } : {};
 }

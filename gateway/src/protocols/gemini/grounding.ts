@@ -5,8 +5,8 @@ import { documentCitationDropped, spanIn, spanOf, urlCitation } from "../turn/ci
 import { warnOfUnknownType, warnOfUnreadMembers } from "../turn/warnings.ts";
 
 /**
- * The sources of a text as citations. Google counts a segment in bytes of its part; `partStarts` says where in the text each
- * part begins, in characters. Source: @google/genai, GroundingMetadata, CitationMetadata.
+ * Reads sources as citations. Google counts segments in bytes of a part; `partStarts` are the parts' offsets in characters. Source:
+ * @google/genai, GroundingMetadata, CitationMetadata.
  */
 export function readGrounding(
   grounding: JsonObject,
@@ -31,7 +31,7 @@ export function readGrounding(
   return [...cited, ...readRecitations(citation, warn)].slice(0, bounds.blockCitationsMax);
 }
 
-/** Words of others that the model repeated. */
+/** Passages that the model recited. */
 function readRecitations(metadata: JsonObject, warn: Warn): Citation[] {
   return arrayOf(metadata["citations"] ?? metadata["citationSources"]).flatMap((value) => {
     const cited = objectOf(value);
@@ -43,7 +43,6 @@ function readRecitations(metadata: JsonObject, warn: Warn): Citation[] {
   });
 }
 
-/** The queries are counted as searches; the supports' certainty and the parts that were drawn say nothing of a source. */
 const groundingMembers: ReadonlySet<string> = new Set([
   "groundingChunks",
   "groundingSupports",
@@ -67,14 +66,14 @@ function sourceOf(chunk: JsonObject, warn: Warn): Citation | null {
 
 const sourceWithoutUrl = "a source without an address was left out";
 
-/** Bytes of the text behind `from` as characters of the whole. */
+/** Converts bytes after `from` to characters of the whole text. */
 function spanInText(text: string, from: number, startByte: number, endByte: number): Citation["span"] {
   const bytes = Buffer.from(text.slice(from));
   const charactersTo = (byte: number): number => from + bytes.toString("utf8", 0, byte).length;
   return endByte < startByte ? null : { start: charactersTo(startByte), end: charactersTo(endByte) };
 }
 
-/** A text that was said, where it began in bytes, and in which part of the answer. */
+/** `fromByte`: the text's offset in its part. */
 export interface CitedText {
   readonly text: string;
   readonly partIndex: number;
@@ -82,7 +81,7 @@ export interface CitedText {
   readonly citations: readonly Citation[];
 }
 
-/** `groundingMetadata` of a candidate; null when nothing is cited. */
+/** Null without citations. */
 export function writeGrounding(citedTexts: readonly CitedText[], warn: Warn): JsonObject | null {
   const groundingChunks: JsonObject[] = [];
   const groundingSupports: JsonObject[] = [];

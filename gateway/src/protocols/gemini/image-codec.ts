@@ -6,13 +6,10 @@ import { geminiFailure } from "./error.ts";
 import { blockReasonOf, isFinishReason, parseResponse, readFinish } from "./read-events.ts";
 import { readGeminiUsage } from "./usage.ts";
 
-/** How pictures are asked of a Gemini model that makes them (generateContent), and read from its answer. */
+/** Pictures by generateContent. */
 export const geminiImageCodec = { writeImageTurn, readImageAnswer };
 
-/**
- * A call for a picture as the body of a generateContent request. Pictures to be changed stand before the words. Throws Failure
- * unsupported_by_model when the turn cannot be carried honestly.
- */
+/** Throws Failure unsupported_by_model if dropping something would change the picture. */
 function writeImageTurn(turn: ImageTurn, warn: Warn): Uint8Array {
   if (turn.count > 1) throw unsupported("n", "The upstream makes one picture at a time.");
   if (turn.mask !== null) {
@@ -40,10 +37,10 @@ function warnOfRest(turn: ImageTurn, warn: Warn): void {
   }
 }
 
-/** Source: Gemini API docs, "Image generation", aspect ratios; @google/genai, ImageConfig. */
+/** Source: Gemini API docs, "Image generation"; @google/genai, ImageConfig. */
 const ratios = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"] as const;
 
-/** The classes have about 1, 4 and 16 million pixels; the first is what is made unasked, and all that older models know. */
+/** 1K, 2K and 4K have about 1, 4 and 16 million pixels. Older models know only 1K, the default. */
 const pixelsOf2k = 2_100_000;
 const pixelsOf4k = 8_400_000;
 
@@ -57,7 +54,7 @@ function imageConfigOf(size: ImageSize, warn: Warn): JsonObject {
   return { aspectRatio, imageSize: pixels < pixelsOf4k ? "2K" : "4K" };
 }
 
-/** Ratios are compared as factors: twice as wide is as far away as half as wide. */
+/** Compared as factors: 2:1 and 1:2 are equally far from 1:1. */
 function nearestRatio({ width, height }: ImageSize): string {
   const distance = (ratio: string): number => {
     const [wide = 1, high = 1] = ratio.split(":").map(Number);
@@ -66,10 +63,7 @@ function nearestRatio({ width, height }: ImageSize): string {
   return ratios.reduce((best, ratio) => (distance(ratio) < distance(best) ? ratio : best));
 }
 
-/**
- * The pictures in a generateContent answer. Throws Failure invalid_request when the vendor's rules forbade them, and
- * upstream_error when there are none for another reason.
- */
+/** Throws Failure invalid_request if safety rules blocked the picture, else upstream_error without one. */
 function readImageAnswer(body: Uint8Array): ImageAnswer {
   const response = parseResponse(decoder.decode(body));
   const error = response["error"];
@@ -79,7 +73,7 @@ function readImageAnswer(body: Uint8Array): ImageAnswer {
   return { images, usage: usageOf(response, images.length), revisedPrompt: null };
 }
 
-/** Pictures among the thoughts are drafts of the one that follows. */
+/** Pictures in thoughts are drafts. */
 function imagesOf(candidate: JsonObject): ImageMedia[] {
   return arrayOf(objectOf(candidate["content"])["parts"]).flatMap((value): ImageMedia[] => {
     const part = objectOf(value);
@@ -90,7 +84,7 @@ function imagesOf(candidate: JsonObject): ImageMedia[] {
   });
 }
 
-/** Where the answer's tokens are not told apart, those of the picture are all but a few of them. */
+/** Without details nearly all tokens are the picture's. */
 function usageOf(response: JsonObject, images: number): Usage | null {
   const reported = objectOf(response["usageMetadata"]);
   const usage = readGeminiUsage(reported)?.usage;

@@ -15,17 +15,17 @@ export { isGeminiUrl } from "./write-contents.ts";
 
 export const geminiWire: Wire = {
   readRequest: readGeminiRequest,
-  /** The model is in the path: the body goes on as it is. */
+  /** The model is in the path. */
   requestEdits: () => [],
   readReply: readGeminiReply,
   tapStream: () => new GeminiStreamTap(),
 };
 
-/** `:countTokens`: answered with a number and never with a stream. */
+/** `:countTokens`: answered with a number. */
 export const geminiCountWire: Wire = {
   ...geminiWire,
   readRequest: readGeminiCount,
-  /** The model that the inner request names has to be the path's. */
+  /** The inner request must name the model of the path. */
   requestEdits: (_body, { modelSpan }, upstreamModel) =>
     modelSpan === null ? [] : [{ ...modelSpan, text: JSON.stringify(`models/${upstreamModel}`) }],
   readReply: readGeminiCountReply,

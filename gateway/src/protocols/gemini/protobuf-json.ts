@@ -1,9 +1,8 @@
 import { isObject, type JsonObject, numberOf, textOf } from "../json/value.ts";
 
 /**
- * An object of the vendor's own with its member names in camelCase, one level deep: protobuf's JSON mapping takes
- * `inline_data` for `inlineData`. Not for objects whose names are the caller's (arguments, schemas). Anything that is
- * no object gives an empty one.
+ * Member names in camelCase, one level deep: protobuf's JSON mapping also accepts snake_case. Not for objects with the caller's own
+ * names. Empty for other values.
  */
 export function camelKeys(value: unknown): JsonObject {
   if (!isObject(value)) return {};
@@ -16,8 +15,8 @@ function camel(name: string): string {
 }
 
 /**
- * Gemini's own Schema (OpenAPI 3.0's subset with upper-case types and counts as strings) as JSON Schema. Depth is that
- * of the body, which was bounded when it was read. Source: @google/genai, Schema.
+ * Converts Gemini's Schema (an OpenAPI 3.0 subset with upper-case types and counts as strings) to JSON Schema. Source: @google/genai,
+ * Schema.
  */
 export function toJsonSchema(schema: JsonObject): JsonObject {
   const out: Record<string, unknown> = {};
@@ -28,7 +27,7 @@ export function toJsonSchema(schema: JsonObject): JsonObject {
   }
   if (nullable === true && typeof out["type"] === "string") {
     out["type"] = [out["type"], "null"];
-    // A closed list must hold the null that the type allows.
+    // An enum must include the allowed null.
     if (Array.isArray(out["enum"])) out["enum"] = [...(out["enum"] as readonly unknown[]), null];
   }
   return out;
@@ -38,9 +37,9 @@ const counts: ReadonlySet<string> = new Set([
   ...["maxItems", "minItems", "maxLength", "minLength", "maxProperties", "minProperties"],
 ]);
 
-/** Undefined for what JSON Schema does not know. */
+/** Undefined for keywords that JSON Schema lacks. */
 function readKeyword(name: string, value: unknown): unknown {
-  // 64-bit counts are strings in protobuf's JSON.
+  // Protobuf's JSON writes 64-bit counts as strings.
   if (counts.has(name))
     return numberOf(typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value) ?? undefined;
   switch (name) {

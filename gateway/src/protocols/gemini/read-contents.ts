@@ -6,8 +6,8 @@ import { codeText, readSignature, readToolResponse } from "./encodings.ts";
 import { camelKeys } from "./protobuf-json.ts";
 
 /**
- * Contents as messages. Neighbours of one role are joined, and the model's texts and thoughts within them: a client that
- * keeps a stream sends every chunk back as a content of its own, with the signature of the thoughts on the last.
+ * Joins neighboring contents of one role, and texts and thoughts within them: clients send each chunk of a stream back as a content, with
+ * the signature on the last.
  */
 export function readContents(contents: readonly unknown[], warn: Warn): TurnMessage[] {
   const ids = new CallIds();
@@ -31,7 +31,7 @@ export function readContents(contents: readonly unknown[], warn: Warn): TurnMess
   return messages.filter((message) => message.parts.length > 0);
 }
 
-/** Results of functions once had a role of their own; no role means the user. */
+/** Function results used to have their own role. No role means the user. */
 function roleOf(role: unknown): TurnRole {
   if (role === undefined || role === null || role === "" || role === "user" || role === "function") return "user";
   if (role === "model") return "assistant";
@@ -110,7 +110,7 @@ function addText(parts: TurnPart[], text: string): void {
   else parts.push(...textParts(text));
 }
 
-/** Pieces of one thought belong together until its signature closes it. */
+/** Pieces of a thought end with its signature. */
 function addThought(parts: TurnPart[], text: string, seal: Seal | null, redacted: boolean): void {
   const last = parts.at(-1);
   if (last?.kind === "reasoning" && last.seal === null && !redacted) {
@@ -120,7 +120,7 @@ function addThought(parts: TurnPart[], text: string, seal: Seal | null, redacted
   }
 }
 
-/** A signature beside a text or on an empty part: that of the thought before it, else one without words. */
+/** A signature on a text or an empty part belongs to the thought before it. */
 function addSignature(parts: TurnPart[], seal: Seal, empty: boolean): void {
   const last = parts.at(-1);
   if (empty && (last?.kind === "reasoning" || last?.kind === "tool-call") && last.seal === null) {
@@ -131,8 +131,8 @@ function addSignature(parts: TurnPart[], seal: Seal, empty: boolean): void {
 }
 
 /**
- * Ids for the calls of a conversation whose dialect often has none. What is invented depends only on what stands before,
- * so that a history that grows keeps its ids; results without an id answer the first open call of their name.
+ * Invents call ids, which Gemini often lacks. They depend only on earlier content, so a growing history keeps them. Results without an id
+ * answer the first open call of their name.
  */
 class CallIds {
   readonly #given = new Set<string>();
@@ -146,7 +146,7 @@ class CallIds {
     return used;
   }
 
-  /** The call that a result belongs to; an invented one when there is none. */
+  /** An invented id if there is no such call. */
   result(id: string | null, name: string): string {
     const at = this.#open.findIndex((call) => (id === null ? call.name === name : call.id === id));
     const found = this.#open[at];
@@ -163,7 +163,7 @@ class CallIds {
   }
 }
 
-/** The picture, document, sound or film of a Part; null when it holds none. */
+/** Null for parts without media. */
 function readMedia(part: JsonObject, warn: Warn): MediaPart | null {
   const { inlineData, fileData } = part;
   if (isObject(inlineData)) {
@@ -185,7 +185,7 @@ function readMedia(part: JsonObject, warn: Warn): MediaPart | null {
   return { ...mediaOf(mediaType, file), source: { kind: "url", url: uri, mediaType } };
 }
 
-/** Addresses that only the vendor can read. */
+/** URLs that only Google can read. */
 const googleFileUrl = /^(?:gs:\/\/|https:\/\/generativelanguage\.googleapis\.com\/)/;
 
 function mediaOf(mediaType: string | null, holder: JsonObject): Omit<MediaPart, "source"> {

@@ -9,11 +9,11 @@ import { geminiFailure } from "./error.ts";
 import { readGrounding } from "./grounding.ts";
 import { readGeminiUsage } from "./usage.ts";
 
-/** Gemini's finish reasons. Source: @google/genai, FinishReason. */
+/** Source: @google/genai, FinishReason. */
 const finishReasons: Readonly<Record<string, FinishReason>> = {
   STOP: "stop",
   MAX_TOKENS: "length",
-  // The limit of one request was met; the rest would have to be asked for with a token that only this vendor knows.
+  // The rest could only be requested with Google's own token.
   CONTINUATION: "length",
   SAFETY: "content-filter",
   RECITATION: "content-filter",
@@ -26,7 +26,7 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
   IMAGE_OTHER: "content-filter",
 };
 
-/** The vendor says STOP also of an answer that ends in calls. A reason that nobody knows is told as an error. */
+/** Gemini also reports STOP for calls. Unknown reasons count as errors. */
 export function readFinish(reason: string, hasCalls: boolean): Finish {
   const meaning = finishReasons[reason] ?? "error";
   return { reason: meaning === "stop" && hasCalls ? "tool-calls" : meaning, stopSequence: null };
@@ -38,7 +38,7 @@ export function isFinishReason(value: unknown): value is string {
   return typeof value === "string" && value !== "" && value !== "FINISH_REASON_UNSPECIFIED";
 }
 
-/** Why a prompt was not answered at all; null when it was. */
+/** Null if the prompt was not blocked. */
 export function blockReasonOf(promptFeedback: unknown): string | null {
   const reason = objectOf(promptFeedback)["blockReason"];
   return typeof reason === "string" && reason !== "" && reason !== "BLOCK_REASON_UNSPECIFIED" ? reason : null;
@@ -59,19 +59,19 @@ export function writeFinish(finish: Finish): string {
   }
 }
 
-/** Reads GenerateContentResponse objects, one of a whole answer or many of a stream, as neutral events. */
+/** Reads the GenerateContentResponse of a whole answer or the events of a stream. */
 export class GeminiEventReader extends AnswerReader {
   #open: "text" | "reasoning" | "tool-call" | null = null;
-  /** Signatures of the open text: texts carry none in other dialects, so they follow as thoughts without words. */
+  /** Signatures of the open text, emitted as empty reasoning blocks after it. */
   #signatures: string[] = [];
   #hasCalls = false;
   #finishReason: string | null = null;
   #blocked = false;
-  /** The last usage seen, until it is told: with the first event for those who want the prompt's size, and at the end. */
+  /** Usage to emit: after the first event, for the size of the prompt, and at the end. */
   #usage: unknown = null;
   #usageEmitted = false;
   #responses = 0;
-  /** The open text, which sources are counted in, and where in it each part of a whole answer began; in a stream all count as one. */
+  /** The open text, in which sources are counted, and the offsets of its parts. A stream counts as one part. */
   #texts: string[] = [];
   #textLength = 0;
   #partStarts: number[] = [];
@@ -120,7 +120,7 @@ export class GeminiEventReader extends AnswerReader {
     this.emit({ kind: "usage", usage: reading.usage });
   }
 
-  /** Sources are told when all was said, mostly; each telling is whole. */
+  /** Reported once the text is complete; later reports replace earlier ones. */
   #storeSources({ groundingMetadata, citationMetadata }: JsonObject): void {
     if (isObject(groundingMetadata)) this.#grounding = groundingMetadata;
     if (isObject(citationMetadata)) this.#citation = citationMetadata;
@@ -141,7 +141,7 @@ export class GeminiEventReader extends AnswerReader {
     const text = textOf(part["text"]) ?? codeText(part);
     if (isObject(part["functionCall"])) this.#call(part["functionCall"]);
     else if (text !== null && text !== "") this.#text(text, part["thought"] === true);
-    // Pictures among the thoughts are drafts of the one that follows.
+    // Pictures in thoughts are drafts.
     else if (part["thought"] !== true && !this.#media(part)) this.#warnOfPart(part);
     if (signature !== null && signature !== "") this.#addSignature(signature);
   }
@@ -162,7 +162,7 @@ export class GeminiEventReader extends AnswerReader {
     this.emit({ kind: "block-delta", text });
   }
 
-  /** Calls arrive whole. One without a signature stays open, for an empty part behind it may bring it. */
+  /** A call without a signature stays open, since an empty part may follow with it. */
   #call(call: JsonObject): void {
     const name = textOf(call["name"]);
     if (name === null || name === "") throw invalidReply("has a function call without a name");
@@ -195,7 +195,7 @@ export class GeminiEventReader extends AnswerReader {
     return true;
   }
 
-  /** Puts a signature where it comes back to the same place: on open thoughts or a call, else behind the open text. */
+  /** Seals the open thought or call; signatures of text follow it. */
   #addSignature(signature: string): void {
     if (this.#open === "text") {
       this.#signatures.push(signature);
@@ -221,7 +221,6 @@ export class GeminiEventReader extends AnswerReader {
   }
 }
 
-/** Ratings explain what the finish reason says; the rest labels the answer. */
 const responseMembers: ReadonlySet<string> = new Set([
   ...["candidates", "usageMetadata", "promptFeedback", "error", "modelVersion", "responseId"],
   ...["createTime", "modelStatus", "sdkHttpResponse"],
@@ -232,7 +231,7 @@ const candidateMembers: ReadonlySet<string> = new Set([
 ]);
 const partMembers: ReadonlySet<string> = new Set(["text", "thought", "thoughtSignature"]);
 
-/** The response that a text is, or the first of an array of them. Throws Failure upstream_error. */
+/** The response, or the first of an array. Throws Failure upstream_error. */
 export function parseResponse(data: string): JsonObject {
   try {
     const value: unknown = JSON.parse(data);
@@ -244,7 +243,7 @@ export function parseResponse(data: string): JsonObject {
   throw invalidReply("is not an object");
 }
 
-/** A whole answer is a stream of one event. Without candidates it has to say why there are none. */
+/** Reads a whole answer as a stream of one event. */
 export function readGeminiAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const response = parseResponse(decoder.decode(body));
   const { candidates, promptFeedback, error } = response;

@@ -23,7 +23,7 @@ import { camelKeys, toJsonSchema } from "./protobuf-json.ts";
 import { readContents } from "./read-contents.ts";
 import { readSearch, searchNames } from "./write-turn.ts";
 
-/** The body of a generateContent request as a turn. Throws Failure invalid_request when it cannot be understood. */
+/** Throws Failure invalid_request. */
 export function readGeminiTurn(body: Uint8Array, facts: { readonly stream: boolean }, warn: Warn): Turn {
   const request = camelKeys(parseBody(body));
   const warned = warnOnce(warn);
@@ -51,7 +51,7 @@ export function readGeminiTurn(body: Uint8Array, facts: { readonly stream: boole
   };
 }
 
-/** `model` may stand in the body as well as in the path; `store` is about the vendor's own logs. */
+/** `model` is also in the path; `store` concerns Google's own logs. */
 const requestMembers: ReadonlySet<string> = new Set([
   "model",
   "contents",
@@ -83,7 +83,7 @@ function readLabels(labels: unknown): Turn["metadata"] {
   return texts.length === 0 ? null : Object.fromEntries(texts);
 }
 
-/** What a generationConfig says. An explicit zero is a value; null and absence say nothing. */
+/** Zero is a value; null and absence are not. */
 function readGeneration(generationConfig: unknown, warn: Warn) {
   const config = camelKeys(generationConfig);
   for (const name of Object.keys(config)) {
@@ -141,7 +141,7 @@ function stopSequences(value: unknown): readonly string[] {
   return texts;
 }
 
-/** Whether pictures are wanted. A spoken answer has no neutral form. */
+/** Whether pictures are requested. Audio answers are not supported. */
 function readModalities(modalities: unknown): boolean {
   const said = arrayOf(modalities).map((modality) => textOf(modality)?.toUpperCase());
   if (said.every((modality) => modality === "TEXT" || modality === "IMAGE")) return said.includes("IMAGE");
@@ -152,7 +152,7 @@ function readFormat(config: JsonObject): AnswerFormat | null {
   const type = textOf(config["responseMimeType"]);
   if (type === null || type === "") return null;
   if (type === "text/plain") return { kind: "text" };
-  // An enum's bare text is what no other dialect can ask for: with a schema it would come in quotes.
+  // No other dialect answers with a bare enum value.
   if (type !== "application/json") {
     throw unsupported("generationConfig.responseMimeType", "The upstream answers in plain text or JSON only.");
   }
@@ -169,14 +169,14 @@ function readFormat(config: JsonObject): AnswerFormat | null {
 
 const efforts = ["minimal", "low", "medium", "high"] as const;
 
-/** A budget of 0 switches thinking off, -1 leaves it to the model. */
+/** A budget of 0 disables thinking, -1 leaves it to the model. */
 function readThinking(thinkingConfig: unknown): ReasoningRequest | null {
   if (!isObject(thinkingConfig)) return null;
   const config = camelKeys(thinkingConfig);
   const budget = number(config, "thinkingBudget");
   const level = textOf(config["thinkingLevel"])?.toLowerCase();
   const effort = budget === 0 ? "none" : (efforts.find((known) => known === level) ?? null);
-  // What says nothing is no wish: elsewhere one would switch thinking on.
+  // An empty config must not enable thinking elsewhere.
   if (effort === null && budget === null && config["includeThoughts"] !== true) return null;
   return {
     effort,
@@ -185,7 +185,7 @@ function readThinking(thinkingConfig: unknown): ReasoningRequest | null {
   };
 }
 
-/** Function declarations and how they may be used. The vendor's own tools exist only there. */
+/** Google's own tools exist only there. */
 function readTools(tools: unknown, toolConfig: unknown, warn: Warn): Pick<Turn, "tools" | "toolChoice" | "search"> {
   const declared: TurnTool[] = [];
   let search: SearchRequest | null = null;

@@ -14,10 +14,7 @@ const replyMembers: ReadonlySet<string> = new Set([
   ...["candidates", "promptFeedback", "usageMetadata", "error", "responseId", "modelVersion"],
 ]);
 
-/**
- * Reads a whole generateContent answer: that it is one, and what it used. A blocked prompt has no candidates and is an
- * answer all the same. An error may stand in an array of one, as the vendor's stream face and its proxies wrap it.
- */
+/** A blocked prompt has no candidates. An error may be wrapped in an array. */
 export function readGeminiReply(body: Uint8Array): ReplyFacts {
   const members = skimObject(body, 0, body.length, replyMembers);
   if (members === null) return readWrapped(body);
@@ -39,7 +36,7 @@ export function readGeminiReply(body: Uint8Array): ReplyFacts {
   };
 }
 
-/** Candidates are built only where they are grounded, and then without the pictures that go with none. */
+/** Candidates are parsed only if they are grounded. */
 function groundingOf(body: Uint8Array, candidates: Span, version: Span | undefined): ServerToolUse {
   const part = Buffer.from(body.buffer, body.byteOffset + candidates.start, candidates.end - candidates.start);
   if (!mayBeGrounded(part)) return noServerTools;
@@ -68,7 +65,7 @@ function invalidAnswer(cause?: unknown): Failure {
 
 const decoder = new TextDecoder();
 
-/** Reads the answer of a count: it used nothing. Zeros may be left out of it. */
+/** A count uses nothing. Zeros may be omitted. */
 export function readGeminiCountReply(body: Uint8Array): ReplyFacts {
   const why = "is not a count of tokens";
   const members = scanReply(body, wantedCount, why);

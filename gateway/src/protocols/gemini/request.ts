@@ -11,14 +11,13 @@ import { type NamedObject, nestedObjects, objectNames, objectsAt } from "../requ
 import { BodyReader, type OpenFacts } from "../request/request-body.ts";
 import { toolFacts } from "../request/tool-facts.ts";
 
-/** Files and stores of the vendor; an address of anything else is read by nobody's account. */
+/** Google's files and stores. Other URLs belong to no account. */
 const googleFilePattern = /^gs:|googleapis\.com|^(?:files|fileSearchStores)\//i;
 const fileNames: readonly string[] = ["fileUri", "file_uri"];
-/** Stores to search in. */
 const storeNames = bothSpellings([
   ...["fileSearchStoreNames", "ragCorpus", "ragCorpora", "ragFileIds", "datastore", "dataStore", "engine"],
 ]);
-/** Secrets and accounts to sign in with, checks to apply, and places to write an answer to, which are the account's or open to it. */
+/** Secrets, sign-in accounts, checks and output locations that belong to the account. */
 const resourceNames = bothSpellings([
   ...["apiKeySecret", "apiKeySecretVersion", "credentialSecret", "serviceAccount", "voice"],
   ...["promptTemplateName", "responseTemplateName", "gcsUri", "outputUriPrefix", "outputGcsUri"],
@@ -26,7 +25,7 @@ const resourceNames = bothSpellings([
 const namesOfGemini = [...fileNames, ...storeNames, ...resourceNames];
 export const objectsOfGemini = objectNames(namesOfGemini, namesOfGemini);
 
-/** Those of the account that a checked body names, anywhere but at its top. */
+/** The account's objects that a checked body names below its top level. */
 export function geminiObjects(body: Uint8Array, heard: NameMatches): readonly NamedObject[] {
   const named = nestedObjects(body, objectsOfGemini, heard);
   return named.filter(isOfAccount).map((object) => ({ ...object, kind: kindOf(object) }));
@@ -36,7 +35,7 @@ function isVendorFile(address: string): boolean {
   return googleFilePattern.test(address);
 }
 
-/** Addresses of others, and voices that everybody may have, belong to no account. */
+/** External URLs and public voices belong to no account. */
 function isOfAccount({ param, id }: NamedObject): boolean {
   if (param === "voice") return /^voices?[_/]/i.test(id);
   return !fileNames.includes(param) || isVendorFile(id);
@@ -52,7 +51,7 @@ function bothSpellings(names: readonly string[]): readonly string[] {
   return [...new Set([...names, ...snake])];
 }
 
-/** Tokens of JSON text at four bytes each; base64 inside `inlineData` counts as the picture or sound that it is. */
+/** One token for four bytes; base64 in `inlineData` counts as media. */
 export function estimateTokens(bytes: Uint8Array, span: Span | undefined): number {
   if (span === undefined) return 0;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + span.start, span.end - span.start);
@@ -62,7 +61,7 @@ export function estimateTokens(bytes: Uint8Array, span: Span | undefined): numbe
     for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at)) {
       at += mark.length;
       const data = nextDataMember(text, at);
-      // Behind a mark without data there is none for the later ones either; to look each time would take the square of it.
+      // Later marks have no data either; searching again would be quadratic.
       if (data === null) break;
       size -= data.end - data.start;
       mediaTokens += mediaTokensMin + Math.ceil((data.end - data.start) / base64BytesPerToken);
@@ -73,14 +72,14 @@ export function estimateTokens(bytes: Uint8Array, span: Span | undefined): numbe
 }
 
 /**
- * A tile of a picture counts 258 tokens, sound 32 and film 263 tokens a second (Gemini API docs, "Understand and count
- * tokens"); about one token for 512 bytes of base64 lies between photographs, speech and scanned pages.
+ * A picture tile is 258 tokens, audio 32 and video 263 tokens a second (Gemini API docs, "Understand and count tokens"). One token for
+ * 512 bytes of base64 lies between photos, speech and scanned pages.
  */
 const mediaTokensMin = 258;
 const base64BytesPerToken = 512;
 const inlineMarks = [Buffer.from('"inlineData"'), Buffer.from('"inline_data"')];
 
-/** The vendor reads both spellings of every name (protobuf's JSON mapping). */
+/** Protobuf's JSON mapping accepts both. */
 type Spellings = readonly [camel: string, snake: string];
 const configNames: Spellings = ["generationConfig", "generation_config"];
 const instructionNames: Spellings = ["systemInstruction", "system_instruction"];
@@ -90,7 +89,7 @@ const outputCapNames: Spellings = ["maxOutputTokens", "max_output_tokens"];
 const candidateCountNames: Spellings = ["candidateCount", "candidate_count"];
 const innerRequestNames: Spellings = ["generateContentRequest", "generate_content_request"];
 
-/** The path says the model; a body that says it too could say another. */
+/** The path names the model; the body could name another. */
 const bodies = new BodyReader(
   requestFields.generate,
   ["model", "tools", ...configNames, ...instructionNames, ...cacheNames, ...continuationNames],
@@ -98,7 +97,6 @@ const bodies = new BodyReader(
 );
 const wantedConfig = new GovernedNames([...outputCapNames, ...candidateCountNames]);
 
-/** Reads what governs a generateContent request; the model and whether it streams are said by the path. */
 export function readGeminiRequest(bytes: Uint8Array, path: PathFacts | null): OpenFacts {
   if (path === null) throw missingParam("model");
   const body = bodies.read(bytes);
@@ -112,7 +110,7 @@ export function readGeminiRequest(bytes: Uint8Array, path: PathFacts | null): Op
   facts.modelSpan = null;
   facts.stream = path.stream;
   addOutput(bytes, eitherOf(body.members, configNames), facts);
-  // A cache is known to one account only, and is worth something only there.
+  // Only one account has the cache.
   facts.affinity = readLabel(bytes, cache);
   facts.conversation = { system, messages: contents };
   facts.objects = [
@@ -135,7 +133,7 @@ function addOutput(bytes: Uint8Array, span: Span | undefined, facts: OpenFacts):
   if (candidates > 1) facts.choices = candidates;
 }
 
-/** The vendor reads numbers in texts as well, and 0 as a member that is absent (protobuf's JSON mapping). */
+/** Numbers may be strings, and 0 means absent (protobuf's JSON mapping). */
 function readProtoCount(inner: Uint8Array, members: ReadonlyMap<string, Span>, names: Spellings): number | null {
   const value = readSmall(inner, eitherOf(members, names));
   if (value === null) return null;
@@ -144,7 +142,7 @@ function readProtoCount(inner: Uint8Array, members: ReadonlyMap<string, Span>, n
   throw invalid(`generationConfig.${names[0]}`, "must be a whole number of at least 0");
 }
 
-/** A member in one of its two spellings. In both at once the vendor and we could come to different values. */
+/** Refuses both spellings at once, since readers could disagree. */
 function eitherOf(members: ReadonlyMap<string, Span>, [camel, snake]: Spellings): Span | undefined {
   const span = members.get(camel);
   if (span === undefined) return members.get(snake);
@@ -152,7 +150,7 @@ function eitherOf(members: ReadonlyMap<string, Span>, [camel, snake]: Spellings)
   return span;
 }
 
-/** The whole body was checked before, so what is left to object to is a member that stands twice. */
+/** The body was checked before, so only a duplicate member can fail. */
 function scanConfig(inner: Uint8Array): Map<string, Span> {
   try {
     return scanObject(inner, wantedConfig, wantedConfig);
@@ -169,8 +167,8 @@ const countMembers = bodyNames(["model", "contents", ...innerRequestNames]);
 const innerMembers = new GovernedNames(["model"]);
 
 /**
- * Reads a countTokens request: `contents` alone, or a whole `generateContentRequest`, which names its model once more.
- * Source: Gemini API reference, models.countTokens.
+ * Reads a countTokens request: `contents`, or a `generateContentRequest` that names its model again. Source: Gemini API reference,
+ * models.countTokens.
  */
 export function readGeminiCount(body: Uint8Array, path: PathFacts | null): RequestFacts {
   const members = scanRequest(body, countMembers);
@@ -178,7 +176,7 @@ export function readGeminiCount(body: Uint8Array, path: PathFacts | null): Reque
   if (inner === undefined) return { ...readGeminiRequest(body, path), outputTokensMax: 0 };
   if (members.has("contents"))
     throw invalid("contents", "stands beside generateContentRequest: only one of them is counted");
-  // Under its other name it is no member of the table.
+  // The table knows only the first spelling.
   countChecks.check(body, new Map([["generateContentRequest", inner]]));
   const request = body.subarray(inner.start, inner.end);
   const named = scanRequest(request, innerMembers).get("model");
@@ -190,7 +188,6 @@ export function readGeminiCount(body: Uint8Array, path: PathFacts | null): Reque
   };
 }
 
-/** The request that is to be counted, out of what may be wrapped around it. */
 export function innerRequest(body: Uint8Array): Uint8Array {
   const members = scanIfObject(body, countMembers);
   const inner = members?.get(innerRequestNames[0]) ?? members?.get(innerRequestNames[1]);

@@ -23,29 +23,25 @@ const textMark = ascii('"text"');
 const inlineMark = ascii('"inlineData"');
 const errorMark = ascii('"error"');
 const nextLineMark = ascii("\ndata:");
-/** What a picture of the vendor's own counts (Gemini API docs, "Image generation"); used when nothing was reported. */
+/** Tokens of a generated picture (Gemini API docs, "Image generation"), if none are reported. */
 const pictureTokens = 1_290;
 
 /**
- * Listens to the GenerateContentResponse events of a stream. There is no terminal event: the bytes end, and a finish
- * reason seen before tells a whole answer from a cut one. Usage rides on every event and the last one counts, so its
- * text is only kept, and read when someone asks.
- *
- * A member's name within quotes cannot stand inside a text, where quotes are escaped; only the arguments of a call hold
- * names of the model's choice. So events with arguments are parsed, and so are those up to the first content and those
- * without candidates; in all others the marks are enough.
+ * Watches GenerateContentResponse events. There is no terminal event: a finish reason tells a whole answer from a cut one. Usage is on
+ * every event and the last counts, so its text is kept and parsed on demand. Quoted member names cannot occur in text, only in a call's
+ * arguments. Therefore events are parsed if they have arguments, come before the first content or have no candidates; others are searched
+ * for marks.
  */
 export class GeminiStreamTap extends EventTap implements StreamTap {
   id: string | null = null;
-  /** Only the end of the bytes ends it. */
   readonly ended = false;
 
   #finished = false;
-  /** The last event from `"usageMetadata"` to the end of its line: an object but for its opening brace. */
+  /** From `"usageMetadata"` to the end of its line. */
   #usageTail: string | null = null;
   #usage: UsageReading | null = null;
   #served: Served | undefined;
-  /** Something was generated after the usage that was told last. */
+  /** Content followed the last usage. */
   #contentAfterUsage = false;
   #grounding = noServerTools;
   #counted = 0;
@@ -77,13 +73,13 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
     return usage !== null;
   }
 
-  /** What was told before the last of the content does not count that. */
+  /** Usage reported before the last content does not include it. */
   get usageFinal(): boolean {
     return this.#finished && !this.#contentAfterUsage && this.usage !== null;
   }
 
   complete(): boolean {
-    // An error in the middle of a stream may also come as plain JSON, without a data line around it.
+    // An error within a stream may also be plain JSON.
     const { held } = this.sse;
     if (held.length > 0 && this.failure === null && asBuffer(held).includes(errorMark)) {
       const plain = parseFirst(decoder.decode(held));
@@ -125,14 +121,14 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
     if (blockReasonOf(response["promptFeedback"]) !== null) this.#finished = true;
     const candidates = arrayOf(response["candidates"]);
     for (const candidate of candidates) this.#readCandidate(objectOf(candidate));
-    // Told once, with the last of the text, or again with each event.
+    // Reported once with the last text, or on each event.
     this.#grounding = maxToolUse(this.#grounding, groundingIn(candidates, response["modelVersion"]));
     if (!this.#readUsage(response)) return;
     this.#usageTail = null;
     this.#contentAfterUsage = false;
   }
 
-  /** Of several candidates in one stream each has an end: while one goes on, the stream is not at its own. */
+  /** With several candidates the stream ends only after the last. */
   #updateFinished(isEnd: boolean, hasContent: boolean): void {
     if (isEnd) this.#finished = true;
     else if (hasContent) this.#finished = false;
@@ -150,7 +146,6 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
     this.#updateFinished(isFinishReason(candidate["finishReason"]), this.#counted > before);
   }
 
-  /** Texts of an event by the bytes between their quotes. */
   #countTexts(event: Buffer): void {
     for (let at = event.indexOf(textMark); at !== -1; at = event.indexOf(textMark, at)) {
       at += textMark.length;
@@ -174,13 +169,13 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
   }
 }
 
-/** Marks are enough: it has candidates, no names of the model's choice, and stands on one line. */
+/** Marks suffice: one line, candidates, and no member names chosen by the model. */
 function isPlain(event: Buffer): boolean {
   const named = event.includes(argumentsMark) || event.includes(partialArgumentsMark) || mayBeGrounded(event);
   return event.includes(candidatesMark) && !named && !event.includes(nextLineMark);
 }
 
-/** Of a call that comes whole, or of a piece of one; its name is not in it. */
+/** A whole call or a piece of one, without its name. */
 function callLength({ args, partialArgs }: JsonObject): number {
   const pieces = arrayOf(partialArgs).map((piece) => {
     const { stringValue, numberValue, boolValue } = objectOf(piece);

@@ -7,10 +7,8 @@ import { compareTotal, noServerTools, rawUsage, type ServerToolUse, usesTools } 
 import { generationOf } from "./encodings.ts";
 
 /**
- * Gemini's usageMetadata into classes that do not overlap. `promptTokenCount` includes what came from the cache;
- * `toolUsePromptTokenCount` and `thoughtsTokenCount` stand beside the others. Zeros may be left out, so a missing count
- * is zero as long as any is there and nothing was seen of what it would count; null when there is none, so that nobody takes
- * silence for zero. Searches are told by the candidates, not here.
+ * Splits usageMetadata into classes. `promptTokenCount` includes the cache; `toolUsePromptTokenCount` and `thoughtsTokenCount` come on
+ * top. A missing count is zero if any is there. Null without any, unless searches were seen.
  */
 export function readGeminiUsage(reported: unknown, grounding: ServerToolUse = noServerTools): UsageReading | null {
   const counts = objectOf(reported);
@@ -39,7 +37,7 @@ export function readGeminiUsage(reported: unknown, grounding: ServerToolUse = no
   };
 }
 
-/** The usageMetadata that tells these classes; written caches count as ordinary input, as Gemini has no such class. */
+/** Cache writes count as ordinary input. */
 export function writeGeminiUsage(usage: Usage): JsonObject {
   const text = usage.inputUncached + usage.cacheWrite5m + usage.cacheWrite1h + usage.cacheRead;
   const audio = usage.audioInput + usage.cacheReadAudio;
@@ -62,9 +60,8 @@ export function writeGeminiUsage(usage: Usage): JsonObject {
 }
 
 /**
- * Reads what an answer was grounded on. Each different web query of Gemini 3 is charged, empty ones are not; of earlier generations
- * all of them together are one. An answer with places in it is one search of maps, and one with queries of a data store (Vertex) one of
- * files. Sources: Gemini API docs, "Grounding with Google Search" and "Grounding with Google Maps", Pricing.
+ * Counts grounding: each distinct query of Gemini 3, one for earlier models; one maps search for places, one file search for data store
+ * queries (Vertex). Sources: Gemini API docs, "Grounding with Google Search" and "Grounding with Google Maps", Pricing.
  */
 export function groundingIn(candidates: readonly unknown[], modelVersion: unknown): ServerToolUse {
   const all = candidates.map((candidate) => objectOf(objectOf(candidate)["groundingMetadata"]));
@@ -80,7 +77,7 @@ export function groundingIn(candidates: readonly unknown[], modelVersion: unknow
   };
 }
 
-/** A quick look for either in the bytes of an answer. */
+/** A quick search of the bytes. */
 export function mayBeGrounded(bytes: Buffer): boolean {
   return groundingMarks.some((mark) => bytes.includes(mark));
 }
@@ -100,7 +97,7 @@ function splitInput(prompt: number, counts: JsonObject) {
   const fromCache = Math.min(countOf(counts["cachedContentTokenCount"]) ?? 0, prompt);
   const fresh = prompt - fromCache;
   const all = modalities(counts["promptTokensDetails"]);
-  // The prompt's details include the cached part, which the cache's details tell apart.
+  // Prompt details include the cached part.
   const cached = modalities(counts["cacheTokensDetails"]);
   const cacheReadAudio = Math.min(cached.audio, fromCache);
   const audio = Math.min(Math.max(0, all.audio - cached.audio), fresh);
@@ -125,7 +122,7 @@ function splitOutput(candidates: number, reported: unknown) {
   return { text: candidates - audio - image, audio, image };
 }
 
-/** Film and documents have no class of their own: they stay among the rest. */
+/** Video and documents count as text. */
 function modalities(reported: unknown): { readonly audio: number; readonly image: number } {
   let audio = 0;
   let image = 0;

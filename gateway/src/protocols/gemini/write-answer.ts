@@ -33,7 +33,7 @@ export function writeGeminiAnswer(answer: Answer, context: AnswerContext): Uint8
     parts.push(part);
   }
   const groundingMetadata = writeGrounding(cited, warn);
-  // Clients read parts[0].text without asking whether it is there.
+  // Clients read parts[0].text unchecked.
   const content = { role: "model", parts: parts.length === 0 ? [{ text: "" }] : parts };
   const response = {
     candidates: [withoutNulls({ content, finishReason: writeFinish(answer.finish), groundingMetadata, index: 0 })],
@@ -46,7 +46,7 @@ export function writeGeminiAnswer(answer: Answer, context: AnswerContext): Uint8
 
 const encoder = new TextEncoder();
 
-/** A block of an answer as the Part that a Gemini caller reads; null for one that says nothing. */
+/** Null for an empty block. */
 function writePart(block: AnswerBlock, warn: Warn): JsonObject | null {
   switch (block.kind) {
     case "text":
@@ -67,7 +67,7 @@ function writeThought(block: Extract<AnswerBlock, { kind: "reasoning" }>): JsonO
   const { text, seal, redacted } = block;
   if (seal === null) return text === "" ? null : { text, thought: true };
   const thoughtSignature = writeSignature(seal, redacted);
-  // The vendor's own signature without words is that of the text before it, not of a thought.
+  // Gemini's own signature without text belongs to the text before it.
   if (text === "" && seal.dialect === "gemini") return { text, thoughtSignature };
   return { text, thought: true, thoughtSignature };
 }
@@ -82,8 +82,8 @@ function writePicture(source: MediaSource, warn: Warn): JsonObject | null {
 }
 
 /**
- * An answer's events as a stream of GenerateContentResponse chunks. Texts go out as they come; a call goes out whole, as
- * the dialect has no pieces of one. The finish waits for the end, so that the totals of usage are in the last chunk.
+ * Writes an answer as GenerateContentResponse chunks. Calls are sent whole. The finish waits for the end, so that the last chunk has the
+ * final usage.
  */
 export class GeminiEventWriter implements EventWriter {
   readonly #context: AnswerContext;
@@ -93,7 +93,7 @@ export class GeminiEventWriter implements EventWriter {
   #argumentsLength = 0;
   #seal: Seal | null = null;
   readonly #citations: CitationBuffer;
-  /** The open text, the bytes of those before it, and the texts that cite something. */
+  /** The open text, the bytes before it, and texts with citations. */
   #texts: string[] = [];
   #textBytes = 0;
   readonly #cited: CitedText[] = [];
@@ -101,7 +101,7 @@ export class GeminiEventWriter implements EventWriter {
   #finishReason = "OTHER";
   #id: string | null = null;
   #model: string | null = null;
-  /** What follows the candidates in every chunk; null when it must be written anew. */
+  /** End of every chunk; null if it must be rendered again. */
   #tail: string | null = null;
 
   constructor(context: AnswerContext) {
@@ -137,7 +137,7 @@ export class GeminiEventWriter implements EventWriter {
         this.#finishReason = writeFinish(event.finish);
         return "";
       case "error":
-        // Whoever sends this renders the error: only there is the request's id known.
+        // The sender renders the error with the request id.
         return "";
       case "end":
         return this.#chunk({ text: "" }, `,"finishReason":"${this.#finishReason}"${this.#grounding()}`);
@@ -174,12 +174,12 @@ export class GeminiEventWriter implements EventWriter {
       return this.#block({ ...head, argumentsText, seal });
     }
     if (head?.kind === "text") this.#endText();
-    // The words of a thought have gone out already: its signature follows on a part without any.
+    // The text was sent already; its signature follows on an empty part.
     if (head?.kind === "reasoning" && seal !== null) return this.#block({ ...head, text: "", seal });
     return "";
   }
 
-  /** Clients join the texts of a stream: its sources are counted in all of them together. */
+  /** Clients join the texts of a stream, so sources are counted across them. */
   #endText(): void {
     const text = this.#texts.join("");
     const citations = this.#citations.take();

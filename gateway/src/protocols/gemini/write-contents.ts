@@ -7,10 +7,7 @@ import { canOpen } from "../turn/seal-text.ts";
 import { argumentsObject } from "../turn/tool-calls.ts";
 import { needsSignatures, placeholderSignature, writeToolName, writeToolResponse } from "./encodings.ts";
 
-/**
- * A conversation as contents: user and model in turns, the user first, and after a turn with calls one with as many
- * results in the same order, or the vendor refuses the whole.
- */
+/** Writes alternating turns, the user first. Calls must be followed by as many results in the same order. */
 export function writeContents(messages: readonly TurnMessage[], target: TurnTarget, warn: Warn): JsonObject[] {
   const signs = needsSignatures(target.upstreamModel);
   const sides = alternateTurns(messages, (part) => writePart(part, target, warn), warn);
@@ -33,7 +30,7 @@ function writePart(part: Exclude<TurnPart, ToolResultPart>, target: TurnTarget, 
       return [{ functionCall, ...signatureOf(seal, target) }];
     }
     case "reasoning": {
-      // Thoughts go back to whoever thought them, signed; others would take them for the user's or their own words.
+      // Thoughts are only sent back to their own producer.
       const signature = signatureOf(part.seal, target);
       if (signature === null) return [];
       return [part.text === "" ? { text: "", ...signature } : { text: part.text, thought: true, ...signature }];
@@ -55,8 +52,8 @@ function withFirstSignature(parts: readonly JsonObject[]): readonly JsonObject[]
 }
 
 /**
- * The results of `calls` in the order of the calls, one each, and behind them the pictures they hold: a functionResponse
- * itself carries an object only. A call without a result gets an error; a result without a call becomes text.
+ * Results in the order of the calls, followed by their media, since a functionResponse holds only an object. Calls without a result get
+ * an error; orphaned results become text.
  */
 function writeResults(
   calls: readonly ToolCallPart[],
@@ -84,7 +81,6 @@ function writeResults(
   return [...responses, ...attached, ...said];
 }
 
-/** The id of a call, which its result has too. */
 function idOf(id: string, { noCallIds }: DialectTraits): JsonObject {
   return id === "" || noCallIds === true ? {} : { id };
 }
@@ -125,7 +121,7 @@ function inlineData(mediaType: string, data: string): JsonObject {
   return { inlineData: { mimeType: acceptedTypes.get(mediaType) ?? mediaType, data } };
 }
 
-/** Types that are refused ("Unsupported MIME type"), by those under which the vendor reads the same bytes. */
+/** Refused media types, by the accepted type for the same bytes. */
 const acceptedTypes: ReadonlyMap<string, string> = new Map([
   ["image/jpg", "image/jpeg"],
   ["audio/wave", "audio/wav"],
@@ -136,12 +132,11 @@ const acceptedTypes: ReadonlyMap<string, string> = new Map([
   ]),
 ]);
 
-/** What needs not be fetched for the vendor. */
 export function isGeminiUrl(url: string): boolean {
   return googleUrl.test(url);
 }
 
-/** What the vendor reads by its address anywhere: its own stores, and films on YouTube. */
+/** URLs that Gemini reads itself: Google's stores and YouTube. */
 const googleUrl = /^(?:gs:\/\/|https:\/\/(?:generativelanguage\.googleapis\.com|(?:www\.)?youtube\.com|youtu\.be)\/)/;
 
 const typesByEnding: Readonly<Record<string, string>> = {
@@ -171,7 +166,7 @@ const typesByEnding: Readonly<Record<string, string>> = {
   mpeg: "video/mpeg",
 };
 
-/** The commonest of each kind, for addresses that do not say. */
+/** Used if the URL has no known extension. */
 const typesByKind: Readonly<Record<MediaPart["kind"], string>> = {
   image: "image/jpeg",
   document: "application/pdf",

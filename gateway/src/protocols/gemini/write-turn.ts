@@ -8,10 +8,7 @@ import { generationOf, writeToolName } from "./encodings.ts";
 import { camelKeys } from "./protobuf-json.ts";
 import { writeContents } from "./write-contents.ts";
 
-/**
- * A turn as the body of a generateContent request. The model and whether it streams are in the path. Cache hints, the
- * user's id and metadata have no place there and change nothing of the answer.
- */
+/** The model and streaming are in the path. Cache hints, user id and metadata have no field and do not affect the answer. */
 export function writeGeminiTurn(turn: Turn, target: TurnTarget, warn: Warn): Uint8Array {
   const warned = warnOnce(warn);
   const contents = writeContents(turn.messages, target, warned);
@@ -37,7 +34,7 @@ function writeExtras({ google }: Turn): JsonObject {
   return withoutNulls({ cachedContent, safetySettings: safetySettings.length === 0 ? null : safetySettings });
 }
 
-/** Contents must not be empty: instructions that stand alone are what the user says. */
+/** Contents must not be empty, so instructions alone are sent as the user's. */
 function withSystem(system: readonly JsonObject[], contents: readonly JsonObject[], warn: Warn): JsonObject {
   if (contents.length > 0)
     return system.length === 0 ? { contents } : { systemInstruction: { parts: system }, contents };
@@ -47,7 +44,7 @@ function withSystem(system: readonly JsonObject[], contents: readonly JsonObject
 }
 
 const tiers: ReadonlySet<string> = new Set(["standard", "flex", "priority"]);
-/** Words of other vendors for what is done without being asked. */
+/** Other vendors' names for the default tier. */
 const usualTiers: ReadonlySet<string> = new Set(["auto", "default", "unspecified"]);
 
 function serviceTier(tier: string | null, warn: Warn): JsonObject {
@@ -81,7 +78,7 @@ function writeChoice(choice: ToolChoice): JsonObject {
   return { mode: choice.kind.toUpperCase() };
 }
 
-/** What of a turn governs generation; null when it says nothing. */
+/** Null if nothing is set. */
 function writeGeneration(turn: Turn, target: TurnTarget, warn: Warn): JsonObject | null {
   if (turn.choices > 1) throw unsupported("n", "The upstream can be asked for one answer at a time only.");
   if (turn.verbosity !== null) warn("verbosity is not understood by the upstream and was left out");
@@ -104,7 +101,7 @@ function writeGeneration(turn: Turn, target: TurnTarget, warn: Warn): JsonObject
 const stopSequencesMax = 5;
 const seedMax = 2 ** 31 - 1;
 
-/** The vendor's seed has 32 bits. */
+/** Seeds have 32 bits. */
 function seedOf(seed: number | null, warn: Warn): number | null {
   if (seed === null || (Number.isInteger(seed) && Math.abs(seed) <= seedMax)) return seed;
   warn("seed is too large for the upstream and was left out");
@@ -129,10 +126,7 @@ function writeFormat(turn: Turn, target: TurnTarget, warn: Warn): JsonObject {
   return { responseMimeType };
 }
 
-/**
- * What the instructions must say of the answer's format, because the request cannot: models before Gemini 3 refuse JSON beside
- * functions ("Function calling with a response mime type: 'application/json' is unsupported"). null: nothing.
- */
+/** Models before Gemini 3 refuse JSON together with functions, so the format goes into the instructions. Null if that is not needed. */
 function formatInWords({ format, tools }: Turn, { upstreamModel }: TurnTarget): string | null {
   if (format === null || format.kind === "text" || tools.length === 0) return null;
   if ((generationOf(upstreamModel) ?? jsonBesideFunctionsSince) >= jsonBesideFunctionsSince) return null;
@@ -143,10 +137,7 @@ function formatInWords({ format, tools }: Turn, { upstreamModel }: TurnTarget): 
 
 const jsonBesideFunctionsSince = 3;
 
-/**
- * The wish to think as a thinkingConfig; null when nothing is to be said. A level and a budget together are refused by
- * the vendor: models from Gemini 3 on get a level for an effort, all others a budget.
- */
+/** Gemini 3 and later gets a level for an effort, other models a budget; both together are refused. Null if nothing is set. */
 function writeThinking(requested: ReasoningRequest | null, model: string, warn: Warn): JsonObject | null {
   if (requested === null) return null;
   const generation = generationOf(model);
@@ -165,7 +156,6 @@ function writeThinking(requested: ReasoningRequest | null, model: string, warn: 
 const thinkingSince = 2.5;
 const levelsSince = 3;
 
-/** Tokens to think for each effort. */
 const budgets: typeof thinkingBudgets = { ...thinkingBudgets, high: 24_576 };
 
 function amountOf(requested: ReasoningRequest, model: string, generation: number | null, warn: Warn): JsonObject {
@@ -196,7 +186,7 @@ function budgetWithin(budget: number, requested: ReasoningRequest, model: string
   return Math.min(most, Math.max(least, budget));
 }
 
-/** The names of Google's search among the members of a tool, the one before 2.0 too. */
+/** Includes the name before 2.0. */
 export const searchNames: ReadonlySet<string> = new Set(["googleSearch", "googleSearchRetrieval"]);
 
 export function readSearch(value: unknown, warn: Warn): SearchRequest {
@@ -208,8 +198,8 @@ export function readSearch(value: unknown, warn: Warn): SearchRequest {
 const searchMembers: ReadonlySet<string> = new Set(["excludeDomains"]);
 
 /**
- * Google's search as a tool. Beside functions it is refused, or wants parts back that no other dialect has a place for: it is
- * left out then. Source: Gemini API docs, "Grounding with Google Search", "Combine built-in tools and function calling".
+ * Gemini refuses search together with functions, or requires parts back that other dialects lack. Source: Gemini API docs, "Combine
+ * built-in tools and function calling".
  */
 function writeSearch({ search, tools }: Turn, warn: Warn): JsonObject[] {
   if (search === undefined) return [];

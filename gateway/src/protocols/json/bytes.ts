@@ -3,19 +3,19 @@ import { scanIfObject } from "./scan.ts";
 
 const encoder = new TextEncoder();
 
-/** A range of bytes, and the text that takes its place. */
+/** Replaces a range of bytes by a text. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** Bytes with the ranges of `edits` replaced. Edits are in ascending order and do not overlap. */
+/** Applies edits, which must be ascending and not overlap. */
 export function splice(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
   let size = bytes.length;
   for (const { start, end, text } of edits) size += Buffer.byteLength(text) - (end - start);
   const source = asBuffer(bytes);
-  // With memory of its own: it may be given to a thread.
+  // Unpooled: it may be transferred to a thread.
   const out = Buffer.allocUnsafeSlow(size);
   let from = 0;
   let to = 0;
@@ -28,12 +28,12 @@ export function splice(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
   return out;
 }
 
-/** The same bytes, for the runtime's own searches. Most are one: a view of bytes that have no buffer of their own yet costs a copy. */
+/** A Buffer of the same bytes, without a copy. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** The same, not put together: what stays is a part of `bytes` itself. None is empty. */
+/** Like `splice`, but returns pieces that share memory with `bytes`. None is empty. */
 export function splicedPieces(bytes: Uint8Array, edits: readonly Edit[]): readonly Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let from = 0;
@@ -54,18 +54,15 @@ export function concat(first: Uint8Array, second: Uint8Array): Uint8Array {
 }
 
 export interface BodyEdits {
-  /** Members that the vendor does not take; a value of them that is needed elsewhere is read first. */
+  /** Members to remove. */
   readonly remove?: readonly string[];
-  /** Members to be put in front, as JSON text. One of the same name that stands in the body gives way. */
+  /** Members to add in front, as JSON text. They replace those of the same name. */
   readonly add?: Readonly<Record<string, string>>;
-  /** Members that the vendor knows by another name, where the body does not have that one too. */
+  /** Members to rename, unless the new name exists. */
   readonly rename?: Readonly<Record<string, string>>;
 }
 
-/**
- * A JSON object with top-level members taken out, put in or renamed; every other byte stays as it is. Bytes that are
- * no JSON object come back unchanged: refusing them is the upstream's.
- */
+/** Edits top-level members of a JSON object; other bytes stay. Anything but an object is returned unchanged, for the upstream to refuse. */
 export function editBody(body: Uint8Array, { remove = [], add = {}, rename = {} }: BodyEdits): Uint8Array {
   const removed = [...new Set([...remove, ...Object.keys(add)])];
   const renames = Object.entries(rename);
@@ -93,7 +90,7 @@ export function editBody(body: Uint8Array, { remove = [], add = {}, rename = {} 
   );
 }
 
-/** Each member goes with the comma before it; a run at the very front goes with the comma behind it. */
+/** A member is removed with the comma before it, a run at the front with the comma after it. */
 function removals(body: Uint8Array, members: ReadonlyMap<string, Span>, names: readonly string[]): Edit[] {
   const spans = names.flatMap((name) => {
     const member = members.get(name);
@@ -115,10 +112,7 @@ function removals(body: Uint8Array, members: ReadonlyMap<string, Span>, names: r
   return edits;
 }
 
-/**
- * Where the name of a scanned member stands, quotes included. A name that was looked for holds no quote, however it
- * is escaped, so the next quote to the left opens it.
- */
+/** The span of a scanned member's name with its quotes. The name contains no quote, so the next one to the left opens it. */
 function nameOf(body: Uint8Array, member: Span): Span {
   const colon = skipSpaceBack(body, member.start - 1);
   const close = skipSpaceBack(body, colon - 1);

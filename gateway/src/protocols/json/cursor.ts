@@ -1,4 +1,4 @@
-/** The bytes of JSON's grammar (RFC 8259). All readers in this folder take their way through a text by these functions. */
+/** Bytes of JSON's grammar (RFC 8259). */
 export const QUOTE = 0x22;
 export const BACKSLASH = 0x5c;
 export const COLON = 0x3a;
@@ -7,10 +7,10 @@ export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
 export const OPEN_ARRAY = 0x5b;
 export const CLOSE_ARRAY = 0x5d;
-/** A `null` begins with it. */
+/** First byte of `null`. */
 export const LOWER_N = 0x6e;
 
-/** Where a value stands in the bytes: start inclusive, end exclusive. */
+/** A range of bytes, `end` exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -20,24 +20,24 @@ export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Index of the first byte from `from` on that is no white space; `end` where there is none. */
+/** Index of the first byte that is not white space, or `end`. */
 export function skipSpace(bytes: Uint8Array, from: number, end = bytes.length): number {
   let at = from;
   while (at < end && isSpace(bytes[at])) at++;
   return at;
 }
 
-/** Index of the last byte up to `from` that is no white space. */
+/** Index of the last byte up to `from` that is not white space. */
 export function skipSpaceBack(bytes: Uint8Array, from: number): number {
   let at = from;
   while (isSpace(bytes[at])) at--;
   return at;
 }
 
-/** Index of the quote that closes a string whose text begins at `from`; `end` when it does not close before. */
+/** Index of the closing quote of a string whose text begins at `from`, or `end`. */
 export function closingQuote(bytes: Uint8Array, from: number, end = bytes.length): number {
   let at = from;
-  // Most strings are short: a call of the runtime's search costs as much as some forty bytes.
+  // Calling the runtime's search costs as much as some forty bytes.
   for (const near = Math.min(at + 40, end); at < near; at++) {
     const byte = bytes[at];
     if (byte === QUOTE) return at;
@@ -46,18 +46,18 @@ export function closingQuote(bytes: Uint8Array, from: number, end = bytes.length
   for (let quote = bytes.indexOf(QUOTE, at); quote !== -1 && quote < end; quote = bytes.indexOf(QUOTE, quote + 1)) {
     let before = quote - 1;
     while (bytes[before] === BACKSLASH) before--;
-    // An even number of backslashes before it: they escape each other, not the quote.
+    // An even number of backslashes does not escape the quote.
     if ((quote - before) % 2 === 1) return quote;
   }
   return end;
 }
 
-/** Index behind the string that opens at `from`; beyond `end` when it does not close before. */
+/** Index after the string that opens at `from`; greater than `end` if it is not closed. */
 export function stringEnd(bytes: Uint8Array, from: number, end = bytes.length): number {
   return closingQuote(bytes, from + 1, end) + 1;
 }
 
-/** Index behind the value that begins at `from`; beyond `end` when there is none, or none that ends before. */
+/** Index after the value that begins at `from`; greater than `end` if it does not end. */
 export function valueEnd(bytes: Uint8Array, from: number, end = bytes.length): number {
   let depth = 0;
   let at = from;
@@ -70,7 +70,7 @@ export function valueEnd(bytes: Uint8Array, from: number, end = bytes.length): n
       depth++;
       at++;
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
-      // At depth 0 the bracket is not the value's: a number or a word ends before it.
+      // The bracket belongs to the enclosing container.
       if (depth === 0) break;
       at++;
       if (--depth === 0) return at;

@@ -1,23 +1,20 @@
 import { BACKSLASH, QUOTE } from "./cursor.ts";
-/** No name that anybody looks for is longer, in characters; and in bytes, not even with each of its characters as an escape. */
+/** No wanted name is longer, in characters or in escaped bytes. */
 export const nameCharactersMax = 40;
 const nameBytesMax = 512;
 const cachedNamesMax = 1_024;
 
-/** Plain names as they stood before, by a hash of their bytes: nearly every object has the names of the one before it. */
+/** Names seen before, by hash: objects in a list mostly share their names. */
 const cachedNames: (string | undefined)[] = new Array<string | undefined>(cachedNamesMax).fill(undefined);
 
-/** The name, or another short text, between `start` (its opening quote) and `end`; empty for one that nobody looks for. */
+/** The name between `start` (its opening quote) and `end`; empty if it is too long to be wanted. */
 export function memberName(bytes: Uint8Array, start: number, end: number): string {
   const name = asciiName(bytes, start, end);
   if (name !== null) return name;
   return end - start > nameBytesMax ? "" : String(JSON.parse(decode(bytes, start, end)));
 }
 
-/**
- * The same where it is ASCII, escapes read, without making a string of what was seen before: a body may have hundreds of thousands
- * of names. null for one of other characters; empty for one that is too long to be looked for.
- */
+/** Like `memberName` for ASCII, without allocating names seen before. Null for other characters. */
 export function asciiName(bytes: Uint8Array, start: number, end: number): string | null {
   let length = 0;
   let hash = 0;
@@ -40,7 +37,7 @@ export function asciiName(bytes: Uint8Array, start: number, end: number): string
   return name;
 }
 
-/** The characters of the name that is being read. */
+/** Scratch space for the current name. */
 const characters = Buffer.alloc(nameCharactersMax);
 
 function isSpelled(name: string, length: number): boolean {
@@ -49,7 +46,7 @@ function isSpelled(name: string, length: number): boolean {
   return true;
 }
 
-/** The character that the escape means whose backslash stands before `at`; its grammar was checked. */
+/** The character of the escape after the backslash at `at - 1`. The grammar was checked. */
 function escapedCode(bytes: Uint8Array, at: number): number {
   const byte = bytes[at] as number;
   if (byte !== LOWER_U) return controls.get(byte) ?? byte;
@@ -61,7 +58,6 @@ function escapedCode(bytes: Uint8Array, at: number): number {
   return code;
 }
 
-/** By the letters that escape them. */
 const controls: ReadonlyMap<number, number> = new Map([
   [0x62, 0x08],
   [0x66, 0x0c],
@@ -75,17 +71,14 @@ const NINE = 0x39;
 
 const decoder = new TextDecoder();
 
-/** A part of a Buffer, which most bodies are, is read without a view of it. */
+/** A Buffer is decoded without a view. */
 export function decode(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.isBuffer(bytes) ? bytes.toString("utf8", start, end) : decoder.decode(bytes.subarray(start, end));
 }
 
-/**
- * Tells of most names that they are none of those looked for, by their first two bytes, their last one and their length: what a scan can
- * do with every name of a body on its way. A name that gets through may still be another one.
- */
+/** Excludes most names by their first two bytes, last byte and length, cheaply enough for every name of a body. Matches may be false. */
 export class NameFilter {
-  /** The classes, as bits, of the names that fall on an index. */
+  /** Bits of the name classes at each index. */
   readonly classes = new Uint8Array(filterSize);
 
   add(bit: number, names: Iterable<string>): this {
@@ -97,10 +90,10 @@ export class NameFilter {
   }
 }
 
-/** Large enough that hardly any two names fall on one index by chance: whoever hears a name searches the whole body for it. */
+/** Large enough to make false matches rare: each costs a search of the whole body. */
 export const filterSize = 4_096;
 
-/** The factors keep the names that nearly every body has (`role`, `content`, `description`) off those that are looked for. */
+/** The factors keep common names (`role`, `content`, `description`) apart from wanted ones. */
 export function filterIndex(first: number, second: number, last: number, length: number): number {
   return (
     (Math.imul(first, 13) ^ Math.imul(second, 37) ^ Math.imul(last, 21) ^ Math.imul(length, 61)) & (filterSize - 1)

@@ -4,13 +4,13 @@ import { memberName } from "./names.ts";
 import { readSpan } from "./scan.ts";
 import { skimArray } from "./skim.ts";
 
-/** A value in a body whose grammar was checked, and what stands in it; each is looked for once, when somebody asks. */
+/** A value in a body whose grammar was checked. Children are found on demand. */
 export class JsonNode implements Span {
   readonly start: number;
   readonly end: number;
-  /** Of a member of an object; else empty. */
+  /** The member's name, or empty. */
   readonly name: string;
-  /** Where the member's name begins; else the value. */
+  /** Start of the member's name, or of the value. */
   readonly from: number;
   readonly #bytes: Buffer;
   #members: readonly JsonNode[] | null = null;
@@ -24,13 +24,13 @@ export class JsonNode implements Span {
     this.from = from;
   }
 
-  /** Of an object, those of one name each for itself; none of anything else. */
+  /** Members of an object, duplicates included; empty for other values. */
   get members(): readonly JsonNode[] {
     this.#members ??= [...this.#readMembers()];
     return this.#members;
   }
 
-  /** Of an array; none of anything else. */
+  /** Items of an array; empty for other values. */
   get items(): readonly JsonNode[] {
     const bytes = this.#bytes;
     this.#items ??= (skimArray(bytes, this, Number.POSITIVE_INFINITY) ?? []).map(
@@ -39,12 +39,12 @@ export class JsonNode implements Span {
     return this.#items;
   }
 
-  /** Members of this name; readers differ in which of several they take. */
+  /** All of them: readers differ in which of several they take. */
   membersNamed(name: string): readonly JsonNode[] {
     return this.members.filter((member) => member.name === name);
   }
 
-  /** A string, escapes read; null for anything else. */
+  /** A string with its escapes decoded; null for other values. */
   get text(): string | null {
     return this.#bytes[this.start] === QUOTE ? String(readSpan(this.#bytes, this)) : null;
   }
@@ -53,7 +53,7 @@ export class JsonNode implements Span {
     return this.#bytes[this.start] === LOWER_T;
   }
 
-  /** What members of this name say in strings. */
+  /** The string values of members with this name. */
   textsNamed(name: string): readonly string[] {
     return this.membersNamed(name).flatMap(({ text }) => text ?? []);
   }
@@ -76,10 +76,7 @@ export class JsonNode implements Span {
 
 const LOWER_T = 0x74;
 
-/**
- * Cuts that take places out of their list, each with one comma. `places` are all of the list in their order; what is
- * between those that stay keeps its bytes.
- */
+/** Removes nodes with their commas from a list. `nodes` must be the whole list in order. */
 export function cutNodes(nodes: readonly JsonNode[], isGone: (place: JsonNode) => boolean): readonly Edit[] {
   const cuts: Edit[] = [];
   let before: JsonNode | undefined;

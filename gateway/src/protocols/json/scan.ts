@@ -22,7 +22,7 @@ import {
   nameCharactersMax,
 } from "./names.ts";
 
-/** Nesting of a JSON body. Vendors stop far below it; a bomb stops here. */
+/** Vendors allow far less. */
 const jsonDepthMax = 128;
 
 /** The bytes are not one JSON object. `offset` is where that became certain. */
@@ -35,20 +35,19 @@ export class JsonInvalid extends Error {
   }
 }
 
-/** More values, or more members at the top, than is looked at. */
+/** More values or top-level members than allowed. */
 export class JsonTooLarge extends JsonInvalid {}
 
-/** How much one object may hold. */
 export interface ScanLimits {
-  /** Values of all kinds, at every depth. */
+  /** Values of all kinds at every depth. */
   readonly values: number;
   /** Members at the top. */
   readonly members: number;
 }
 
-/** A member is another spelling, in case only, of one that governs: another reader could take it for that one. */
+/** A member differs from a governed one only in case, and another reader could take it for that. */
 export class JsonCaseVariant extends JsonInvalid {
-  /** As it stands there, escapes read. */
+  /** As written, with escapes decoded. */
   readonly member: string;
   readonly meant: string;
 
@@ -59,17 +58,16 @@ export class JsonCaseVariant extends JsonInvalid {
   }
 }
 
-/** What a scan hears of the names of members at every depth: the classes of `sieve` that one of them may belong to, as bits. */
+/** Collects, as bits, the filter classes that member names at any depth may belong to. */
 export interface NameMatches {
   readonly sieve: NameFilter;
   classes: number;
 }
 
 /**
- * Finds the values of `wanted` top-level members of the JSON object in `bytes` without building it, and checks
- * the grammar of the whole (RFC 8259) on the way. Linear in time, bounded in depth. A wanted member that stands
- * twice is refused: two readers could disagree on which one counts; so is another spelling of a `governed` one. Beyond
- * `limits` it stops with JsonCrowded. `heard` is added to.
+ * Finds the values of `wanted` top-level members and checks the grammar of the whole body (RFC 8259). Throws JsonInvalid, also for a
+ * wanted member that occurs twice; JsonCaseVariant for another spelling of a `governed` one; JsonTooLarge beyond `limits`. Adds to
+ * `heard`.
  */
 export function scanObject(
   bytes: Uint8Array,
@@ -121,7 +119,7 @@ export function scanObject(
   return found;
 }
 
-/** The same of bytes that need not be an object: null for others. */
+/** Null if the bytes are not a JSON object. */
 export function scanIfObject(bytes: Uint8Array, wanted: ReadonlySet<string>): Map<string, Span> | null {
   try {
     return scanObject(bytes, wanted);
@@ -131,15 +129,12 @@ export function scanIfObject(bytes: Uint8Array, wanted: ReadonlySet<string>): Ma
   }
 }
 
-/** Parses the value at `span`. The scan has checked it already, so this throws only on a wrong span. */
+/** Parses the value at a scanned span. */
 export function readSpan(bytes: Uint8Array, { start, end }: Span): unknown {
   return JSON.parse(decode(bytes, start, end));
 }
 
-/**
- * The same of a value that a scan has found, which is mostly a word, a small number or a short text: those are read as they
- * stand, the texts that come again and again without making any.
- */
+/** Like `readSpan`, but fast for words and short texts. */
 export function readScanned(bytes: Uint8Array, span: Span): unknown {
   const { start, end } = span;
   switch (bytes[start]) {
@@ -156,20 +151,18 @@ export function readScanned(bytes: Uint8Array, span: Span): unknown {
   }
 }
 
-/** The value of a member; null where it does not stand there. */
+/** The value of a member; null if absent. */
 export function valueAt(bytes: Uint8Array, span: Span | undefined): unknown {
   return span === undefined ? null : readSpan(bytes, span);
 }
 
 interface Count {
-  /** Values that may still come. */
+  /** Values that may still follow. */
   left: number;
   readonly classesOf: Uint8Array;
-  /** Classes heard so far. */
   heard: number;
 }
 
-/** The classes of no name at all. */
 const noClasses = new Uint8Array(filterSize);
 
 const noLimits: ScanLimits = { values: Number.POSITIVE_INFINITY, members: Number.POSITIVE_INFINITY };
@@ -182,12 +175,12 @@ const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** 1 for each byte that stands for itself in a string: nearly all of a body is read by this table. */
+/** 1 for bytes that need no escape in a string. */
 const plainBytes = new Uint8Array(256).fill(1, 0x20);
 plainBytes[QUOTE] = 0;
 plainBytes[BACKSLASH] = 0;
 
-/** From behind the opening quote to behind the closing one. */
+/** `from` is after the opening quote; returns the index after the closing one. */
 function skipString(bytes: Uint8Array, from: number): number {
   let at = from;
   for (;;) {
@@ -208,7 +201,7 @@ function skipEscape(bytes: Uint8Array, at: number): number {
   return at + 5;
 }
 
-/** 1 for each byte that a backslash may stand before, but for the u. */
+/** 1 for bytes that may follow a backslash, except u. */
 const escapable = new Uint8Array(256);
 for (const byte of Buffer.from('"\\/bfnrt')) escapable[byte] = 1;
 
@@ -270,15 +263,15 @@ function skipDigits(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** What closes the containers that are open. One for all walks: none of them waits for anything. */
+/** Closing brackets of open containers. Shared, because a scan is synchronous. */
 const closers = new Uint8Array(jsonDepthMax);
 
-/** Walks a nested object or array with a stack of its own, so that depth costs no call stack. */
+/** Iterative, so that depth costs no call stack. */
 function skipContainer(bytes: Uint8Array, from: number, count: Count): number {
   let depth = 0;
   let at = from;
   for (;;) {
-    // Here a value begins at `at`.
+    // A value begins at `at`.
     if (--count.left < 0) throw tooManyValues(at);
     const byte = bytes[at];
     if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
@@ -297,7 +290,7 @@ function skipContainer(bytes: Uint8Array, from: number, count: Count): number {
     } else {
       at = skipScalar(bytes, at);
     }
-    // Here a value has ended: close what closes, or go to the next value.
+    // A value ended: close containers, or go to the next value.
     for (;;) {
       if (depth === 0) return at;
       at = skipSpace(bytes, at);
@@ -323,7 +316,7 @@ function skipName(bytes: Uint8Array, from: number, count: Count): number {
   return skipSpace(bytes, at + 1);
 }
 
-/** As `skipString`, and the name is heard. */
+/** Like `skipString`, but matches the name against the filter. */
 function skipMemberName(bytes: Uint8Array, from: number, count: Count): number {
   let at = from;
   while (plainBytes[bytes[at] as number] === 1) at++;
@@ -339,7 +332,7 @@ function skipMemberName(bytes: Uint8Array, from: number, count: Count): number {
 
 function matchEscapedName(bytes: Uint8Array, from: number, end: number, count: Count): number {
   const name = asciiName(bytes, from - 1, end);
-  // Hardly anybody writes a name like this who does not want to hide it.
+  // Escaped names are rare and may be meant to hide.
   if (name !== null && name !== "") count.heard |= count.classesOf[filterIndexOf(name)] as number;
   return end;
 }

@@ -17,10 +17,8 @@ import { memberName } from "./names.ts";
 import { readSpan } from "./scan.ts";
 
 /**
- * Finds the values of `wanted` top-level members of the JSON object in `bytes[start, end)`, for listening to answers
- * that hold pictures as base64: strings are passed over by the runtime's own search, so that megabytes cost no walk in
- * our code. It trusts the grammar inside values and checks only what it needs to find its way. Of members that stand
- * twice the last counts, as for JSON.parse. null: this is no whole object.
+ * Finds the values of `wanted` top-level members in `bytes[start, end)` without checking the grammar of values, so that megabytes of
+ * base64 are skipped by the runtime's search. The last of duplicates counts, as in JSON.parse. Null if this is not a whole object.
  */
 export function skimObject(
   bytes: Uint8Array,
@@ -56,7 +54,7 @@ export function skimObject(
   }
 }
 
-/** Where the items of the JSON array at `span` stand; null when it is none, or holds more than `itemsMax`. */
+/** Spans of the items of a JSON array; null if it is none or has more than `itemsMax`. */
 export function skimArray(bytes: Uint8Array, span: Span, itemsMax: number): Span[] | null {
   const { end } = span;
   let at = skipSpace(bytes, span.start, end);
@@ -77,7 +75,7 @@ export function skimArray(bytes: Uint8Array, span: Span, itemsMax: number): Span
   return null;
 }
 
-/** The value at a skimmed span; null when it is absent, no JSON, or larger than anything that is looked at. */
+/** The parsed value; null if absent, invalid, or larger than bounds.errorBodyBytesMax. */
 export function skimValue(bytes: Uint8Array, span: Span | undefined): unknown {
   if (span === undefined || span.end - span.start > bounds.errorBodyBytesMax) return null;
   try {
@@ -87,7 +85,7 @@ export function skimValue(bytes: Uint8Array, span: Span | undefined): unknown {
   }
 }
 
-/** In bytes. */
+/** Lengths in bytes. */
 const lengthsBySet = new WeakMap<ReadonlySet<string>, readonly boolean[]>();
 
 function lengthsOf(names: ReadonlySet<string>): readonly boolean[] {
@@ -101,10 +99,7 @@ function lengthsOf(names: ReadonlySet<string>): readonly boolean[] {
   return lengths;
 }
 
-/**
- * The name, where it may be a wanted one by its length: others cost no text. One with an escape may be any; what the runtime
- * cannot read is none.
- */
+/** Null if the name's length rules it out or it cannot be decoded. Escaped names are always decoded. */
 function nameAt(bytes: Uint8Array, start: number, end: number, lengths: readonly boolean[]): string | null {
   const isEscaped = hasEscape(bytes, start, end);
   if (!isEscaped && lengths[end - start - 2] !== true) return null;

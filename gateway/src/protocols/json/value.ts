@@ -6,19 +6,19 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The object, or an empty one for anything else. */
+/** An empty object for other values. */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : emptyObject;
 }
 
 const emptyObject: JsonObject = Object.freeze({});
 
-/** The object without the members that say nothing: null and undefined. */
+/** Without members that are null or undefined. */
 export function withoutNulls(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null && value !== undefined));
 }
 
-/** The array, or an empty one for anything else. */
+/** An empty array for other values. */
 export function arrayOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -35,12 +35,12 @@ export function booleanOf(value: unknown): boolean | null {
   return typeof value === "boolean" ? value : null;
 }
 
-/** A whole number ≥ 0, else null: how vendors count. */
+/** A whole number of at least 0, else null. */
 export function countOf(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-/** The object in a JSON text; null when it is none. Never throws. */
+/** Null if the text is not a JSON object. */
 export function parseObject(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -50,7 +50,7 @@ export function parseObject(text: string): JsonObject | null {
   }
 }
 
-/** The same, or the first of an array of them. */
+/** Like `parseObject`, or the first item of an array. */
 export function parseFirst(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -61,14 +61,14 @@ export function parseFirst(text: string): JsonObject | null {
   }
 }
 
-/** The object that a request's body is. Throws Failure invalid_json. */
+/** Throws Failure invalid_json. */
 export function parseBody(body: Uint8Array): JsonObject {
   const value = parseObject(decoder.decode(body));
   if (value === null) throw new Failure("invalid_json", "The body is not a JSON object.");
   return value;
 }
 
-/** The object that an upstream's answer is. Throws Failure upstream_error. */
+/** Throws Failure upstream_error. */
 export function parseReply(body: Uint8Array): JsonObject {
   const value = parseObject(decoder.decode(body));
   if (value !== null) return value;
@@ -86,17 +86,16 @@ export function invalid(param: string, why: string): Failure {
   return new Failure("invalid_request", `The parameter "${param}" ${why}.`, { param });
 }
 
-/** A name that an upstream could read as one that governs the call. */
 export function misspelled(param: string, meant: string): Failure {
   return invalid(param, `is another spelling of "${meant}", which an upstream could take for it: write "${meant}"`);
 }
 
-/** A turn that this upstream cannot be asked for; another deployment may. */
+/** The request cannot be served by this upstream; another deployment may. */
 export function unsupported(param: string, why: string): Failure {
   return new Failure("unsupported_by_model", why, { param, retry: "other" });
 }
 
-/** A request's member where it is said (null is not said). These throw Failure invalid_request on another type. */
+/** Read a member of a request. Null means absent. Throw Failure invalid_request for another type. */
 export const textMember = memberOf(textOf, "must be a string");
 export const numberMember = memberOf(numberOf, "must be a number");
 export const booleanMember = memberOf(booleanOf, "must be true or false");
@@ -107,9 +106,9 @@ export const arrayMember = memberOf(
 
 function memberOf<Value>(read: (value: unknown) => Value | null, must: string) {
   return (body: JsonObject, name: string): Value | null => {
-    const orUndefined = body[name] ?? null;
-    const value = read(orUndefined);
-    if (orUndefined !== null && value === null) throw invalid(name, must);
+    const given = body[name] ?? null;
+    const value = read(given);
+    if (given !== null && value === null) throw invalid(name, must);
     return value;
   };
 }
@@ -121,24 +120,23 @@ export function countMember(body: JsonObject, name: string, min = 0): number | n
   throw invalid(name, `must be a whole number of at least ${min}`);
 }
 
-/** A text, empty or not. Throws Failure invalid_request for anything else. */
+/** A string, possibly empty. Throws Failure invalid_request. */
 export function expectText(value: unknown, param: string): string {
   if (typeof value !== "string") throw invalid(param, "must be a string");
   return value;
 }
 
-/** The same of a name or an id, which cannot be empty. */
+/** A non-empty string. */
 export function requireName(value: unknown, param: string): string {
   if (value === undefined || value === null || value === "") throw missingParam(param);
   return expectText(value, param);
 }
 
-/** A member that is left out where there is nothing to say: JSON.stringify passes over undefined. */
-export function said<T>(value: T | null): T | undefined {
+/** JSON.stringify drops undefined members. */
+export function orUndefined<T>(value: T | null): T | undefined {
   return value ?? undefined;
 }
 
-/** JSON text as bytes. */
 export function jsonBytes(value: unknown): Uint8Array {
   return encoder.encode(JSON.stringify(value));
 }

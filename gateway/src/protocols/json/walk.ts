@@ -13,15 +13,15 @@ import {
 import { asciiName } from "./names.ts";
 
 /**
- * Walks the members of a body whose grammar was checked, at any depth, and tells of the wanted ones where their value
- * begins and where the object begins that holds them. What the caller gave as data of its own is passed over.
+ * Calls `visit` for wanted members at any depth of a checked body, with the start of the value and of its object. Members with the
+ * caller's own data are skipped.
  */
 export function walkMembers(
   bytes: Buffer,
   wanted: ReadonlySet<string>,
   visit: (name: string, valueStart: number, objectStart: number) => void,
 ): void {
-  /** Where the values begin that are open. */
+  /** Starts of open values. */
   const open: number[] = [];
   walk(bytes, {
     open: (start) => void open.push(start),
@@ -34,10 +34,9 @@ export function walkMembers(
 }
 
 interface Visitor {
-  /** An object or an array begins. */
   open(start: number): void;
   close(): void;
-  /** False: the walk is over. */
+  /** Returns false to end the walk. */
   member(name: string, valueStart: number): boolean;
 }
 
@@ -70,19 +69,16 @@ function walk(bytes: Buffer, visitor: Visitor): void {
   }
 }
 
-/**
- * A value, and where the members begin by which an object says what it is: the last where one stands twice, -1 for one that is not
- * there. Read it at once: another one may take its place.
- */
+/** A value and the starts of its identifying members, or -1. Instances are reused: read them at once. */
 class MemberInfo {
-  /** Of the member whose value it is. */
+  /** The member whose value it is. */
   name = "";
   start = 0;
-  /** `TWICE` where two stand there: two readers could disagree on which one counts. */
+  /** `DUPLICATE` if there are two: readers could disagree on which counts. */
   id = -1;
   type = -1;
   url = -1;
-  /** Two readers could disagree on which one counts: whoever fetches refuses it. */
+  /** Readers could disagree on which counts. */
   hasTwoUrls = false;
   hasTwoTypes = false;
   /** `mimeType` or `mime_type`. */
@@ -107,9 +103,8 @@ class MemberInfo {
 const emptyInfo = new MemberInfo();
 
 /**
- * The same, telling of each wanted member when the object that holds it ends, so that it is known what that object says of itself
- * wherever in it that stands. One walk, however deep objects stand in each other. It ends at the first member beyond
- * `membersMax`, and returns its name; null: there were no more.
+ * Like `walkMembers`, but visits members when their object ends, when all its identifying members are known. Ends at the first member
+ * beyond `membersMax` and returns its name, else null.
  */
 export function walkObjects(
   bytes: Buffer,
@@ -120,7 +115,7 @@ export function walkObjects(
   let left = membersMax;
   const open: MemberInfo[] = [];
   let depth = 0;
-  /** Those of objects that are open, outer ones first. */
+  /** Members of open objects, outer first. */
   const found: MemberInfo[] = [];
   let count = 0;
   let beyond: string | null = null;
@@ -165,12 +160,11 @@ export function walkObjects(
 
 export const DUPLICATE = -2;
 
-/** Whether the member's value is passed over. */
 function isCallerData(name: string, depth: number): boolean {
   return callerDataNames.has(name) && !(name === "input" && depth === 1);
 }
 
-/** Members that hold the caller's own data, which no upstream reads names from. `input` is data but at the top. */
+/** Members with the caller's own data, which upstreams read no names from. `input` is data except at the top. */
 const callerDataNames: ReadonlySet<string> = new Set([
   "input",
   "args",
@@ -190,7 +184,7 @@ const callerDataNames: ReadonlySet<string> = new Set([
   "results",
 ]);
 
-/** An escape of an ASCII letter or underscore, which nobody writes who does not want to hide one. */
+/** Whether an ASCII letter or underscore is escaped, which only hides a name. */
 export function mayEscapeNames(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(escapeMark); at !== -1; at = bytes.indexOf(escapeMark, at + escapeMark.length)) {
     const digit = bytes[at + escapeMark.length] ?? 0;
@@ -199,7 +193,7 @@ export function mayEscapeNames(bytes: Buffer): boolean {
   return false;
 }
 
-/** The text of a member, escapes read; null for what is none, or longer than anything that decides about a call. */
+/** The text with escapes decoded; null if it is no string or too long to matter. */
 export function textAt(bytes: Buffer, start: number): string | null {
   if (bytes[start] !== QUOTE) return null;
   const end = stringEnd(bytes, start);

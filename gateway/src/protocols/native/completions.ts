@@ -15,14 +15,14 @@ const bodies = new BodyReader(requestFields.completions, [
   ...["suffix", "stream_options", "max_tokens", "prompt_cache_key", "user"],
 ]);
 
-/** Reads what governs a request for completions. Source: OpenAI API reference, "Create completion". */
+/** Source: OpenAI API reference, "Create completion". */
 function readCompletionsRequest(bytes: Uint8Array): RequestFacts {
   const body = bodies.read(bytes);
   const { tokens, texts } = estimatePrompt(bytes, body.get("prompt"));
   const facts = body.facts(tokens + body.estimate("suffix"));
   readStreamFacts(body, facts);
   const cap = body.count("max_tokens");
-  // Each prompt of a list is answered by itself.
+  // Each prompt of a list gets its own answer.
   const choices = (body.count("n") ?? 1) * texts;
   if (cap !== null) facts.outputTokensMax = cap * choices;
   if (choices > 1) facts.choices = choices;
@@ -30,10 +30,7 @@ function readCompletionsRequest(bytes: Uint8Array): RequestFacts {
   return facts;
 }
 
-/**
- * Text that goes on from a prompt, or stands between a prompt and a suffix. Streams and usage are those of chat completions;
- * only what was generated stands in `text`.
- */
+/** Streams and usage are those of chat completions, with the output in `text`. */
 export const completionsWire: Wire = {
   readRequest: readCompletionsRequest,
   requestEdits: chatEdits,
@@ -44,10 +41,8 @@ export const completionsWire: Wire = {
 
 const textMarks = [Buffer.from('"text":', "latin1")];
 
-/** What a completion is told with, where its upstream speaks another dialect. */
 type CompletionContext = Pick<AnswerContext, "model" | "createdAt" | "wantsUsage" | "newId">;
 
-/** A whole text_completion: the texts of the answer as one. */
 export function writeCompletion(answer: Answer, context: CompletionContext): Uint8Array {
   const text = answer.blocks.flatMap((block) => (block.kind === "text" ? [block.text] : [])).join("");
   const completion = {
@@ -58,7 +53,6 @@ export function writeCompletion(answer: Answer, context: CompletionContext): Uin
   return jsonBytes(completion);
 }
 
-/** The same as events, each with the text that is new. */
 export class CompletionEventWriter implements EventWriter {
   readonly #context: CompletionContext;
   #opening: object = {};

@@ -19,12 +19,11 @@ import type { OpenFacts, RequestBody } from "../request/request-body.ts";
 import { readServed } from "../usage/read-served.ts";
 import { rawUsage } from "../usage/reading.ts";
 
-/** What calls that are only ever passed have in common: a JSON body with a model in it, and an answer that tells its usage. */
+/** Shared parts of native JSON calls. */
 
-/** The facts of a call that generates nothing. Throws Failure as readModel does. */
+/** Facts of a call that generates no tokens. */
 export function nativeFacts(body: RequestBody, inputEstimate: number, model?: string): OpenFacts {
   const facts = body.facts(inputEstimate, model);
-  // Nothing is to be reserved for it.
   facts.outputTokensMax = 0;
   facts.estimatedUse = noEstimatedUse;
   return facts;
@@ -32,10 +31,7 @@ export function nativeFacts(body: RequestBody, inputEstimate: number, model?: st
 
 const noEstimatedUse = Object.freeze({ likely: {}, most: {} });
 
-/**
- * Reads a whole answer: its usage, of the members that `usageOf` wants. `shows`: what every answer of this kind has one of, so
- * that a 200 that only carries an error is known for one.
- */
+/** Reads usage from a whole answer. `answerMembers`: one of these is in every answer; without any, `error` counts. */
 export function replyReader(
   answerMembers: readonly string[],
   usageMembers: readonly string[],
@@ -58,7 +54,7 @@ export function replyReader(
   };
 }
 
-/** What was reported, as it was: the one member, or all that usage may stand in. */
+/** The reported member, or all of several. */
 function rawUsageIn(usageIn: readonly string[], member: (name: string) => unknown): string {
   const told = usageIn.flatMap((name) => {
     const value = member(name);
@@ -68,14 +64,14 @@ function rawUsageIn(usageIn: readonly string[], member: (name: string) => unknow
   return rawUsage(told.length === 1 && only !== undefined ? only[1] : Object.fromEntries(told));
 }
 
-/** Nobody asks for a stream of these, so an upstream that sends one did not understand the call. */
+/** Only an upstream that misunderstood the call would stream. */
 export function refuseStream(what: string): () => StreamTap {
   return () => {
     throw new Failure("upstream_error", `The upstream streams ${what}, which nobody asked for.`, { retry: "other" });
   };
 }
 
-/** A string, strings, tokens or arrays of tokens: how many tokens that is about, text by the four bytes, and how many texts. */
+/** Estimates tokens and texts of a string, strings, tokens or arrays of tokens. Four bytes of text are one token. */
 export function estimatePrompt(body: Uint8Array, span: Span | undefined) {
   if (span === undefined) return { tokens: 0, texts: 0 };
   if (body[span.start] === QUOTE) return { tokens: Math.ceil((span.end - span.start - 2) / 4), texts: 1 };
@@ -87,14 +83,13 @@ export function estimatePrompt(body: Uint8Array, span: Span | undefined) {
   return { tokens: numbers, texts: body[skipSpace(body, span.start + 1)] === OPEN_ARRAY ? itemCount(body, span) : 1 };
 }
 
-/** The items of a whole array that holds something, by its commas at the first level. */
 function itemCount(body: Uint8Array, array: Span): number {
   let count = 1;
   forEachComma(body, array, () => count++);
   return count;
 }
 
-/** Calls `between` at each comma of the array's own, with where it stands. The array was scanned: its grammar is right. */
+/** Calls `between` with each comma at the array's own level. */
 export function forEachComma(body: Uint8Array, array: Span, between: (at: number) => void): void {
   let depth = 0;
   for (let at = array.start; at < array.end; at++) {
@@ -113,10 +108,7 @@ function holdsNumbers(body: Uint8Array, items: Span): boolean {
   return first >= 0x30 && first <= 0x39;
 }
 
-/**
- * `{"prompt_tokens","total_tokens"}` of answers that generate nothing: the same number, of which some vendors send only one.
- * null when neither is there, so that nobody takes silence for zero.
- */
+/** Some vendors report only one of `prompt_tokens` and `total_tokens`. Null without either. */
 export function promptUsage(reported: unknown): Pick<UsageReading, "usage"> | null {
   if (!isObject(reported)) return null;
   const input = countOf(reported["prompt_tokens"]) ?? countOf(reported["total_tokens"]);

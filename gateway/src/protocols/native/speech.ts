@@ -10,10 +10,7 @@ import { BodyReader, modelEdit } from "../request/request-body.ts";
 import { TypedEventsTap } from "../stream/typed-events.ts";
 import { nativeFacts, replyReader } from "./json-calls.ts";
 
-/**
- * A sound on its way, byte for byte. It tells nothing of what it used: the tokens of an output are guessed from its size, about
- * twenty for a second of it.
- */
+/** Passes audio and estimates its tokens from its size, about twenty a second. */
 class SpeechTap extends RawTap {
   readonly #input: number;
   readonly #bytesPerToken: number;
@@ -38,15 +35,14 @@ class SpeechTap extends RawTap {
     return { usage: { ...noUsage, inputUncached: this.#input, audioOutput }, raw: "{}" };
   }
 
-  /** Whether all of it came is for the transport to say. */
   override complete(): boolean {
     return this.#bytes > 0;
   }
 }
 
-/** Of MP3 at 128 kbit/s. */
+/** MP3 at 128 kbit/s. */
 const mp3BytesPerToken = 800;
-/** Bytes for each token, by kind of sound: 24 kHz with 16 bits where it is not packed. */
+/** Uncompressed audio has 24 kHz and 16 bits. */
 const bytesPerTokenByType: readonly (readonly [RegExp, number])[] = [
   [/wav|pcm|l16|octet-stream/i, 2_400],
   [/flac/i, 1_200],
@@ -56,7 +52,7 @@ const bytesPerTokenByType: readonly (readonly [RegExp, number])[] = [
 
 const bodies = new BodyReader(requestFields.speech, ["instructions", "stream_format", "user", "voice"]);
 
-/** Text as sound: JSON in; the sound's bytes out as they are made, or events with them in it. Source: OpenAI API reference, "Create speech". */
+/** Answers with audio, or with events that contain it. Source: OpenAI API reference, "Create speech". */
 export const speechWire: Wire = {
   readRequest(bytes) {
     const body = bodies.read(bytes);
@@ -64,12 +60,12 @@ export const speechWire: Wire = {
     const input = body.get("input");
     const format = body.get("stream_format");
     facts.stream = format !== undefined && readSmall(bytes, format) === "sse";
-    // What is spoken is output: of tokens the model says how many they can be at most.
+    // The model limits the tokens of its output.
     facts.outputTokensMax = null;
     facts.objects = idInObject(bytes, body.get("voice"), "voice");
     const characters = input === undefined ? 0 : charactersOf(String(readSpan(bytes, input)));
     facts.estimatedUse = { likely: { characters }, most: { characters } };
-    // How fast is spoken is no tier of service.
+    // Here `speed` is how fast the voice speaks.
     const choosing = facts.governed?.filter((name) => name !== "speed");
     facts.governed = choosing?.length === 0 ? undefined : choosing;
     return facts;
@@ -81,7 +77,7 @@ export const speechWire: Wire = {
   tapBytes: (facts, mediaType) => new SpeechTap(facts, mediaType),
 };
 
-/** As vendors count them: what is written with two units of UTF-16 is one. */
+/** Vendors count a surrogate pair as one. */
 function charactersOf(text: string): number {
   let count = text.length;
   for (let at = 0; at < text.length; at++) if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) count--;

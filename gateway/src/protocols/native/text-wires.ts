@@ -9,7 +9,7 @@ import { estimatePrompt, forEachComma, nativeFacts, promptUsage, refuseStream, r
 
 const embeddingBodies = new BodyReader(requestFields.embeddings, ["user"]);
 
-/** Texts, or their tokens, as vectors. Never streams. All that does not govern, encoding_format too, is the upstream's to judge. */
+/** The upstream checks everything else, such as encoding_format. */
 export const embeddingsWire: Wire = {
   readRequest(bytes) {
     const body = embeddingBodies.read(bytes);
@@ -23,10 +23,10 @@ export const embeddingsWire: Wire = {
 
 const moderationBodies = new BodyReader(requestFields.moderations, ["user"]);
 
-/** What OpenAI takes where its callers say nothing, as most do. Source: API reference, "Create moderation". */
+/** OpenAI's default. Source: API reference, "Create moderation". */
 const defaultModerator = "omni-moderation-latest";
 
-/** Texts and pictures judged by their content. OpenAI tells no usage, Mistral does. */
+/** OpenAI reports no usage, Mistral does. */
 export const moderationsWire: Wire = {
   readRequest(bytes) {
     const body = moderationBodies.read(bytes);
@@ -40,19 +40,19 @@ export const moderationsWire: Wire = {
 
 const rerankBodies = new BodyReader(requestFields.rerank, ["user"]);
 
-/** Cohere counts a document in pieces of this many tokens, the query in each of them, and a search unit for each hundred. */
+/** Cohere splits documents into pieces of this many tokens including the query, and bills a search unit per hundred. */
 const pieceTokens = 500;
 const piecesPerUnit = 100;
-/** Of a piece at least so much is the document's: a query is cut where it would leave less. */
+/** Longer queries are cut. */
 const pieceTokensLeast = pieceTokens / 2;
 const bytesPerToken = 4;
 
-/** Reads what governs a request to rank documents. Sources: Cohere's and Jina's API references, "Rerank". */
+/** Sources: Cohere's and Jina's API references, "Rerank". */
 function readRerankRequest(bytes: Uint8Array): RequestFacts {
   const body = rerankBodies.read(bytes);
   const documents = body.get("documents");
   const sizes = piecesOf(bytes, documents);
-  // Vendors that charge by tokens count the query with each document.
+  // Vendors that bill tokens count the query with each document.
   const read = sizeOf(documents) + sizeOf(body.get("query")) * sizes.documents;
   const facts = nativeFacts(body, Math.ceil(read / bytesPerToken));
   facts.estimatedUse = { likely: { searchUnits: unitsOf(sizes.likely) }, most: { searchUnits: unitsOf(sizes.most) } };
@@ -79,10 +79,7 @@ function piecesOf(body: Uint8Array, array: Span | undefined) {
   return sizes;
 }
 
-/**
- * Documents in the order in which they answer a query. Cohere's v2 and Jina's API ask alike and answer with the same
- * `results` of `index` and `relevance_score`; Voyage calls them `data`. They differ in how they tell what was used.
- */
+/** Cohere v2 and Jina answer with `results` of `index` and `relevance_score`; Voyage calls them `data`. */
 export const rerankWire: Wire = {
   readRequest: readRerankRequest,
   requestEdits: modelEdit,
@@ -92,8 +89,8 @@ export const rerankWire: Wire = {
 };
 
 /**
- * Cohere tells search units in `meta.billed_units`, Jina and Voyage tokens in `usage`, others tokens in `meta`. What is told as
- * billed comes before what was merely read. null when nothing is told.
+ * Cohere reports search units in `meta.billed_units`, Jina and Voyage tokens in `usage`, others tokens in `meta`. Billed numbers come
+ * first. Null without any.
  */
 function rerankUsage(member: (name: string) => unknown): Pick<UsageReading, "usage"> | null {
   const usage = objectOf(member("usage"));

@@ -7,7 +7,7 @@ import { countOf, numberOf, objectOf } from "../json/value.ts";
 import { TypedEventsTap } from "../stream/typed-events.ts";
 import { replyReader } from "./json-calls.ts";
 
-/** JSON with its usage or its length, subtitles whose last time says the length, or plain text, which tells nothing. */
+/** Reads usage from JSON, or the length from the last time of subtitles. Plain text has neither. */
 function readTranscript(body: Uint8Array): ReplyFacts {
   if (isObject(body)) {
     const facts = readJson(body);
@@ -32,7 +32,7 @@ function isObject(body: Uint8Array): boolean {
   return body[skipSpace(body, 0)] === OPEN_OBJECT;
 }
 
-/** The end of the last line of SRT or WebVTT: `00:01:02,500 --> 00:01:04,000`. Only the last bytes are looked at. */
+/** The end of the last line of SRT or WebVTT: `00:01:02,500 --> 00:01:04,000`. */
 function lastTime(body: Uint8Array): number | null {
   const text = new TextDecoder().decode(body.subarray(Math.max(0, body.length - tailBytes)));
   const arrow = text.lastIndexOf(" --> ");
@@ -44,7 +44,7 @@ function lastTime(body: Uint8Array): number | null {
 const timePattern = /^(?:(\d{1,4}):)?(\d{2}):(\d{2})[.,](\d{3})/;
 const tailBytes = 16_384;
 
-/** `{type:"duration",seconds}`, or tokens with the sounds among them apart. null when there is neither. */
+/** `{type:"duration",seconds}` or tokens. Null without either. */
 export function transcriptUsage(reported: unknown): Pick<UsageReading, "usage"> | null {
   const usage = objectOf(reported);
   const seconds = secondsUsage(usage["seconds"]);
@@ -54,24 +54,21 @@ export function transcriptUsage(reported: unknown): Pick<UsageReading, "usage"> 
   if (input === null && output === null) return null;
   const details = objectOf(usage["input_token_details"]);
   const text = Math.min(countOf(details["text_tokens"]) ?? 0, input ?? 0);
-  // Where nothing says what they are, they are of the sound. Mistral tells its seconds beside them.
+  // Tokens of unknown kind count as audio. Mistral also reports seconds.
   const audioSeconds = Math.max(0, Math.ceil(numberOf(usage["prompt_audio_seconds"]) ?? 0));
   return {
     usage: { ...noUsage, inputUncached: text, audioInput: (input ?? 0) - text, output: output ?? 0, audioSeconds },
   };
 }
 
-/** Vendors charge for whole seconds. */
+/** Billed in whole seconds. */
 function secondsUsage(seconds: unknown): Pick<UsageReading, "usage"> | null {
   const length = numberOf(seconds);
   if (length === null || !(length >= 0) || !Number.isFinite(length)) return null;
   return { usage: { ...noUsage, audioSeconds: Math.ceil(length) } };
 }
 
-/**
- * Sounds as text: forms in, and JSON, plain text, subtitles or events out, as `response_format` and `stream` ask. Source: OpenAI
- * API reference, "Create transcription" and "Create translation".
- */
+/** Source: OpenAI API reference, "Create transcription" and "Create translation". */
 export const transcriptionsWire: Wire = {
   readRequest() {
     throw formRequired();
@@ -90,14 +87,11 @@ function formRequired(): Failure {
   );
 }
 
-/** Speech in the formats that are mostly sent has 32 kbit/s and more, and 6 kbit/s at least. */
+/** Common formats have at least 32 kbit/s for speech, all at least 6 kbit/s. */
 const likelyBytesPerSecond = 4_000;
 const leastBytesPerSecond = 750;
 
-/**
- * How many seconds long a sound is, as it probably is and at most: by its own head where it is a WAV file, whose size says its
- * length; else by its size alone.
- */
+/** Likely and longest duration in seconds, by a WAV header or by size alone. */
 function audioSeconds(begin: Uint8Array, bytes: number) {
   const rate = waveBytesPerSecond(begin);
   if (rate !== null) {
@@ -110,7 +104,7 @@ function audioSeconds(begin: Uint8Array, bytes: number) {
   };
 }
 
-/** null for what is no WAV file. A rate that no sound has is none: the upstream goes by it too. */
+/** Null if it is no WAV file or its rate is impossible. */
 function waveBytesPerSecond(begin: Uint8Array): number | null {
   const bytes = Buffer.from(begin.buffer, begin.byteOffset, begin.byteLength);
   if (bytes.length < 36 || bytes.toString("latin1", 0, 4) !== "RIFF" || bytes.toString("latin1", 8, 12) !== "WAVE") {
@@ -125,17 +119,16 @@ function waveBytesPerSecond(begin: Uint8Array): number | null {
 /** Eight channels of 32 bits at 192 kHz. */
 const ratesMax = 8 * 4 * 192_000;
 
-/** Of a second of sound, by the vendor's price of a minute against that of a token; and the most that was seen. */
+/** Tokens per second by the vendor's prices, and the most seen. */
 const tokensPerSecond = 17;
 const tokensPerSecondMax = 25;
 
-/** The facts of a form with a sound in it. */
 export class TranscriptionFormReader extends FormReader {
   constructor() {
     super(soundForm, modelFormBytesMax);
   }
 
-  /** Once the form has ended. Throws Failure missing_required_parameter or invalid_request. */
+  /** Throws Failure missing_required_parameter or invalid_request. */
   facts(): FormFacts {
     this.check();
     const { likely, most } = audioSeconds(this.fileBegin, this.fileBytes);

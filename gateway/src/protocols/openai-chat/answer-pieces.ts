@@ -6,7 +6,7 @@ import { spanOf, urlCitation } from "../turn/citations.ts";
 import { readDataUri } from "../turn/data-uri.ts";
 import { warnOfUnknownType } from "../turn/warnings.ts";
 
-/** What a message, or a delta of one, says. */
+/** A piece of a message or delta. */
 export interface Piece {
   readonly kind: "text" | "reasoning" | "refusal";
   readonly text: string;
@@ -14,33 +14,33 @@ export interface Piece {
 
 export interface CallPiece {
   readonly index: number | null;
-  /** Empty where it is not said. */
+  /** May be empty. */
   readonly id: string;
   readonly name: string;
   readonly argumentsText: string;
-  /** Gemini's thought signature, which its OpenAI-shaped endpoint sends with calls. */
+  /** Gemini's thought signature, sent by its OpenAI-compatible endpoint. */
   readonly signature: string | null;
 }
 
-/** Thoughts first, then text, then a refusal; nothing that is empty. */
+/** Reasoning, then text, then a refusal; empty ones are skipped. */
 export function piecesOf(message: JsonObject): readonly Piece[] {
   const pieces: Piece[] = [];
   add(pieces, "reasoning", reasoningIn(message));
   const content = message["content"];
   if (typeof content === "string" && isThought(message)) add(pieces, "reasoning", content.replace(thoughtTags, ""));
   else if (typeof content === "string") add(pieces, "text", content);
-  // Mistral sends an array of parts where it thinks aloud.
+  // Mistral sends reasoning as parts.
   else for (const part of arrayOf(content)) addPart(pieces, part);
   add(pieces, "refusal", textOf(message["refusal"]));
   return pieces;
 }
 
-/** Under either name; vendors that have both leave one empty. */
+/** Vendors that have both leave one empty. */
 export function reasoningIn(message: JsonObject): string {
   return textOf(message["reasoning_content"]) || textOf(message["reasoning"]) || "";
 }
 
-/** Pictures as several vendors attach them: `images: [{"type":"image_url","image_url":{"url"}}]`. */
+/** As attached by several vendors: `images: [{"type":"image_url","image_url":{"url"}}]`. */
 export function imagesOf(message: JsonObject): readonly MediaSource[] {
   return arrayOf(message["images"]).flatMap((image) => {
     const url = textOf(objectOf(objectOf(image)["image_url"])["url"]);
@@ -49,7 +49,7 @@ export function imagesOf(message: JsonObject): readonly MediaSource[] {
   });
 }
 
-/** Tool calls, the old single `function_call` among them. */
+/** Includes the deprecated `function_call`. */
 export function callsOf(message: JsonObject): readonly CallPiece[] {
   const calls = arrayOf(message["tool_calls"]).map((call) => callPiece(objectOf(call)));
   const legacy = message["function_call"];
@@ -69,7 +69,7 @@ function callPiece(call: JsonObject): CallPiece {
   };
 }
 
-/** Thoughts as parts of the content: a string, or text parts. */
+/** A string or text parts. */
 export function thinkingText(thinking: unknown): string {
   if (typeof thinking === "string") return thinking;
   return arrayOf(thinking)
@@ -77,7 +77,6 @@ export function thinkingText(thinking: unknown): string {
     .join("");
 }
 
-/** `annotations` of a message, or of a delta of one. */
 export function readAnnotations(message: JsonObject, warn: Warn): Citation[] {
   return arrayOf(message["annotations"]).flatMap((value) => {
     const annotation = objectOf(value);
@@ -87,18 +86,17 @@ export function readAnnotations(message: JsonObject, warn: Warn): Citation[] {
     }
     const cited = objectOf(annotation["url_citation"]);
     const span = spanOf(cited["start_index"], cited["end_index"]);
-    // OpenRouter tells what stands there as `content`.
+    // OpenRouter sends the quote as `content`.
     const quote = textOf(cited["content"]);
     return urlCitation(textOf(cited["url"]), textOf(cited["title"]), { span, quote }) ?? [];
   });
 }
 
-/** A signature is Gemini's own, and this account's. */
 export function signatureSeal(signature: string, account: string): Seal {
   return { dialect: "gemini", account, data: signature, itemId: null };
 }
 
-/** Google's endpoint puts what was thought between these, whole or in the pieces of a stream. */
+/** Google's endpoint puts thoughts between these tags. */
 const thoughtTags = /^<thought>|<\/thought>$/g;
 
 function addPart(pieces: Piece[], value: unknown): void {

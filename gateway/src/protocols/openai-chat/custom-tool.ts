@@ -2,8 +2,8 @@ import type { Turn, TurnTool } from "#core/index.ts";
 import { parseObject } from "../json/value.ts";
 
 /**
- * OpenAI's custom tools take free text in place of JSON arguments. Elsewhere they are ordinary tools whose one
- * argument is that text. The schema below is one value, shared by all of them: that is how they are known again.
+ * OpenAI's custom tools take free text. Elsewhere they are tools with one text argument. All share this schema object, which identifies
+ * them.
  */
 const freeText: NonNullable<TurnTool["parameters"]> = Object.freeze({
   type: "object",
@@ -16,7 +16,6 @@ export function customTool(name: string, description: string | null): TurnTool {
   return { name, description, parameters: freeText, strict: null, cache: null };
 }
 
-/** The names of a turn's custom tools. */
 export function customNames(turn: Pick<Turn, "tools">): ReadonlySet<string> {
   return new Set(turn.tools.filter((tool) => tool.parameters === freeText).map((tool) => tool.name));
 }
@@ -29,7 +28,7 @@ export function customArguments(input: string): string {
   return JSON.stringify({ input });
 }
 
-/** The free text in a call's arguments, empty without any; a model that did not keep to the schema is quoted as it wrote. */
+/** The free text in a call's arguments, or the arguments as they are if the model ignored the schema. */
 export function customInput(argumentsText: string): string {
   if (argumentsText === "{}") return "";
   const input = parseObject(argumentsText)?.["input"];

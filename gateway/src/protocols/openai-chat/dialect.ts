@@ -4,7 +4,6 @@ import { refusalBody } from "../errors/error-event.ts";
 import { contextLengthCode, isContextTooLong } from "../errors/upstream-errors.ts";
 import { arrayOf, isObject, objectOf, parseObject, textOf } from "../json/value.ts";
 
-/** How OpenAI's callers are told of errors and limits, and how refusals in its shape are read. */
 export const openaiChat: Dialect = {
   id: "openai-chat",
   errorShape: "openai",
@@ -16,7 +15,7 @@ export const openaiChat: Dialect = {
   addLimitHeaders: addOpenaiLimitHeaders,
 };
 
-/** OpenAI's error body: `{"error":{message,type,param,code}}`, with what a limit adds. */
+/** `{"error":{message,type,param,code}}` with the details of a limit. */
 function renderChatError(failure: Failure): string {
   return JSON.stringify({
     error: {
@@ -29,15 +28,12 @@ function renderChatError(failure: Failure): string {
   });
 }
 
-/** The same inside a stream: SDKs raise an error on a chunk with a top-level `error`. No [DONE] follows. */
+/** SDKs throw on a chunk with a top-level `error`. No [DONE] follows. */
 export function renderChatStreamError(failure: Failure): string {
   return `data: ${refusalBody(failure) ?? renderChatError(failure)}\n\n`;
 }
 
-/**
- * What an OpenAI-shaped upstream refused. Some vendors send `error` as a plain string, or an array of one; Mistral the error
- * without a frame; servers made with FastAPI a `detail`.
- */
+/** Some vendors send `error` as a string or in an array; Mistral sends the bare error, FastAPI servers `detail`. */
 function readChatRefusal(status: number, body: Uint8Array): UpstreamRefusal {
   const text = decoder.decode(body).trim();
   const reply = objectOf(parseObject(text.startsWith("[") ? text.slice(1, -1) : text));
@@ -47,12 +43,12 @@ function readChatRefusal(status: number, body: Uint8Array): UpstreamRefusal {
   const reported =
     textOf(error["message"]) ?? textOf(reply["error"]) ?? textOf(bare["message"]) ?? detailOf(bare["detail"]);
   const message = reported ?? `HTTP status ${status}`;
-  // OpenRouter keeps the words of the vendor behind it apart.
+  // OpenRouter puts the vendor's own message here.
   const behind = textOf(objectOf(error["metadata"])["raw"]) ?? "";
   return { status, message, code, contextLength: isContextTooLong(status, code, `${message} ${behind}`) };
 }
 
-/** A text, or the places of the body that are wrong. Source: FastAPI docs, "Handling Errors". */
+/** A text, or a list of invalid members. Source: FastAPI docs, "Handling Errors". */
 function detailOf(detail: unknown): string | null {
   if (!Array.isArray(detail)) return textOf(detail);
   const problems = detail.slice(0, problemsMax).map(objectOf);
@@ -62,7 +58,7 @@ function detailOf(detail: unknown): string | null {
 
 const problemsMax = 8;
 
-/** A refusal of a vendor of another shape. */
+/** A refusal in another vendor's shape. */
 function renderChatRefusal(refusal: UpstreamRefusal): string {
   return JSON.stringify({
     error: {
@@ -88,7 +84,6 @@ function codeOf(refusal: UpstreamRefusal): string | null {
 
 const decoder = new TextDecoder();
 
-/** A caller's own limit in OpenAI's header names. */
 export function addOpenaiLimitHeaders(
   out: Record<string, string>,
   unit: "requests" | "tokens",
@@ -105,7 +100,7 @@ export function addOpenaiLimitHeaders(
   }
 }
 
-/** OpenAI writes durations as `12ms`, `1s`, `6m0s`. */
+/** `12ms`, `1s`, `6m0s`. */
 function duration(ms: number): string {
   if (ms < 1_000) return `${Math.ceil(ms)}ms`;
   const seconds = Math.ceil(ms / 1_000);

@@ -18,7 +18,6 @@ export const openaiChatWire: Wire = {
 export { openaiChat } from "./dialect.ts";
 export { searchesByOptions } from "./write-turn.ts";
 
-/** Chat completions to and from the neutral form. */
 export const openaiChatCodec: CallerCodec & UpstreamCodec = {
   readTurn: readChatTurn,
   writeAnswer: writeChatAnswer,

@@ -18,7 +18,7 @@ import {
 import { chatFailure } from "./reply.ts";
 import { readChatUsage } from "./usage.ts";
 
-/** A chat completion in neutral form: its first choice. Throws Failure upstream_error when it holds none. */
+/** Reads the first choice. Throws Failure upstream_error without one. */
 export function readChatAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const reply = parseReply(body);
   if (!isObject(arrayOf(reply["choices"])[0])) {
@@ -32,7 +32,7 @@ export function readChatAnswer(body: Uint8Array, source: AnswerSource): Answer {
   });
 }
 
-/** chat.completion.chunk events in neutral form. The finish is told at the end: usage may stand before or behind it. */
+/** Reads chat.completion.chunk events. The finish is emitted at the end, since usage may come before or after it. */
 export class ChatEventReader extends AnswerReader {
   readonly #calls: CallQueue;
   #open: Piece["kind"] | null = null;
@@ -61,13 +61,13 @@ export class ChatEventReader extends AnswerReader {
     this.take(chunk);
   }
 
-  /** A chunk, or the whole answer: its first choice counts, whatever its number. */
+  /** `isWhole`: the first choice counts, whatever its index. */
   take(chunk: JsonObject, isWhole = false): void {
     warnOfUnreadMembers(chunk, replyMembers, "the answer", this.source.warn);
     const choices = arrayOf(chunk["choices"]);
     const choice = isWhole ? choices.find(isObject) : choices.find(isFirst);
     if (choice !== undefined) this.#readChoice(choice, chunk, isWhole);
-    // Moonshot puts usage inside the last choice.
+    // Moonshot puts usage into the last choice.
     const reported = chunk["usage"] ?? choice?.["usage"] ?? null;
     if (reported !== null) this.#readUsage(reported, chunk);
   }
@@ -82,13 +82,13 @@ export class ChatEventReader extends AnswerReader {
 
   #readChoice(choice: JsonObject, chunk: JsonObject, isWhole: boolean): void {
     this.#start(chunk);
-    // Perplexity sends an empty delta beside the message of a whole answer.
+    // Perplexity adds an empty delta to whole answers.
     const delta = objectOf(isWhole ? choice["message"] : (choice["delta"] ?? choice["message"]));
     warnOfUnreadMembers(choice, choiceMembers, "a choice", this.source.warn);
     warnOfUnreadMembers(delta, messageMembers, "a message", this.source.warn);
     const pieces = piecesOf(delta);
     const cites = "annotations" in delta;
-    // Citations of a message belong to its last text.
+    // Citations belong to the last text.
     const citing = cites ? pieces.findLast(({ kind }) => kind === "text") : undefined;
     for (const piece of pieces) {
       this.#emitText(piece);
@@ -109,7 +109,7 @@ export class ChatEventReader extends AnswerReader {
     this.#close();
   }
 
-  /** It stands behind what it signs, as a thought without words. */
+  /** Emitted as a reasoning block without text. */
   #addSignature(signature: string): void {
     if (this.#open !== "reasoning") {
       this.#close();
@@ -128,7 +128,7 @@ export class ChatEventReader extends AnswerReader {
     }
   }
 
-  /** In a message each is a call; in deltas several may be pieces of one. */
+  /** Each entry of a message is a call; in deltas several may belong to one. */
   #readCalls(delta: JsonObject, isWhole: boolean): void {
     callsOf(delta).forEach((piece, position) => {
       if (this.#open !== null) this.#close();
@@ -137,7 +137,6 @@ export class ChatEventReader extends AnswerReader {
         return;
       }
       this.#calls.add({ ...piece, index: position, argumentsText: argumentsOrEmpty(piece.argumentsText) }, true);
-      // Each is complete: nothing waits for the others.
       this.#calls.flush();
     });
   }
@@ -152,7 +151,7 @@ export class ChatEventReader extends AnswerReader {
     this.emit({ kind: "block-delta", text });
   }
 
-  /** Ends what is open: a text, or the calls so far. */
+  /** Ends the open text or calls. */
   #close(): void {
     if (this.#calls.hasCalls) this.#calls.flush();
     if (this.#open === null) return;
@@ -172,19 +171,18 @@ export class ChatEventReader extends AnswerReader {
   }
 }
 
-/** Only one answer was asked for. Azure opens with a chunk that has none; some vendors number nothing. */
+/** Azure starts with a chunk without choices; some vendors send no index. */
 function isFirst(choice: unknown): choice is JsonObject {
   return isObject(choice) && (choice["index"] ?? 0) === 0;
 }
 
 const citationsDropped = "citations without a text in the answer were left out";
 
-/** Azure leaves names empty where it has nothing to say. */
+/** Azure leaves names empty. */
 function nonEmptyText(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** What an upstream's finish_reason means, in the light of what it answered. */
 function readFinish(reason: string | null, has: { readonly calls: boolean; readonly refusal: boolean }): FinishReason {
   const read = (reason === null ? undefined : finishes.get(reason)) ?? "stop";
   if (has.refusal && (read === "stop" || read === "content-filter")) return "refusal";
@@ -192,7 +190,7 @@ function readFinish(reason: string | null, has: { readonly calls: boolean; reado
   return read === "tool-calls" && !has.calls ? "stop" : read;
 }
 
-/** OpenAI's own, then what vendors of this dialect say beside them; what nobody knows counts as stop. */
+/** OpenAI's reasons, then those of other vendors. Unknown ones count as "stop". */
 const finishes: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
   ["stop", "stop"],
   ["length", "length"],
@@ -210,7 +208,7 @@ const finishes: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason
   ["error", "error"],
 ]);
 
-/** What is read of an answer, and what labels it. Vendors of this dialect add labels of their own, which nobody misses. */
+/** Members that are read or need no translation. */
 const replyMembers: ReadonlySet<string> = new Set([
   ...["id", "object", "created", "model", "choices", "usage", "service_tier", "system_fingerprint", "provider"],
   ...["request_id", "kind", "prompt_filter_results", "x_groq", "prompt_logprobs", "prompt_token_ids"],
@@ -230,18 +228,17 @@ interface QueuedCall {
   name: string;
   signature: string | null;
   open: boolean;
-  /** Some of the arguments were emitted that is not blank. */
+  /** Arguments other than white space were emitted. */
   hasArguments: boolean;
   closed: boolean;
   held: string[];
 }
 
 /**
- * Puts the interleaved pieces of parallel tool calls in order: the first call streams, the others are held until it
- * ends. Nobody says that a call has ended before the answer goes on to something else, or to its end.
+ * Puts interleaved tool calls in order: the first streams, the others are buffered. A call ends only when the answer goes on to something
+ * else.
  */
 class CallQueue {
-  /** Calls seen so far, closed ones included. */
   count = 0;
   readonly #emit: (event: AnswerEvent) => void;
   readonly #source: AnswerSource;
@@ -259,7 +256,7 @@ class CallQueue {
     return this.#waiting.length > 0;
   }
 
-  /** `isWhole`: of an answer that is here already, whose size alone bounds it. */
+  /** `isWhole`: the whole answer is here, so its size is the only bound. */
   add(piece: CallPiece, isWhole = false): void {
     const call = this.#find(piece) ?? this.#begin(piece.index, isWhole);
     if (call.closed) {
@@ -275,7 +272,7 @@ class CallQueue {
     else this.#buffer(call, piece.argumentsText);
   }
 
-  /** Ends every call that waits, in the order in which they began. */
+  /** Ends all waiting calls in order. */
   flush(): void {
     for (const call of this.#waiting) {
       call.closed = true;
@@ -293,13 +290,13 @@ class CallQueue {
     this.#held = 0;
   }
 
-  /** The call that a piece continues; null when it begins one. */
+  /** The call that a piece continues; null if it begins one. */
   #find(piece: CallPiece): QueuedCall | null {
     if (piece.index === null && piece.id === "") return piece.name === "" ? this.#last : null;
     const call =
       piece.index === null ? this.#waiting.find((waiting) => waiting.id === piece.id) : this.#byIndex.get(piece.index);
     if (call === undefined) return null;
-    // Some vendors send every call under index 0: another name, or another id beside a name, is another call.
+    // Some vendors send all calls under index 0. Another name, or another id with a name, begins a call.
     const renamed = piece.name !== "" && call.name !== "" && piece.name !== call.name;
     const reissued = piece.name !== "" && piece.id !== "" && call.id !== "" && piece.id !== call.id;
     return renamed || reissued ? null : call;

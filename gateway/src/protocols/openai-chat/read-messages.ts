@@ -31,7 +31,7 @@ import { quotableName } from "../turn/warnings.ts";
 import { imagesOf, reasoningIn, thinkingText } from "./answer-pieces.ts";
 import { customArguments } from "./custom-tool.ts";
 
-/** The messages of a chat request: leading instructions apart, neighbouring tool results in one user message. */
+/** Leading instructions are separated, neighboring tool results joined in one user message. */
 export function readMessages(messages: unknown, warn: Warn): Pick<Turn, "system" | "messages"> {
   if (messages === undefined || messages === null) throw missingParam("messages");
   if (!Array.isArray(messages)) throw invalid("messages", "must be an array");
@@ -43,7 +43,7 @@ export function readMessages(messages: unknown, warn: Warn): Pick<Turn, "system"
   return reader;
 }
 
-/** What is known of a message: read, or an echo of an answer that says nothing more. */
+/** Members that are read, or repeat an answer. */
 const messageMembers: ReadonlySet<string> = new Set([
   ...["role", "content", "refusal", "tool_calls", "function_call", "tool_call_id", "name", "audio"],
   ...["reasoning_content", "reasoning", "reasoning_details", "annotations", "extra_content", "id", "parsed"],
@@ -54,11 +54,11 @@ class MessageReader {
   readonly system: TextPart[] = [];
   readonly messages: TurnMessage[] = [];
   readonly #warn: Warn;
-  /** Names of the tools called so far, by the id of the call. */
+  /** Tool names by call id. */
   readonly #names = new Map<string, string>();
-  /** The message that further tool results join, while nothing else was said. */
+  /** The message that further tool results join. */
   #results: ToolResultPart[] | null = null;
-  /** Calls of the time before ids, by name, that wait for their result. */
+  /** Unanswered calls without ids, by name. */
   readonly #legacy = new Map<string, string>();
   #legacyCalls = 0;
 
@@ -149,7 +149,7 @@ class MessageReader {
     return parts;
   }
 
-  /** A spoken answer of before: its transcript where the client kept it. */
+  /** Keeps the transcript of an earlier audio answer. */
   #readAudio(audio: JsonObject, parts: TurnPart[]): void {
     const transcript = textOf(audio["transcript"]) ?? "";
     if (transcript !== "") parts.push(textPart(transcript));
@@ -205,7 +205,7 @@ class MessageReader {
   }
 }
 
-/** A wish for a cache that stands at the message itself, whose content is mostly a string then: it is its last part's. */
+/** A cache hint on the message applies to its last part. */
 function withCacheHint<Part extends TurnPart>(parts: readonly Part[], message: JsonObject): readonly Part[] {
   const cache = readCacheHint(message);
   const last = parts.at(-1);
@@ -213,13 +213,13 @@ function withCacheHint<Part extends TurnPart>(parts: readonly Part[], message: J
   return parts.with(-1, { ...last, cache });
 }
 
-/** JSON text; some clients send the object itself. */
+/** Some clients send an object instead of JSON text. */
 function argumentsOf(value: unknown): string {
   if (typeof value === "string") return argumentsOrEmpty(value);
   return isObject(value) ? JSON.stringify(value) : "{}";
 }
 
-/** A message's content, a string or parts, in neutral form. Empty text says nothing and is left away. */
+/** Empty texts are dropped. */
 function readContent(content: unknown, param: string): readonly TurnPart[] {
   if (content === null || content === undefined || content === "") return [];
   if (typeof content === "string") return [textPart(content)];
@@ -232,7 +232,6 @@ function readContent(content: unknown, param: string): readonly TurnPart[] {
   return parts;
 }
 
-/** Content of which only text is allowed (instructions). */
 function readTexts(content: unknown, param: string): readonly TextPart[] {
   return readContent(content, param).map((part) => {
     if (part.kind === "text") return part;
@@ -240,7 +239,6 @@ function readTexts(content: unknown, param: string): readonly TextPart[] {
   });
 }
 
-/** Content of a tool's result: text, and what vendors allow beyond it. */
 function readResultParts(content: unknown, param: string): readonly (TextPart | MediaPart)[] {
   return readContent(content, param).map((part) => {
     if (part.kind === "text" || isMedia(part)) return part;
@@ -282,7 +280,7 @@ function readPart(value: unknown, param: string): TurnPart {
   }
 }
 
-/** `{"image_url":{"url","detail"}}`; some clients write the URL itself in its place. */
+/** Some clients send the URL itself instead of an object. */
 function readUrlPart(kind: "image" | "video", part: JsonObject, param: string): MediaPart {
   const name = `${kind}_url`;
   const holder = part[name];

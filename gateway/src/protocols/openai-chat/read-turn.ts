@@ -28,7 +28,7 @@ import { quotableName, warnOfUnsentMembers, warnOnce } from "../turn/warnings.ts
 import { customTool } from "./custom-tool.ts";
 import { readMessages } from "./read-messages.ts";
 
-/** A chat-completions request in neutral form. Source: OpenAI API reference, "Create chat completion". */
+/** Source: OpenAI API reference, "Create chat completion". */
 export function readChatTurn(body: Uint8Array, facts: { readonly stream: boolean }, warnAlways: Warn): Turn {
   const warn = warnOnce(warnAlways);
   const request = parseBody(body);
@@ -37,7 +37,7 @@ export function readChatTurn(body: Uint8Array, facts: { readonly stream: boolean
   const search = readSearch(request["web_search_options"], warn);
   const google = readGoogleExtras(request, warn);
   const autoCache = readAutoCache(request);
-  // A caller of functions can be told of one call only.
+  // Callers of `functions` can read only one call.
   const legacy = arrayOf(request["functions"]).length > 0 && arrayOf(request["tools"]).length === 0;
   return {
     stream: facts.stream,
@@ -68,7 +68,7 @@ export function readChatTurn(body: Uint8Array, facts: { readonly stream: boolean
   };
 }
 
-/** Read above, or harmless when nobody reads them. */
+/** Read above, or without effect. */
 const requestMembers: ReadonlySet<string> = new Set([
   ...["model", "messages", "stream", "stream_options", "tools", "tool_choice", "functions", "function_call"],
   ...["parallel_tool_calls", "max_completion_tokens", "max_tokens", "temperature", "top_p", "top_k"],
@@ -86,13 +86,13 @@ function warnOfUnknownMembers(request: JsonObject, warn: Warn): void {
   }
 }
 
-/** null, false, 0 and empty containers ask for what happens anyway. */
+/** null, false, 0 and empty containers are defaults. */
 function isDefault(value: unknown): boolean {
   if (value === null || value === false || value === 0) return true;
   return typeof value === "object" && Object.keys(value as object).length === 0;
 }
 
-/** Whether pictures are wanted. A spoken answer has no neutral form. */
+/** Whether pictures are requested. Audio answers are not supported. */
 function readModalities(request: JsonObject): boolean {
   const modalities = arrayOf(request["modalities"]);
   const other = modalities.find((modality) => modality !== "text" && modality !== "image");
@@ -102,7 +102,7 @@ function readModalities(request: JsonObject): boolean {
   return modalities.includes("image");
 }
 
-/** An empty object asks for a search too. */
+/** An empty object also requests a search. */
 function readSearch(options: unknown, warn: Warn): SearchRequest | null {
   if (!isObject(options)) return null;
   warnOfUnsentMembers(options, searchMembers, "web_search_options", warn);
@@ -155,8 +155,8 @@ function readMetadata(value: unknown): Readonly<Record<string, string>> | null {
 }
 
 /**
- * `reasoning_effort`, and the `thinking` object that several vendors of this dialect take beside it. The dialect has
- * no way to ask for the thoughts themselves; who sends `thinking` or `include_reasoning` wants to see them.
+ * Reads `reasoning_effort` and the `thinking` object of other vendors. The dialect cannot ask to see reasoning, so `thinking` or
+ * `include_reasoning` does.
  */
 function readReasoning(request: JsonObject, warn: Warn): ReasoningRequest | null {
   const said = textMember(request, "reasoning_effort");
@@ -170,10 +170,7 @@ function readReasoning(request: JsonObject, warn: Warn): ReasoningRequest | null
   return effort === null && budgetTokens === null && !visible ? null : { effort, budgetTokens, visible };
 }
 
-/**
- * OpenRouter's `reasoning` of a chat request, which clients made for it send to every gateway. Source: openrouter.ai/docs,
- * "Reasoning Tokens".
- */
+/** OpenRouter's `reasoning`, which its clients send to every gateway. Source: openrouter.ai/docs, "Reasoning Tokens". */
 function readOpenRouterReasoning(reasoning: JsonObject, warn: Warn): ReasoningRequest | null {
   warnOfUnsentMembers(reasoning, reasoningMembers, "reasoning", warn);
   const effort = readEffort(textOf(reasoning["effort"]), "this reasoning.effort", warn);
@@ -187,7 +184,7 @@ const reasoningMembers: ReadonlySet<string> = new Set(["effort", "max_tokens", "
 
 type Toolbox = Pick<Turn, "tools" | "toolChoice">;
 
-/** `tools` and `tool_choice`, and their forerunners `functions` and `function_call`. */
+/** Includes the deprecated `functions` and `function_call`. */
 function readToolbox(request: JsonObject, warn: Warn): Toolbox {
   const tools: TurnTool[] = [];
   (arrayMember(request, "tools") ?? []).forEach((tool, index) => {
@@ -252,13 +249,13 @@ function readChoice(choice: unknown): ToolChoice | null {
   }
 }
 
-/** The name in `{"type":"function","function":{"name"}}`, its custom twin, or the old `{"name"}`. */
+/** `{"type":"function","function":{"name"}}`, its custom variant, or the old `{"name"}`. */
 function chosenName(choice: JsonObject): string | null {
   const inner = choice["function"] ?? choice["custom"] ?? choice;
   return textOf(objectOf(inner)["name"]);
 }
 
-/** Nobody else has a list of allowed tools: the others are not offered at all. */
+/** Other dialects have no such list, so the other tools are dropped. */
 function allowOnly(choice: JsonObject, tools: readonly TurnTool[], warn: Warn): Toolbox {
   const allowed = objectOf(choice["allowed_tools"]);
   const names = new Set(arrayOf(allowed["tools"]).map((tool) => chosenName(objectOf(tool))));

@@ -14,7 +14,6 @@ import { readChatUsage } from "./usage.ts";
 
 const replyMembers: ReadonlySet<string> = new Set(["usage", "model", "service_tier", "error", "choices", "id"]);
 
-/** Reads a whole chat completion: that it is one, and what it used. The bytes themselves go on unchanged. */
 export function readChatReply(body: Uint8Array, convention?: UsageConvention): ReplyFacts {
   try {
     const members = scanObject(body, replyMembers);
@@ -40,7 +39,7 @@ export function readChatReply(body: Uint8Array, convention?: UsageConvention): R
   }
 }
 
-/** Hardly any answer has to be built for it: text of the model's has its quotes escaped. */
+/** Parses only answers with a mark: quotes within text are escaped. */
 function embeddedErrorMessage(body: Uint8Array, choices: Span | undefined): string | null {
   const [mark, from, to] =
     choices === undefined || isNull(body, choices)
@@ -63,12 +62,11 @@ function labelAt(body: Uint8Array, span: Span | undefined): unknown {
   return span === undefined ? null : readScanned(body, span);
 }
 
-/** An error inside an answer or a stream. */
 export function chatFailure(error: unknown): Failure {
   return reportedFailure(error, errorText(error));
 }
 
-/** The id of the sound in an answer, or in a piece of one: a later message may name it (`audio.id`). */
+/** The id of the audio in an answer or chunk, which a later message may name (`audio.id`). */
 export function audioIdsIn(bytes: Uint8Array, from = 0, to = bytes.length): readonly string[] {
   const text = asBuffer(bytes);
   const mark = text.indexOf(audioMark, from);

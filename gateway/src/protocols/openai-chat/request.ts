@@ -21,13 +21,13 @@ const bodies = new BodyReader(
   objectNames(
     ["file_id", "cached_content", "cachedContent"],
     ["file_id", "cached_content", "cachedContent", '"audio"', '"voice"'],
-    // A sound of an earlier answer, and a voice that was made for the account.
+    // Audio of an earlier answer, and custom voices.
     { holders: ["audio", "voice"] },
   ),
 );
 const wantedOption = new GovernedNames(["include_usage"]);
 
-/** Reads what governs a chat-completions request. Source: OpenAI API reference, "Create chat completion". */
+/** Source: OpenAI API reference, "Create chat completion". */
 export function readChatRequest(bytes: Uint8Array): RequestFacts {
   const body = bodies.read(bytes);
   const facts = body.facts(body.estimate("messages", "tools"));
@@ -49,7 +49,6 @@ export function readChatRequest(bytes: Uint8Array): RequestFacts {
   return facts;
 }
 
-/** What governs the stream of an answer. */
 export function readStreamFacts(body: RequestBody, facts: OpenFacts): void {
   const options = body.get("stream_options");
   facts.stream = body.isOn("stream");
@@ -58,14 +57,14 @@ export function readStreamFacts(body: RequestBody, facts: OpenFacts): void {
   facts.streamOptionsSpan = options ?? null;
 }
 
-/** Replaces the model's name and, in a stream whose caller did not ask for usage, asks for it. */
+/** Replaces the model, and requests usage if the caller of a stream did not. */
 export function chatEdits(body: Uint8Array, facts: RequestFacts, upstreamModel: string): readonly Edit[] {
   const edits = modelEdit(body, facts, upstreamModel);
   if (!facts.stream || facts.wantsUsage) return edits;
   return [...edits, usageEdit(body, facts.streamOptionsSpan)].sort((one, other) => one.start - other.start);
 }
 
-/** Where and how `include_usage` is asked for: in the caller's own options if it sent some. */
+/** Extends the caller's own options if there are any. */
 function usageEdit(body: Uint8Array, options: Span | null): Edit {
   if (options === null) {
     const open = body.indexOf(OPEN_OBJECT) + 1;
@@ -82,7 +81,7 @@ function usageEdit(body: Uint8Array, options: Span | null): Edit {
   return { start: at, end: at, text: empty ? '"include_usage":true' : '"include_usage":true,' };
 }
 
-/** Vendors that tell how often they searched may tell more than one. */
+/** Vendors may report more searches than this. */
 function addSearch(facts: OpenFacts): void {
   const { webSearches = 0, ...others } = facts.serverTools ?? noServerTools;
   facts.requestsSearch = true;
@@ -91,7 +90,7 @@ function addSearch(facts: OpenFacts): void {
   facts.hostedInput = { tokens, pictures: facts.hostedInput?.pictures ?? 0 };
 }
 
-/** Of the two names of the cap an upstream may read either: where both stand, the larger one may hold. */
+/** Upstreams may read either name, so the larger value counts. */
 function capOf(body: RequestBody): number | null {
   const newer = body.count("max_completion_tokens");
   const older = body.count("max_tokens");

@@ -24,23 +24,23 @@ const contentMarks = [
   argumentsMark,
   ...["reasoning_content", "reasoning", "refusal"].map((name) => ascii(`"${name}":`)),
 ];
-/** Lists and objects of a chunk that are content without a text: calls without arguments, pictures, sounds, sealed thoughts. */
+/** Members with content other than text: calls without arguments, pictures, audio, sealed reasoning. */
 const otherMarks = ["tool_calls", "function_call", "images", "audio", "reasoning_details"].map((name) =>
   ascii(`"${name}":`),
 );
 const emptyBytes = new Uint8Array(0);
-/** Longer than an event can be that holds nothing but [DONE]. */
+/** Longer than an event can be that is only [DONE]. */
 const doneEventMax = 64;
 
-/** Listens to chat.completion.chunk events. Nothing is decoded but the first event, usage and errors. */
+/** Watches chat.completion.chunk events. Only the first event, usage and errors are parsed. */
 export class ChatStreamTap extends EventTap implements StreamTap {
   ended = false;
   usage: UsageReading | null = null;
   served: Served | undefined;
   errorUnreadable = false;
-  /** Chat completions are not kept under their ids. */
+  /** Chat completions are not stored. */
   readonly id = null;
-  /** A sound is named where it begins. */
+  /** Audio is named by its first chunk. */
   createdIds: readonly string[] = [];
 
   readonly #hideUsage: boolean;
@@ -48,12 +48,12 @@ export class ChatStreamTap extends EventTap implements StreamTap {
   readonly #convention: UsageConvention | undefined;
   #hidden: Span[] = [];
   #finished = false;
-  /** The usage came behind the content, in an event without choices. */
+  /** Usage came after the content, in an event without choices. */
   #usageAlone = false;
-  /** Something was generated after the usage that was told last. */
+  /** Content followed the last usage. */
   #contentAfterUsage = false;
 
-  /** `marks`: members of generated text in a chunk, of which the first that says something counts. */
+  /** `marks`: members with generated text; the first with content counts. */
   constructor(hideUsage: boolean, convention?: UsageConvention, marks: readonly Buffer[] = contentMarks) {
     super();
     this.#hideUsage = hideUsage;
@@ -66,12 +66,12 @@ export class ChatStreamTap extends EventTap implements StreamTap {
     return this.#hidden.length === 0 ? whole : this.#withoutHidden(whole);
   }
 
-  /** Most tell it once, at the end. Some tell it with each event, or zeros first: what came after the last is not in it. */
+  /** Some vendors report usage with each event, or zeros first. Content after the last report is not included. */
   get usageFinal(): boolean {
     return this.usage !== null && !this.#contentAfterUsage && (this.#finished || this.ended || this.#usageAlone);
   }
 
-  /** [DONE], or a finish reason for vendors that send no [DONE]. */
+  /** [DONE], or a finish reason for vendors without [DONE]. */
   complete(): boolean {
     const held = this.sse.held;
     if (!this.ended && held.length > 0 && Buffer.from(held.buffer, held.byteOffset, held.length).includes(doneMark)) {
@@ -85,7 +85,7 @@ export class ChatStreamTap extends EventTap implements StreamTap {
     const event = eventWithoutMedia(bytes, start, end) ?? dataEvent(bytes, start, end);
     if (event === null) return;
     if (this.errorUnreadable) {
-      // Not even [DONE] may stand ahead of what the caller is told instead.
+      // Nothing may precede the error that the caller gets instead.
       this.#hidden.push({ start, end });
       return;
     }
@@ -102,7 +102,7 @@ export class ChatStreamTap extends EventTap implements StreamTap {
     if (this.errorUnreadable) this.#hidden.push({ start, end });
   }
 
-  /** Of several answers in one stream each has an end: while one goes on, the stream is not at its own. */
+  /** With several choices the stream ends only after the last. */
   #updateFinished(event: Buffer): void {
     const hasContent = this.#countContent(event);
     if (hasFinishReason(event)) this.#finished = true;
@@ -133,7 +133,7 @@ export class ChatStreamTap extends EventTap implements StreamTap {
     const reading = readChatUsage(reported, this.#convention);
     if (reading === null) return;
     this.usage = reading;
-    // What the first chunk says of its tier is a promise; the last one says what was done.
+    // The first chunk has the requested tier, the last one the served tier.
     const { tier, ...told } = this.served ?? {};
     const isTold = tier === undefined || chunk["service_tier"] != null;
     this.served = withServed(readServed(chunk, reported), isTold ? told : this.served);
@@ -142,7 +142,7 @@ export class ChatStreamTap extends EventTap implements StreamTap {
     if (this.#hideUsage && Array.isArray(choices) && choices.length === 0) this.#hidden.push(place);
   }
 
-  /** OpenRouter's stands beside choices; vLLM's older one is the event itself, which no client of the dialect knows: it is kept back. */
+  /** OpenRouter puts errors beside choices. Older vLLM sends a bare error event, which clients cannot read: it is hidden. */
   #readError(event: Buffer): void {
     const chunk = chunkOf(event);
     const error = chunk?.["error"] ?? null;
@@ -168,14 +168,14 @@ export class ChatStreamTap extends EventTap implements StreamTap {
   }
 }
 
-/** Moonshot puts usage inside the last choice. */
+/** Moonshot puts usage into the last choice. */
 function usageInChoice(choices: unknown): unknown {
   return arrayOf(choices)
     .map((choice) => objectOf(choice)["usage"])
     .find((usage) => (usage ?? null) !== null);
 }
 
-/** Of the first such member, and of all arguments, for calls may come whole and side by side. Mistral's content is a list of parts. */
+/** Counts the first such member, or all arguments, since calls may come whole. Mistral's content is a list of parts. */
 function tokensAfter(event: Buffer, mark: Buffer): number {
   let tokens = 0;
   for (let at = event.indexOf(mark); at !== -1; at = event.indexOf(mark, at)) {
@@ -192,13 +192,13 @@ function tokensAfter(event: Buffer, mark: Buffer): number {
   return tokens;
 }
 
-/** A list or an object with something in it stands behind the mark. */
+/** Whether a non-empty list or object follows the mark. */
 function isFilled(event: Buffer, mark: Buffer): boolean {
   let at = event.indexOf(mark);
   if (at === -1) return false;
   at += mark.length;
   while (event[at] === 0x20) at++;
-  // Both closing brackets are two behind their opening ones.
+  // Closing brackets are two above opening ones in ASCII.
   const opening = event[at];
   return (opening === OPEN_ARRAY || opening === OPEN_OBJECT) && event[at + 1] !== opening + 2;
 }
@@ -224,7 +224,6 @@ function firstChunk(event: Buffer): JsonObject {
   return chunk;
 }
 
-/** null: it is no object. */
 function chunkOf(event: Buffer): JsonObject | null {
   return parseObject(eventData(event, 0, event.length));
 }

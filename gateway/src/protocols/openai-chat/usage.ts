@@ -5,9 +5,8 @@ import { missingSideOf } from "../usage/read-served.ts";
 import { compareTotal, rawUsage, toolUseIn, type UsageConvention } from "../usage/reading.ts";
 
 /**
- * The usage object of chat completions, as classes that do not overlap. OpenAI includes `cached_tokens`, `cache_write_tokens`,
- * `audio_tokens` and `image_tokens` in `prompt_tokens`, and reasoning, audio and images in `completion_tokens`; what another vendor
- * does is said by `convention`. A reported zero is a value. Returns null when there is no usable object.
+ * Splits chat usage into classes. OpenAI includes cache, audio and picture tokens in `prompt_tokens`, and reasoning, audio and pictures
+ * in `completion_tokens`; `convention` says what others do. A reported zero counts; null without a usable object.
  */
 export function readChatUsage(reported: unknown, convention: UsageConvention = {}): UsageReading | null {
   if (!isObject(reported)) return null;
@@ -46,7 +45,7 @@ export function readChatUsage(reported: unknown, convention: UsageConvention = {
   return { usage, raw: rawUsage(reported), missingSide: missingSideOf(prompt, completion) };
 }
 
-/** DeepSeek and Moonshot report cached tokens beside the totals instead of in the details. */
+/** DeepSeek and Moonshot report cached tokens outside the details. */
 function cachedOf(reported: JsonObject): number {
   return (
     countOf(objectOf(reported["prompt_tokens_details"])["cached_tokens"]) ??
@@ -57,8 +56,8 @@ function cachedOf(reported: JsonObject): number {
 }
 
 /**
- * What Perplexity's deep research reads and reasons over before it answers. Both are charged beside the other counts, citations as
- * input, and neither is in `total_tokens`. Nobody else reports `citation_tokens`. Source: docs.perplexity.ai, "Pricing".
+ * Perplexity's deep research charges citations as input and reasoning on its own, both outside `total_tokens`. Only Perplexity reports
+ * `citation_tokens`. Source: docs.perplexity.ai, "Pricing".
  */
 function researchOf(reported: JsonObject) {
   const citations = countOf(reported["citation_tokens"]);
@@ -66,7 +65,7 @@ function researchOf(reported: JsonObject) {
   return { citations: citations ?? 0, reasoning };
 }
 
-/** Both sides whole, whatever the upstream leaves out of them. */
+/** Totals of both sides, including what the upstream leaves out. */
 function totalsOf(reported: JsonObject, prompt: number | null, completion: number | null, convention: UsageConvention) {
   const { cache_write_tokens: written } = objectOf(reported["prompt_tokens_details"]);
   const thought = countOf(objectOf(reported["completion_tokens_details"])["reasoning_tokens"]) ?? 0;
@@ -88,7 +87,6 @@ function totalsOf(reported: JsonObject, prompt: number | null, completion: numbe
   };
 }
 
-/** OpenAI's usage object. Its prompt includes what came from and went to caches; its completion includes thoughts. */
 export function writeChatUsage(usage: Usage): object {
   const cacheWrite = usage.cacheWrite5m + usage.cacheWrite1h;
   const prompt = inputTokensOf(usage);

@@ -20,7 +20,7 @@ import { customInput, customNames } from "./custom-tool.ts";
 import { renderChatStreamError } from "./dialect.ts";
 import { writeChatUsage } from "./usage.ts";
 
-/** A whole chat.completion. Throws Failure upstream_error for an answer that broke: the dialect cannot say so. */
+/** Throws Failure upstream_error for an answer that ended in an error. */
 export function writeChatAnswer(answer: Answer, context: AnswerContext): Uint8Array {
   const { blocks } = answer;
   const finish = finishOf(answer.finish, context);
@@ -60,11 +60,10 @@ export function writeChatAnswer(answer: Answer, context: AnswerContext): Uint8Ar
   return jsonBytes(completion);
 }
 
-/** null for an answer that broke, which this dialect cannot say. */
+/** Null for an answer that ended in an error. */
 function finishOf({ reason }: Finish, { turn, warn }: AnswerContext): string | null {
   if (reason === "pause") warn("the upstream paused its answer: send it back to have it go on");
   const finish = finishes[reason];
-  // Who asked with `functions` reads the words of that time.
   return finish === "tool_calls" && turn.legacyFunctions === true ? "function_call" : finish;
 }
 
@@ -88,7 +87,7 @@ function annotationsOf(blocks: readonly AnswerBlock[], { warn }: AnswerContext):
   });
 }
 
-/** Its signature is that of the answer as a whole; those of calls stand with them. */
+/** A reasoning block with the signature of the whole answer. */
 function isSigned(block: AnswerBlock): block is AnswerBlock & { readonly kind: "reasoning" } {
   return block.kind === "reasoning" && block.seal?.dialect === "gemini";
 }
@@ -105,10 +104,7 @@ function textsOf(blocks: readonly AnswerBlock[], kind: "text" | "refusal" | "rea
   return blocks.flatMap((block) => (block.kind === kind ? [block.text] : [])).join("");
 }
 
-/**
- * A picture that the model made, as OpenRouter and the vendors of this dialect attach it: OpenAI's own types have no place for one.
- * null where only its vendor could read it.
- */
+/** A generated picture as OpenRouter and others attach it; OpenAI has no field for it. Null if only its vendor can read it. */
 function writeImage(source: MediaSource, index: number, warn: Warn): JsonObject | null {
   if (source.kind !== "base64" && source.kind !== "url") {
     warn("a picture that only the upstream can read was left out");
@@ -118,7 +114,7 @@ function writeImage(source: MediaSource, index: number, warn: Warn): JsonObject 
   return { type: "image_url", image_url: { url }, index };
 }
 
-/** chat.completion.chunk events. All chunks share their beginning and end, which are rendered once. */
+/** Chunks share their beginning and end, rendered once. */
 export class ChatEventWriter implements EventWriter {
   readonly #context: AnswerContext;
   readonly #custom: ReadonlySet<string>;
@@ -126,11 +122,11 @@ export class ChatEventWriter implements EventWriter {
   #tail = "";
   #open: BlockHead | null = null;
   #callIndex = -1;
-  /** Arguments of an open custom call: its free text can be told only when they are whole. */
+  /** Custom calls are written once their text is complete. */
   #customArguments: string[] = [];
   readonly #legacy: boolean;
   readonly #citations: CitationBuffer;
-  /** Characters of the content so far, and where those of the open block begin. */
+  /** Characters of the content, and the offset of the open block. */
   #textLength = 0;
   #blockStart = 0;
   #images = 0;
@@ -238,7 +234,6 @@ export class ChatEventWriter implements EventWriter {
     return "";
   }
 
-  /** Where cited words end is known once all were said. */
   #annotations(): string {
     const place = { start: this.#blockStart, length: this.#textLength - this.#blockStart };
     const annotations = writeAnnotations(this.#citations.take(), place, this.#context.warn);
@@ -290,7 +285,7 @@ const finishes: Readonly<Record<FinishReason, "stop" | "length" | "tool_calls" |
   error: null,
 };
 
-/** The dialect cites pages of the web only, and counts from where the content begins. `place`: of the text in it. */
+/** Only web pages can be cited; offsets count from the start of the content. `place`: the text within it. */
 function writeAnnotations(
   citations: readonly Citation[],
   place: { start: number; length: number },

@@ -17,10 +17,7 @@ import { dataUri } from "../turn/data-uri.ts";
 import { canOpen } from "../turn/seal-text.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
 
-/**
- * A turn's conversation as chat messages. Every call is followed by its result, in one message each, directly after the
- * assistant's; what an upstream would refuse for its history is mended with a warning.
- */
+/** Writes a conversation with each call followed by its result, repairing with a warning what upstreams would refuse. */
 export function writeMessages(
   turn: Turn,
   target: TurnTarget,
@@ -40,9 +37,9 @@ class MessageWriter {
   readonly #warn: Warn;
   readonly #fetchesUrls: boolean;
   readonly #isStrict: boolean;
-  /** Calls need thoughts before them. */
+  /** Calls must come with reasoning. */
   readonly #wantsThoughts: boolean;
-  /** Results that stand behind their calls already. */
+  /** Results already written after their calls. */
   readonly #placed = new Set<TurnPart>();
 
   constructor(target: TurnTarget, thinks: boolean, warn: Warn) {
@@ -81,7 +78,7 @@ class MessageWriter {
     }
   }
 
-  /** Behind a tool's result the model has to speak first, where turns are strict. */
+  /** Strict upstreams require the assistant to speak after a tool result. */
   #pushUser(content: unknown): void {
     if (this.#isStrict && this.messages.at(-1)?.["role"] === "tool") {
       this.#warn("a short message of the assistant was put between a tool's result and the user");
@@ -97,7 +94,7 @@ class MessageWriter {
   #writeAssistant(message: TurnMessage, calls: readonly ToolCallPart[], inLoop: boolean): void {
     const answerText = textsOf(message.parts).join("");
     const refusalText = message.parts.flatMap((part) => (part.kind === "refusal" ? [part.text] : [])).join("");
-    // No field is taken there that the vendor does not know.
+    // Strict upstreams refuse unknown fields.
     const [text, refusal] = this.#isStrict ? [answerText + refusalText, ""] : [answerText, refusalText];
     if (message.parts.some((part) => part.kind === "tool-result")) {
       this.#warn("a tool result among the model's own words was left out");
@@ -118,8 +115,8 @@ class MessageWriter {
   }
 
   /**
-   * Thoughts go back with the calls that they led to, in later turns too, and only where they may be this upstream's own.
-   * Where it refuses a call without any, one of another model gets the shortest there is.
+   * Reasoning is sent back with its calls, if it may be this upstream's own. Where it is required, a placeholder stands for another
+   * model's.
    */
   #thoughts(parts: readonly TurnPart[], calls: boolean): JsonObject {
     const field = this.#target.traits.reasoningField ?? "none";
@@ -134,7 +131,7 @@ class MessageWriter {
     return {};
   }
 
-  /** A signature goes back only where this account is known to have made it: others refuse the field. */
+  /** Only Gemini accepts the signature, and only from the same account. */
   #call(call: ToolCallPart): JsonObject {
     const own = this.#isOwn(call.seal);
     return {
@@ -145,7 +142,7 @@ class MessageWriter {
     };
   }
 
-  /** That of the answer as a whole. */
+  /** The signature of the whole answer. */
   #signature(parts: readonly TurnPart[]): JsonObject {
     const seals = parts.flatMap((part) => (part.kind === "reasoning" && this.#isOwn(part.seal) ? [part.seal] : []));
     return extraContent(seals.at(-1) ?? null);
@@ -170,7 +167,7 @@ class MessageWriter {
     this.#pushUser(attachments);
   }
 
-  /** The dialect has no mark for results that are errors, so the text says it. */
+  /** Errors have no field, so the text says it. */
   #resultText(result: ToolResultPart): string {
     const text = result.parts.flatMap((part) => plainText(part) ?? []).join("\n");
     if (result.isError) return `Error: ${text === "" ? "the tool failed" : text}`;
@@ -200,7 +197,7 @@ class MessageWriter {
     this.#pushUser(content.length === 0 ? "" : (only ?? content));
   }
 
-  /** A result whose call is not the message before it: no upstream takes it as such. */
+  /** Upstreams refuse a result without its call, so it becomes text. */
   #writeOrphanResult(result: ToolResultPart): readonly JsonObject[] {
     this.#warn("a tool result without its call was carried as text");
     const text = `The result of an earlier call of ${result.name ?? "a tool"} was:\n${this.#resultText(result)}`;
@@ -212,18 +209,18 @@ class MessageWriter {
   }
 }
 
-/** Nothing at all counts as missing. */
+/** An empty text counts as missing. */
 const placeholderThought = ".";
 
 const bridgeText = "I have the result.";
 
-/** The last message of the assistant, which the model is to go on with. */
+/** Marks a prefilled answer. */
 function markBeginning(messages: JsonObject[]): void {
   const last = messages.at(-1);
   if (last?.["role"] === "assistant") messages[messages.length - 1] = { ...last, prefix: true };
 }
 
-/** The results between a message and the next one of the assistant, by the id of their call. */
+/** Results between a message and the next of the assistant, by call id. */
 function resultsAfter(messages: readonly TurnMessage[], from: number): Map<string, ToolResultPart[]> {
   const results = new Map<string, ToolResultPart[]>();
   for (let index = from + 1; index < messages.length; index++) {
@@ -239,7 +236,7 @@ function resultsAfter(messages: readonly TurnMessage[], from: number): Map<strin
   return results;
 }
 
-/** Neighbours of the assistant become one message, unless each is a speech of its own. */
+/** Joins neighboring assistant messages unless both are answers. */
 function mergeAssistants(messages: readonly TurnMessage[]): readonly TurnMessage[] {
   const out: { role: TurnMessage["role"]; parts: TurnPart[] }[] = [];
   for (const message of messages) {
@@ -271,10 +268,10 @@ function isContent(part: TurnPart): part is TextPart | MediaPart {
   );
 }
 
-/** OpenAI refuses longer ids of tool calls. */
+/** OpenAI's limit for call ids. */
 const callIdCharactersMax = 40;
 
-/** Ids of calls as Mistral takes them, `^[a-zA-Z0-9]{9}$`: its own stay as they are. */
+/** Mistral requires `^[a-zA-Z0-9]{9}$`. */
 function mistralCallId(id: string): string {
   return /^[a-zA-Z0-9]{9}$/.test(id) ? id : createHash("sha256").update(id).digest("hex").slice(0, 9);
 }
@@ -283,7 +280,7 @@ function textContent(text: string): JsonObject {
   return { type: "text", text };
 }
 
-/** A part of a user's message for an upstream. Throws Failure unsupported_by_model for what chat has no place for. */
+/** Throws Failure unsupported_by_model. */
 function contentPart(part: TextPart | MediaPart, fetchesUrls: boolean): JsonObject {
   switch (part.kind) {
     case "text":
@@ -299,7 +296,7 @@ function contentPart(part: TextPart | MediaPart, fetchesUrls: boolean): JsonObje
   }
 }
 
-/** The text of a part that is text by nature, a plain-text document among them; null for everything else. */
+/** The text of text parts and plain-text documents; null for others. */
 function plainText(part: TextPart | MediaPart): string | null {
   if (part.kind === "text") return part.text;
   const text = part.kind === "document" ? documentText(part.source) : null;
@@ -318,7 +315,7 @@ function imageUrl(source: MediaSource, fetchesUrls: boolean): string {
   throw unsupported("messages", "This model's upstream does not download images from URLs.");
 }
 
-/** PDF and its like go as files; what is plain text is simply said. */
+/** Plain text is inlined; other documents are sent as files. */
 function documentPart(part: MediaPart): JsonObject {
   const text = plainText(part);
   if (text !== null) return textContent(text);
@@ -331,7 +328,7 @@ function documentPart(part: MediaPart): JsonObject {
   throw unsupported("messages", "This model's upstream takes documents as data only.");
 }
 
-/** Dialects whose callers name files of the same vendor. */
+/** Dialects with files of the same vendor. */
 const openaiFiles: ReadonlySet<string> = new Set(["openai-chat", "openai-responses"]);
 
 function documentText(source: MediaSource): string | null {

@@ -1,7 +1,7 @@
 import type { SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
-import { type JsonObject, jsonBytes, said, unsupported } from "../json/value.ts";
+import { type JsonObject, jsonBytes, orUndefined, unsupported } from "../json/value.ts";
 import { askedEffort, fitReasoning, openaiSampling, type ReasoningSetting, refusesStop } from "../turn/reasoning.ts";
 import type { ReasoningTraits } from "../turn/reasoning-traits.ts";
 import { toolSchema, writeNamedSchema } from "../turn/schemas.ts";
@@ -10,11 +10,11 @@ import { shortId, shortToolName } from "../turn/tool-calls.ts";
 import { warnOnce } from "../turn/warnings.ts";
 import { writeMessages } from "./write-messages.ts";
 
-/** OpenAI takes no more, and no longer names of users. */
+/** OpenAI's limits. */
 const stopsMax = 4;
 const userIdCharactersMax = 64;
 
-/** A turn as a chat-completions request. Throws Failure unsupported_by_model for what it cannot carry honestly. */
+/** Throws Failure unsupported_by_model if dropping something would change the answer. */
 export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn): Uint8Array {
   const warn = warnOnce(warnAlways);
   if (turn.choices > 1) throw unsupported("n", "Only one answer at a time can be translated.");
@@ -35,18 +35,18 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
     ...(turn.stream ? { stream: true } : {}),
     ...(turn.stream && traits.noStreamOptions !== true ? { stream_options: { include_usage: true } } : {}),
     ...writeTools(turn, choice, warn),
-    [target.traits.outputCapName ?? "max_completion_tokens"]: said(turn.outputTokensMax),
-    temperature: said(sampling.temperature),
-    top_p: said(sampling.topP),
-    presence_penalty: said(sampling.presencePenalty),
-    frequency_penalty: said(sampling.frequencyPenalty),
-    seed: said(turn.seed),
+    [target.traits.outputCapName ?? "max_completion_tokens"]: orUndefined(turn.outputTokensMax),
+    temperature: orUndefined(sampling.temperature),
+    top_p: orUndefined(sampling.topP),
+    presence_penalty: orUndefined(sampling.presencePenalty),
+    frequency_penalty: orUndefined(sampling.frequencyPenalty),
+    seed: orUndefined(turn.seed),
     stop: writeStop(turn.stop, refusesStop(traits, reasoning.effort), warn),
     response_format: format.responseFormat,
     ...writeReasoning(turn, reasoning, traits),
-    verbosity: said(turn.verbosity),
+    verbosity: orUndefined(turn.verbosity),
     user: turn.userId === null ? undefined : shortId(turn.userId, "user_", userIdCharactersMax),
-    service_tier: said(writeTier(turn.serviceTier, warn)),
+    service_tier: orUndefined(writeTier(turn.serviceTier, warn)),
     ...writeSearch(turn, searchesByOptions(target.upstreamModel, target.traits), warn),
     modalities: turn.pictures === true ? ["text", "image"] : undefined,
   };
@@ -57,10 +57,12 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
 function writeReasoning({ reasoning }: Turn, { effort, on }: ReasoningSetting, traits: DialectTraits): JsonObject {
   const { switch: by } = traits.reasoning ?? {};
   return {
-    reasoning_effort: said(effort),
+    reasoning_effort: orUndefined(effort),
     ...(by === "thinking" && on !== null ? { thinking: { type: on ? "enabled" : "disabled" } } : {}),
     ...(by === "enable_thinking" && on !== null ? { enable_thinking: on } : {}),
-    ...(by === "enable_thinking" && on === true ? { thinking_budget: said(reasoning?.budgetTokens ?? null) } : {}),
+    ...(by === "enable_thinking" && on === true
+      ? { thinking_budget: orUndefined(reasoning?.budgetTokens ?? null) }
+      : {}),
   };
 }
 
@@ -68,7 +70,7 @@ function warnOfLosses(turn: Turn, warn: Warn): void {
   leaveGoogleExtras(turn, warn);
   if (turn.topK !== null) warn("top_k is not understood by the upstream and was left out");
   if (turn.metadata !== null && Object.keys(turn.metadata).length > 0) {
-    // OpenAI takes it for stored answers only, and refuses it otherwise.
+    // OpenAI accepts metadata only for stored answers.
     warn("metadata is not understood by the upstream and was left out");
   }
 }
@@ -83,7 +85,7 @@ function writeStop(stop: readonly string[], isRefused: boolean, warn: Warn): rea
   return stop.slice(0, stopsMax);
 }
 
-/** A choice without tools, and parallel_tool_calls without tools, are refused by OpenAI. */
+/** OpenAI refuses a tool choice and parallel_tool_calls without tools. */
 function writeTools(turn: Turn, choice: ToolChoice | null, warn: Warn): JsonObject {
   if (turn.tools.length === 0) {
     if (choice?.kind === "any" || choice?.kind === "tool") warn("tool_choice without tools was left out");
@@ -92,7 +94,7 @@ function writeTools(turn: Turn, choice: ToolChoice | null, warn: Warn): JsonObje
   return {
     tools: turn.tools.map((tool) => writeTool(tool, warn)),
     tool_choice: choice === null ? undefined : writeChoice(choice),
-    parallel_tool_calls: said(turn.parallelToolCalls),
+    parallel_tool_calls: orUndefined(turn.parallelToolCalls),
   };
 }
 
@@ -102,9 +104,9 @@ function writeTool(tool: TurnTool, warn: Warn): JsonObject {
     type: "function",
     function: {
       name: shortToolName(tool.name),
-      description: said(tool.description),
+      description: orUndefined(tool.description),
       parameters,
-      strict: said(strict),
+      strict: orUndefined(strict),
     },
   };
 }
@@ -114,7 +116,7 @@ function writeChoice(choice: ToolChoice): unknown {
   return choice.kind === "any" ? "required" : choice.kind;
 }
 
-/** Tiers by the names that vendors of this dialect know; "auto" is what happens anyway. */
+/** "auto" is the default. */
 function writeTier(tier: string | null, warn: Warn): string | null {
   if (tier === null || tier === "auto") return null;
   if (tier === "standard_only") return "default";
@@ -125,7 +127,7 @@ function writeTier(tier: string | null, warn: Warn): string | null {
 
 const tiers: ReadonlySet<string> = new Set(["default", "flex", "scale", "priority", "fast"]);
 
-/** What a model is told of reasoning, and the choice among tools that it takes together with that. */
+/** The reasoning setting, and the tool choice that the model accepts with it. */
 function reconcileToolChoice(
   turn: Turn,
   traits: ReasoningTraits,
@@ -150,10 +152,7 @@ function reconcileToolChoice(
   return { told, choice: { kind: "any" } };
 }
 
-/**
- * `response_format`, and what the instructions must say for it to work. JSON mode is refused unless the prompt speaks of JSON, so it
- * is made to where it does not.
- */
+/** JSON mode requires the prompt to mention JSON, so a sentence is added if it does not. */
 function writeFormat(turn: Turn, schemaUnderstood: boolean, warn: Warn) {
   const { format } = turn;
   if (format === null || format.kind === "text") return { responseFormat: undefined, instruction: null };
@@ -177,10 +176,7 @@ function speaksOfJson(turn: Turn): boolean {
   return turn.system.some(named) || turn.messages.some((message) => message.parts.some(named));
 }
 
-/**
- * Whether `web_search_options` are taken there: by OpenAI's models made for searching (gpt-4o-search-preview, gpt-5-search-api),
- * which alone know them, and by vendors whose lane says so. Others refuse the field.
- */
+/** Only OpenAI's search models (gpt-4o-search-preview, gpt-5-search-api) and vendors with the trait accept `web_search_options`. */
 export function searchesByOptions(upstreamModel: string, traits: DialectTraits): boolean {
   return traits.searchOptions ?? /search/i.test(upstreamModel);
 }
@@ -195,8 +191,7 @@ function writeSearch(turn: Turn, searches: boolean, warn: Warn): JsonObject {
   warnOfSearchParameters(search, sentParameters, warn);
   return {
     web_search_options: {
-      search_context_size: said(search.contextSize),
-      // Here the type stands beside the place.
+      search_context_size: orUndefined(search.contextSize),
       user_location: search.location === null ? undefined : { type: "approximate", approximate: search.location },
     },
   };

@@ -9,7 +9,6 @@ import { BodyReader, modelEdit, type RequestBody } from "../request/request-body
 import { namedModel } from "../request/tool-facts.ts";
 import { ImagesStreamTap, readImagesReply } from "./reply.ts";
 
-/** Pictures made or edited, asked for with a JSON body. */
 export const imagesWire: Wire = {
   readRequest: readImagesRequest,
   requestEdits: modelEdit,
@@ -19,13 +18,12 @@ export const imagesWire: Wire = {
 
 export { readImageTurn, writeImageAnswer, writeImageEvents, writeImageJson } from "./translate.ts";
 
-/** The facts of a form that asks for edited pictures. */
 export class ImagesFormReader extends FormReader {
   constructor() {
     super(imageEditForm, modelFormBytesMax);
   }
 
-  /** Once the form has ended. Throws Failure missing_required_parameter or invalid_request. */
+  /** Throws Failure missing_required_parameter or invalid_request. */
   facts(): FormFacts {
     return this.factsWith({
       inputEstimate: promptEstimate(this.sizeOf("prompt")),
@@ -42,10 +40,7 @@ const bodies = new BodyReader(
 );
 const wantedOption = new GovernedNames(["max_images"]);
 
-/**
- * Reads what governs a request for pictures, made or edited, with a JSON body. Source: OpenAI API reference, "Create
- * image" and "Create image edit"; Ark's, which counts pictures in `sequential_image_generation_options`.
- */
+/** Sources: OpenAI API reference, "Create image" and "Create image edit"; Ark's `sequential_image_generation_options`. */
 function readImagesRequest(bytes: Uint8Array): RequestFacts {
   const body = bodies.read(bytes);
   const facts = body.facts(promptEstimate(sizeOf(body.get("prompt")) - 2));
@@ -57,12 +52,11 @@ function readImagesRequest(bytes: Uint8Array): RequestFacts {
   return facts;
 }
 
-/** Tokens of a prompt of this many bytes. Pictures that are sent along are counted by the upstream. */
 function promptEstimate(bytes: number): number {
   return Math.ceil(bytes / 4);
 }
 
-/** How many pictures Ark makes at most when it may make a series and the request does not say. */
+/** Ark's limit for a series of unspecified length. */
 const seriesDefault = 15;
 
 function seriesMax(body: RequestBody): number {

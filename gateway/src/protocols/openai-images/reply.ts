@@ -9,13 +9,13 @@ import { type TypedEvent, TypedEventStream } from "../stream/typed-events.ts";
 import { readServed } from "../usage/read-served.ts";
 import { rawUsage } from "../usage/reading.ts";
 
-/** Pictures that are counted in one answer; vendors make 15 at most. */
+/** Vendors make at most 15. */
 const imagesPerReplyMax = 1_024;
 
 const replyMembers: ReadonlySet<string> = new Set(["data", "model", "usage", "service_tier", "svg_usage", "error"]);
 const imageMembers: ReadonlySet<string> = new Set(["error"]);
 
-/** Reads a whole answer with pictures: how many there are, and what they used. The pictures are not looked at. */
+/** Counts the pictures without decoding them. */
 export function readImagesReply(body: Uint8Array): ReplyFacts {
   const members = skimObject(body, 0, body.length, replyMembers);
   if (members === null) throw invalidReply("is not a JSON object");
@@ -41,7 +41,7 @@ export function readImagesReply(body: Uint8Array): ReplyFacts {
   };
 }
 
-/** Entries of `data` that are pictures: Ark puts the error of one that failed in its place. */
+/** Ark puts an error in place of a failed picture. */
 function countImages(body: Uint8Array, data: Span): number | null {
   const entries = skimArray(body, data, imagesPerReplyMax);
   if (entries === null) return null;
@@ -52,10 +52,8 @@ function countImages(body: Uint8Array, data: Span): number | null {
 }
 
 /**
- * What was used for `images` pictures, as far as `reported` says. OpenAI counts tokens of text and of pictures; Ark
- * counts pictures and their tokens; others report nothing, which leaves the pictures. Model prices per picture and
- * per token both work on this, because a class without a price costs nothing.
- * `svg` is OpenAI's `svg_usage`: the tokens of the model that wrote an SVG, which the other object leaves out.
+ * OpenAI reports text and picture tokens, Ark pictures and their tokens, others nothing. Prices per picture and per token both apply,
+ * because a class without a price costs nothing. `svg`: OpenAI's `svg_usage`, the tokens of the model that wrote an SVG.
  */
 export function imagesUsage(reported: unknown, svg: unknown, images: number): UsageReading {
   if (!isObject(reported)) return { usage: { ...noUsage, images }, raw: "{}" };
@@ -78,7 +76,7 @@ export function imagesUsage(reported: unknown, svg: unknown, images: number): Us
   };
 }
 
-/** What is not said to be of the one kind is of the other. */
+/** Splits a total; the rest is of the other kind. */
 function split(total: unknown, details: unknown, one: string, other: string) {
   const reported = objectOf(details);
   const ofOne = countOf(reported[one]) ?? 0;
@@ -86,14 +84,12 @@ function split(total: unknown, details: unknown, one: string, other: string) {
   return [Math.min(ofOne, all), Math.max(0, all - ofOne)] as const;
 }
 
-/** OpenAI charges this many image tokens for each unfinished picture it sends. */
+/** OpenAI charges this for each partial picture. */
 const partialImageTokens = 100;
 
 /**
- * Listens to the events of pictures being made. OpenAI sends unfinished pictures (`….partial_image`) and each finished
- * one with its usage (`….completed`). Ark sends finished pictures (`….partial_succeeded`), failed ones
- * (`….partial_failed`) and at the end an event without a picture (`….completed`) with the usage of all. No picture
- * is decoded.
+ * Watches picture events. OpenAI sends `….partial_image` and, with usage, `….completed`. Ark sends `….partial_succeeded`,
+ * `….partial_failed` and at the end `….completed` with the usage of all. Pictures are not decoded.
  */
 export class ImagesStreamTap extends TypedEventStream implements StreamTap {
   usageFinal = false;
@@ -106,7 +102,7 @@ export class ImagesStreamTap extends TypedEventStream implements StreamTap {
     super(["usage", "b64_json", "url"]);
   }
 
-  /** A finished picture, or Ark's last word, or [DONE]: OpenAI's streams just end. */
+  /** OpenAI's streams end after the last picture, others with [DONE]. */
   complete(): boolean {
     const { held } = this.sse;
     if (held.length > 0 && held.length < heldDoneMax && isDone(eventLines(held, 0, held.length).data))
@@ -114,7 +110,6 @@ export class ImagesStreamTap extends TypedEventStream implements StreamTap {
     return this.ended || this.#completed;
   }
 
-  /** One picture of several that failed. */
   protected override isPartial(type: string): boolean {
     return stepOf(type) === "partial_failed";
   }
@@ -143,7 +138,7 @@ export class ImagesStreamTap extends TypedEventStream implements StreamTap {
     this.#count(counted - this.#images, reported);
   }
 
-  /** Of several reports the last one counts: vendors say what the call has used, not what one event has. */
+  /** Reports are cumulative. */
   #count(more: number, reported: unknown): void {
     this.#images += more;
     if (isObject(reported)) this.#reported = reported;
@@ -152,7 +147,6 @@ export class ImagesStreamTap extends TypedEventStream implements StreamTap {
   }
 }
 
-/** Longer than a last event without its blank line can be when it is only [DONE]. */
 const heldDoneMax = 64;
 
 function isText(data: Uint8Array, span: Span | undefined): boolean {

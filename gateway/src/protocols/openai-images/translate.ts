@@ -16,7 +16,6 @@ import {
 import { dataUri, readDataUri } from "../turn/data-uri.ts";
 import { quotableName } from "../turn/warnings.ts";
 
-/** A JSON body or a form that asks for pictures, or for changed ones, in neutral form. */
 export function readImageTurn(body: Uint8Array | FormContent, warn: Warn): ImageTurn {
   const fields = fieldsOf(body);
   const prompt = textOf(fields["prompt"]);
@@ -36,7 +35,7 @@ export function readImageTurn(body: Uint8Array | FormContent, warn: Warn): Image
   };
 }
 
-/** What the neutral form says, and what does not change the picture. */
+/** Read above, or without effect on the picture. */
 const turnMembers: ReadonlySet<string> = new Set([
   ...["model", "prompt", "n", "size", "quality", "background", "output_format", "image", "images", "mask", "stream"],
   ...["partial_images", "response_format", "user", "safety_identifier", "moderation"],
@@ -57,7 +56,7 @@ function readCount(value: unknown): number {
   return count;
 }
 
-/** Other vendors name sizes in other ways, which another deployment may understand. */
+/** Other vendors' names of sizes. */
 function readSize(value: unknown, warn: Warn): ImageSize | null {
   const text = textOf(value);
   if (text === null || text === "" || text === "auto") return null;
@@ -75,8 +74,8 @@ function mediaOf(param: string, url: string): ImageMedia {
 }
 
 /**
- * A form, or OpenAI's JSON body, as vendors want it that take the pictures to be changed as URLs in `image`, where
- * they also make pictures (Seedream). Their own fields pass as they are. Source: Ark, "Image generation API".
+ * For vendors that take pictures to edit as URLs in `image` (Seedream). Their own fields pass unchanged. Source: Ark, "Image generation
+ * API".
  */
 export function writeImageJson(body: Uint8Array | FormContent, upstreamModel: string, warn: Warn): Uint8Array {
   const fields = fieldsOf(body);
@@ -100,9 +99,8 @@ export function writeImageJson(body: Uint8Array | FormContent, upstreamModel: st
 }
 
 const encoder = new TextEncoder();
-/** Said in another way, or checked. */
 const replaced: ReadonlySet<string> = new Set(["model", "images", "image", "mask", "n"]);
-/** Nothing of the picture depends on these; partial pictures may always be fewer than asked. */
+/** Without effect on the picture. */
 const harmless: ReadonlySet<string> = new Set(["user", "safety_identifier", "moderation", "partial_images"]);
 const openaiOnly: ReadonlySet<string> = new Set([
   ...["quality", "background", "style", "input_fidelity", "output_compression", "complexity", "markup"],
@@ -115,10 +113,7 @@ function isOpenaiOnly(name: string, value: unknown): boolean {
   return openaiOnly.has(name);
 }
 
-/**
- * A JSON body; of a form's fields the one that says the same: numbers and switches as such, the pictures as data URIs in
- * `image`, one or several. What is not known by name stays text.
- */
+/** A JSON body, or a form as the same JSON. Unknown fields stay text. */
 function fieldsOf(content: Uint8Array | FormContent): JsonObject {
   if (content instanceof Uint8Array) return parseBody(content);
   const { fields, files } = content;
@@ -145,7 +140,7 @@ function switchOf(word: string): boolean | null {
   return word === "false" || word === "0" ? false : null;
 }
 
-/** `image` may stand several times, and several are also called `image[]` or `image[0]`. */
+/** Several pictures may also be `image[]` or `image[0]`. */
 function isImage({ name }: FormFile): boolean {
   return /^image(?:\[\d*\])?$/.test(name);
 }
@@ -155,7 +150,7 @@ function uriOf({ name, mediaType, data }: FormFile): string {
   return dataUri(mediaType, data);
 }
 
-/** The pictures of a body: OpenAI's edits have `images`; other vendors take `image`, one or several. */
+/** OpenAI's edits use `images`, other vendors `image`. */
 function imageUrlsOf(fields: JsonObject): string[] {
   const sources = fields["images"] ?? fields["image"] ?? [];
   return (Array.isArray(sources) ? sources : [sources]).map((source: unknown) => imageUrlOf("image", source));
@@ -172,7 +167,7 @@ function imageUrlOf(param: string, source: unknown): string {
   return url;
 }
 
-/** The pictures of an upstream of another dialect as OpenAI answers them, whole. `createdAt` is Unix seconds. */
+/** `createdAt` is Unix seconds. */
 export function writeImageAnswer(answer: ImageAnswer, createdAt: number): Uint8Array {
   const format = formatOf(answer.images[0]);
   return jsonBytes({
@@ -186,7 +181,7 @@ export function writeImageAnswer(answer: ImageAnswer, createdAt: number): Uint8A
   });
 }
 
-/** The same as the events of a stream: each picture's last one. The usage is told once, with the last. */
+/** One event for each picture; the last has the usage. */
 export function writeImageEvents(
   answer: ImageAnswer,
   createdAt: number,
@@ -211,13 +206,13 @@ export function writeImageEvents(
   return encoder.encode(events.join(""));
 }
 
-/** As OpenAI names it; null for a format that it has no name for. */
+/** Null if OpenAI has no name for it. */
 function formatOf(image: ImageMedia | undefined): string | null {
   const format = image?.mediaType.replace(/^image\//, "") ?? "";
   return ["png", "jpeg", "webp"].includes(format) ? format : null;
 }
 
-/** Our classes do not overlap; OpenAI's totals hold their details. */
+/** OpenAI's totals include the details. */
 function usageOf(usage: Usage | null) {
   const text = usage === null ? 0 : textInput(usage);
   const imageInput = usage?.imageInput ?? 0;

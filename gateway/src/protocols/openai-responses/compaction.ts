@@ -12,19 +12,16 @@ import { jsonBytes, missingParam } from "../json/value.ts";
 import { readSealText, sealText } from "../turn/seal-text.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
-/** What the user said that stays word for word where a conversation is made shorter: about 20,000 tokens, the last ones. */
+/** User texts kept word for word, about 20,000 tokens. */
 const compactionKeptCharactersMax = 80_000;
 
-/**
- * A conversation made shorter by a model that is not OpenAI's: it is asked for a summary, as agents do by themselves elsewhere.
- * The summary goes to the caller in the place of OpenAI's encrypted one, and comes back as words of the user.
- */
+/** Compaction by other vendors' models: they are asked for a summary, which replaces OpenAI's encrypted one and comes back as user text. */
 export function asCompactionTurn(turn: Turn, kept: readonly string[]): Turn {
   if (turn.messages.length === 0) throw missingParam("input");
   return {
     ...turn,
     messages: [...turn.messages, { role: "user", parts: [{ kind: "text", text: summaryPrompt, cache: null }] }],
-    // The tools stay declared: the conversation holds calls of them, and its beginning stays the one that is in the cache.
+    // Earlier calls need their tools, and the prompt stays cached.
     toolChoice: turn.tools.length === 0 ? null : { kind: "none" },
     format: null,
     compaction: { kept },
@@ -41,7 +38,7 @@ Write down, as precisely as it takes to go on without asking again:
 
 Answer with the summary alone. Call no tools, and do not answer the user.`;
 
-/** What the user said last, as far as it fits; the oldest of it may be cut at its end. Tools' results are none of it. */
+/** The last texts of the user that fit; the oldest may be cut. */
 export function lastUserTexts(messages: readonly TurnMessage[]): readonly string[] {
   const kept: string[] = [];
   let left = compactionKeptCharactersMax;
@@ -60,12 +57,12 @@ function userText({ parts }: TurnMessage): string {
   return texts.some((text) => text.startsWith(summaryHeading)) ? "" : texts.join("\n\n");
 }
 
-/** As `encrypted_content`. Nothing in it is secret: its caller could read the summary in any other answer. */
+/** As `encrypted_content`. The caller may read the summary, so it is not encrypted. */
 export function sealSummary(summary: string): string {
   return sealText({ ...summarySeal, data: summary });
 }
 
-/** What a summary of ours says to the model that goes on; null: it is none, and only OpenAI can open it. */
+/** The text for the next model. Null if only OpenAI can read it. */
 export function readSummary(encrypted: string): string | null {
   const seal = readSealText(encrypted);
   if (seal === null || seal.itemId !== summarySeal.itemId) return null;
@@ -76,7 +73,7 @@ const summaryHeading = "What came before in this conversation was made shorter. 
 
 const summarySeal: Seal = { dialect: "openai-responses", account: null, itemId: "summary", data: "" };
 
-/** The answer of /responses/compact: what the user said, then the summary of everything. Throws Failure upstream_error. */
+/** Throws Failure upstream_error. */
 export function writeCompactedAnswer(answer: Answer, { turn, createdAt, newId }: AnswerContext): Uint8Array {
   const texts = answer.blocks.flatMap((block) => (block.kind === "text" && block.text !== "" ? [block.text] : []));
   const summary = texts.join("\n\n").trim();
@@ -99,7 +96,7 @@ export function writeCompactedAnswer(answer: Answer, { turn, createdAt, newId }:
   return jsonBytes(compacted);
 }
 
-/** Half a summary, or none, would be taken for all that there was. Throws Failure upstream_error. */
+/** A partial summary would lose the conversation. Throws Failure upstream_error. */
 export function requireSummary(summary: string, reason: FinishReason): void {
   const isWhole = reason === "stop" || reason === "stop-sequence" || reason === "tool-calls";
   if (isWhole && summary !== "") return;

@@ -12,26 +12,26 @@ import { writeResponsesUsage } from "./usage.ts";
 
 const socketStreamIdCharactersMax = 128;
 
-/** A frame may be without any of them: only their forms are checked. */
+/** No member is required. */
 const checks = new MemberChecks(requestFields["responses-compact"]);
 const readMembers = new GovernedNames([
   ...["type", "stream_id", "event_id", "model", "input", "previous_response_id", "generate", "store"],
   ...["stream", "stream_options", "background"],
 ]);
 
-/** What belongs to the frame and not to the request in it. */
+/** Members of the frame, not of the request. */
 const frameMembers = ["type", "stream_id", "event_id", "generate", "stream_options", "background"];
 
 /**
- * One `response.create` of Responses over a WebSocket: a request's body with the frame's own members in it. Source: OpenAI,
- * "WebSocket mode"; Open Responses, WebSocketResponseCreateEvent.
+ * A `response.create` frame of Responses over a WebSocket. Source: OpenAI, "WebSocket mode"; Open Responses,
+ * WebSocketResponseCreateEvent.
  */
 export class CreateFrame {
-  /** Requests of one lane are answered one after the other; null: the lane without a name. */
+  /** Requests of one stream are answered in order. Null: the unnamed stream. */
   readonly streamId: string | null;
   readonly model: string;
   readonly previous: string | null;
-  /** False: only the input is to be remembered, for a request that goes on from it. */
+  /** False: the input is only stored for a later request. */
   readonly generates: boolean;
   readonly size: number;
   readonly #bytes: Buffer;
@@ -49,7 +49,7 @@ export class CreateFrame {
     if (frame.isOn("background")) throw invalid("background", "cannot be true over a WebSocket");
   }
 
-  /** The items of its input as JSON text, with their commas; empty where there are none. */
+  /** The items of the input as comma-separated JSON. */
   items(): string {
     const bytes = this.#bytes;
     const input = this.#input;
@@ -60,10 +60,7 @@ export class CreateFrame {
     return bytes.toString("utf8", start + 1, end - 1).trim();
   }
 
-  /**
-   * The body of the same request over HTTP, streaming. `before`: items, in pieces of JSON text, that stand in front of its own instead of the
-   * response that it goes on from; null: that one is the upstream's to know. All other bytes stay.
-   */
+  /** The same request over HTTP, streaming. `before`: items that replace the previous response. Null: the upstream has it. */
   body(before: readonly string[] | null): Uint8Array {
     const remove = before === null ? frameMembers : [...frameMembers, "previous_response_id"];
     const input =
@@ -72,10 +69,7 @@ export class CreateFrame {
   }
 }
 
-/**
- * A wish to change a response that is being made. A string: its answer, for nobody can be steered through HTTP. null: a frame
- * that asks for nothing (Codex says so what it has worked on). Throws Failure for what is no frame.
- */
+/** Returns a frame, the answer to a steer request, or null if nothing is to be done. Throws Failure for invalid frames. */
 export function readClientFrame(text: string): CreateFrame | string | null {
   const bytes = Buffer.from(text, "utf8");
   const frame = new RequestBody(bytes, readMembers, null);
@@ -88,10 +82,7 @@ export function readClientFrame(text: string): CreateFrame | string | null {
   return new CreateFrame(bytes, frame);
 }
 
-/**
- * What was to be added goes back, so that the client can ask with it when the response is done. Source: the SDK's
- * ResponseSteerFailedEvent.
- */
+/** Returns the input, so that the client can send it later. Source: the SDK's ResponseSteerFailedEvent. */
 function steerFailedEvent(bytes: Buffer, frame: RequestBody): string {
   const input = frame.nonNull("input");
   const previous = continuedResponse(bytes, frame.nonNull("previous_response_id"))?.id ?? null;
@@ -108,7 +99,7 @@ function steerFailedEvent(bytes: Buffer, frame: RequestBody): string {
   return `{"type":"response.steer.failed","sequence_number":0,"error":${JSON.stringify(error)},"steer":${steer}}`;
 }
 
-/** The events that answer a request which was not to generate anything. */
+/** Events for a request that generates nothing. */
 export function warmUpEvents(model: string, id: string, createdAt: number): readonly string[] {
   const begun = bareResponse({ id, model, created_at: createdAt, status: "in_progress" });
   const usage = writeResponsesUsage(noUsage);

@@ -3,10 +3,7 @@ import { cutNodes, type JsonNode } from "../json/node.ts";
 import { sealMark } from "../turn/seal-text.ts";
 import { readSummary } from "./compaction.ts";
 
-/**
- * What gives way in a Responses request, so that OpenAI is shown no seal of another vendor: the reasoning items that
- * carry one go, and a compaction of ours says its summary in words.
- */
+/** Edits that remove reasoning items with another vendor's seal, and turn our own compactions into text. */
 export function sealCutsInInput(body: JsonNode): readonly Edit[] {
   return body.membersNamed("input").flatMap(({ items }) => {
     const sealed = new Map(items.flatMap(sealedItem));
@@ -15,7 +12,7 @@ export function sealCutsInInput(body: JsonNode): readonly Edit[] {
   });
 }
 
-/** An item that holds a seal, and what comes in its place; null: nothing. */
+/** Null: the item is removed. */
 function sealedItem(item: JsonNode): (readonly [item: JsonNode, text: string | null])[] {
   const seal = item.textsNamed("encrypted_content").find((text) => text.startsWith(sealMark));
   if (seal === undefined) return [];

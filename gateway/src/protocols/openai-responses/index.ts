@@ -13,7 +13,7 @@ import { ResponsesStreamTap } from "./stream.ts";
 import { ResponsesEventWriter, writeResponsesAnswer } from "./write-events.ts";
 import { writeResponsesTurn } from "./write-turn.ts";
 
-/** The Responses API: refusals in OpenAI's shape, errors of a stream as events of its own. */
+/** Errors outside streams are OpenAI's. */
 export const openaiResponses: Dialect = {
   ...openaiChat,
   id: "openai-responses",
@@ -27,10 +27,10 @@ export const openaiResponsesWire: Wire = {
   tapStream: () => new ResponsesStreamTap(),
 };
 
-/** POST /responses/compact: never streamed, answered with a response.compaction. */
+/** POST /responses/compact */
 export const responsesCompactWire: Wire = { ...openaiResponsesWire, readRequest: readCompactRequest };
 
-/** POST /responses/input_tokens: the same prompt, answered with a number and never with a stream. */
+/** POST /responses/input_tokens */
 export const inputTokensWire: Wire = {
   ...openaiResponsesWire,
   readRequest: readInputTokensRequest,
@@ -46,7 +46,6 @@ export const openaiResponsesCodec: CallerCodec & UpstreamCodec = {
   readEvents: (emit, source) => new ResponsesEventReader(emit, source),
 };
 
-/** The caller's side of /responses/compact, which is never streamed. */
 export const responsesCompactCodec: CallerCodec = {
   ...openaiResponsesCodec,
   readTurn: readCompactTurn,

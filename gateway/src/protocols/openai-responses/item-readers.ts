@@ -8,7 +8,7 @@ import { isEmptyValue, warnOfUnknownType } from "../turn/warnings.ts";
 
 type Emit = (event: AnswerEvent) => void;
 
-/** Turns the events of one output item into neutral ones. */
+/** Reads the events of one output item. */
 export abstract class ItemReader {
   protected readonly emit: Emit;
   protected readonly source: AnswerSource;
@@ -20,11 +20,11 @@ export abstract class ItemReader {
 
   read(_type: string, _event: JsonObject): void {}
 
-  /** The item is finished; what its events left out is in it. */
+  /** Emits what the events left out. */
   abstract done(item: JsonObject): void;
 }
 
-/** null for items that have no neutral form. */
+/** Null for items without a neutral form. */
 export function outputReader(item: JsonObject, emit: Emit, source: AnswerSource): ItemReader | null {
   switch (item["type"]) {
     case "message":
@@ -45,7 +45,7 @@ export function outputReader(item: JsonObject, emit: Emit, source: AnswerSource)
   }
 }
 
-/** By the tool's own name: one that this API would not take was written in another form. */
+/** The name was encoded if this API would not accept it. */
 function emitCallStart(item: JsonObject, emit: Emit, source: AnswerSource): void {
   const id = textOf(item["call_id"]) ?? textOf(item["id"]) ?? source.newId("call_");
   emit({ kind: "block-start", block: { kind: "tool-call", id, name: decodeName(textOf(item["name"]) ?? "") } });
@@ -59,7 +59,6 @@ interface OpenPart {
 }
 
 class MessageReader extends ItemReader {
-  /** The part that is open, and how much of its text and how many of its annotations have been passed on. */
   #open: OpenPart | null = null;
   #next = 0;
 
@@ -120,7 +119,7 @@ class MessageReader extends ItemReader {
     }
   }
 
-  /** Passes on what of the whole text is still missing. */
+  /** Emits the rest of a complete text. */
   #emitMissing(index: number, kind: "text" | "refusal", text: string): void {
     const open = this.#openPart(index, kind);
     if (open !== null && text.length > open.emitted) this.#delta(index, kind, text.slice(open.emitted));
@@ -133,7 +132,7 @@ class MessageReader extends ItemReader {
     this.emit({ kind: "block-delta", text });
   }
 
-  /** The part at `index`, opened if it comes now; null when it is closed already. */
+  /** Opens the part if it is new; null if it is closed. */
   #openPart(index: number, kind: "text" | "refusal"): OpenPart | null {
     if (this.#open?.index === index) return this.#open;
     if (index < this.#next) return null;
@@ -155,7 +154,7 @@ const logprobsDropped = "logprobs in the answer cannot be carried and were left 
 
 class CallReader extends ItemReader {
   #emitted = 0;
-  /** Some of the arguments were passed on that is not blank. */
+  /** Arguments other than white space were emitted. */
   #hasArguments = false;
 
   override read(type: string, event: JsonObject): void {
@@ -182,7 +181,7 @@ class CallReader extends ItemReader {
   }
 }
 
-/** Its free text becomes JSON arguments, which takes the whole of it. */
+/** The text becomes JSON arguments once it is complete. */
 class CustomCallReader extends ItemReader {
   #input = "";
 
@@ -197,10 +196,10 @@ class CustomCallReader extends ItemReader {
   }
 }
 
-/** Opened by the first thought or by the seal: an item that shows neither says nothing. */
+/** Opens with the first text or the seal. */
 class ReasoningReader extends ItemReader {
   #open = false;
-  /** Summary or thoughts themselves, whichever came first; and which part of it. */
+  /** Summary or raw reasoning, whichever came first, and its part. */
   #kind: string | null = null;
   #part = 0;
   #emitted = false;
@@ -246,7 +245,7 @@ class ReasoningReader extends ItemReader {
   }
 }
 
-/** Thoughts of an item: the summary, or where there is none what was thought itself. */
+/** The summary, else the raw reasoning. */
 export function thoughtsOf(item: JsonObject): string {
   return paragraphsOf(item["summary"]) || paragraphsOf(item["content"]);
 }
@@ -268,7 +267,6 @@ class ImageReader extends ItemReader {
   }
 }
 
-/** The annotations of a text as citations; those that are none have no neutral form. */
 function readAnnotations(annotations: unknown, warn: Warn): Citation[] {
   return arrayOf(annotations).flatMap((annotation) => readAnnotation(objectOf(annotation), warn) ?? []);
 }
@@ -280,7 +278,7 @@ function readAnnotation(annotation: JsonObject, warn: Warn): Citation | null {
       return urlCitation(textOf(annotation["url"]), textOf(annotation["title"]), { span });
     }
     case "file_citation": {
-      // It stands behind the words, and does not say where they begin.
+      // The index is the end of the cited text.
       const at = annotation["index"];
       return fileCitation(fileOf(annotation), { span: spanOf(at, at) });
     }

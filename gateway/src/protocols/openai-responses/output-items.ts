@@ -6,14 +6,13 @@ import { emptySeal, readSeal, readSealText, sealMark, sealText } from "../turn/s
 import { sealSummary } from "./compaction.ts";
 import { parseSearchArguments } from "./tool-kinds.ts";
 
-/** Where an item stands in the stream. */
 export interface ItemPosition {
   readonly lines: NumberedEvents;
   readonly index: number;
   readonly id: string;
 }
 
-/** Renders events with their running number. */
+/** Numbers events. */
 export class NumberedEvents {
   #next = 0;
 
@@ -21,15 +20,15 @@ export class NumberedEvents {
     return this.#next;
   }
 
-  /** `members`: JSON text of the event's own members, without braces; type and number are put around them. */
+  /** `members`: JSON members without braces. */
   line(type: string, members: string): string {
     return `event: ${type}\ndata: {"type":"${type}",${members},"sequence_number":${this.#next++}}\n\n`;
   }
 }
 
-/** One output item as it is written: each method gives the events that it causes. */
+/** Writes one output item. Methods return events. */
 export abstract class OutputItem {
-  /** The item's JSON once it is closed. */
+  /** JSON of the closed item. */
   json = "";
   protected readonly position: ItemPosition;
 
@@ -37,14 +36,14 @@ export abstract class OutputItem {
     this.position = place;
   }
 
-  /** The item as JSON text. `status`: in_progress while it is empty. */
+  /** `status`: in_progress while it is empty. */
   protected abstract item(status: string): string;
 
   open(): string {
     return this.#line("response.output_item.added", this.item("in_progress"));
   }
 
-  /** Another block of the answer begins in this item; null when it needs an item of its own. */
+  /** Null if the block needs an item of its own. */
   startBlock(_head: BlockHead): string | null {
     return null;
   }
@@ -64,7 +63,7 @@ export abstract class OutputItem {
     return this.#line("response.output_item.done", this.json);
   }
 
-  /** An event about this item. `members` begin with a comma. */
+  /** `members` begin with a comma. */
   protected itemEvent(type: string, members: string): string {
     const { lines, index, id } = this.position;
     return lines.line(type, `"item_id":"${id}","output_index":${index}${members}`);
@@ -75,7 +74,7 @@ export abstract class OutputItem {
   }
 }
 
-/** Neighbouring texts and refusals are parts of one message. */
+/** Neighboring texts and refusals are parts of one message. */
 export class MessageItem extends OutputItem {
   readonly #parts: string[] = [];
   #kind: "text" | "refusal" = "text";
@@ -107,7 +106,6 @@ export class MessageItem extends OutputItem {
     this.#citations.add(citation);
   }
 
-  /** Where the words of an annotation end may be known only when all were said. */
   override endBlock(): string {
     const text = JSON.stringify(this.#text);
     const annotations = this.#citations
@@ -143,7 +141,7 @@ function partJson(kind: "text" | "refusal", text: string, annotations: readonly 
   return `{"type":"output_text","text":${JSON.stringify(text)},"annotations":[${annotations.join(",")}],"logprobs":[]}`;
 }
 
-/** A citation of a text of this length, as JSON; null where it cannot be said. */
+/** Null if it cannot be written. */
 function writeAnnotation(citation: Citation, length: number, warn: Warn): string | null {
   const { source } = citation;
   const { start, end } = spanIn(citation, length);
@@ -158,7 +156,6 @@ function writeAnnotation(citation: Citation, length: number, warn: Warn): string
   return JSON.stringify({ type: "file_citation", file_id: source.fileId, filename: source.name ?? "", index: end });
 }
 
-/** What the caller knows the called tool by. */
 interface CallName {
   readonly callId: string;
   readonly name: string;
@@ -179,7 +176,6 @@ abstract class CallItem extends OutputItem {
     return "";
   }
 
-  /** `said`: what the tool is called with. */
   protected callJson(type: string, said: object, status: string): string {
     const { callId: call_id, name, namespace } = this.call;
     const space = namespace === null ? {} : { namespace };
@@ -203,7 +199,7 @@ export class FunctionCallItem extends CallItem {
   }
 }
 
-/** A custom tool's free text stands inside JSON arguments: it is told once they are whole. */
+/** Written once the arguments are complete. */
 export class CustomCallItem extends CallItem {
   #input = "";
 
@@ -219,7 +215,7 @@ export class CustomCallItem extends CallItem {
   }
 }
 
-/** A search for tools, whose arguments are a value. */
+/** Arguments are a JSON value. */
 export class SearchCallItem extends CallItem {
   protected item(status: string): string {
     const [id, call_id] = [this.position.id, this.call.callId];
@@ -228,7 +224,7 @@ export class SearchCallItem extends CallItem {
   }
 }
 
-/** A picture inside an answer, as the image generation tool would give it. */
+/** A picture as the image generation tool returns it. */
 export class ImageItem extends OutputItem {
   readonly #data: string;
   readonly #format: string;
@@ -250,7 +246,7 @@ export class ImageItem extends OutputItem {
   }
 }
 
-/** The one item of a compaction: everything that the model writes is its summary, thoughts and calls are nothing. */
+/** All text is the summary; reasoning and calls are dropped. */
 export class CompactionItem extends OutputItem {
   #summary = "";
   #isText = false;
@@ -265,7 +261,7 @@ export class CompactionItem extends OutputItem {
     return "";
   }
 
-  /** Says that it goes on, and nothing of the content. */
+  /** Shows progress without content. */
   override delta(text: string): string {
     if (this.#isText) this.#summary += text;
     return this.itemEvent("response.compaction.compacting", "");
@@ -277,14 +273,13 @@ export class CompactionItem extends OutputItem {
   }
 }
 
-/** Thoughts as one summary part, and their seal as encrypted content. */
+/** Reasoning as one summary part, with the seal as encrypted content. */
 export class ReasoningItem extends OutputItem {
   readonly #note: SealNote;
   readonly #account: string;
   #summary = "";
   #sealed: string | null = null;
 
-  /** `account`: whose thoughts these are. */
   constructor(place: ItemPosition, note: SealNote, account: string) {
     super(place);
     this.#note = note;
@@ -329,13 +324,10 @@ function summaryJson(text: string): string {
   return JSON.stringify({ type: "summary_text", text });
 }
 
-/**
- * What a sealed text is beside the thoughts it seals: `redacted` thoughts have no text by their vendor's will;
- * `call` seals the tool call before it, for which this dialect has no field.
- */
+/** `redacted`: reasoning without text. `call`: seal of the tool call before it. */
 type SealNote = "redacted" | "call" | null;
 
-/** A seal as `encrypted_content`. The note stands behind a point, which base64url does not use. */
+/** The note follows a dot, which base64url does not use. */
 function writeSealedContent(seal: Seal, note: SealNote): string {
   if (seal.dialect === "openai-responses" && note === null) return seal.data;
   return note === null ? sealText(seal) : `${sealText(seal)}.${note}`;

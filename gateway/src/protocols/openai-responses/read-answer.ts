@@ -9,7 +9,7 @@ import { type ItemReader, outputReader } from "./item-readers.ts";
 import { bareResponse } from "./response-object.ts";
 import { readResponsesUsage } from "./usage.ts";
 
-/** A whole response in neutral form. Built-in tools' own items have none. */
+/** Items of built-in tools are dropped. */
 export function readResponsesAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const response = parseReply(body);
   const { status } = response;
@@ -26,19 +26,19 @@ export function readResponsesAnswer(body: Uint8Array, source: AnswerSource): Ans
   );
 }
 
-/** One output item on its way: its events wait here while an item before it is unfinished. */
+/** An output item. Its events are buffered while an earlier item is unfinished. */
 interface PendingItem {
   readonly item: JsonObject;
   readonly buffered: AnswerEvent[];
-  /** null for a moment: a reader may speak as soon as it is made, and its lane must stand by then. */
+  /** Null while the reader is created, which may emit already. */
   reader: ItemReader | null;
   done: boolean;
 }
 
-/** Reads response events. Items that are made side by side are put one behind the other. */
+/** Reads response events. Interleaved items are put in order. */
 export class ResponsesEventReader extends AnswerReader {
   readonly #pending = new Map<number, PendingItem>();
-  /** Unfinished items and finished ones behind them, in the order in which they began. */
+  /** Unfinished items and those after them, in order. */
   readonly #queue: PendingItem[] = [];
   readonly #seenIndexes = new Set<number>();
   readonly #contains = { calls: false, refusal: false };
@@ -77,7 +77,7 @@ export class ResponsesEventReader extends AnswerReader {
       default: {
         const lane = this.#pendingItem(indexOf(event), type);
         lane?.reader?.read(type, event);
-        // Of an item without a neutral form everybody was told when it began.
+        // Items without a neutral form were reported when they began.
         if (lane === undefined && !this.#seenIndexes.has(indexOf(event)))
           warnOfUnknownType("events", type, this.source.warn);
       }
@@ -115,7 +115,7 @@ export class ResponsesEventReader extends AnswerReader {
     this.#flushDone();
   }
 
-  /** The item an event belongs to. Some upstreams begin a message with its text. */
+  /** Some upstreams begin a message with its text. */
   #pendingItem(index: number, type: string): PendingItem | undefined {
     if (index === -1) return undefined;
     if (!this.#seenIndexes.has(index) && (type === "response.output_text.delta" || type === "response.refusal.delta")) {
@@ -138,7 +138,7 @@ export class ResponsesEventReader extends AnswerReader {
       throw unsupportedReply("The upstream's interleaved items are too large.");
   }
 
-  /** The first unfinished item speaks; what it said while it waited comes first. */
+  /** Emits the buffered events of the next item. */
   #flushDone(): void {
     while (this.#queue[0]?.done === true) {
       this.#queue.shift();
@@ -148,12 +148,12 @@ export class ResponsesEventReader extends AnswerReader {
     }
   }
 
-  /** The last response of a stream, or a whole one. */
+  /** Reads the last response of a stream, or a whole one. */
   take(response: JsonObject, isIncomplete: boolean): void {
     this.#start(response);
     warnOfUnreadMembers(response, responseMembers, "the answer", this.source.warn);
     const output = arrayOf(response["output"]).map(objectOf);
-    // Some upstreams say the whole at the end only, or forget to finish an item.
+    // Some upstreams send items only at the end, or do not finish them.
     if (this.#seenIndexes.size === 0) {
       output.forEach((item, index) => {
         this.#done(index, item);
@@ -176,14 +176,13 @@ function indexOf(event: JsonObject): number {
   return typeof index === "number" ? index : -1;
 }
 
-/** What is read of a response, what labels it, and what says the request again. */
+/** Members that are read, need no translation, or repeat the request. */
 const responseMembers: ReadonlySet<string> = new Set([
   ...Object.keys(bareResponse({})),
   ...["id", "tool_usage", "billing", "output_text", "conversation", "prompt", "prompt_cache_retention", "user"],
   ...["prompt_cache_options", "context_management", "caching", "thinking", "expire_at"],
 ]);
 
-/** Names what an item holds beside what is read of its type. */
 function warnOfItem(item: JsonObject, warn: Warn): void {
   const read = itemMembers.get(item["type"]);
   if (read === undefined) return;
@@ -205,14 +204,14 @@ const itemMembers: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
   ["reasoning", new Set([...commonMembers, "summary", "content", "encrypted_content"])],
   [
     "image_generation_call",
-    // What the picture was asked to be is said again.
+    // Settings of the picture.
     new Set([...commonMembers, "result", "output_format", "action", "background", "quality", "size", "svg_usage"]),
   ],
 ]);
 const textTypes: ReadonlySet<unknown> = new Set(["output_text", "refusal", "text"]);
 const textMembers: ReadonlySet<string> = new Set(["type", "text", "refusal", "annotations"]);
 
-/** `incomplete` is a response that broke off. Else what came out decides: a call is to be answered, a refusal is none. */
+/** `incomplete`: the response if it broke off. Otherwise calls or refusals decide. */
 function finishOf(
   incomplete: JsonObject | null,
   met: { readonly calls: boolean; readonly refusal: boolean },
@@ -220,7 +219,6 @@ function finishOf(
   if (incomplete !== null) {
     const { reason } = objectOf(incomplete["incomplete_details"]);
     if (reason === "content_filter") return "content-filter";
-    // Whatever broke it off, the answer is not whole: a cap on messages, another instruction that came in between.
     return reason === "steered" ? "pause" : "length";
   }
   if (met.calls) return "tool-calls";

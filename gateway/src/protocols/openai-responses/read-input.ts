@@ -32,19 +32,19 @@ import { readSealedContent } from "./output-items.ts";
 import { readTools } from "./read-tools.ts";
 import { foundToolsText, joinedName, searchArgumentsText, searchToolName } from "./tool-kinds.ts";
 
-/** `input` as messages. What the assistant did in one go becomes one message, and so do the results it got. */
+/** Reads `input`. Neighboring items of the assistant are joined, and so are tool results. */
 export class InputReader {
-  /** Instructions that stand before everything else. */
+  /** Leading instructions. */
   readonly system: TextPart[] = [];
   readonly messages: TurnMessage[] = [];
-  /** Tools that the input itself brings. */
+  /** Tools added by the input. */
   readonly tools: TurnTool[] = [];
-  /** It ends with the wish to have all of it made shorter. */
+  /** The input ends with a compaction_trigger. */
   endsWithCompaction = false;
 
   readonly #warn: Warn;
   readonly #names = new Map<string, string>();
-  /** The parts of the last message, while more may join them. */
+  /** The last message, if further parts may join it. */
   #open: { readonly role: TurnRole; readonly results: boolean; readonly parts: TurnPart[] } | null = null;
 
   constructor(warn: Warn) {
@@ -161,7 +161,7 @@ export class InputReader {
     this.#readCall({ ...item, name: searchToolName }, searchArgumentsText(item["arguments"]), param);
   }
 
-  /** What was found is declared, and the model is told the names that it can be called by. */
+  /** The tools found are declared, and the model is given their names. */
   #readSearchOutput(item: JsonObject, param: string): void {
     const found = readTools(item["tools"], `${param}.tools`, this.#warn);
     this.tools.push(...found);
@@ -172,7 +172,7 @@ export class InputReader {
     this.#appendParts("user", true, [result]);
   }
 
-  /** A search that OpenAI ran: its tools are what matters of it. */
+  /** Of a search by OpenAI only the tools are kept. */
   #isUpstreamSearch(item: JsonObject): boolean {
     const isOfUpstream = item["execution"] === "server" || (item["call_id"] ?? null) === null;
     if (isOfUpstream) this.#warn("searches for tools that an upstream ran itself were left out, not what they found");
@@ -206,7 +206,7 @@ export class InputReader {
     this.#addMessage("user", [textPart(summary)]);
   }
 
-  /** The seal of the last call, which stands behind it as an item of its own. */
+  /** The seal of the last call follows it as an item. */
   #sealCall(seal: Seal): void {
     const parts = this.#open?.role === "assistant" ? this.#open.parts : [];
     const at = parts.findLastIndex((part) => part.kind === "tool-call");
@@ -229,14 +229,12 @@ export class InputReader {
   }
 }
 
-/** Items that refer to what OpenAI keeps, or that only OpenAI can open. */
 function unreadableItem(type: string, param: string): Failure {
   return unsupported(param, `An item of type ${type} can only be read by the upstream that made it.`);
 }
 
 export type ContentPart = Extract<TurnPart, { kind: "text" | "refusal" }> | MediaPart;
 
-/** The content of a message or of a tool's output: a text, or parts. */
 function readContent(content: unknown, param: string, warn: Warn): ContentPart[] {
   if (typeof content === "string") return content === "" ? [] : [textPart(content)];
   if (content === undefined || content === null) return [];
@@ -280,7 +278,7 @@ function readImage(part: JsonObject, param: string): MediaPart {
     kind: "image",
     source: readSource(url, textOf(part["file_id"]), `${param}.image_url`),
     name: null,
-    // "auto" is what is taken when nothing is said.
+    // "auto" is the default.
     detail: detail === "auto" ? null : detail,
     cache: readCacheHint(part),
   };
@@ -322,7 +320,7 @@ function kindOf(source: MediaSource): "document" | "image" {
   return source.kind === "base64" && source.mediaType.startsWith("image/") ? "image" : "document";
 }
 
-/** Bare base64 comes without a media type: the file's name tells it, and most files are PDFs. */
+/** Bare base64 has no media type; most files are PDFs. */
 function mediaTypeOf(name: string | null): string {
   const ending = name?.slice(name.lastIndexOf(".") + 1).toLowerCase() ?? "";
   return mediaTypes.get(ending) ?? "application/pdf";

@@ -6,14 +6,14 @@ import { defaultSearch, readContextSize, readLocation, stringsIn } from "../turn
 import { quotableName, warnOfUnsentMembers } from "../turn/warnings.ts";
 import { isNamespaced, isSearch, joinedName, type NamespacedTool, readSearchTool } from "./tool-kinds.ts";
 
-/** The tools that other dialects know: functions, custom tools, and both in namespaces. Built-in ones are left out. */
+/** Reads functions and custom tools, also in namespaces. Built-in tools are dropped. */
 export function readTools(value: unknown, param: string, warn: Warn): TurnTool[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw invalid(param, "must be an array");
   return value.flatMap((tool, index) => readTool(tool, `${param}[${index}]`, warn));
 }
 
-/** `allowed_tools` has no neutral form: the tools that are not allowed are left out, which asks for the same. */
+/** `allowed_tools` becomes a shorter list of tools. */
 export function readToolChoice(
   value: unknown,
   tools: readonly TurnTool[],
@@ -58,7 +58,7 @@ function readTool(value: unknown, param: string, warn: Warn): TurnTool[] {
   if (value["type"] === "custom") return [readCustom(value, param, warn)];
   if (value["type"] === "namespace") return readNamespace(value, param, warn);
   if (value["type"] === "tool_search") return readSearch(value, warn);
-  // Read as a wish of the whole turn.
+  // Read by readWebSearch.
   if (isWebSearch(value["type"])) return [];
   warn(`the tool type ${quotableName(textOf(value["type"]) ?? "")} is not understood by the upstream and was left out`);
   return [];
@@ -71,13 +71,12 @@ function readFunction(tool: JsonObject, param: string, warn: Warn): TurnTool {
     name: nameOf(tool, param),
     description: textOf(tool["description"]),
     parameters: isObject(parameters) && !isEmptySchema(parameters) ? parameters : null,
-    // Not strict is what every other dialect takes silence for; it is said here because this one does not.
+    // Not strict is the default elsewhere, but not here.
     strict: tool["strict"] === true ? true : null,
     cache: null,
   };
 }
 
-/** How tools without arguments are written where a schema must stand. */
 function isEmptySchema(schema: JsonObject): boolean {
   const { type, properties } = schema;
   const empty = isObject(properties) && Object.keys(properties).length === 0;
@@ -87,7 +86,7 @@ function isEmptySchema(schema: JsonObject): boolean {
 const functionMembers: ReadonlySet<string> = new Set(["type", "name", "description", "parameters", "strict"]);
 const customMembers: ReadonlySet<string> = new Set(["type", "name", "description", "format"]);
 
-/** One that was found is not deferred any more. */
+/** Tools that were found are no longer deferred. */
 function withoutDeferral(tool: JsonObject, param: string): JsonObject {
   return param.startsWith("tools") ? tool : { ...tool, defer_loading: null };
 }
@@ -98,19 +97,19 @@ function readCustom(tool: JsonObject, param: string, warn: Warn): TurnTool {
   const said = textOf(tool["description"]);
   const grammar = format["type"] === "grammar" ? textOf(format["definition"]) : null;
   if (grammar === null) return customTool(nameOf(tool, param), said);
-  // Nobody else constrains a tool's text by a grammar, but a model that is shown it keeps to it quite well.
+  // Models mostly follow a grammar in the description.
   const rule = `The input must match this grammar (${quotableName(textOf(format["syntax"]) ?? "")}):\n${grammar}`;
   return customTool(nameOf(tool, param), said === null ? rule : `${said}\n\n${rule}`);
 }
 
-/** Where the upstream would search, it searches what the request declares; that is declared here as it is. */
+/** The declared tools are what an upstream would search. */
 function readSearch(tool: JsonObject, warn: Warn): TurnTool[] {
   if (tool["execution"] === "client") return [readSearchTool(tool)];
   warn("tool_search is not run by the upstream: tools whose loading was deferred were declared at once");
   return [];
 }
 
-/** The namespace's own description goes to its first tool. */
+/** The first tool gets the namespace's description. */
 function readNamespace(space: JsonObject, param: string, warn: Warn): NamespacedTool[] {
   const namespace = nameOf(space, param);
   let about = textOf(space["description"]);
@@ -133,12 +132,11 @@ function nameOf(tool: JsonObject, param: string): string {
   return name;
 }
 
-/** `web_search`, `web_search_2025_08_26`, and the previews before them. */
+/** `web_search`, `web_search_2025_08_26`, and their previews. */
 function isWebSearch(type: unknown): boolean {
   return /^web_search(?:_preview)?(?:_\d{4}_\d\d_\d\d)?$/.test(textOf(type) ?? "");
 }
 
-/** The search among a request's tools; null when there is none. */
 export function readWebSearch(tools: unknown, warn: Warn): SearchRequest | null {
   const tool = arrayOf(tools).find((one) => isObject(one) && isWebSearch(one["type"]));
   if (!isObject(tool)) return null;

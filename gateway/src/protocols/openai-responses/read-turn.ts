@@ -21,13 +21,12 @@ import { asCompactionTurn, lastUserTexts } from "./compaction.ts";
 import { InputReader, textPart } from "./read-input.ts";
 import { readToolChoice, readTools, readWebSearch } from "./read-tools.ts";
 
-/** A Responses request in neutral form. */
 export function readResponsesTurn(body: Uint8Array, facts: Facts, warning: Warn): Turn {
   const { turn, compacts } = readRequest(body, facts, warning);
   return compacts ? asCompactionTurn(turn, []) : turn;
 }
 
-/** The same for a call that is to make the conversation shorter whatever its input ends with. */
+/** Compacts the conversation even without a compaction_trigger. */
 export function readCompactTurn(body: Uint8Array, facts: Facts, warning: Warn): Turn {
   const { turn } = readRequest(body, facts, warning);
   return asCompactionTurn(turn, lastUserTexts(turn.messages));
@@ -47,7 +46,7 @@ function readRequest(body: Uint8Array, facts: Facts, warning: Warn) {
   if (instructions === null && (request["instructions"] ?? null) !== null)
     throw invalid("instructions", "must be a string");
   if (instructions !== null && instructions !== "") input.system.push(textPart(instructions));
-  // Only a compaction can be asked for without any.
+  // Only a compaction may omit it.
   input.read(request["input"] ?? []);
   const tools = withInputTools(readTools(request["tools"], "tools", warn), input.tools);
   const search = readWebSearch(request["tools"], warn);
@@ -65,7 +64,7 @@ function readRequest(body: Uint8Array, facts: Facts, warning: Warn) {
     temperature: numberMember(request, "temperature"),
     topP: numberMember(request, "top_p"),
     topK: null,
-    // Not OpenAI's, but of the Open Responses specification.
+    // From the Open Responses specification.
     presencePenalty: numberMember(request, "presence_penalty"),
     frequencyPenalty: numberMember(request, "frequency_penalty"),
     seed: null,
@@ -79,13 +78,13 @@ function readRequest(body: Uint8Array, facts: Facts, warning: Warn) {
     cacheKey: textOf(request["prompt_cache_key"]),
     serviceTier: textOf(request["service_tier"]),
     ...(autoCache === null ? {} : { autoCache }),
-    // The cap is on calls of the upstream's own tools.
+    // Limits calls of the upstream's own tools.
     ...(search === null ? {} : { search: { ...search, usesMax: countOf(request["max_tool_calls"]) } }),
   };
   return { turn, compacts: input.endsWithCompaction };
 }
 
-/** Tools that the input brings stand behind those of the request, each once and as it was last declared. */
+/** Adds the tools of the input that the request does not declare; the last declaration counts. */
 function withInputTools(tools: readonly TurnTool[], found: readonly TurnTool[]): readonly TurnTool[] {
   if (found.length === 0) return tools;
   const all = new Map(found.map((tool) => [tool.name, tool]));
@@ -93,7 +92,7 @@ function withInputTools(tools: readonly TurnTool[], found: readonly TurnTool[]):
   return [...tools, ...all.values()];
 }
 
-/** A call that builds on what OpenAI keeps cannot be answered by anyone else. */
+/** Only OpenAI has the stored objects. */
 function refuseServerState(request: JsonObject): void {
   for (const param of ["previous_response_id", "conversation", "prompt"]) {
     if (request[param] === undefined || request[param] === null) continue;
@@ -117,9 +116,7 @@ function warnOfUnknownMembers(request: JsonObject, warn: Warn): void {
   }
 }
 
-/**
- * Read above, or a hint to OpenAI's own machinery, without which the answer is the same. Nothing is stored, and the answer says so.
- */
+/** Read above, or without effect on the answer. */
 const requestMembers: ReadonlySet<string> = new Set([
   ...["model", "input", "instructions", "stream", "tools", "tool_choice", "parallel_tool_calls", "max_output_tokens"],
   ...["temperature", "top_p", "presence_penalty", "frequency_penalty", "text", "reasoning", "include", "metadata"],
@@ -145,7 +142,7 @@ function readFormat(value: unknown): AnswerFormat | null {
   }
 }
 
-/** Who asks for the sealed thoughts wants to see that there were some, and to send them back. */
+/** Requesting sealed reasoning requests its summary, too. */
 function readReasoning(request: JsonObject, warn: Warn): ReasoningRequest | null {
   const reasoning = objectOf(request["reasoning"]);
   const effort = readEffort(textOf(reasoning["effort"]), "reasoning.effort", warn);

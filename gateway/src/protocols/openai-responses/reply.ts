@@ -13,10 +13,7 @@ const replyMembers: ReadonlySet<string> = new Set([
   ...["object", "id", "status", "model", "usage", "service_tier", "tool_usage", "error", "output", "tools"],
 ]);
 
-/**
- * Reads a whole response or response.compaction: that it is one, and what it used. A failed response is an answer
- * like any other; a background one that still runs has used nothing yet. The bytes themselves go on unchanged.
- */
+/** Reads a response or response.compaction. A failed response is an answer, too; a running one has used nothing yet. */
 export function readResponsesReply(body: Uint8Array): ReplyFacts {
   const members = skimObject(body, 0, body.length, replyMembers);
   if (members === null) throw upstreamFault("The upstream's answer is not a JSON object.");
@@ -37,12 +34,12 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
   });
   const status = textOf(read(members.get("status")));
   const running = status === "queued" || status === "in_progress";
-  // What its tools did so far is told again at its end.
+  // Reported again when it completes.
   const usage = running && reading?.missingSide === "both" ? null : reading;
   const isTold = usage !== null && usage.missingSide === undefined;
   return {
     usage,
-    // Until it is done it says what was asked for.
+    // Until then it has the requested values.
     served: running
       ? undefined
       : readServed({ model: read(members.get("model")), service_tier: read(members.get("service_tier")) }, reported),
@@ -68,7 +65,7 @@ function readValue(body: Uint8Array, span: Span): unknown {
   }
 }
 
-/** The model that a response's `tools` name for making pictures. */
+/** The model of the image generation tool. */
 export function imageToolModel(bytes: Uint8Array, tools: Span | undefined): string {
   if (tools === undefined) return "";
   for (const { start, end } of skimArray(bytes, tools, bounds.jsonValuesMax) ?? []) {
@@ -81,10 +78,9 @@ export function imageToolModel(bytes: Uint8Array, tools: Span | undefined): stri
 
 const toolMembers: ReadonlySet<string> = new Set(["type", "model"]);
 
-/** Items of one stored answer that later calls may refer to. */
+/** Items of a stored answer that later calls may name. */
 export const keptItemsMax = 256;
 
-/** The ids of the items of a whole array, by which later calls may name them. */
 export function itemIds(bytes: Uint8Array, output: Span): string[] {
   return (skimArray(bytes, output, keptItemsMax) ?? []).flatMap((item) => itemId(bytes, item) ?? []);
 }

@@ -32,10 +32,10 @@ const promptMembers = ["instructions", "tools", "conversation", "prompt_cache_ke
 const compactBodies = new BodyReader(requestFields["responses-compact"], promptMembers, objectsOfOpenai);
 const countBodies = new BodyReader(requestFields["input-tokens"], promptMembers, objectsOfOpenai);
 
-/** Items of the input that bring tools with them. */
+/** Input items that add tools. */
 const toolMarks = ["additional_tools", "tool_search_output"].map((mark) => Buffer.from(mark));
 const toolLists: ReadonlySet<string> = new Set(["tools"]);
-/** Reads what governs a Responses request. Source: OpenAI API reference, "Create a model response". */
+/** Source: OpenAI API reference, "Create a model response". */
 export function readResponsesRequest(bytes: Uint8Array): RequestFacts {
   const body = bodies.read(bytes);
   const facts = promptFacts(body);
@@ -51,17 +51,16 @@ export function readResponsesRequest(bytes: Uint8Array): RequestFacts {
   return facts;
 }
 
-/** Reads what governs a compaction. Source: OpenAI API reference, "Compact a response". */
+/** Source: OpenAI API reference, "Compact a response". */
 export function readCompactRequest(bytes: Uint8Array): RequestFacts {
   return promptFacts(compactBodies.read(bytes));
 }
 
-/** The same of a count. Source: OpenAI API reference, "Get input token counts". */
+/** Source: OpenAI API reference, "Get input token counts". */
 export function readInputTokensRequest(bytes: Uint8Array): RequestFacts {
   return promptFacts(countBodies.read(bytes));
 }
 
-/** Of what is worked on. Whether there is anything is the upstream's to judge. */
 function promptFacts(body: RequestBody): OpenFacts {
   const { bytes } = body;
   const input = body.get("input");
@@ -74,7 +73,6 @@ function promptFacts(body: RequestBody): OpenFacts {
     ...body.objects(),
     ...(mayHoldIds(body) ? itemReferences(bytes, input) : noObjects),
   ];
-  // Of the tools, wherever they stand, and of the check of what goes in and comes out.
   const tools = toolFacts(bytes, body.get("tools"), ...inputTools(bytes, input));
   facts.serverTools = tools.serverTools;
   facts.hostedInput = tools.hostedInput;
@@ -84,7 +82,7 @@ function promptFacts(body: RequestBody): OpenFacts {
   return facts;
 }
 
-/** The lists of tools among the items of the input. */
+/** Lists of tools in input items. */
 function inputTools(body: Uint8Array, input: Span | undefined): readonly Span[] {
   if (input === undefined || body[input.start] !== OPEN_ARRAY) return [];
   const bytes = asBuffer(body).subarray(input.start, input.end);
@@ -100,7 +98,7 @@ function inputTools(body: Uint8Array, input: Span | undefined): readonly Span[] 
   return found;
 }
 
-/** It decides which account is asked: an id that is not read must not go on. */
+/** It decides the account, so an id that is too long is refused. */
 export function continuedResponse(body: Uint8Array, span: Span | null): NamedObject | null {
   if (span === null) return null;
   if (span.end - span.start > bounds.governingBytesMax) {
@@ -111,8 +109,8 @@ export function continuedResponse(body: Uint8Array, span: Span | null): NamedObj
 }
 
 /**
- * Items of earlier answers that an input names in the place of what they hold: references, whose type may be left out, and drawn
- * pictures without their bytes. Source: OpenAI API reference, "Create a model response"; guide "Image generation".
+ * Items of earlier answers named in the input: references, whose type is optional, and pictures without data. Source: OpenAI API
+ * reference, "Create a model response"; guide "Image generation".
  */
 function itemReferences(body: Uint8Array, input: Span | undefined): readonly NamedObject[] {
   if (input === undefined || body[input.start] !== OPEN_ARRAY) return noObjects;
@@ -135,7 +133,7 @@ function itemReferences(body: Uint8Array, input: Span | undefined): readonly Nam
   return found;
 }
 
-/** Two readers could disagree on which one counts. */
+/** Readers could disagree on which counts. */
 function refuseDuplicate(name: string): never {
   throw invalid("input", `has an item in which "${name}" stands twice`);
 }
@@ -147,10 +145,7 @@ function isNull(bytes: Uint8Array, span: Span | undefined): boolean {
 const referenceMembers: ReadonlySet<string> = new Set(["id", "type", "role", "result"]);
 const noObjects: readonly NamedObject[] = [];
 
-/**
- * A guess at the input's tokens: one for four bytes of JSON. Pictures and files inline as base64 are counted apart:
- * a picture costs about the same whatever its size in bytes, and a document is far larger in bytes than in text.
- */
+/** One token for four bytes. Base64 is counted apart: a picture costs about the same at any size, a document has less text than bytes. */
 function estimateInput(body: Uint8Array, spans: readonly (Span | undefined)[]): number {
   let tokens = 0;
   for (const span of spans) if (span !== undefined) tokens += estimate(body, span);
@@ -160,11 +155,9 @@ function estimateInput(body: Uint8Array, spans: readonly (Span | undefined)[]): 
 const pictureTokens = 1_000;
 const fileBytesPerToken = 64;
 const bytesPerToken = 4;
-/** Shorter ones are counted like text. */
 const base64BytesMin = 2_048;
 
 const pictureMark = Buffer.from("data:image/", "latin1");
-/** A media type with its parameters is in this many bytes before the data. */
 const mediaTypeBytesMax = 72;
 
 function estimate(body: Uint8Array, span: Span): number {

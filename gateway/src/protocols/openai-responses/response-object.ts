@@ -4,7 +4,7 @@ import type { JsonObject } from "../json/value.ts";
 import { customNames } from "../openai-chat/custom-tool.ts";
 import { groupByNamespace, isNamespaced, isSearch } from "./tool-kinds.ts";
 
-/** What is the same in all responses that the gateway writes: nothing is kept, and it says so. */
+/** Members equal in all responses of the gateway, which stores nothing. */
 const constantMembers = {
   object: "response",
   background: false,
@@ -16,7 +16,7 @@ const constantMembers = {
   access_programs: null,
 };
 
-/** What a Response object says of the request it answers. */
+/** The request as a Response repeats it. */
 export function responseEcho({ turn, createdAt }: AnswerContext, id: string, model: string): JsonObject {
   const instructions = turn.system.map((part) => part.text).join("\n\n");
   return {
@@ -33,7 +33,7 @@ export function responseEcho({ turn, createdAt }: AnswerContext, id: string, mod
     prompt_cache_key: turn.cacheKey,
     reasoning: { effort: turn.reasoning?.effort ?? null, summary: turn.reasoning?.visible === true ? "auto" : null },
     safety_identifier: turn.userId,
-    // What was used, not what was asked for: "auto" is none.
+    // The served tier; "auto" is none.
     service_tier: turn.serviceTier === null || turn.serviceTier === "auto" ? "default" : turn.serviceTier,
     temperature: turn.temperature ?? 1,
     text: {
@@ -85,7 +85,7 @@ function echoToolChoice(turn: RequestedTurn): string | JsonObject {
   return { type, name: tool !== undefined && isNamespaced(tool) ? tool.ownName : choice.name };
 }
 
-/** A response of which hardly anything is known, with every member that the specification requires. */
+/** A response with every member that the specification requires. */
 export function bareResponse(members: JsonObject): JsonObject {
   return {
     ...constantMembers,

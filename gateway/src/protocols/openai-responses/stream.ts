@@ -14,9 +14,8 @@ import { imageToolModel, itemId, itemIds, keptItemsMax } from "./reply.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 /**
- * Listens to response events. Cheap marks tell most of them apart; payloads are opened only at the start (for the
- * id), at the end (for the usage) and at errors. An `error` event is a failure but not yet the end: OpenAI sends
- * `response.failed` after it, and Codex reads only that one.
+ * Watches response events. Payloads are parsed only at the start, at the end and for errors. An `error` event does not end the stream:
+ * `response.failed` follows, which Codex reads.
  */
 export class ResponsesStreamTap extends EventTap implements StreamTap {
   ended = false;
@@ -26,7 +25,6 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
   readonly #tools = new OutputTools();
   readonly items: string[] = [];
   #reported: UsageReading | null = null;
-  /** Set by the terminal event. */
   #createdInOutput: readonly string[] = [];
   #rest: Uint8Array = emptyBytes;
 
@@ -34,7 +32,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
     return this.#createdInOutput.length > 0 ? this.#createdInOutput : this.#tools.containerIds;
   }
 
-  /** Usage is told once, in the terminal event; until then it is known what the upstream's tools have done. */
+  /** Until the terminal event only tool use is known. */
   get usage(): UsageReading | null {
     if (this.ended || !this.#tools.any) return this.#reported;
     return readResponsesUsage(null, { toolUsage: null, counted: this.#tools.use });
@@ -44,7 +42,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
     return this.#reported !== null;
   }
 
-  /** The terminal event was seen, be it only that its blank line is missing at the end of the bytes. */
+  /** Accepts a terminal event without its blank line. */
   complete(): boolean {
     const { held } = this.sse;
     if (!this.ended && held.length > 0 && terminalTypes.has(typeOf(eventLines(held, 0, held.length)))) {
@@ -58,7 +56,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
     return this.#rest;
   }
 
-  /** Goes on with the stream's own id and numbers. */
+  /** Continues the stream's ids and numbers. */
   breakOff(failure: Failure): Uint8Array {
     const response = bareFailedResponse(failure, this.id ?? "resp_unknown");
     return encoder.encode(failureEvents(failure, response, this.events));
@@ -88,11 +86,11 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
   #readBeginning(data: Uint8Array): void {
     const response = responseIn(data);
     this.id = textOf(readValue(data, response?.get("id")));
-    // The tier that it says now is the one that was asked for.
+    // The tier is still the requested one.
     this.served = readServed({ model: readValue(data, response?.get("model")) }, null);
   }
 
-  /** [DONE], which some proxies add, and errors in the shape of chat completions. */
+  /** [DONE], which some proxies add, and errors in chat's shape. */
   #inspectUntyped(data: Uint8Array): void {
     const text = decoder.decode(data);
     if (text.trim() === "[DONE]") return;
@@ -104,7 +102,6 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
     }
   }
 
-  /** Output is generated a token or a few at an event: short pieces count one, longer ones a token per four bytes. */
   #countContent(data: Uint8Array): void {
     const length = deltaLength(data);
     if (length === 0) return;
@@ -112,7 +109,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
     this.outputEstimate += length <= 16 ? 1 : Math.ceil(length / 4);
   }
 
-  /** Some end their streams without repeating the output, so items are counted as they come as well. */
+  /** Some streams end without repeating the output. */
   #readItem(data: Uint8Array): void {
     const item = skim(data, itemOnly)?.get("item");
     if (item === undefined) return;
@@ -121,7 +118,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
     if (id !== null && this.items.length < keptItemsMax) this.items.push(id);
   }
 
-  /** An event that is cut or broken does not end the stream; that it never ended will be noticed. */
+  /** A broken event does not end the stream. */
   #readTerminal(type: string, data: Uint8Array): void {
     const response = responseIn(data);
     if (response === null) return;
@@ -162,7 +159,7 @@ const deltaTypes: ReadonlySet<string> = new Set([
   "response.shell_call_command.delta",
   "response.audio.transcript.delta",
 ]);
-/** Events without content: what an answer begins and ends with, and the frames of what is still empty. */
+/** Events without content. */
 const emptyTypes: ReadonlySet<string> = new Set([
   ...startTypes,
   ...terminalTypes,
@@ -183,20 +180,20 @@ const emptyBytes = new Uint8Array(0);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** What the event's name says, where it is one of this dialect; else what its payload says. Empty: nothing. */
+/** The event's name if it is of this dialect, else the payload's type. Empty if neither. */
 function typeOf({ name, data }: EventLines): string {
   if (name.startsWith("response.") || name === "error" || name === "keepalive") return name;
   return textOf(readValue(data, skim(data, typeOnly)?.get("type"))) ?? "";
 }
 
-/** An item of another type than a message or thoughts is the call of a tool, which is content. */
+/** Items other than messages and reasoning are tool calls, which count as content. */
 function isPreamble(type: string, data: Uint8Array): boolean {
   if (type !== "response.output_item.added") return emptyTypes.has(type);
   const item = objectOf(parseObject(decoder.decode(data))?.["item"])["type"];
   return item === "message" || item === "reasoning";
 }
 
-/** Bytes of the `delta` text, as they stand escaped in the JSON. */
+/** In escaped bytes. */
 function deltaLength(data: Uint8Array): number {
   const event = Buffer.from(data.buffer, data.byteOffset, data.length);
   const mark = event.indexOf(deltaMark);
@@ -208,7 +205,6 @@ function deltaLength(data: Uint8Array): number {
   return end === event.length ? 0 : end - from;
 }
 
-/** Where the members of the response inside a lifecycle event stand; the rest of it is passed over. */
 function responseIn(data: Uint8Array): Map<string, Span> | null {
   const span = skim(data, responseOnly)?.get("response");
   return span === undefined ? null : skimObject(data, span.start, span.end, responseMembers);
@@ -218,7 +214,7 @@ function skim(data: Uint8Array, wanted: ReadonlySet<string>): Map<string, Span> 
   return skimObject(data, 0, data.length, wanted);
 }
 
-/** null for what is no JSON, which a skim does not see. */
+/** Null if it is not valid JSON. */
 function readValue(data: Uint8Array, span: Span | undefined): unknown {
   try {
     return span === undefined ? null : readSpan(data, span);

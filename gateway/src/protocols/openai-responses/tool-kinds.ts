@@ -1,10 +1,7 @@
 import type { TurnTool } from "#core/index.ts";
 import { type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
 
-/**
- * A tool out of a `namespace` tool. Elsewhere it is an ordinary tool under a joined name; that it has these two
- * members beside is how the writer of the answer finds its way back to namespace and name.
- */
+/** A tool of a `namespace`. Elsewhere it has a joined name; these members restore it in the answer. */
 export interface NamespacedTool extends TurnTool {
   readonly namespace: string;
   readonly ownName: string;
@@ -19,7 +16,7 @@ export function joinedName(namespace: string, name: string): string {
   return namespace.endsWith("__") ? namespace + name : `${namespace}__${name}`;
 }
 
-/** The tools of a turn as the Responses API lists them, namespaces put together again. */
+/** Lists tools with their namespaces restored. */
 export function groupByNamespace(
   tools: readonly TurnTool[],
   write: (tool: TurnTool, name: string) => JsonObject,
@@ -43,8 +40,8 @@ export function groupByNamespace(
 }
 
 /**
- * OpenAI's `tool_search` that the caller runs itself: Codex finds the tools of its MCP servers so. Elsewhere it is an ordinary
- * tool of this name. That it has this member beside is how the writer of the answer makes a `tool_search_call` of its calls.
+ * OpenAI's `tool_search` run by the caller (Codex finds MCP tools with it). Elsewhere it is an ordinary tool; `finds` makes its calls a
+ * `tool_search_call` again.
  */
 export interface SearchTool extends TurnTool {
   readonly finds: "tools";
@@ -68,24 +65,22 @@ export function readSearchTool(tool: JsonObject): SearchTool {
   };
 }
 
-/** For a search that says nothing of its arguments. */
 const defaultSearchParameters = Object.freeze({
   type: "object",
   properties: { query: { type: "string", description: "What the tools that are looked for should do." } },
   required: ["query"],
 });
 
-/** The arguments of a `tool_search_call` are a value, not text. */
 export function searchArgumentsText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? {});
 }
 
-/** The same back. What is no object is quoted as the model wrote it. */
+/** Text if it is not an object. */
 export function parseSearchArguments(argumentsText: string): JsonObject | string {
   return parseObject(argumentsText) ?? argumentsText;
 }
 
-/** What the model is told of the tools that were found: it can call them by these names from now on. */
+/** Tells the model the names of the tools found. */
 export function foundToolsText(tools: readonly TurnTool[]): string {
   if (tools.length === 0) return "No tools were found.";
   return JSON.stringify({ tools: tools.map(({ name, description }) => ({ name, description })) });

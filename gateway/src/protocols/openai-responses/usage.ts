@@ -13,11 +13,7 @@ import {
   usesTools,
 } from "../usage/reading.ts";
 
-/**
- * A response's usage in classes that do not overlap. `cached_tokens` and `cache_write_tokens` are included in
- * `input_tokens`, reasoning in `output_tokens`. Returns null when there is no usable object and no tool was used, so that
- * nobody takes silence for zero.
- */
+/** Splits a response's usage into classes. Totals include cache and reasoning. Null without a usable object or tool use. */
 export function readResponsesUsage(reported: unknown, tools: ToolReports = noReports): UsageReading | null {
   const told = objectOf(reported);
   const input = countOf(told["input_tokens"]);
@@ -32,7 +28,7 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
   const cacheRead = Math.min(countOf(inputDetails["cached_tokens"]) ?? 0, inputTotal);
   const cacheWrite = Math.min(countOf(inputDetails["cache_write_tokens"]) ?? 0, inputTotal - cacheRead);
   const kept = objectOf(inputDetails["cache_write_tokens_details"]);
-  // What is kept for twelve hours is of the longer of two classes, as the wish for it is when it is translated.
+  // Twelve hours count as the longer class.
   const cacheWrite1h = Math.min(countOf(kept["ttl_12h_tokens"]) ?? 0, cacheWrite);
   const { beyond, unexplained } = compareTotal(countOf(told["total_tokens"]), [input, output]);
   const outputTotal = (output ?? 0) + beyond;
@@ -54,19 +50,17 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
   };
 }
 
-/** What else a response tells of its upstream's own tools. */
 interface ToolReports {
-  /** Its `tool_usage`. */
+  /** The response's `tool_usage`. */
   readonly toolUsage: unknown;
-  /** Counted in its output. */
+  /** Counted in the output. */
   readonly counted: ServerToolUse;
-  /** Of its pictures, beside what they used. `model`: the upstream's name of what made them; empty where it is not told. */
+  /** Pictures drawn. `model`: the upstream's name of the image model, or empty. */
   readonly images?: { readonly pictures: number; readonly model: string };
 }
 
 const noReports: ToolReports = { toolUsage: null, counted: noServerTools };
 
-/** The same back in a response's shape, whose totals include every class. */
 export function writeResponsesUsage(usage: Usage): object {
   const cacheWrite = usage.cacheWrite5m + usage.cacheWrite1h;
   const input = inputTokensOf(usage);
@@ -81,8 +75,8 @@ export function writeResponsesUsage(usage: Usage): object {
 }
 
 /**
- * What the model behind the tool that makes pictures used: "usage reported by hosted tools, separate from base model `usage`"
- * (OpenAI's SDK, Response.tool_usage). Empty where no token is told.
+ * Use of the image model: "usage reported by hosted tools, separate from base model `usage`" (OpenAI's SDK, Response.tool_usage). Empty
+ * without tokens.
  */
 function imageToolUsage(toolUsage: unknown, { pictures, model } = { pictures: 0, model: "" }): readonly OtherUsage[] {
   const told = objectOf(toolUsage)["image_gen"];

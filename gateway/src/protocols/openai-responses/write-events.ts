@@ -31,7 +31,7 @@ import { responseEcho } from "./response-object.ts";
 import { isNamespaced, isSearch } from "./tool-kinds.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
-/** A whole answer is the response with which its stream would end. */
+/** A whole answer is the last response of its stream. */
 export function writeResponsesAnswer(answer: Answer, context: AnswerContext): Uint8Array {
   const writer = new ResponsesEventWriter(context);
   for (const event of answerEvents(answer)) writer.write(event);
@@ -39,26 +39,25 @@ export function writeResponsesAnswer(answer: Answer, context: AnswerContext): Ui
 }
 
 /**
- * Writes an answer as response events: everything is numbered, every `done` repeats what its deltas said, and the
- * terminal event repeats it all. SDKs and Codex rely on this order.
+ * Writes response events. Events are numbered, `done` events repeat their deltas, and the last event repeats everything. SDKs and Codex
+ * rely on this.
  */
 export class ResponsesEventWriter implements EventWriter {
   readonly repeatsOutput = true;
-  /** The response as it was last said, as JSON text. */
+  /** The last rendered response as JSON text. */
   response = "";
 
   readonly #context: AnswerContext;
   readonly #lines = new NumberedEvents();
-  /** The called tools that are not plain functions. */
   readonly #custom: ReadonlySet<string>;
   readonly #tools: ReadonlyMap<string, TurnTool>;
   readonly #done: string[] = [];
-  /** What the request said, as JSON text without its closing brace. */
+  /** The request's members as JSON text without the closing brace. */
   #echo = "";
-  /** Closed only when the next item begins or the answer ends: until then more may join it. */
+  /** Stays open until the next item begins, since more blocks may join it. */
   #item: OutputItem | null = null;
   #inBlock = false;
-  /** The seal of the open tool call, written behind it. */
+  /** Seal of the open tool call, written after it. */
   #callSeal: Seal | null = null;
   #refused = false;
   #length = 0;
@@ -112,7 +111,7 @@ export class ResponsesEventWriter implements EventWriter {
   }
 
   #startBlock(block: BlockHead): string {
-    // A picture given by address has no place in this dialect but in text.
+    // A picture given by URL becomes text.
     const linked = block.kind === "image" && block.source.kind !== "base64" ? block.source : null;
     const head: BlockHead = linked === null ? block : { kind: "text" };
     if (head.kind === "refusal") this.#refused = true;
@@ -174,7 +173,7 @@ export class ResponsesEventWriter implements EventWriter {
     else this.#callSeal = seal;
   }
 
-  /** Closes the open item, and puts the seal of a call behind it. */
+  /** Closes the open item and adds the seal of a call. */
   #close(status: "completed" | "incomplete"): string {
     const item = this.#item;
     if (item === null) return "";
@@ -205,7 +204,7 @@ export class ResponsesEventWriter implements EventWriter {
     return compacted + this.#lines.line(`response.${status}`, `"response":${this.#renderResponse(said, this.#done)}`);
   }
 
-  /** Throws Failure: what is not the whole summary is shown to nobody. */
+  /** Throws Failure instead of showing a partial summary. */
   #endCompaction(): string {
     const summary = this.#item instanceof CompactionItem ? this.#item.summary : "";
     requireSummary(summary, this.#finish?.reason ?? "error");
@@ -216,7 +215,7 @@ export class ResponsesEventWriter implements EventWriter {
     this.#ended = true;
     const sequence = this.#lines.next;
     if (this.#isCompaction) this.#item = null;
-    // What was begun is shown as far as it came; that it is done is not said, so that nobody acts on it.
+    // Shows partial output without `done` events, so that nobody acts on it.
     if (this.#inBlock) this.#item?.endBlock();
     this.#close("incomplete");
     const error = responseError(failure);
@@ -231,7 +230,7 @@ export class ResponsesEventWriter implements EventWriter {
     return this.#usage === null ? null : writeResponsesUsage(this.#usage);
   }
 
-  /** Why the answer is not whole; null when it is. A refusal without a word of its own is a filtered answer. */
+  /** Null if the answer is complete. A refusal without text is a filtered answer. */
   #incomplete(): { readonly reason: "max_output_tokens" | "content_filter" } | null {
     switch (this.#finish?.reason) {
       case "length":

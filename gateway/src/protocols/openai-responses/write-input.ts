@@ -13,27 +13,26 @@ import { dataUri } from "../turn/data-uri.ts";
 import { canOpen } from "../turn/seal-text.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
 
-/** OpenAI refuses longer ids of calls and users, and longer cache keys. */
+/** OpenAI's limit for ids of calls and users, and for cache keys. */
 export const idCharactersMax = 64;
 
 /**
- * Messages as items. The API refuses a history in which a call has no output, an output no call, or in which
- * reasoning is not followed by what came of it: such gaps are filled or left out here.
+ * Writes messages as items. The API refuses calls without output, outputs without a call, and reasoning without a following item: gaps
+ * are filled or dropped.
  */
 export class InputWriter {
   readonly items: JsonObject[] = [];
-  /** Reasoning of the target's own account was among the messages and went back. */
+  /** Reasoning of the target's own account was sent back. */
   hasOwnReasoning = false;
 
   readonly #target: TurnTarget;
   readonly #warn: Warn;
-  /** Calls that wait for their output, by the id of the turn: the id they were written with. */
+  /** Calls without output: written id by turn id. */
   readonly #waiting = new Map<string, string>();
   readonly #used = new Set<string>();
-  /** Parts of the message that is being put together. */
   #content: JsonObject[] = [];
   #role: TurnMessage["role"] = "user";
-  /** Reasoning that goes out with the item that follows it. */
+  /** Written before the next item. */
   #thoughts: JsonObject[] = [];
 
   constructor(target: TurnTarget, warn: Warn) {
@@ -83,7 +82,7 @@ export class InputWriter {
       this.#warn("a tool call that stands twice was left out");
       return;
     }
-    // Some vendors count their ids anew in every answer; here an id stands for one call.
+    // Some vendors reuse ids in every answer; here they must be unique.
     let call_id = shortId(part.id, "call_", idCharactersMax);
     for (let use = 2; this.#used.has(call_id); use++) call_id = shortId(`${part.id}_${use}`, "call_", idCharactersMax);
     this.#used.add(call_id);
@@ -109,7 +108,7 @@ export class InputWriter {
     this.#item({ type: "function_call_output", call_id, output: this.#outputOf(part) });
   }
 
-  /** A text where text is all there is. That it is an error is said in it: the API has no mark for it. */
+  /** Errors have no field, so the text says it. */
   #outputOf(part: ToolResultPart): string | JsonObject[] {
     const texts = part.parts.flatMap((inner) => (inner.kind === "text" ? [inner.text] : []));
     if (texts.length === part.parts.length) {
@@ -154,7 +153,7 @@ export class InputWriter {
     this.items.push(item);
   }
 
-  /** Before the conversation goes on: calls that get no result in what comes next. */
+  /** Answers calls without a result before the conversation continues. */
   #addMissingResults(results: ReadonlySet<string>): void {
     for (const [id, call_id] of this.#waiting) {
       if (results.has(id)) continue;
@@ -165,12 +164,11 @@ export class InputWriter {
   }
 }
 
-/** An assistant that says nothing but calls: they belong to the ones before. */
 function isCallsOnly({ role, parts }: TurnMessage): boolean {
   return role === "assistant" && parts.every((part) => part.kind === "tool-call");
 }
 
-/** Results from here on, up to where the assistant speaks again. */
+/** Results up to the assistant's next answer. */
 function resultsFrom(messages: readonly TurnMessage[], index: number): Set<string> {
   const results = new Set<string>();
   for (const message of messages.slice(index)) {
@@ -180,7 +178,6 @@ function resultsFrom(messages: readonly TurnMessage[], index: number): Set<strin
   return results;
 }
 
-/** A part of a user's message or of a tool's output. */
 function writeInputPart(part: TextPart | MediaPart, traits: DialectTraits, warn: Warn): JsonObject {
   if (part.kind === "text") return { type: "input_text", text: part.text };
   switch (part.kind) {

@@ -1,7 +1,7 @@
 import type { AnswerFormat, ReasoningRequest, SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
-import { type JsonObject, jsonBytes, said, unsupported } from "../json/value.ts";
+import { type JsonObject, jsonBytes, orUndefined, unsupported } from "../json/value.ts";
 import { fitReasoning, openaiSampling } from "../turn/reasoning.ts";
 import type { Effort } from "../turn/reasoning-traits.ts";
 import { toolSchema, writeNamedSchema } from "../turn/schemas.ts";
@@ -10,7 +10,7 @@ import { shortId, shortToolName } from "../turn/tool-calls.ts";
 import { picturesDropped, warnOnce } from "../turn/warnings.ts";
 import { InputWriter, idCharactersMax } from "./write-input.ts";
 
-/** A turn as a Responses request that keeps nothing at the upstream. */
+/** Writes a request that stores nothing at the upstream. */
 export function writeResponsesTurn(turn: Turn, target: TurnTarget, warning: Warn): Uint8Array {
   if (turn.choices > 1) throw unsupported("n", "This model's upstream gives one answer only.");
   const warn = warnOnce(warning);
@@ -26,34 +26,34 @@ export function writeResponsesTurn(turn: Turn, target: TurnTarget, warning: Warn
   const tools = [...turn.tools.map((tool) => writeTool(tool, warn)), ...(search === null ? [] : [search.tool])];
   const { toolChoice, userId, cacheKey } = turn;
   const chooses = turn.tools.length > 0;
-  // Models that do not reason refuse a request that asks for sealed reasoning, so only a wish for it does.
+  // Models without reasoning refuse this.
   const wantsSeals = input.hasOwnReasoning || (reasoning !== null && reasoning["effort"] !== "none");
   const body = {
     model: target.upstreamModel,
-    // Instructions alone are no input; said as a message they are.
+    // Instructions alone are not accepted as input.
     input: input.items.length > 0 ? input.items : [{ role: "system", content: instructions }],
     store: false,
     stream: turn.stream ? true : undefined,
     instructions: instructions !== "" && input.items.length > 0 ? instructions : undefined,
-    max_output_tokens: said(outputTokensMax),
-    temperature: said(temperature),
-    top_p: said(topP),
+    max_output_tokens: orUndefined(outputTokensMax),
+    temperature: orUndefined(temperature),
+    top_p: orUndefined(topP),
     tools: tools.length > 0 ? tools : undefined,
     max_tool_calls: search?.callsMax ?? undefined,
     tool_choice: chooses && toolChoice !== null ? writeToolChoice(toolChoice) : undefined,
-    parallel_tool_calls: chooses ? said(turn.parallelToolCalls) : undefined,
-    reasoning: said(reasoning),
+    parallel_tool_calls: chooses ? orUndefined(turn.parallelToolCalls) : undefined,
+    reasoning: orUndefined(reasoning),
     include: wantsSeals ? ["reasoning.encrypted_content"] : undefined,
-    text: said(writeText(turn, target.traits, warn)),
-    metadata: said(writeMetadata(turn.metadata, warn)),
+    text: orUndefined(writeText(turn, target.traits, warn)),
+    metadata: orUndefined(writeMetadata(turn.metadata, warn)),
     safety_identifier: userId === null ? undefined : shortId(userId, "user_", idCharactersMax),
     prompt_cache_key: cacheKey === null ? undefined : shortId(cacheKey, "key_", idCharactersMax),
-    service_tier: said(serviceTier(turn.serviceTier, warn)),
+    service_tier: orUndefined(serviceTier(turn.serviceTier, warn)),
   };
   return jsonBytes(body);
 }
 
-/** The API refuses a smaller cap. */
+/** The API's minimum. */
 const outputTokensMin = 16;
 
 function warnOfTheUnsayable(turn: Turn, warn: Warn): void {
@@ -67,7 +67,6 @@ function warnOfTheUnsayable(turn: Turn, warn: Warn): void {
   if (turn.frequencyPenalty !== null) lost("frequency_penalty");
 }
 
-/** They have no place in this dialect, and were told so. */
 function withoutPenalties(turn: Turn): Turn {
   return { ...turn, presencePenalty: null, frequencyPenalty: null };
 }
@@ -83,9 +82,9 @@ function writeTool(tool: TurnTool, warn: Warn): JsonObject {
   return {
     type: "function",
     name: shortToolName(tool.name),
-    description: said(tool.description),
+    description: orUndefined(tool.description),
     parameters,
-    // Left unsaid, this API would hold the schema to rules that other dialects do not know.
+    // The default here is strict.
     strict: strict ?? false,
   };
 }
@@ -98,7 +97,7 @@ function writeToolChoice(choice: ToolChoice): string | JsonObject {
 function writeReasoning(requested: ReasoningRequest, { reasoning = {} }: DialectTraits, warn: Warn): JsonObject | null {
   const asked = requested.effort ?? (requested.budgetTokens === null ? null : effortOf(requested.budgetTokens));
   const told = fitReasoning(requested, asked, reasoning, warn);
-  // In this dialect the effort is the only switch; the least of some vendors is no reasoning.
+  // Effort is the only switch. Some vendors' least effort is no reasoning.
   const off = reasoning.efforts?.includes("minimal") === true ? "minimal" : "none";
   const effort = told.on === false ? off : told.effort;
   if (reasoning.never === true || (effort === null && !requested.visible)) return null;
@@ -123,7 +122,7 @@ const budgets: readonly (readonly [number, Effort])[] = [
 function writeText(turn: Turn, traits: DialectTraits, warn: Warn): JsonObject | null {
   const { format, verbosity } = turn;
   if (format === null && verbosity === null) return null;
-  return { format: format === null ? undefined : writeFormat(format, traits, warn), verbosity: said(verbosity) };
+  return { format: format === null ? undefined : writeFormat(format, traits, warn), verbosity: orUndefined(verbosity) };
 }
 
 function writeFormat(format: AnswerFormat, traits: DialectTraits, warn: Warn): JsonObject {
@@ -152,7 +151,7 @@ function serviceTier(tier: string | null, warn: Warn): string | null {
 
 const tiers: ReadonlySet<string> = new Set(["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"]);
 
-/** The tool, and the cap on calls of the upstream's own tools, of which it is the only one. */
+/** `callsMax` limits all of the upstream's tools, of which search is the only one. */
 function writeWebSearch(
   { search }: Turn,
   warn: Warn,

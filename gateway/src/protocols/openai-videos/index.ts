@@ -13,13 +13,12 @@ import type { ScanLimits } from "../json/scan.ts";
 import { invalid, isObject, type JsonObject } from "../json/value.ts";
 import { parseBounded } from "../request/members.ts";
 
-/** OpenAI's videos as callers speak them: a second way to ask for a video task, and to be shown one. */
+/** Video tasks in OpenAI's dialect. */
 export { frameSize, type RemixedVideo, type RenamedMembers, readVideoMembers, videoObject } from "./video-members.ts";
 
 /**
- * A form as the members that the same request has in JSON. OpenAI's clients write `metadata[scene]` for a member within an
- * object and `references[]` for one of a list. A form knows only text: what a task has as a number, a yes or no, or an object
- * is read as such. Throws Failure invalid_request for what can be read in two ways.
+ * Converts a form to the same request as JSON. `metadata[scene]` is a member, `references[]` a list item. Numbers, booleans and objects
+ * are parsed by the task's table. Throws Failure invalid_request for ambiguous names.
  */
 export function formMembers({ fields, files }: FormContent): JsonObject {
   const root: Branch = new Map();
@@ -40,7 +39,7 @@ function setMember(root: Branch, name: string, value: unknown): void {
   let at = root;
   let key = first;
   for (const part of path) {
-    // The place behind the last one of a list; deeper lists could be read in two ways.
+    // A new item of a list; nested lists would be ambiguous.
     const inner = at.get(key) ?? new Map<string, unknown>();
     if (!(inner instanceof Map) || (part === "" && path.at(-1) !== part)) throw ambiguousName(name);
     at.set(key, inner);
@@ -51,7 +50,7 @@ function setMember(root: Branch, name: string, value: unknown): void {
   at.set(key, value);
 }
 
-/** Names of members do not begin with it: it cannot stand in the head of a part. */
+/** Cannot occur in a member's name. */
 const listMark = "\n";
 
 function asObject(branch: Branch): JsonObject {
@@ -78,17 +77,17 @@ const numbers = namesOf("integer");
 const flags = namesOf("boolean");
 const objects = new Set([...namesOf("object"), ...namesOf("array")]);
 
-/** What may stand as text in JSON too stays text: `seconds` is no number. */
+/** Members that may be a string stay strings, such as `seconds`. */
 function namesOf(type: FieldType): ReadonlySet<string> {
   const hasType = ({ type: types = [] }: RequestField) =>
     [types].flat().includes(type) && (type === "object" || !Array.isArray(types));
   return new Set(Object.entries(taskFields).flatMap(([name, field]) => (hasType(field) ? [name] : [])));
 }
 
-/** As few values as a JSON body of a task may hold. Throws Failure request_too_large for more. */
+/** Throws Failure request_too_large beyond the bounds of a task. */
 function parsed(name: string, text: string): unknown {
   try {
-    // Whole JSON inside is whole JSON itself: only a comma or a bracket that is not its own could make two members of it.
+    // Stray brackets or commas in the text would make it several members.
     const { value, ...more } = parseBounded(encoder.encode(`{"value":${text}}`), limits);
     if (Object.keys(more).length === 0 && (isObject(value) || Array.isArray(value))) return value;
   } catch (thrown) {

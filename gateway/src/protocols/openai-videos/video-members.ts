@@ -3,19 +3,18 @@ import { checkFields, shownState, type Task, videoIdOf } from "#core/index.ts";
 import { invalid, isObject, type JsonObject, misspelled, textOf } from "../json/value.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 
-/** A task's members that were said by another name: `duration` → `seconds`. */
+/** Members of a task renamed by this dialect: `duration` → `seconds`. */
 export type RenamedMembers = Readonly<Record<string, string>>;
 
-/** The video that is made anew: its public model, and our id of its task. */
+/** The video to remix: its public model and task id. */
 export interface RemixedVideo {
   readonly model: string;
   readonly taskId: string;
 }
 
 /**
- * OpenAI's members of a video as those of `POST /v1/video/tasks`: `seconds`, `size` and `input_reference` are read, everything else stays
- * as it is, so that whatever a task can be asked for can be asked for here too. Throws Failure invalid_request, by the name
- * that the caller used.
+ * Converts OpenAI's members to those of `POST /v1/video/tasks`: `seconds`, `size` and `input_reference` are translated, others pass.
+ * Throws Failure invalid_request with the caller's names.
  */
 export function readVideoMembers(body: JsonObject, remix: RemixedVideo | null) {
   const others: [string, unknown][] = [];
@@ -57,15 +56,15 @@ function headOf(body: JsonObject, remix: RemixedVideo | null): [string, unknown]
   ];
 }
 
-/** What OpenAI takes where no model is named. */
+/** OpenAI's default. */
 const defaultModel = "sora-2";
 
 const { model, seconds, size, input_reference } = openAiVideoFields;
-/** Whatever else is there is checked as a task's own. */
+/** Other members are checked as a task's. */
 const openaiFields = { model, seconds, size, input_reference };
 const openaiNames = new GovernedNames([...Object.keys(openaiFields), "prompt"]);
 
-/** They belong to an account that many may share, and nobody can make one here. */
+/** Characters belong to the account, which callers share. */
 const characters: ReadonlySet<string> = new Set(["characters", "character_ids"]);
 const charactersUnsupported = "names characters of the upstream's account, which are not offered here";
 
@@ -75,7 +74,7 @@ function readSize(value: unknown): { readonly ratio: string; readonly resolution
   throw invalid("size", openAiVideoFields.size.must);
 }
 
-/** A picture is the first frame, as with OpenAI; a video is what the new one should look like. */
+/** A picture is the first frame, a video a reference. */
 function readReference(value: unknown): Readonly<Record<string, unknown>> {
   const url = typeof value === "string" ? value : urlIn(value);
   if (/^data:video\//i.test(url)) return { references: [{ url, type: "video" }] };
@@ -97,10 +96,7 @@ function urlIn(value: unknown): string {
   throw invalid("input_reference", openAiVideoFields.input_reference.must);
 }
 
-/**
- * A video task as OpenAI's clients are shown a video (openai@7.55.0, resources/videos). Times are Unix seconds. What was neither
- * asked for nor told by the upstream is null.
- */
+/** A video task as OpenAI's SDK reads it (openai@7.55.0, resources/videos). Times are Unix seconds. */
 export function videoObject(task: Task): Readonly<Record<string, unknown>> {
   const { asked, output } = task;
   const done = task.state === "succeeded";
@@ -123,7 +119,7 @@ export function videoObject(task: Task): Readonly<Record<string, unknown>> {
   };
 }
 
-/** A video that was taken back or given up has failed, in words that OpenAI's clients wait for. */
+/** OpenAI has no cancelled or expired videos. */
 const statuses = {
   queued: "queued",
   running: "in_progress",
@@ -139,8 +135,8 @@ function errorOf({ state, error, finishedAt }: Task): Task["error"] {
 }
 
 /**
- * Pixels of a `ratio` (`16:9`) and a `resolution` (`720p`, the lines of the shorter side), both sides even. What one of
- * them leaves open is 16:9 or 720p; null when both do, and when either is not of its form (`adaptive`).
+ * Pixels for a `ratio` (`16:9`) and `resolution` (`720p`), both even. Defaults are 16:9 and 720p; null without either, or for other
+ * values (`adaptive`).
  */
 export function frameSize(ratio: string | null, resolution: string | null) {
   if (ratio === null && resolution === null) return null;
@@ -155,10 +151,7 @@ export function frameSize(ratio: string | null, resolution: string | null) {
   return across >= down ? { width: longer, height: shorter } : { width: shorter, height: longer };
 }
 
-/**
- * The other way round: what `1280x720` is in `ratio` and `resolution`, exactly. null for what is not of that form, and for
- * odd sides, which no video has.
- */
+/** Reverses `frameSize` exactly. Null for other forms and odd sizes. */
 export function ratioAndResolution(size: string): { readonly ratio: string; readonly resolution: string } | null {
   const [, across, down] = /^([1-9]\d{1,3})x([1-9]\d{1,3})$/.exec(size) ?? [];
   if (across === undefined || down === undefined) return null;

@@ -5,32 +5,32 @@ import type { Span } from "../json/cursor.ts";
 import { scanIfObject } from "../json/scan.ts";
 import { readSmall } from "./members.ts";
 
-/** What becomes of one member that the gateway governs. */
+/** What happens to one governed member. */
 interface MemberRule {
-  /** Values that choose nothing and cost no more; they go on. null always does. */
+  /** Values that are harmless and pass. null always passes. */
   readonly takes?: readonly (string | number | boolean)[];
-  /** The object that holds the member goes with it: it means nothing without. */
+  /** Remove the object that holds the member, too. */
   readonly whole?: true;
-  /** Said to the caller in the place of leaving it out, where leaving it out would break a promise made to somebody. */
+  /** Error text: the request is refused instead of changed. */
   readonly refused?: string;
 }
 
-/** By the names of `choosingMembers`. */
+/** By the names of `governedMembers`. */
 export type MemberRules = Readonly<Record<string, MemberRule>>;
 
 export interface GovernedMembers {
   readonly names: readonly string[];
-  /** A member without one is left out, whatever it says. */
+  /** A member without a rule is always removed. */
   readonly rules: MemberRules;
 }
 
 /**
- * A body without those members that would choose a model past its grant or cost more than its price, and which those were.
- * Throws Failure invalid_request for one that is refused. Such bodies are rare, so it is scanned once more.
+ * Removes members that would choose a model past its grant or raise the cost, and lists them. Throws Failure invalid_request for members
+ * that are refused. Such bodies are rare, so they are scanned again.
  */
 export function governBody(body: Uint8Array, { names, rules }: GovernedMembers): { made: Uint8Array; left: string[] } {
   const left: string[] = [];
-  /** Members of objects at the top that are left out, by the object. */
+  /** Members to remove, by their object. */
   const inside = new Map<string, string[]>();
   const found = scanIfObject(body, new Set(names.map(holderOf)));
   for (const name of names) {
@@ -60,7 +60,7 @@ export function governBody(body: Uint8Array, { names, rules }: GovernedMembers):
   return { made: left.length === 0 ? body : made, left };
 }
 
-/** What the member of an object at the top says; null where there is no such object or member. */
+/** The value of a member of a top-level object; null if absent. */
 function memberOf(body: Uint8Array, span: Span, member: string): unknown {
   const inner = body.subarray(span.start, span.end);
   return readSmall(inner, scanIfObject(inner, new Set([member]))?.get(member));
@@ -74,13 +74,13 @@ function isOneOf(value: unknown, takes: readonly (string | number | boolean)[]):
   return takes.includes(typeof value === "string" ? value.toLowerCase() : (value as number));
 }
 
-/** The body for the upstream; the very same bytes where nothing is different in them. */
+/** The body for the upstream; the same bytes if nothing changes. */
 export function patchRequest(wire: Wire, body: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array {
   const edits = wire.requestEdits(body, facts, upstreamModel);
   return edits.length === 0 ? body : splice(body, edits);
 }
 
-/** The same as pieces of the caller's body and what stands between them: nothing is copied. See `patchesAtOnce`. */
+/** Like `patchRequest`, but without copying: pieces of the body and the texts between them. */
 export function patchRequestPieces(
   wire: Wire,
   body: Uint8Array,
@@ -90,7 +90,7 @@ export function patchRequestPieces(
   return splicedPieces(body, wire.requestEdits(body, facts, upstreamModel));
 }
 
-/** Whether the edits of a request are known without looking through much of its body. */
+/** Whether the edits are known without scanning much of the body. */
 export function canPatchQuickly({ scansForEdits }: Wire, { streamOptionsSpan }: RequestFacts): boolean {
   if (scansForEdits === true) return false;
   return streamOptionsSpan === null || streamOptionsSpan.end - streamOptionsSpan.start <= bounds.governingBytesMax;

@@ -3,24 +3,23 @@ import { COLON, COMMA, OPEN_ARRAY, QUOTE, type Span, skipSpace, stringEnd, value
 import { skimObject, skimValue } from "../json/skim.ts";
 import { sizeOf } from "./members.ts";
 
-/** Shorter prompts are not cached by vendors: about 1,024 tokens. */
+/** Vendors do not cache shorter prompts: about 1,024 tokens. */
 const cachedPromptBytesMin = 4 * 1024;
-/** By how many messages and texts, and how many bytes of each text, the calls of one conversation are known. */
+/** Limits of what identifies a conversation. */
 const prefixMessagesMax = 16;
 const prefixTextsMax = 256;
 const prefixTextBytesMax = 8 * 1024;
 
-/** Where a body says how its conversation begins; left out where a member is not there. */
+/** Spans of the members with which a conversation begins. */
 export interface ConversationSpans {
   readonly system?: Span | undefined;
-  /** A list of messages, oldest first, or one text. */
+  /** Messages, oldest first, or one text. */
   readonly messages?: Span | undefined;
 }
 
 /**
- * A short text that is the same for each turn of one conversation: a hash of its system prompt and of its messages up to
- * the first one of the user. Only what people and programs wrote counts, so that a cache mark that moves on, or a text that becomes a
- * list of one part, changes nothing. null for a prompt that no vendor would cache, unless it asks for that.
+ * A hash of the system prompt and the messages up to the first of the user, equal for all turns of a conversation. Only texts count, not
+ * cache marks or whether content is a list. Null for prompts too short to be cached, unless they ask for caching.
  */
 export function conversationFingerprint(body: Uint8Array, { system, messages }: ConversationSpans): string | null {
   const bytes = asBuffer(body);
@@ -32,7 +31,7 @@ export function conversationFingerprint(body: Uint8Array, { system, messages }: 
   return hash.value.toString(36);
 }
 
-/** The messages up to the first of the user; what has no role is the user's. */
+/** A message without a role is the user's. */
 function* untilUser(bytes: Buffer, messages: Span): Iterable<Span> {
   if (bytes[messages.start] !== OPEN_ARRAY) {
     yield messages;
@@ -49,7 +48,7 @@ function* untilUser(bytes: Buffer, messages: Span): Iterable<Span> {
   }
 }
 
-/** Hashes the texts in values, but for members that tell only of their shape. Of a long text its ends and its length count. */
+/** Hashes the texts in a value except members of its form. Of a long text only both ends and the length count. */
 function addTexts(hash: { value: bigint; textsLeft: number }, bytes: Buffer, { start, end }: Span): void {
   for (let at = start; at < end && hash.textsLeft > 0; ) {
     if (bytes[at] !== QUOTE) {

@@ -10,8 +10,8 @@ import { sealCutsInInput } from "../openai-responses/foreign-seals.ts";
 import { sealMark } from "../turn/seal-text.ts";
 
 /**
- * A body without what other vendors sealed in an earlier turn of its conversation: its upstream, whose dialect it is, could not read
- * it, and would refuse the whole. Every other byte stays as it is. For bodies whose grammar was checked.
+ * Removes what other vendors sealed in earlier turns, since this upstream could not read it and would refuse the request. Other bytes
+ * stay. The grammar must have been checked.
  */
 export function removeForeignSeals(
   body: Uint8Array,
@@ -31,10 +31,7 @@ export function removeForeignSeals(
   );
 }
 
-/**
- * Whether a body of this dialect may hold what one of our translations sealed. Only looked for in the bytes, since almost
- * no body does: a text that speaks of seals is taken for one here, and left alone by whoever looks closer.
- */
+/** A quick search of the bytes. Texts about seals give false positives, which `removeForeignSeals` leaves alone. */
 export function mayHoldForeignSeals(body: Uint8Array, dialect: WireDialectId): boolean {
   const looked = marks[dialect];
   if (looked === undefined) return false;
@@ -42,10 +39,10 @@ export function mayHoldForeignSeals(body: Uint8Array, dialect: WireDialectId): b
   return looked.some((mark) => bytes.includes(mark));
 }
 
-/** How the string begins: letters and digits, which no serialiser escapes. Whoever does so hides a seal from nobody but its vendor. */
+/** Letters and digits, which no serializer escapes. */
 const plainMarks = [Buffer.from(`"${sealMark.replace(/\W+$/, "")}`)];
 
-/** By the dialects that have a field for a seal. */
+/** Dialects with a field for a seal. */
 const marks: Partial<Record<WireDialectId, readonly Buffer[]>> = {
   "anthropic-messages": plainMarks,
   "openai-responses": plainMarks,

@@ -1,13 +1,12 @@
 /**
- * Names of members that govern a call: who may make it, what it costs, what it is held to. Some upstreams read a name
- * in any case (Go's encoding/json, ASP.NET) and take the last one they find, so a member that differs from one of
- * these in case only would be read by the upstream and not by us: it is refused.
+ * Names of members that govern a call. Some upstreams match names in any case (Go's encoding/json, ASP.NET), so a member that differs
+ * only in case is refused: the upstream would read it and we would not.
  */
 export class GovernedNames extends Set<string> {
-  /** Folded name → name; looked at only for a name as long as one of them. */
+  /** Folded name → name, looked up only for matching lengths. */
   readonly #folded: ReadonlyMap<string, string>;
   readonly #lengths: readonly boolean[];
-  /** Other names as long as one of them, of bodies before. */
+  /** Names of equal length seen before that are no variants. */
   readonly #unrelated = new Set<string>();
 
   constructor(names: readonly string[]) {
@@ -18,7 +17,7 @@ export class GovernedNames extends Set<string> {
     this.#lengths = lengths;
   }
 
-  /** The governed name that `name` spells in another way; null for a governed name itself and for any other. */
+  /** The governed name that `name` misspells; null if there is none. */
   variantOf(name: string): string | null {
     if (this.#lengths[name.length] !== true || this.has(name) || this.#unrelated.has(name)) return null;
     const meant = this.#folded.get(foldCase(name)) ?? null;
@@ -29,18 +28,17 @@ export class GovernedNames extends Set<string> {
 
 const unrelatedNamesMax = 500;
 
-/** As Go folds: also the long s (U+017F) and the Kelvin sign (U+212A). */
+/** Folds like Go, including the long s (U+017F) and the Kelvin sign (U+212A). */
 export function foldCase(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
 /**
- * Members of request bodies that decide what is the gateway's to decide, at one vendor or another, by what they decide. What
- * becomes of each is said by the kind of provider that would get it. A member of an object at the top is `object.member`. A
- * test walks the request types of the vendors' SDKs and fails for a member of these classes that no reader finds.
+ * Request members whose effect the gateway decides, by class. Provider kinds say what happens to each. `object.member` is a member of a
+ * top-level object. A test checks the vendors' SDK types for members missing here.
  */
 const membersByClass = {
-  /** Another model, or a route to one. */
+  /** Another model or a route to one. */
   model: [
     "models",
     "fallbacks",
@@ -51,7 +49,7 @@ const membersByClass = {
     "deployment_id",
     ...ofGenerationConfig("routingConfig", "routing_config", "modelSelectionConfig", "model_selection_config"),
   ],
-  /** Another host or account, or what is sent to it beside the body. */
+  /** Another host or account, or something sent to it. */
   host: [
     "provider",
     "custom_llm_provider",
@@ -62,20 +60,20 @@ const membersByClass = {
     "extra_body",
     "data_sources",
   ],
-  /** A tier, a region or a discount: the answer says what was served, or the plain price is the most. */
+  /** A tier, region or discount. */
   tier: ["service_tier", "serviceTier", "speed", "inference_geo", "background_options.completion_window"],
-  /** A dearer way of thinking, or a program of the account. */
+  /** More expensive reasoning, or an account's program. */
   program: ["reasoning.mode", "access_programs.cyber"],
-  /** Several answers' work for one answer. */
+  /** Several answers for the work of one. */
   cost: ["best_of", "multi_agent.enabled"],
-  /** Whose bill it goes on. */
+  /** Who is billed. */
   payer: ["billing_policy.bill_to", "user_profile_id", "workspace_id"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export const governedMembers: ReadonlySet<string> = new Set(Object.values(membersByClass).flat());
 export const tierMembers: ReadonlySet<string> = new Set(membersByClass.tier);
 
-/** Gemini reads both spellings of every name. */
+/** Gemini accepts camelCase and snake_case. */
 function ofGenerationConfig(...names: readonly string[]): readonly string[] {
   return ["generationConfig", "generation_config"].flatMap((config) => names.map((name) => `${config}.${name}`));
 }

@@ -6,20 +6,20 @@ import { invalid } from "../json/value.ts";
 import { mayEscapeNames, textAt, walkObjects } from "../json/walk.ts";
 import { addressBounds } from "../usage/unseen-costs.ts";
 
-/** Media that a body names by address, for the upstream to fetch. */
+/** Media that the upstream downloads. */
 export interface MediaByUrl {
   readonly pictures: number;
-  /** Films, sounds and documents, or what may be one. */
+  /** Video, audio, documents, and whatever may be one. */
   readonly others: number;
 }
 
-/** More than any vendor takes; and members that may be addresses. */
+/** More than any vendor accepts, and members that may hold a URL. */
 const addressesMax = 256;
 const addressMembersMax = 10_000;
 
 /**
- * Of a body whose grammar was checked. One that has none is told by what a scan of the whole has `heard`, most others by a search of
- * their bytes. `isKept`: an address of an object that the vendor keeps, which is among the objects that the body names.
+ * Counts media named by URL in a checked body. `heard` and a search of the bytes rule out most bodies. `isStoredByVendor`: URLs counted
+ * among the named objects instead.
  */
 export function countMediaByUrl(
   body: Uint8Array,
@@ -38,14 +38,13 @@ export function countMediaByUrl(
       if (!isObject || textOrEmpty(bytes, member.type) !== "url") return;
       isPicture = textOrEmpty(bytes, object.type) === "image";
     } else {
-      // A data URL, or not an address at all.
       if (!member.hasTwoUrls && !isAddress(bytes, isObject ? member.url : start)) return;
-      // Held by its own record.
+      // Counted as a stored object.
       if (!isObject && isStoredByVendor(textOrEmpty(bytes, start))) return;
       isPicture ||= textOrEmpty(bytes, object.mimeType).startsWith("image/");
     }
     if (found.pictures + found.others > addressesMax) return;
-    // What is more is taken for documents.
+    // Beyond the limit everything counts as a document.
     if (isPicture && found.pictures + found.others < addressesMax) found.pictures++;
     else found.others++;
   });
@@ -53,12 +52,11 @@ export function countMediaByUrl(
   return found;
 }
 
-/** The text that begins there; empty for none. */
+/** The string that begins at `start`, or an empty text. */
 function textOrEmpty(bytes: Buffer, start: number): string {
   return start === -1 ? "" : (textAt(bytes, start) ?? "");
 }
 
-/** A text that is no data URL. */
 function isAddress(bytes: Buffer, start: number): boolean {
   return bytes[start] === QUOTE && bytes[start + 1] !== QUOTE && !isDataUrl(bytes, start);
 }
@@ -70,18 +68,15 @@ function isDataUrl(bytes: Buffer, start: number): boolean {
 const addressNames: ReadonlySet<string> = new Set(["source", ...Object.keys(addressBounds)]);
 const addressMarks = ['_url"', '"url"', '"fileUri"', '"file_uri"'].map((mark) => Buffer.from(mark));
 
-/** An address of media in a body, and what of the body gives way to what stands there. */
+/** A URL in a body and the span to replace with the media. */
 export interface MediaUrl {
   readonly url: string;
   readonly span: Span;
-  /** Anthropic's source object; else the address itself, for which a data URL may stand. */
+  /** An Anthropic source object; otherwise the span holds only the URL. */
   readonly asSource: boolean;
 }
 
-/**
- * The addresses at which the upstream would fetch pictures, films, sounds and documents, in the dialects that name them by
- * URL. Data URLs are none. Throws Failure invalid_request for an address that is not of the web.
- */
+/** URLs of media that the upstream would download; data URLs are not included. Throws Failure invalid_request for other schemes. */
 export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
   if (!mayHoldMediaUrls(body)) return [];
   const bytes = asBuffer(body);
@@ -93,7 +88,7 @@ export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
     ({ name, start, type, url: urlAt, hasTwoUrls, hasTwoTypes }) => {
       const asSource = name === "source";
       const at = asSource || bytes[start] === OPEN_OBJECT ? urlAt : start;
-      // The upstream may read another one than we do, and would fetch it unchecked.
+      // The upstream may read the other one, and would fetch it unchecked.
       if (asSource && hasTwoTypes && urlAt !== -1) throw invalid("type", "must stand once in an object");
       if (asSource && textOrEmpty(bytes, type) !== "url") return;
       if (hasTwoUrls) throw invalid("url", "must stand once in an object");
@@ -110,13 +105,13 @@ export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
   return found.sort((one, other) => one.span.start - other.span.start);
 }
 
-/** Whether there may be any: only looked for in the bytes. */
+/** A quick search of the bytes. */
 export function mayHoldMediaUrls(body: Uint8Array): boolean {
   const bytes = asBuffer(body);
   return urlMarks.some((mark) => bytes.includes(mark)) || mayEscapeNames(bytes);
 }
 
-/** The body with what was found in the place of its addresses. Throws Failure invalid_request when that is too much. */
+/** The body with media in place of their URLs. Throws Failure invalid_request if they are too large. */
 export function inlineMediaUrls(
   body: Uint8Array,
   urls: readonly MediaUrl[],
@@ -136,7 +131,7 @@ export function inlineMediaUrls(
   );
 }
 
-/** Names of members, in any dialect, that hold media or their addresses: a body without them has none of either. */
+/** Members that hold media or URLs of media in any dialect. */
 export const mediaNames: readonly string[] = [
   ...["url", "image_url", "video_url", "audio_url", "file_url", "document_url", "fileUri", "file_uri"],
   ...["data", "file_data", "file", "image", "images", "video", "audio"],
@@ -145,11 +140,11 @@ export const mediaNames: readonly string[] = [
 const urlNames: ReadonlySet<string> = new Set(["image_url", "video_url", "audio_url", "file_url", "source"]);
 const urlMarks = ['_url"', '"url"'].map((mark) => Buffer.from(mark));
 
-/** How much is put in the place of addresses in one call: one address may stand in it a thousand times. */
+/** Bounds the inlined media of one call: a URL may occur many times. */
 export class InlineMediaBudget {
   #charactersLeft = Math.ceil(bounds.inlinedBytesMax / 3) * 4;
 
-  /** Takes base64 of this length. Throws Failure invalid_request when it is too much. */
+  /** Throws Failure invalid_request if the base64 exceeds the budget. */
   take(characters: number): void {
     this.#charactersLeft -= characters;
     if (this.#charactersLeft >= 0) return;
@@ -161,7 +156,7 @@ export class InlineMediaBudget {
   }
 }
 
-/** The base64 of the next data URL. Base64 holds no quotes, so the next one ends it. */
+/** Span of the base64 of the next data URL. */
 export function nextDataUrl(bytes: Buffer, from: number): Span | null {
   const at = bytes.indexOf(dataUrl, from);
   if (at === -1) return null;
@@ -170,7 +165,7 @@ export function nextDataUrl(bytes: Buffer, from: number): Span | null {
   return end === -1 ? null : { start, end };
 }
 
-/** The string of the next member `data`. */
+/** Span of the string of the next member `data`. */
 export function nextDataMember(bytes: Buffer, from: number): Span | null {
   for (let at = bytes.indexOf(dataMember, from); at !== -1; at = bytes.indexOf(dataMember, at)) {
     const name = at;
@@ -186,7 +181,7 @@ export function nextDataMember(bytes: Buffer, from: number): Span | null {
 
 export const noInlineMedia = { bytes: 0, image: 0, audio: 0, document: 0 };
 
-/** Tokens of the base64 in a body by kind, and its bytes. */
+/** Estimated tokens of inline base64 by kind, and its bytes. */
 export function measureInlineMedia(body: Buffer): typeof noInlineMedia {
   const found = { bytes: 0, image: 0, audio: 0, document: 0, pdfBytes: 0 };
   let searches = 0;
@@ -195,7 +190,7 @@ export function measureInlineMedia(body: Buffer): typeof noInlineMedia {
     next = start;
     if (body.subarray(start, Math.min(end, start + textProbeBytes)).includes(SPACE)) return;
     const kind = kindOf(Buffer.from(body.toString("latin1", start, start + 24), "base64").toString("latin1"));
-    // A known kind counts however small: a picture of one color has few bytes.
+    // Known formats count at any size: a picture of one color is small.
     if (kind === "other" && end - start < mediaBytesMin) return;
     next = end;
     found.bytes += end - start;
@@ -215,7 +210,7 @@ export function measureInlineMedia(body: Buffer): typeof noInlineMedia {
     span !== null && ++searches <= searchesMax;
     span = nextDataMember(body, next)
   ) {
-    // A data URL was counted above.
+    // Counted above.
     if (body.subarray(span.start, span.start + 5).toString("latin1") === "data:") next = span.end;
     else take(span);
   }
@@ -224,9 +219,9 @@ export function measureInlineMedia(body: Buffer): typeof noInlineMedia {
 
 const searchesMax = 10_000;
 const mediaBytesMin = 1_024;
-/** Text has a space in its beginning, base64 none. */
+/** Text contains a space early on, base64 never. */
 const textProbeBytes = 256;
-/** Between a member's name and its string: a colon and some space. */
+/** A colon and some white space. */
 const memberGapMax = 16;
 const SPACE = 0x20;
 const dataUrl = Buffer.from(";base64,");
@@ -240,13 +235,13 @@ function mediaTokens(kind: Kind, bytes: number): readonly [side: "image" | "audi
     case "picture":
       return ["image", bounds.pictureTokensMax];
     case "sound":
-      // 32 tokens a second (Gemini; others count fewer), at 6 kbit/s.
+      // 32 tokens a second (Gemini; others count fewer) at 6 kbit/s.
       return ["audio", Math.ceil(bytes / 24)];
     case "film":
-      // 300 tokens a second, at 15 kbit/s.
+      // 300 tokens a second at 15 kbit/s.
       return ["image", bounds.pictureTokensMax + Math.ceil(bytes / 8)];
     default:
-      // A packed document may have as many tokens as bytes.
+      // A compressed document may have as many tokens as bytes.
       return ["document", bytes];
   }
 }
@@ -261,8 +256,8 @@ function kindOf(head: string): Kind {
 }
 
 /**
- * By its pages, where they can be counted: not in one whose objects are packed. Vendors read a page as text and picture (Anthropic:
- * 1,500 to 3,000 tokens of text, beside the picture).
+ * Counts pages unless they are in packed objects. Vendors read a page as text and picture (Anthropic: 1,500 to 3,000 tokens of text
+ * besides the picture).
  */
 function pdfTokens(body: Buffer, start: number, end: number): number {
   const bytes = end - start;
@@ -271,6 +266,6 @@ function pdfTokens(body: Buffer, start: number, end: number): number {
   return pages === 0 ? bytes : pages * pdfPageTokens;
 }
 
-/** Base64 of one call whose pages are counted: some 4 ms for each MB. */
+/** Counting pages takes about 4 ms per MB. */
 const countedPdfBytesMax = 2 * 1024 * 1024;
 const pdfPageTokens = 6_000;

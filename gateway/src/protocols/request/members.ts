@@ -14,7 +14,7 @@ import {
 import { invalid, type JsonObject, missingParam, misspelled, parseBody } from "../json/value.ts";
 import { GovernedNames, governedMembers } from "./governed-names.ts";
 
-/** The members of a request's body that govern it. Throws Failure invalid_json, invalid_request for another spelling. */
+/** Finds the governing members of a request. Throws Failure invalid_json, or invalid_request for another spelling. */
 export function scanRequest(
   bytes: Uint8Array,
   names: GovernedNames,
@@ -32,7 +32,7 @@ export function scanRequest(
 
 const limits: ScanLimits = { values: bounds.jsonValuesMax, members: bounds.jsonMembersMax };
 
-/** Throws Failure request_too_large for an object of more values, invalid_json for none. */
+/** Throws Failure request_too_large or invalid_json. */
 export function refuseTooManyValues(bytes: Uint8Array, smaller: ScanLimits): void {
   try {
     scanObject(bytes, noNames, null, smaller);
@@ -44,7 +44,7 @@ export function refuseTooManyValues(bytes: Uint8Array, smaller: ScanLimits): voi
   }
 }
 
-/** The object that a body is, as far as it is none of many values. Throws Failure invalid_json, request_too_large. */
+/** Parses a bounded JSON object. Throws Failure invalid_json or request_too_large. */
 export function parseBounded(bytes: Uint8Array, smaller: ScanLimits): JsonObject {
   refuseTooManyValues(bytes, smaller);
   return parseBody(bytes);
@@ -56,10 +56,10 @@ function tooManyValues(thrown: JsonTooLarge): Failure {
   return new Failure("request_too_large", `The body holds more than is looked at: ${thrown.message}.`);
 }
 
-/** The model's name. Throws Failure missing_required_parameter or invalid_request. */
+/** Throws Failure missing_required_parameter or invalid_request. */
 export function readModel(body: Uint8Array, span: Span | undefined): string {
   if (span === undefined) throw missingParam("model");
-  // Each character as two escapes of six bytes: what is longer is not looked at.
+  // Each character may be two escapes of six bytes.
   const isLong = span.end - span.start > bounds.modelNameCharactersMax * 12 + 2;
   const model = isLong && body[span.start] === QUOTE ? null : readSmall(body, span);
   if (model === null && isLong) throw longModelName();
@@ -67,7 +67,7 @@ export function readModel(body: Uint8Array, span: Span | undefined): string {
   return checkedModelName(model);
 }
 
-/** A model's name, wherever it was said. Throws Failure missing_required_parameter or invalid_request. */
+/** Throws Failure missing_required_parameter or invalid_request. */
 export function checkedModelName(model: string): string {
   if (model === "") throw missingParam("model");
   if (isLongerThan(model, bounds.modelNameCharactersMax)) throw longModelName();
@@ -85,51 +85,50 @@ export function readBoolean(body: Uint8Array, span: Span | undefined, param: str
   return value;
 }
 
-/** A count above 0; null for anything else, which does not bound a call: the upstream judges it. */
+/** A count above 0, else null: the upstream refuses anything else. */
 export function readCount(body: Uint8Array, span: Span | undefined): number | null {
   if (span === undefined || span.end - span.start > digitsMax) return null;
   const value = readScanned(body, span);
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : null;
 }
 
-/** Of a number that is looked at. */
 const digitsMax = 20;
 
-/** What a short member says; null for one that is absent, undefined for one that is longer than anything that governs a call. */
+/** The value of a short member; null if absent, undefined if longer than anything that governs a call. */
 export function readSmall(body: Uint8Array, span: Span | undefined): unknown {
   if (span === undefined) return null;
   return span.end - span.start > bounds.governingBytesMax ? undefined : readScanned(body, span);
 }
 
-/** A label that keeps calls together; what is too long to be one is none. */
+/** A string short enough to be a label, else null. */
 export function readLabel(body: Uint8Array, span: Span | undefined): string | null {
   if (span === undefined || span.end - span.start > bounds.affinityBytesMax) return null;
   const value = readScanned(body, span);
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** Bytes of these members together; the ones that are absent count nothing. */
+/** Bytes of these members together. */
 export function sizeOf(...spans: readonly (Span | undefined)[]): number {
   let size = 0;
   for (const span of spans) if (span !== undefined) size += span.end - span.start;
   return size;
 }
 
-/** Objects at the top with members that choose, and the names of those. */
+/** Top-level objects with governed members, by name. */
 const nested: ReadonlyMap<string, GovernedNames> = nestedNames();
 const topNames: ReadonlySet<string> = new Set([
   ...[...governedMembers].filter((name) => !name.includes(".")),
   ...nested.keys(),
 ]);
 
-/** The names that are looked for in a request's body: those that its dialect reads, and those that choose. */
+/** The names that a dialect reads, plus the governed ones. */
 export function bodyNames(names: readonly string[]): GovernedNames {
   return new GovernedNames([...names, ...topNames]);
 }
 
 /**
- * Which of the members found choose a model or multiply the cost, as `choosingMembers` names them; undefined in almost every
- * request. Throws Failure invalid_request for another spelling of one inside an object.
+ * The governed members that were found; undefined for most requests. Throws Failure invalid_request for another spelling inside an
+ * object.
  */
 export function governedIn(body: Uint8Array, members: ReadonlyMap<string, Span>): readonly string[] | undefined {
   let found: string[] | undefined;
@@ -158,10 +157,7 @@ function nestedNames(): ReadonlyMap<string, GovernedNames> {
   return new Map([...byHolder].map(([holder, names]) => [holder, new GovernedNames(names)]));
 }
 
-/**
- * What the contract's table says of the members of a body, asked of its bytes: nothing is parsed but a number that has a
- * bound. The model's name is left to `readModel`, which reads it anyway.
- */
+/** Checks members against the contract's table by their bytes. Only bounded numbers are parsed. `model` is left to `readModel`. */
 export class MemberChecks {
   readonly #checks: readonly ReturnType<typeof checkOf>[];
 
@@ -171,7 +167,7 @@ export class MemberChecks {
       .map(([name, field]) => checkOf(name, field));
   }
 
-  /** Throws Failure missing_required_parameter or invalid_request for the first member that is not as the table says. */
+  /** Throws Failure missing_required_parameter or invalid_request for the first invalid member. */
   check(body: Uint8Array, members: ReadonlyMap<string, Span>): void {
     for (const { name, required, types, minLength, minimum, must } of this.#checks) {
       const span = members.get(name);
@@ -195,7 +191,7 @@ export class MemberChecks {
   }
 }
 
-/** `types`: those that it may have, by their bits; null: any. */
+/** `types`: accepted types as bits. Null: any. */
 function checkOf(name: string, field: RequestField) {
   const types = field.type === undefined ? null : [field.type].flat();
   return {
@@ -210,7 +206,7 @@ function checkOf(name: string, field: RequestField) {
 
 const typeBits: Readonly<Record<FieldType, number>> = { string: 1, boolean: 2, integer: 4, array: 8, object: 16 };
 const nullBit = 32;
-/** By a value's first byte: the body was scanned, so its grammar is right. */
+/** Type bits by a value's first byte. */
 const bits = new Uint8Array(256).fill(typeBits.integer);
 bits[QUOTE] = typeBits.string;
 bits[OPEN_ARRAY] = typeBits.array;

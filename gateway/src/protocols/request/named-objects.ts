@@ -8,17 +8,17 @@ import { invalid } from "../json/value.ts";
 import { DUPLICATE, mayEscapeNames, textAt, walkObjects } from "../json/walk.ts";
 import { mediaNames } from "./media.ts";
 
-/** An object at the upstream that a body names: a file, a store, a container, a conversation, a cache. */
+/** An upstream object that a body names: a file, vector store, container, conversation or cache. */
 export interface NamedObject {
   /** The member that names it. */
   readonly param: string;
   readonly id: string;
   readonly kind: UpstreamObjectKind;
-  /** A file that is read as a picture. */
+  /** A file used as a picture. */
   readonly isPicture?: true;
 }
 
-/** What the members name, in every dialect. */
+/** Kinds by member, in all dialects. */
 const kinds: Readonly<Record<string, UpstreamObjectKind>> = {
   previous_response_id: "response",
   previous_message_id: "thread_message",
@@ -42,24 +42,23 @@ export function namedObject(param: string, id: string): NamedObject {
   return { param, id, kind: kinds[param] ?? "other" };
 }
 
-/** How the bodies of one dialect name objects. */
+/** How a dialect names objects. */
 export interface ObjectNames {
-  /** Members anywhere in the body whose text, or texts, are ids; and the holders. */
+  /** Members at any depth that hold ids, and the holders. */
   readonly walked: ReadonlySet<string>;
-  /** Members anywhere in the body that are objects with an `id`. */
+  /** Members at any depth that are objects with an `id`. */
   readonly holders: ReadonlySet<string>;
-  /** What all bodies with one of those hold somewhere, as bytes. */
+  /** Byte sequences, at least one of which is in every body that names objects. */
   readonly marks: readonly Buffer[];
-  /** What a scan listens for: these names, and those of media. */
+  /** Filter for these names and those of media. */
   readonly sieve: NameFilter;
 }
 
-/** Parts of earlier answers that tell where something came from, and skills that the vendor gives to everybody. */
+/** Parts that only cite their origin, and skills available to everyone. */
 const originPattern = /(?:_output|_result|citation|file_path|^anthropic)$/;
-/** A part that holds a picture. */
 const picturePattern = /^(?:input_)?image/;
 
-/** `marks`: see ObjectNames. `toolsIn`: the member in which tools stand elsewhere than at the top. `ids`: that of ids. */
+/** `marks`: see ObjectNames. `toolsIn`: members with tools other than the top-level list. `ids`: members with ids. */
 export function objectNames(
   names: readonly string[],
   marks: readonly string[],
@@ -83,19 +82,15 @@ const MEDIA_NAMES = 2;
 const TOOL_NAMES = 4;
 const ID_NAMES = 8;
 
-/** Whether the body that was listened to may hold media, or an address of some. */
 export const mayHoldMedia = ({ classes }: NameClasses): boolean => (classes & MEDIA_NAMES) !== 0;
-/** Whether it may declare tools elsewhere than at the top. */
 export const mayHoldTools = ({ classes }: NameClasses): boolean => (classes & TOOL_NAMES) !== 0;
-/** Whether objects of it may have ids. */
 export const mayHoldIds = ({ classes }: NameClasses): boolean => (classes & ID_NAMES) !== 0;
 
 type NameClasses = Pick<NameMatches, "classes">;
 
 /**
- * The objects that a checked body names in nested members. Bodies without any are told by what a scan of the whole has `heard`,
- * most others by a search of their bytes; one that could spell a name with escapes is walked as well. Throws Failure
- * invalid_request for a name that is no text.
+ * Objects named by nested members of a checked body. The scan's name classes and a search for marks rule out most bodies. Throws Failure
+ * invalid_request for an id that is not a string.
  */
 export function nestedObjects(body: Uint8Array, names: ObjectNames, heard: NameClasses): readonly NamedObject[] {
   if ((heard.classes & OBJECT_NAMES) === 0) return noObjects;
@@ -104,7 +99,7 @@ export function nestedObjects(body: Uint8Array, names: ObjectNames, heard: NameC
   const found: NamedObject[] = [];
   const membersMax = bounds.namedObjectsMax * 10;
   const tooMany = walkObjects(bytes, names.walked, membersMax, ({ name, start, id }, { type, mimeType }) => {
-    // In Gemini's dialect a media type says what it is.
+    // In Gemini's dialect the media type tells.
     const typeAt = type === -1 ? mimeType : type;
     const told = typeAt === -1 ? "" : (textAt(bytes, typeAt) ?? "");
     if (originPattern.test(told)) return;
@@ -116,7 +111,7 @@ export function nestedObjects(body: Uint8Array, names: ObjectNames, heard: NameC
   return found;
 }
 
-/** Those of a top-level member that is an id, or an object with one. Throws for what is neither. */
+/** Reads a top-level member that is an id or an object with one. Throws Failure invalid_request for others. */
 export function objectsAt(body: Uint8Array, span: Span | undefined, param: string): readonly NamedObject[] {
   if (span === undefined || body[span.start] === LOWER_N) return noObjects;
   const isShort = span.end - span.start <= bounds.governingBytesMax;
@@ -124,14 +119,13 @@ export function objectsAt(body: Uint8Array, span: Span | undefined, param: strin
   return [namedObject(param, idAt(asBuffer(body), span.start, param))];
 }
 
-/** The id in an object that a nested member holds. */
 function idAt(bytes: Buffer, start: number, param: string): string {
   const id = textAt(bytes, start);
   if (id === null || id === "") throw invalid(param, "must be an id, or an object that holds one");
   return id;
 }
 
-/** Of a member that is an object. Without an id it names nothing. */
+/** Reads the `id` of an object. Without one it names nothing. */
 export function idInObject(body: Uint8Array, span: Span | undefined, param: string): readonly NamedObject[] {
   if (span === undefined || body[span.start] !== OPEN_OBJECT) return noObjects;
   const id = skimObject(body, span.start, span.end, idOnly, () => {

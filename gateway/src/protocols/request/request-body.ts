@@ -18,13 +18,13 @@ import {
 } from "./members.ts";
 import { mayHoldMedia, type NamedObject, nestedObjects, type ObjectNames, objectNames } from "./named-objects.ts";
 
-/** Reads the bodies of one endpoint as far as they govern their calls. */
+/** Reads request bodies of one endpoint. */
 export class BodyReader {
   readonly #names: GovernedNames;
   readonly #checks: MemberChecks;
   readonly #objects: ObjectNames | null;
 
-  /** `more`: members that are read beside those that the contract's table checks. `objects`: how they name objects. */
+  /** `more`: members to read besides those that the table checks. */
   constructor(fields: RequestFields, more: readonly string[], objects: ObjectNames | null = null) {
     const checked = Object.keys(fields).filter((name) => fields[name]?.type !== undefined || fields[name]?.required);
     this.#names = bodyNames([...checked, ...more]);
@@ -32,7 +32,7 @@ export class BodyReader {
     this.#objects = objects;
   }
 
-  /** Throws Failure invalid_json, missing_required_parameter or invalid_request for what is not as the table says. */
+  /** Throws Failure invalid_json, missing_required_parameter or invalid_request. */
   read(bytes: Uint8Array): RequestBody {
     const body = new RequestBody(bytes, this.#names, this.#objects);
     this.#checks.check(bytes, body.members);
@@ -40,10 +40,9 @@ export class BodyReader {
   }
 }
 
-/** Facts that their reader still adds to. */
 export type OpenFacts = { -readonly [Name in keyof RequestFacts]: RequestFacts[Name] };
 
-/** A body of good grammar, and where its members stand that govern the call. */
+/** A checked body and the spans of its governing members. */
 export class RequestBody implements NameMatches {
   readonly bytes: Uint8Array;
   readonly members: ReadonlyMap<string, Span>;
@@ -62,7 +61,7 @@ export class RequestBody implements NameMatches {
     return this.members.get(name);
   }
 
-  /** A member that stands there and is not null. */
+  /** A member that is present and not null. */
   nonNull(name: string): Span | null {
     const span = this.members.get(name);
     return span === undefined || this.bytes[span.start] === LOWER_N ? null : span;
@@ -80,14 +79,13 @@ export class RequestBody implements NameMatches {
     return readLabel(this.bytes, this.members.get(name));
   }
 
-  /** Tokens of these members: one for each four bytes. */
+  /** Estimated tokens of these members: one for every four bytes. */
   estimate(...names: readonly string[]): number {
     let bytes = 0;
     for (const name of names) bytes += sizeOf(this.members.get(name));
     return Math.ceil(bytes / 4);
   }
 
-  /** Objects that nested members name. */
   objects(): readonly NamedObject[] {
     return nestedObjects(this.bytes, this.#objects, this);
   }
@@ -100,7 +98,7 @@ export class RequestBody implements NameMatches {
     return countMediaByUrl(this.bytes, this);
   }
 
-  /** What the members say that all endpoints have, of a call that neither streams nor continues anything. */
+  /** Facts common to all endpoints. */
   facts(inputEstimate: number, model = readModel(this.bytes, this.get("model"))): OpenFacts {
     return {
       model,
@@ -121,7 +119,7 @@ export class RequestBody implements NameMatches {
 
 const noObjects = objectNames([], []);
 
-/** Replaces the model's name, and says it where the caller left it out. */
+/** Replaces the model's name, or adds it if it is missing. */
 export function modelEdit(
   body: Uint8Array,
   { model, modelSpan }: RequestFacts,

@@ -21,11 +21,7 @@ import { readSmall } from "./members.ts";
 
 export type ToolFacts = Pick<RequestFacts, "serverTools" | "namedModels" | "hostedInput">;
 
-/**
- * The upstream's own tools that a call declares, and the models that tools name for themselves (a tool that makes pictures, an
- * adviser), of a body whose grammar was checked. `places`: lists of tools, or single ones. A list without the word, however it
- * could be spelt, is not walked.
- */
+/** The upstream's own tools that a call declares, and models named by tools. `places`: lists of tools or single tools in a checked body. */
 export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefined)[]): ToolFacts {
   if (places.length === 1 && places[0] === undefined) return noTools;
   const models: string[] = [];
@@ -59,14 +55,14 @@ export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefine
 
 const noTools: ToolFacts = Object.freeze({ serverTools: undefined, hosted: undefined, namedModels: undefined });
 
-/** A model that an object at the top names for itself: the one that checks an answer. */
+/** The model named by a top-level object, such as a moderation setting. */
 export function namedModel(body: Uint8Array, holder: Span | undefined, param: string): readonly NamedModel[] {
   if (holder === undefined || body[holder.start] !== OPEN_OBJECT) return [];
   const span = skimObject(body, holder.start, holder.end, modelNames)?.get("model");
   return span === undefined ? [] : [{ param, model: checkedName(readSmall(body, span), param) }];
 }
 
-/** Both; undefined where there are none, as in most calls. */
+/** Combines both; undefined if there are none. */
 export function withNamedModel(
   ofTools: readonly NamedModel[] | undefined,
   others: readonly NamedModel[],
@@ -74,7 +70,7 @@ export function withNamedModel(
   return others.length === 0 ? ofTools : [...(ofTools ?? []), ...others];
 }
 
-/** The tools of a list that declares something, or the one tool that stands there. */
+/** The tools of a list, or the single tool; empty if none can matter. */
 function toolsAt(body: Uint8Array, place: Span | undefined): readonly Span[] {
   if (place === undefined) return [];
   const bytes = asBuffer(body).subarray(place.start, place.end);
@@ -83,7 +79,7 @@ function toolsAt(body: Uint8Array, place: Span | undefined): readonly Span[] {
   return skimArray(body, place, bounds.jsonValuesMax) ?? [];
 }
 
-/** Throws Failure invalid_request for a model of the tool's own that is no name. */
+/** Throws Failure invalid_request for an invalid name. */
 function modelsOf(tool: Buffer): readonly string[] {
   if (!(tool.includes(modelMark) || mayEscapeNames(tool))) return [];
   const models: string[] = [];
@@ -104,13 +100,10 @@ function checkedName(model: unknown, param: string): string {
 }
 
 const toolMembers: ReadonlySet<string> = new Set(["type", "max_uses", ...geminiTools]);
-/** Also of what stands inside a tool (who draws a picture, who ranks what was found). */
+/** Nested as well: the model that draws, or ranks results. */
 const modelNames: ReadonlySet<string> = new Set(["model", "modelName", "model_name"]);
 
-/**
- * Whether a walk could find something: tools are most of an agent's request, and hold none of these but in words that are
- * no value of a `type` and no name of a model.
- */
+/** Most tools of an agent's request cannot match; this avoids walking them. */
 function mayDeclareTools(bytes: Buffer): boolean {
   if (geminiMarks.some((mark) => hasMember(bytes, mark)) || namesModel(bytes)) return true;
   return typeMarks.some((mark) => {
@@ -125,7 +118,6 @@ function mayDeclareTools(bytes: Buffer): boolean {
   });
 }
 
-/** A member whose name ends so. */
 function hasMember(bytes: Buffer, mark: Buffer): boolean {
   for (let at = bytes.indexOf(mark); at !== -1; at = bytes.indexOf(mark, at + mark.length)) {
     if (bytes[skipSpace(bytes, at + mark.length)] === COLON) return true;
@@ -133,7 +125,7 @@ function hasMember(bytes: Buffer, mark: Buffer): boolean {
   return false;
 }
 
-/** A member that says a model, and is no property of a schema of that name. */
+/** A member whose value names a model, not a schema's property of that name. */
 function namesModel(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(modelMark); at !== -1; at = bytes.indexOf(modelMark, at + 1)) {
     const colon = skipSpace(bytes, bytes.indexOf(QUOTE, at + modelMark.length) + 1);
@@ -147,7 +139,7 @@ const typeName = Buffer.from('"type"');
 const typeMarks = ["_search", "code_", "web_fetch", '"image_gen', '"mcp', '"shell"', '"retrieval', '"programmatic'].map(
   (mark) => Buffer.from(mark),
 );
-/** How the names of Gemini's tools end: `googleSearch`, `file_search`, `googleSearchRetrieval`. */
+/** Endings of Gemini's tool names. */
 const geminiMarks = [
   ...['Search"', '_search"', 'etrieval"', 'xecution"', 'rlContext"', 'url_context"', 'Maps"', '_maps"'],
   ...['mcpServers"', 'mcp_servers"'],

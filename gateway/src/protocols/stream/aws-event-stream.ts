@@ -4,10 +4,9 @@ import { unsupportedReply, upstreamFault } from "../errors/upstream-errors.ts";
 import { parseObject, textOf } from "../json/value.ts";
 
 /**
- * Amazon's binary event stream in, server-sent events out. A `chunk` of InvokeModel is an event of the model's own
- * vendor and comes out as that vendor would have sent it; an event of Converse comes out as its union member,
- * `{"contentBlockDelta":{…}}`. An exception comes out as an `error` event that both readers know. What comes out does
- * not depend on how the bytes were cut. Source: "Event stream encoding" of the AWS SDK reference; Bedrock Runtime API.
+ * Converts Amazon's binary event stream to server-sent events. A `chunk` of InvokeModel becomes the model vendor's own event, a Converse
+ * event `{"contentBlockDelta":{…}}`, an exception an `error` event. Source: "Event stream encoding" of the AWS SDK reference; Bedrock
+ * Runtime API.
  */
 export class AwsEventStream {
   readonly #codec = new EventStreamCodec(toText, (text) => encoder.encode(text));
@@ -15,7 +14,7 @@ export class AwsEventStream {
   #size = 0;
   #failure: Failure | null = null;
 
-  /** Throws Failure upstream_error on damaged bytes, once all that stood before them has been given out. */
+  /** Throws Failure upstream_error on damaged bytes, after everything before them was returned. */
   push(chunk: Uint8Array): Uint8Array {
     if (this.#failure !== null) throw this.#failure;
     this.#hold(chunk);
@@ -37,7 +36,7 @@ export class AwsEventStream {
     return out === "" ? emptyBytes : encoder.encode(out);
   }
 
-  /** The length the frame at `from` says it has; null while that is not known. */
+  /** Null until the length has arrived. */
   #frameLength(from: number): number | null {
     if (this.#size - from < lengthBytes) return null;
     const length = new DataView(this.#held.buffer, this.#held.byteOffset + from).getUint32(0);
@@ -67,7 +66,7 @@ export class AwsEventStream {
     }
   }
 
-  /** Doubles as it must, so that a large frame in small pieces is copied a few times only. */
+  /** Doubles its buffer so that a large frame in small pieces is copied only a few times. */
   #hold(chunk: Uint8Array): void {
     const size = this.#size + chunk.length;
     if (size > this.#held.length) {
@@ -81,7 +80,7 @@ export class AwsEventStream {
 }
 
 const lengthBytes = 4;
-/** Prelude, its checksum and the message's. */
+/** Prelude and both checksums. */
 const frameBytesMin = 16;
 const emptyBytes = new Uint8Array(0);
 const encoder = new TextEncoder();
@@ -93,7 +92,6 @@ function toText(input: Uint8Array | string): string {
 
 function eventText(type: string, payload: string): string {
   if (type !== "chunk") {
-    // The first message of a stream, which says nothing.
     if (type === "initial-response" || type === "") return "";
     if (parseObject(payload) === null) throw damagedStream(new Error("an event holds no JSON object"));
     return `event: ${type}\ndata: {${JSON.stringify(type)}:${onOneLine(payload)}}\n\n`;
@@ -106,12 +104,12 @@ function eventText(type: string, payload: string): string {
   return `${label}data: ${onOneLine(inner)}\n\n`;
 }
 
-/** Line ends stand only between the tokens of a JSON text, where a space does as well. */
+/** Line breaks occur only between tokens of JSON text. */
 function onOneLine(json: string): string {
   return json.replaceAll(/[\r\n]+/g, " ");
 }
 
-/** Anthropic's error event, whose `error` member Bedrock's own reader looks for too. */
+/** Anthropic's error event; Bedrock's reader also reads its `error` member. */
 function errorText(name: string, message: string): string {
   const type = errorTypes.get(name.toLowerCase()) ?? "api_error";
   const error = { type, message: message === "" ? `The model's stream ended with ${name}.` : message, code: name };

@@ -4,13 +4,10 @@ import { asBuffer } from "../json/bytes.ts";
 import { BACKSLASH, COLON, closingQuote, QUOTE } from "../json/cursor.ts";
 import { eventLines } from "./sse-events.ts";
 
-/**
- * The JSON of an event with its pictures and other media set aside: what is left is small, and is searched and parsed in the
- * place of megabytes.
- */
+/** The JSON of an event without its media, so that megabytes need not be searched or parsed. */
 export interface EventWithoutMedia {
   readonly data: Uint8Array;
-  /** What was taken out and may be wanted, in order: the rest of a string whose first characters, and a mark, are still in `data`. */
+  /** The removed strings in order, each without its first characters, which stay in `data` before a mark. */
   readonly media: readonly Uint8Array[];
 }
 
@@ -19,15 +16,14 @@ interface StringPlace {
   readonly length: number;
 }
 
-/** A shorter string costs less to build than to set aside. */
+/** Shorter strings are cheaper to parse than to remove. */
 const mediaBytesMin = 16 * 1024;
-/** Stays, so that the type of a data URI or a picture can still be read. */
+/** Enough to read the type of a data URI or picture. */
 const headBytes = 256;
 
 /**
- * Sets aside the media in an event's JSON: long strings of ASCII without escapes that are the value of a member in
- * `mediaMembers`. Such a string is the same in every JSON text that it is put into. `markOf` names what was taken out.
- * Looks at no more than `jsonBytesMax` bytes beside media: null when there are more.
+ * Removes the media from an event's JSON: long ASCII strings without escapes in `mediaMembers`. `markOf` returns the mark for each. Null
+ * if more than `jsonBytesMax` bytes remain.
  */
 export function setMediaAside(
   data: Uint8Array,
@@ -39,16 +35,15 @@ export function setMediaAside(
   const kept: Uint8Array[] = [];
   let keptBytes = 0;
   let from = 0;
-  /** The name, if the next string is the value of a member. */
+  /** The previous string, which may be a member's name. */
   let before: StringPlace = { end: 0, length: 0 };
-  // Between strings the next quote opens one.
   for (let at = closingQuote(json, 0); at < json.length; ) {
     if (keptBytes + at - from > jsonBytesMax) return null;
     const start = at + 1;
     let end = shortStringEnd(json, start);
     const name = end === -1 ? mediaName(json, before, start) : null;
     if (end === -1) {
-      // What is not media ends within what may still be there of it.
+      // Strings that are not media must end within the remaining bytes.
       const room = name === null ? json.subarray(0, from + jsonBytesMax - keptBytes) : json;
       end = closingQuote(room, start);
       if (end === room.length && room.length < json.length) return null;
@@ -71,7 +66,7 @@ export function setMediaAside(
   return { data: Buffer.concat(kept), media };
 }
 
-/** Most strings are short, and a call of the runtime's search costs more than a few steps. -1: this one is longer. */
+/** Returns -1 for longer strings. Short ones are faster without the runtime's search. */
 function shortStringEnd(json: Buffer, start: number): number {
   for (let at = start; at < start + shortBytes; at++) {
     if (json[at] === QUOTE) return at;
@@ -80,7 +75,7 @@ function shortStringEnd(json: Buffer, start: number): number {
   return -1;
 }
 
-/** An event without its media, for looking at it. null: it is not large, or holds none. */
+/** Null if the event is small or has no media. */
 export function eventWithoutMedia(bytes: Uint8Array, start: number, end: number): Buffer | null {
   if (end - start <= bounds.builtEventBytesMax) return null;
   const { name, data } = eventLines(bytes, start, end);
@@ -89,13 +84,12 @@ export function eventWithoutMedia(bytes: Uint8Array, start: number, end: number)
   return Buffer.concat([Buffer.from(`${name === "" ? "" : `event: ${name}\n`}data: `), small, blankLine]);
 }
 
-/** The data of an event, without media where it is large. */
 export function dataWithoutMedia(data: Uint8Array): Uint8Array {
   if (data.length <= bounds.builtEventBytesMax) return data;
   return setMediaAside(data, bounds.eventJsonBytesMax, noMark)?.data ?? data;
 }
 
-/** The member whose value the string is that starts there, where such a member may hold media; else null. */
+/** The name of the member whose value starts here, if it may hold media. */
 function mediaName(json: Buffer, before: StringPlace, start: number): string | null {
   if (before.length > nameLengthMax) return null;
   for (let at = before.end + 1; at < start - 1; at++) if (json[at] !== COLON && json[at] !== BLANK) return null;
@@ -113,14 +107,14 @@ const shortBytes = 64;
 const BLANK = 0x20;
 const blankLine = Buffer.from("\n\n");
 const noMark = (): string => "";
-/** Members that hold media as base64, in all dialects. */
+/** Members that hold base64 in any dialect. */
 const mediaMembers: ReadonlySet<string> = new Set([
   ...["data", "result", "b64_json", "partial_image_b64", "image_b64", "file_data"],
   ...["url", "image_url", "file_url"],
 ]);
-/** Those that hold it as a data URI, or an address in its place. */
+/** Members that hold a data URI or a plain URL. */
 const urlMembers: ReadonlySet<string> = new Set(["url", "image_url", "file_url", "file_data"]);
-/** Drafts of pictures, which no other dialect has. */
+/** Draft pictures, which no other dialect has. */
 const discarded: ReadonlySet<string> = new Set(["partial_image_b64"]);
 const nameLengthMax = 32;
 const dataUri = /^data:[^,]*;base64,/i;

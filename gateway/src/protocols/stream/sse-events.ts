@@ -5,14 +5,13 @@ import { COLON } from "../json/cursor.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** Most lines end within these; of longer ones the runtime searches windows that double, while they fit into a cache. */
+/** Longer lines are searched by the runtime in doubling windows that fit into the cache. */
 const nearBytes = 1024;
 const windowBytesMax = 64 * 1024;
 
 /**
- * Where the next line end (LF or CR) stands in `bytes[from, end)`; -1 when there is none. What it looks at is at most a few
- * times the line, whichever of the two the stream uses: to search for one of them to the very end, line by line, would
- * take the square of the event.
+ * Index of the next LF or CR in `bytes[from, end)`, or -1. Windows keep the search linear: searching the whole event for both would be
+ * quadratic.
  */
 function lineEnd(bytes: Uint8Array, from: number, end: number): number {
   const near = Math.min(end, from + nearBytes);
@@ -29,23 +28,18 @@ function lineEnd(bytes: Uint8Array, from: number, end: number): number {
   return -1;
 }
 
-/** Behind the byte order mark that stands there, if one does. */
 function skipByteOrderMark(bytes: Uint8Array, at: number): number {
   return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf ? at + 3 : at;
 }
 
-/** A text without the mark: a reader may pass over it (RFC 8259, 8.1), and some servers' whole answers begin with one. */
+/** Some servers begin a whole answer with a byte order mark, which RFC 8259, 8.1 lets readers skip. */
 export function withoutByteOrderMark(bytes: Uint8Array): Uint8Array {
   const start = skipByteOrderMark(bytes, 0);
   return start === 0 ? bytes : bytes.subarray(start);
 }
 
-/**
- * What a whole server-sent event carries, as bytes: its name, and its data lines joined by LF. The data of one line is
- * not copied, so that an event of megabytes costs no more than the search for its line ends.
- */
+/** The name and data of one server-sent event. Data of a single line is not copied. */
 export interface EventLines {
-  /** Empty when the event has none. */
   readonly name: string;
   /** Empty for a comment. */
   readonly data: Uint8Array;
@@ -73,15 +67,14 @@ const emptyBytes = new Uint8Array(0);
 const dataField = Buffer.from("data:", "latin1");
 const eventField = Buffer.from("event:", "latin1");
 
-/** The last event of dialects of OpenAI's family, which holds nothing. */
 export function isDone(data: Uint8Array): boolean {
   return data.length < doneEventMax && decoder.decode(data).trim() === "[DONE]";
 }
 
-/** Longer than a last event can be when it is only [DONE]. */
+/** Longer than an event can be that is only [DONE]. */
 const doneEventMax = 64;
 
-/** Of a CRLF the CR; the LF is then an empty line of its own, which carries nothing. */
+/** For CRLF the CR; the LF then counts as an empty line. */
 function endOfLine(bytes: Uint8Array, from: number, end: number): number {
   const found = lineEnd(bytes, from, end);
   return found === -1 ? end : found;
@@ -92,12 +85,11 @@ function isField(bytes: Uint8Array, at: number, field: Uint8Array): boolean {
   return true;
 }
 
-/** One blank behind the colon belongs to the field (HTML standard, 9.2.6). */
+/** One space after the colon is dropped (HTML standard, 9.2.6). */
 function valueStart(bytes: Uint8Array, at: number): number {
   return bytes[at] === 0x20 ? at + 1 : at;
 }
 
-/** One line is not copied; of several each is copied once. */
 function joined(lines: readonly Uint8Array[]): Uint8Array {
   if (lines.length < 2) return lines[0] ?? emptyBytes;
   const out = new Uint8Array(lines.reduce((size, line) => size + line.length + 1, -1));
@@ -110,10 +102,7 @@ function joined(lines: readonly Uint8Array[]): Uint8Array {
   return out;
 }
 
-/**
- * Has `tap` listen to a stream in AWS's framing, turned into server-sent events. Few upstreams frame their streams so: the
- * format's library is loaded with the first of them.
- */
+/** Makes `tap` read a stream in AWS framing. The library is loaded on first use. */
 export async function tapAwsEventStream(tap: StreamTap): Promise<StreamTap> {
   const { AwsEventStream } = await import("./aws-event-stream.ts");
   const framing = new AwsEventStream();
@@ -122,37 +111,35 @@ export async function tapAwsEventStream(tap: StreamTap): Promise<StreamTap> {
   return tap;
 }
 
-/** Output is generated a token or a few at an event: short pieces count one, longer ones a token per four bytes. */
+/** Estimates tokens of a delta: one for short texts, else one per four bytes. */
 export function pieceTokens(length: number): number {
   if (length <= 0) return 0;
   return length <= 16 ? 1 : Math.ceil(length / 4);
 }
 
-/** From this size on a held event gets room to grow, and long lines are searched by the runtime. */
+/** From this size a held event gets spare room, and long lines are searched by the runtime. */
 const largeEventBytes = 16 * 1024;
 
 /**
- * Cuts a stream of bytes into whole server-sent events without decoding them. Lines may end in LF, CRLF or CR
- * (HTML standard, 9.2.5), also mixed, also when a chunk ends between CR and LF. An event that outgrows
- * `eventBytesMax` is a Failure, so that nothing is held without a bound. Its bytes are copied a bounded number of
- * times, however small the chunks it comes in.
+ * Splits a stream into whole server-sent events without decoding them. Lines end in LF, CRLF or CR (HTML standard, 9.2.5). Throws a
+ * Failure for an event over `eventBytesMax`.
  */
 export class SseEvents {
   readonly #eventBytesMax: number;
   #held: Uint8Array = emptyBytes;
-  /** The memory behind `#held` when it has room for more; only what lies behind the held bytes is ever written. */
+  /** Spare memory behind `#held`; only bytes after the held ones are written. */
   #buffer: Uint8Array = emptyBytes;
 
   constructor(eventBytesMax: number = bounds.eventBytesMax) {
     this.#eventBytesMax = eventBytesMax;
   }
 
-  /** The bytes that `cut` left behind: the beginning of an event, or nothing. */
+  /** The beginning of an unfinished event. */
   get held(): Uint8Array {
     return this.#held;
   }
 
-  /** Adds a chunk; calls `visit` with each whole event, its blank line included; returns the joined bytes. */
+  /** Adds a chunk and calls `visit` with each whole event. Returns the bytes of those events. */
   push(chunk: Uint8Array, visit: (bytes: Uint8Array, start: number, end: number) => void): Uint8Array {
     const bytes = this.#join(chunk);
     let from = this.#held.length > 3 ? this.#held.length - 3 : 0;
@@ -171,7 +158,7 @@ export class SseEvents {
     return start === bytes.length ? bytes : bytes.subarray(0, start);
   }
 
-  /** The held bytes with the chunk behind them. Room doubles, so that an event of many pieces is not copied for each. */
+  /** The buffer doubles so that an event in many pieces is copied only a few times. */
   #join(chunk: Uint8Array): Uint8Array {
     const held = this.#held;
     if (held.length === 0) {
@@ -181,7 +168,7 @@ export class SseEvents {
     const size = held.length + chunk.length;
     let start = held.byteOffset - this.#buffer.byteOffset;
     if (held.buffer !== this.#buffer.buffer || start + size > this.#buffer.length) {
-      // Not cleared: to clear megabytes takes as long as to fill them, and only what was filled is given out.
+      // Not zeroed: clearing megabytes takes as long as filling them.
       this.#buffer = Buffer.allocUnsafeSlow(
         size < largeEventBytes ? size : Math.max(size, Math.min(size * 2, this.#eventBytesMax)),
       );
@@ -193,7 +180,7 @@ export class SseEvents {
   }
 }
 
-/** What taps of events share: a stream is cut into events, which are looked at as they pass. */
+/** Base of taps: splits a stream into events and inspects each. */
 export abstract class EventTap {
   events = 0;
   contentSeen = false;
@@ -203,7 +190,6 @@ export abstract class EventTap {
   protected readonly sse: SseEvents;
   readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.inspect(bytes, start, end);
 
-  /** Pictures, sounds and documents come whole, as base64. */
   constructor(eventBytesMax: number = bounds.imageEventBytesMax) {
     this.sse = new SseEvents(eventBytesMax);
   }
@@ -223,7 +209,7 @@ export abstract class EventTap {
   }
 }
 
-/** Index behind the next blank line at or after `from`, or -1. A CR at the very end may still become a CRLF. */
+/** Index after the next blank line, or -1. A CR at the end may still become CRLF. */
 function eventEnd(bytes: Uint8Array, from: number, start: number): number {
   let at = from;
   for (;;) {
@@ -232,7 +218,6 @@ function eventEnd(bytes: Uint8Array, from: number, start: number): number {
     const afterFirst = lineEndLength(bytes, at);
     if (afterFirst === 0) return -1;
     const second = at + afterFirst;
-    // A blank line at the very start of an event is a separator of its own.
     if (at === start) return second;
     const afterSecond = second < bytes.length ? lineEndLength(bytes, second) : 0;
     if (second < bytes.length && afterSecond > 0) return second + afterSecond;
@@ -241,7 +226,7 @@ function eventEnd(bytes: Uint8Array, from: number, start: number): number {
   }
 }
 
-/** 0: no line end here, or a CR whose LF may still come. */
+/** 0 if there is no line end, or a CR whose LF may still come. */
 function lineEndLength(bytes: Uint8Array, at: number): number {
   if (bytes[at] === LF) return 1;
   if (bytes[at] !== CR) return 0;
@@ -249,9 +234,8 @@ function lineEndLength(bytes: Uint8Array, at: number): number {
   return bytes[at + 1] === LF ? 2 : 1;
 }
 
-/** The payload of an event's data lines, joined by LF; empty for a comment. */
+/** The data of an event as text; empty for a comment. */
 export function eventData(bytes: Uint8Array, start: number, end: number): string {
-  // Only its data is decoded, once, and no line is looked for in the text.
   if (end - start > largeEventBytes) return dataDecoder.decode(eventLines(bytes, start, end).data);
   const text = decoder.decode(bytes.subarray(start, end));
   const lines: string[] = [];
@@ -261,10 +245,7 @@ export function eventData(bytes: Uint8Array, start: number, end: number): string
   return lines.join("\n");
 }
 
-/**
- * An event from its first field on, or null for one that holds no data. Comments may stand ahead of its fields without a blank
- * line between, and a byte order mark ahead of a stream (HTML standard, 9.2.5).
- */
+/** An event from its first field, or null without data. Comments and a byte order mark may precede it (HTML standard, 9.2.5). */
 export function dataEvent(bytes: Uint8Array, start: number, end: number): Buffer | null {
   const from = firstField(bytes, start, end);
   const first = bytes[from];
@@ -273,7 +254,7 @@ export function dataEvent(bytes: Uint8Array, start: number, end: number): Buffer
   return first === LOWER_D || event.includes(dataField) ? event : null;
 }
 
-/** Where the first line of an event begins that is no comment. */
+/** Index of the first line that is not a comment. */
 export function firstField(bytes: Uint8Array, start: number, end: number): number {
   let at = skipByteOrderMark(bytes, start);
   while (at < end && bytes[at] === COLON) {

@@ -6,17 +6,14 @@ import { skimObject, skimValue } from "../json/skim.ts";
 import { rawUsage } from "../usage/reading.ts";
 import { EventTap, eventLines, isDone } from "./sse-events.ts";
 
-/** One event: what it says in `type`, or is called where it says nothing, and its members as far as they were asked for. */
+/** `type` is the event's name if the data has none. `members`: only those requested. */
 export interface TypedEvent {
   readonly type: string;
   readonly data: Uint8Array;
   readonly members: ReadonlyMap<string, Span>;
 }
 
-/**
- * The half that taps share which listen to events that say in `type` what they are: what such a stream is cut into, its end, and
- * an error in it. Nothing of an event is decoded but the members that are wanted; nothing of these answers is kept under an id.
- */
+/** Base of taps for events that carry a `type`. Only the wanted members are decoded. */
 export abstract class TypedEventStream extends EventTap {
   ended = false;
   usage: UsageReading | null = null;
@@ -29,10 +26,9 @@ export abstract class TypedEventStream extends EventTap {
     this.#wanted = new Set(["type", "error", ...wanted]);
   }
 
-  /** An event without an error. */
   protected abstract take(event: TypedEvent): void;
 
-  /** Whether an event's `error` says nothing of the whole answer. */
+  /** Whether an error concerns only a part of the answer. */
   protected isPartial(_type: string): boolean {
     return false;
   }
@@ -61,13 +57,12 @@ export abstract class TypedEventStream extends EventTap {
 const noMembers: ReadonlyMap<string, Span> = new Map();
 
 interface TypedEvents {
-  /** Types of events with generated content, and of the last one. */
   readonly content: RegExp;
   readonly end: RegExp;
   readonly usageOf: (reported: unknown) => Pick<UsageReading, "usage"> | null;
 }
 
-/** Listens to generated content, and to what the last event says was used. */
+/** Counts generated content and reads usage from the last event. */
 export class TypedEventsTap extends TypedEventStream implements StreamTap {
   readonly #options: TypedEvents;
   #done = false;
@@ -81,7 +76,7 @@ export class TypedEventsTap extends TypedEventStream implements StreamTap {
     return this.#done && this.usage !== null;
   }
 
-  /** The last event was seen; the bytes may end with or without [DONE]. */
+  /** The last event was seen, with or without [DONE]. */
   complete(): boolean {
     return this.ended || this.#done;
   }

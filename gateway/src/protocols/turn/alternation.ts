@@ -2,7 +2,7 @@ import type { ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/
 import type { Warn } from "../codec.ts";
 import type { JsonObject } from "../json/value.ts";
 
-/** What one side says until the other does, as its dialect writes it. Results wait until it is known which calls they answer. */
+/** Everything one side says until the other does, in the target dialect. Results wait for their calls. */
 export interface TurnSide {
   readonly role: "user" | "assistant";
   readonly pieces: readonly JsonObject[];
@@ -11,8 +11,8 @@ export interface TurnSide {
 }
 
 /**
- * A conversation in which user and model take turns, the user first, for dialects that refuse any other. Calls and thoughts are the
- * model's, whoever brings them. `write`: a part in pieces; none for one that says nothing.
+ * Arranges a conversation so that user and model alternate, the user first. Calls and reasoning always belong to the model. `write`
+ * renders a part; no pieces for an empty one.
  */
 export function alternateTurns(
   messages: readonly TurnMessage[],
@@ -48,7 +48,7 @@ export function alternateTurns(
   return [{ role: "user", pieces: [{ text: "Continue." }], calls: [], results: [] }, ...sides];
 }
 
-/** Each call with its result, and the results that answer none of them. */
+/** Calls with their results, and results without a call. */
 export function pairResults(
   calls: readonly ToolCallPart[],
   results: readonly ToolResultPart[],

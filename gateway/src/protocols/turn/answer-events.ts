@@ -12,7 +12,7 @@ import {
 import type { AnswerSource, EventReader } from "../codec.ts";
 import { tooManyCitations } from "./citations.ts";
 
-/** The stream that would have ended in this answer: where a stream is wanted and there was none. */
+/** Turns a whole answer into events, for callers that want a stream. */
 export function* answerEvents(answer: Answer): Generator<AnswerEvent> {
   yield { kind: "start", id: answer.id, model: answer.model };
   for (const block of answer.blocks) {
@@ -42,7 +42,7 @@ function headOf(block: AnswerBlock): BlockHead {
   }
 }
 
-/** The answer that the events of a reader add up to, without empty texts. Throws the failure of an error event. */
+/** Collects events into an answer without empty texts. Throws the failure of an error event. */
 export function collectAnswer({ warn }: AnswerSource, read: (emit: (event: AnswerEvent) => void) => void): Answer {
   const blocks: AnswerBlock[] = [];
   let answer: Answer = { id: null, model: null, blocks, finish: { reason: "stop", stopSequence: null }, usage: null };
@@ -78,7 +78,7 @@ function blockOf({ head, text, citations, seal }: OpenBlock): AnswerBlock[] {
   return head.kind === "text" && citations.length > 0 ? [{ ...head, text, citations }] : [{ ...head, text }];
 }
 
-/** What all readers of events do: `start` goes out once and first, and nothing follows an error or the end. */
+/** Base of event readers: emits `start` once and first, and nothing after an error or the end. */
 export abstract class AnswerReader implements EventReader {
   protected readonly emit: (event: AnswerEvent) => void;
   protected readonly source: AnswerSource;
@@ -93,7 +93,7 @@ export abstract class AnswerReader implements EventReader {
   abstract read(data: string): void;
   abstract end(): void;
 
-  /** False: it has begun before. */
+  /** Returns false if it was emitted before. */
   protected emitStart(id: string | null = null, model: string | null = null): boolean {
     if (this.started) return false;
     this.started = true;
@@ -106,7 +106,7 @@ export abstract class AnswerReader implements EventReader {
     this.emit({ kind: "error", failure });
   }
 
-  /** `finish`: null where it was told before. */
+  /** `finish`: null if it was emitted before. */
   protected finish(finish: Finish | null): void {
     this.ended = true;
     if (finish !== null) this.emit({ kind: "finish", finish });

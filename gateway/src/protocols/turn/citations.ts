@@ -1,7 +1,7 @@
 import { bounds, type Citation, type CitedSource } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 
-/** A citation that is whole; null for a source without an address. */
+/** Null for a source without a URL. */
 export function urlCitation(
   url: string | null,
   title: string | null,
@@ -18,7 +18,7 @@ export function fileCitation(
   return { span: null, quote: null, source: { kind: "file", ...source }, ...more };
 }
 
-/** A span as numbers told it; null for what is none. */
+/** Null for an invalid span. */
 export function spanOf(start: unknown, end: unknown): Citation["span"] {
   if (!Number.isSafeInteger(start) || !Number.isSafeInteger(end)) return null;
   const [from, to] = [Number(start), Number(end)];
@@ -27,7 +27,7 @@ export function spanOf(start: unknown, end: unknown): Citation["span"] {
 
 export const tooManyCitations = "citations beyond what one text may have were left out";
 
-/** Citations of the open block until its length is known. Too many for one block are left out with a warning. */
+/** Holds the citations of a block until its length is known. */
 export class CitationBuffer {
   readonly #warn: Warn;
   #held: Citation[] = [];
@@ -48,10 +48,10 @@ export class CitationBuffer {
   }
 }
 
-/** Said by writers whose dialect cites pages of the web only. */
+/** For dialects that cite only web pages. */
 export const documentCitationDropped = "citations of documents cannot be carried and were left out";
 
-/** Where the cited words stand in a text of this length. */
+/** The cited span within a text of this length. */
 export function spanIn({ span }: Citation, length: number): { readonly start: number; readonly end: number } {
   return { start: Math.min(span?.start ?? 0, length), end: Math.min(span?.end ?? length, length) };
 }

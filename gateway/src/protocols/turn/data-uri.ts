@@ -1,6 +1,6 @@
 import type { MediaSource } from "#core/index.ts";
 
-/** `data:` URIs as the source they carry; any other text is null. Source: RFC 2397. */
+/** The media in a `data:` URI; null for other texts. Source: RFC 2397. */
 export function readDataUri(uri: string): (MediaSource & { readonly kind: "base64" }) | null {
   if (!/^data:/i.test(uri.slice(0, 5))) return null;
   const comma = uri.indexOf(",");
@@ -16,7 +16,7 @@ export function dataUri(mediaType: string, data: string): string {
   return `data:${mediaType};base64,${data}`;
 }
 
-/** A percent-encoded payload; null when its escapes are broken. */
+/** Null if an escape is invalid. */
 function plainAsBase64(payload: string): string | null {
   try {
     return Buffer.from(decodeURIComponent(payload), "utf8").toString("base64");

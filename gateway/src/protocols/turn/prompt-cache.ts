@@ -2,8 +2,8 @@ import type { CacheHint, CacheWrites } from "#core/index.ts";
 import { isObject, type JsonObject, objectOf } from "../json/value.ts";
 
 /**
- * Whether a request of OpenAI's dialects asks for prompt caching: by a key, a retention or its options. OpenAI caches by itself, so
- * a request without any of them asks for nothing, and costs nothing more there. null: it does not, or sets its own breakpoints.
+ * Whether an OpenAI request asks for caching without setting breakpoints. Requests without a key, retention or options ask for nothing:
+ * OpenAI caches them for free.
  */
 export function readAutoCache(request: JsonObject): CacheHint | null {
   const { prompt_cache_key: key, prompt_cache_retention: retention, prompt_cache_options: options } = request;
@@ -14,14 +14,14 @@ export function readAutoCache(request: JsonObject): CacheHint | null {
   return asks ? { ttl: null } : null;
 }
 
-/** OpenAI's `prompt_cache_breakpoint`, or the `cache_control` that other vendors put on parts of this dialect. */
+/** OpenAI's `prompt_cache_breakpoint`, or `cache_control` as used by other vendors of this dialect. */
 export function readCacheHint(part: JsonObject): CacheHint | null {
   const breakpoint = part["prompt_cache_breakpoint"];
   if (isObject(breakpoint)) return { ttl: breakpoint["ttl"] === "12h" ? "1h" : null };
   return readCacheControl(part);
 }
 
-/** The `cache_control` of a block, a part or a tool. */
+/** The `cache_control` of a block, part or tool. */
 export function readCacheControl({ cache_control: control }: JsonObject): CacheHint | null {
   if (!isObject(control)) return null;
   const { ttl } = control;
@@ -29,8 +29,8 @@ export function readCacheControl({ cache_control: control }: JsonObject): CacheH
 }
 
 /**
- * Anthropic and Bedrock write a cache where the request marks one; OpenAI's newer models write by themselves, and what is
- * translated may be marked for its upstream.
+ * What cache writes to expect. Anthropic and Bedrock write only where marked; OpenAI's newer models always may, and so may translated
+ * requests.
  */
 export function cacheWrites(bytes: Buffer, dialect: string): CacheWrites {
   const asks = dialect !== "anthropic-messages" || bytes.includes(cacheControl);

@@ -2,16 +2,16 @@ import type { ReasoningRequest, Turn } from "#core/index.ts";
 import type { DialectTraits, Warn } from "../codec.ts";
 import { type Effort, efforts, type ReasoningTraits } from "./reasoning-traits.ts";
 
-/** What an upstream is told; null: nothing of that. */
+/** What is sent to the upstream. Null: not sent. */
 export interface ReasoningSetting {
   readonly effort: Effort | null;
-  /** For models that have a switch. */
+  /** For models with a switch. */
   readonly on: boolean | null;
 }
 
 const noSetting: ReasoningSetting = { effort: null, on: null };
 
-/** A wish as a model can be told it. `asked` is its effort, from the budget where it names one. */
+/** The reasoning setting that the model accepts. `asked`: the effort requested or implied by a budget. */
 export function fitReasoning(
   requested: ReasoningRequest | null,
   asked: Effort | null,
@@ -42,7 +42,7 @@ function switchedOff(traits: ReasoningTraits, warn: Warn): ReasoningSetting {
   return { on: null, effort: least };
 }
 
-/** The next one that is taken; of two that are as near, the higher. A budget has no name that could be missed. */
+/** The nearest accepted effort, the higher of two. */
 function nearest(asked: Effort, requested: ReasoningRequest, traits: ReasoningTraits, warn: Warn): Effort | null {
   const accepted: readonly Effort[] | undefined = traits.efforts?.filter((effort) => effort !== "none");
   if (accepted === undefined || accepted.includes(asked)) return asked;
@@ -61,7 +61,6 @@ function nearest(asked: Effort, requested: ReasoningRequest, traits: ReasoningTr
 
 type Sampling = Pick<Turn, "temperature" | "topP" | "presencePenalty" | "frequencyPenalty">;
 
-/** What holds where nothing is said. */
 const defaultSampling: Readonly<Record<keyof Sampling, number>> = {
   temperature: 1,
   topP: 1,
@@ -71,8 +70,7 @@ const defaultSampling: Readonly<Record<keyof Sampling, number>> = {
 const noSampling: Sampling = { temperature: null, topP: null, presencePenalty: null, frequencyPenalty: null };
 
 /**
- * Sampling as an upstream of OpenAI's dialects takes it. Its models that reason refuse all of it (`unsupported_value`: "Only the
- * default (1) value is supported"), but for those that can be told not to, when they are. `effort`: what the model is told.
+ * Sampling parameters that OpenAI's dialects accept. Models that reason refuse all of them unless reasoning is off. `effort`: as sent.
  * Source: developers.openai.com, "Using GPT-5.1", "Parameter compatibility".
  */
 export function openaiSampling(turn: Turn, traits: DialectTraits, effort: Effort | null, warn: Warn): Sampling {
@@ -94,23 +92,20 @@ function withoutPenalties(turn: Turn, warn: Warn): Sampling {
   return { ...noSampling, temperature, topP };
 }
 
-/** Whether the model refuses stop sequences, told this effort. */
 export function refusesStop(traits: DialectTraits, effort: Effort | null): boolean {
   return traits.refusesSampling === "penalties" || refusesTuning(traits, effort);
 }
 
-/** Whether the model refuses sampling and stop sequences, told this effort. */
 function refusesTuning({ refusesSampling = false }: DialectTraits, effort: Effort | null): boolean {
   return refusesSampling === true || (refusesSampling === "while-reasoning" && effort !== "none");
 }
 
-/** The effort to ask an upstream for; null leaves it to the model. */
+/** The effort requested or implied by a budget; null leaves it to the model. */
 export function askedEffort(requested: ReasoningRequest | null): Effort | null {
   if (requested === null) return null;
   return requested.effort ?? (requested.budgetTokens === null ? null : effortOfBudget(requested.budgetTokens));
 }
 
-/** A budget in tokens as the effort whose usual budget it reaches. */
 function effortOfBudget(tokens: number): Effort {
   if (tokens <= 0) return "none";
   if (tokens < 2_048) return "minimal";
@@ -119,7 +114,6 @@ function effortOfBudget(tokens: number): Effort {
   return tokens < 32_768 ? "high" : "xhigh";
 }
 
-/** What `member` of a request says. */
 export function readEffort(said: string | null, member: string, warn: Warn): Effort | null {
   const effort = efforts.find((known) => known === said) ?? null;
   if (said !== null && effort === null) warn(`${member} is not understood and was left out`);

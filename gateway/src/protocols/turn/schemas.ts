@@ -1,11 +1,10 @@
 import type { AnswerFormat, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, booleanOf, isObject, type JsonObject, said, textOf } from "../json/value.ts";
+import { arrayOf, booleanOf, isObject, type JsonObject, orUndefined, textOf } from "../json/value.ts";
 
 /**
- * A tool's schema as Claude takes one: an object's, and at its top without `anyOf`, `oneOf` and `allOf` ("input_schema does not
- * support oneOf, allOf, or anyOf at the top level" is a 400 for the whole request, by Bedrock too). Properties of all branches are
- * its own then, and what the branches demand stands in words in its description. Inside of properties all three are taken.
+ * A tool schema for Claude, which refuses `anyOf`, `oneOf` and `allOf` at the top level (so does Bedrock). Properties of all branches are
+ * merged, and their requirements go into the description.
  */
 export function flatSchema(parameters: JsonObject | null, warn: Warn): JsonObject {
   if (parameters === null) return { type: "object", properties: {} };
@@ -25,7 +24,7 @@ export function flatSchema(parameters: JsonObject | null, warn: Warn): JsonObjec
 
 const joins = ["anyOf", "oneOf", "allOf"] as const;
 
-/** Of the schema and of all its branches. Each branch is read once, however many refer to it. */
+/** Properties of the schema and its branches. Each branch is read once. */
 function propertiesOf(root: JsonObject): JsonObject {
   const found = new Map<string, Map<string, unknown>>();
   const read = new Set<JsonObject>();
@@ -44,7 +43,7 @@ function propertiesOf(root: JsonObject): JsonObject {
   return Object.fromEntries([...found].map(([name, kinds]) => [name, one([...kinds.values()])]));
 }
 
-/** What every part, or every choice, requires. */
+/** Names required by every branch. */
 function requiredInBranches(root: JsonObject): string[] {
   const ofChoices = (["anyOf", "oneOf"] as const).flatMap((name) => {
     const [first, ...others] = branches(root, name, root).map(namesIn);
@@ -61,7 +60,7 @@ function namesIn(schema: JsonObject): string[] {
   return arrayOf(schema["required"]).filter((name) => typeof name === "string");
 }
 
-/** The branches of one kind, those behind a reference into this schema too. */
+/** Branches of one kind, with references into this schema resolved. */
 function branches(schema: JsonObject, name: (typeof joins)[number], root: JsonObject): JsonObject[] {
   const found = arrayOf(schema[name]).map((branch) => (isObject(branch) ? resolveRef(branch, root) : {}));
   return [...new Set(found)];
@@ -75,10 +74,9 @@ function resolveRef(branch: JsonObject, root: JsonObject): JsonObject {
 }
 
 /**
- * A schema that is to be kept to, as Anthropic takes one: `additionalProperties: false` is said at every object, and what it does not
- * check ("For 'integer' type, property 'minimum' is not supported" is 400) stands in words in the description, as Anthropic's own SDKs
- * do it. Other vendors' callers leave the one out and write the other. An object that says otherwise, or that names no
- * properties, is left as it is for the upstream to judge. Source: platform.claude.com, "Structured outputs", JSON Schema limitations.
+ * A strict schema for Anthropic: closes objects and moves unsupported keywords into the description, like Anthropic's SDKs. Objects that
+ * set additionalProperties or have no properties are left alone. Source: platform.claude.com, "Structured outputs", JSON Schema
+ * limitations.
  */
 export function closedSchema(schema: JsonObject): JsonObject {
   const closed: Record<string, unknown> = {};
@@ -110,12 +108,12 @@ const boundKeywords: ReadonlySet<string> = new Set([
   ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
   ...["minLength", "maxLength", "maxItems", "uniqueItems", "minProperties", "maxProperties"],
 ]);
-/** Those that OpenAI checks; Anthropic checks URIs too. */
+/** Checked by OpenAI; Anthropic also checks URIs. */
 const formats: ReadonlySet<unknown> = new Set([
   ...["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"],
 ]);
 
-/** Keywords whose value is a schema or a list of schemas, and those whose values are schemas by name. */
+/** Keywords whose value is a schema or a list of schemas, and those with schemas by name. */
 interface Keywords {
   readonly schemas: ReadonlySet<string>;
   readonly maps: ReadonlySet<string>;
@@ -126,7 +124,7 @@ const claudeKeywords: Keywords = {
   maps: new Set(["properties", "$defs", "definitions"]),
 };
 
-/** The value of a keyword with its schemas changed. */
+/** A keyword's value with its schemas changed. */
 function withInner(
   name: string,
   value: unknown,
@@ -140,10 +138,7 @@ function withInner(
 }
 
 /**
- * A schema whose objects all say their properties, if only that there are none: OpenAI refuses an object without ("object schema
- * missing properties"), and a whole request for one such tool; a tool's own schema must be an object's. Other vendors'
- * callers leave that out for tools without arguments and for maps. It means the same. `strict`: what is added
- * is closed too, as the vendor wants it there. What is no schema (enum, const, default, examples) stays as it is.
+ * Adds empty `properties` to objects without any, which OpenAI refuses ("object schema missing properties"). `strict`: also closes them.
  */
 function withProperties(schema: JsonObject, strict: boolean): JsonObject {
   const mended: Record<string, unknown> = {};
@@ -158,7 +153,7 @@ function withProperties(schema: JsonObject, strict: boolean): JsonObject {
   return mended;
 }
 
-/** A tool's schema for OpenAI's dialects, and whether its calls are to be held to it; null: nobody has said. */
+/** A tool's schema for OpenAI's dialects, and whether it is strict. */
 export function toolSchema(
   { parameters, strict }: Pick<TurnTool, "parameters" | "strict">,
   warn: Warn,
@@ -171,7 +166,6 @@ export function toolSchema(
   return { parameters: toolParameters(parameters, false), strict: false };
 }
 
-/** The same of a tool's parameters, which are an object's whether they say it or not. */
 function toolParameters(parameters: JsonObject | null, strict: boolean): JsonObject {
   const schema = parameters ?? {};
   return withProperties(isOfObject(schema["type"]) ? schema : { ...schema, type: "object" }, strict);
@@ -190,9 +184,8 @@ const openaiKeywords: Keywords = {
 };
 
 /**
- * Whether OpenAI can hold an answer to a schema: all objects are closed, every property is required, and nothing is said that it
- * refuses there. Anthropic's strict tools may have properties that are not required; a request with one is refused whole.
- * Source: developers.openai.com, "Structured model outputs", Supported schemas.
+ * Whether OpenAI accepts the schema as strict: objects closed, every property required, no unsupported keyword. Source:
+ * developers.openai.com, "Structured model outputs", Supported schemas.
  */
 function fitsStrict(schema: JsonObject): boolean {
   for (const [name, value] of Object.entries(schema)) {
@@ -215,15 +208,14 @@ const keywordsRefusedByStrict: ReadonlySet<string> = new Set([
   ...["allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties"],
 ]);
 
-/** A schema for the answer as OpenAI's dialects name one. */
+/** Reads an answer schema of OpenAI's dialects. */
 export function namedSchema(said: JsonObject, schema: JsonObject): AnswerFormat {
   const [name, description] = [textOf(said["name"]), textOf(said["description"])];
   return { kind: "schema", name, description, schema, strict: booleanOf(said["strict"]) };
 }
 
-/** The same back: its objects say their properties, its name is one that is taken. */
 export function writeNamedSchema(format: AnswerFormat & { readonly kind: "schema" }): JsonObject {
   const name = (format.name ?? "").replace(/[^\w-]/g, "_").slice(0, 64) || "answer";
   const schema = withProperties(format.schema, format.strict === true);
-  return { name, description: said(format.description), schema, strict: said(format.strict) };
+  return { name, description: orUndefined(format.description), schema, strict: orUndefined(format.strict) };
 }

@@ -1,9 +1,8 @@
 import type { DialectId, Seal } from "#core/index.ts";
 
 /**
- * A seal of one vendor carried through another dialect's field for such things (a signature, encrypted_content): the
- * mark, then base64url of [dialect, account, itemId, data]. The client keeps it as it would keep its own vendor's and
- * sends it back; nobody but its producer is ever shown what is inside.
+ * Marks a seal carried in another dialect's field (a signature, encrypted_content): the mark, then base64url of [dialect, account,
+ * itemId, data]. Clients send it back unread; only its producer sees the content.
  */
 export const sealMark = "sluice1.";
 
@@ -12,15 +11,12 @@ export function sealText(seal: Seal): string {
   return sealMark + Buffer.from(JSON.stringify(row), "utf8").toString("base64url");
 }
 
-/**
- * The seal of what its producer did not seal. It says only that the thing is not from the vendor of the dialect that it
- * is told in: without it, that vendor would be sent it as its own, and refuse the conversation.
- */
+/** Marks unsealed content as another vendor's, since the vendor of the dialect would otherwise receive it as its own and refuse it. */
 export function emptySeal(account: string | null): Seal {
   return { dialect: "openai-chat", account, itemId: null, data: "" };
 }
 
-/** The seal in a text that `sealText` wrote; null for anything else. */
+/** Null for texts that `sealText` did not write. */
 export function readSealText(text: string): Seal | null {
   if (!text.startsWith(sealMark)) return null;
   try {
@@ -39,12 +35,12 @@ export function readSealText(text: string): Seal | null {
   }
 }
 
-/** A seal as found in a field of `dialect`: ours unpacked, else the vendor's own, from an account we do not know. */
+/** A seal found in a field of `dialect`: an unpacked one of ours, else the vendor's own from an unknown account. */
 export function readSeal(text: string, dialect: DialectId, itemId: string | null = null): Seal {
   return readSealText(text) ?? { dialect, account: null, itemId, data: text };
 }
 
-/** Whether a seal may go to this upstream. One whose account is unknown goes to its own dialect only. */
+/** Whether an upstream can read a seal. If the account is unknown, the dialect decides. */
 export function canOpen(seal: Seal, dialect: DialectId, account: string): boolean {
   return seal.dialect === dialect && (seal.account === null || seal.account === account);
 }

@@ -3,7 +3,6 @@ import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, textOf } from "../json/value.ts";
 import { warnOfUnsentMembers } from "./warnings.ts";
 
-/** A wish for a search that says nothing more. */
 export const defaultSearch: SearchRequest = Object.freeze({
   usesMax: null,
   allowedDomains: [],
@@ -12,7 +11,7 @@ export const defaultSearch: SearchRequest = Object.freeze({
   contextSize: null,
 });
 
-/** `{"type":"approximate","city",…}`, which OpenAI and Anthropic write alike. */
+/** `{"type":"approximate","city",…}`, equal at OpenAI and Anthropic. */
 export function readLocation(value: unknown, where: string, warn: Warn): SearchLocation | null {
   if (!isObject(value)) return null;
   warnOfUnsentMembers(value, locationMembers, where, warn);
@@ -32,12 +31,11 @@ export function stringsIn(value: unknown): readonly string[] {
   return arrayOf(value).filter((one) => typeof one === "string");
 }
 
-/** The search of a turn for a dialect without one, or an upstream that offers none. */
 export function warnOfNoSearch(turn: Turn, warn: Warn): void {
   if (turn.search !== undefined) warn("web_search is not offered by the upstream and was left out");
 }
 
-/** Names what of a wish the target's own search cannot be told. */
+/** Warns of search parameters that the target does not support. */
 export function warnOfSearchParameters(
   search: SearchRequest,
   carried: ReadonlySet<keyof SearchRequest>,

@@ -7,9 +7,8 @@ const encodedMark = "sx-";
 const safe = /^[a-zA-Z0-9_-]+$/;
 
 /**
- * Ids and names of tools as Anthropic takes them, `^[a-zA-Z0-9_-]+$`. Another dialect's are kept where they fit;
- * where not, the mark is put before them, an underscore is doubled and every other stranger becomes `_<hex>_`, so that
- * a model can still read a name and `plainName` finds the original again.
+ * Encodes an id or tool name for `^[a-zA-Z0-9_-]+$` (Anthropic). Valid names stay; others get the mark, `__` for an underscore and
+ * `_<hex>_` for other characters, which `decodeName` reverses.
  */
 export function encodeName(name: string): string {
   if (safe.test(name) && !name.startsWith(encodedMark)) return name;
@@ -19,7 +18,7 @@ export function encodeName(name: string): string {
   );
 }
 
-/** What `safeName` was given; any other text stays as it is. */
+/** Reverses `encodeName`; other texts stay. */
 export function decodeName(name: string): string {
   if (!name.startsWith(encodedMark)) return name;
   const plain = name.slice(encodedMark.length).replace(/__|_([0-9a-f]{1,4})_/g, (_, hex: string | undefined) => {
@@ -28,13 +27,13 @@ export function decodeName(name: string): string {
   return encodeName(plain) === name ? plain : name;
 }
 
-/** OpenAI's APIs, all that copy them, and Bedrock's Converse take no longer ones; Anthropic and Google take twice as much. */
+/** Limit of OpenAI's dialects and Converse. Anthropic and Google accept 128. */
 const charactersMax = 64;
 const digestCharacters = 12;
 
 /**
- * A tool's name as these upstreams take it, `^[a-zA-Z0-9_-]{1,64}$`. One that is too long keeps its beginning, so that the
- * model can still read it, and gets a digest of the whole, so that no two become the same: the same one each time.
+ * A tool name for `^[a-zA-Z0-9_-]{1,64}$`. Long names keep their beginning and get a digest, so that they stay readable, unique and
+ * stable.
  */
 export function shortToolName(name: string): string {
   const safe = encodeName(name);
@@ -44,13 +43,13 @@ export function shortToolName(name: string): string {
   return `${beginning}_${digest}`;
 }
 
-/** The id itself where it fits, else a digest of it: the same each time. */
+/** The id, or a stable digest if it is too long. */
 export function shortId(id: string, prefix: string, idCharactersMax: number): string {
   if (id.length <= idCharactersMax) return id;
   return prefix + createHash("sha256").update(id).digest("hex").slice(0, 32);
 }
 
-/** The names by which the caller knows its tools, where they were too long to be told to the upstream. */
+/** Restores tool names that were shortened for the upstream. */
 export class CallerToolNames {
   readonly #byShort: ReadonlyMap<string, string>;
 
@@ -76,12 +75,12 @@ export class CallerToolNames {
   }
 }
 
-/** Arguments as the neutral form has them: always JSON text. Vendors leave them out, or empty, for a tool that takes none. */
+/** Vendors omit the arguments of tools that take none. */
 export function argumentsOrEmpty(text: string): string {
   return text.trim() === "" ? "{}" : text;
 }
 
-/** The arguments of a call where a dialect wants an object. Text that is no object goes under `_raw`, so that nothing is lost. */
+/** The arguments as an object. Other text goes under `_raw`. */
 export function argumentsObject(text: string, warn: Warn): JsonObject {
   const object = parseObject(text);
   if (object !== null) return object;

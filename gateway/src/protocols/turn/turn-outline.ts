@@ -1,16 +1,14 @@
 import { Failure, type RequestedTurn, type Turn, type TurnTool } from "#core/index.ts";
 import { customTool, isCustom } from "../openai-chat/custom-tool.ts";
 
-/** What an answer is written by, of a call that was translated in a thread: tools and settings, as JSON. */
 const turnOutlineCharactersMax = 512 * 1024;
 
 /** A tool as it goes from one thread to another, where a custom one would not be known again. */
 type CarriedTool = TurnTool & { readonly custom?: true };
 
 /**
- * What an answer is written by, as text that is cheap to read again. Of a call that says very much beside its messages, what
- * is only told back to the caller (its instructions, the schemas of its tools) is left out. Throws request_too_large when
- * even the names are too many.
+ * The part of a turn that its answer is written from, as JSON. Instructions and schemas are left out if it is too large. Throws Failure
+ * request_too_large if that does not suffice.
  */
 export function writeOutline(turn: RequestedTurn): string {
   const { messages: _messages, ...asked } = turn as Turn;

@@ -1,10 +1,7 @@
 import type { Warn } from "../codec.ts";
 import { isObject, type JsonObject } from "../json/value.ts";
 
-/**
- * Warns of each member of an answer's object that its reader does not know. `read` names those that are read, and those
- * that only label what is carried (types, states, times). null, false and what is empty say nothing.
- */
+/** Warns of members of an answer that are not read. `read` includes labels that need no translation. */
 export function warnOfUnreadMembers(object: JsonObject, read: ReadonlySet<string>, where: string, warn: Warn): void {
   for (const name in object) {
     if (read.has(name) || isEmptyValue(object[name])) continue;
@@ -12,7 +9,7 @@ export function warnOfUnreadMembers(object: JsonObject, read: ReadonlySet<string
   }
 }
 
-/** The same of a request: what of an object the upstream is not told. */
+/** The same for members of a request. */
 export function warnOfUnsentMembers(object: JsonObject, read: ReadonlySet<string>, where: string, warn: Warn): void {
   for (const name in object) {
     if (read.has(name) || isEmptyValue(object[name])) continue;
@@ -20,19 +17,17 @@ export function warnOfUnsentMembers(object: JsonObject, read: ReadonlySet<string
   }
 }
 
-/** `caller` of a call: the model itself is what everybody takes for granted; code that calls tools runs at one vendor. */
+/** Calls made by code instead of the model exist at one vendor only. */
 export function warnOfCaller(call: JsonObject, warn: Warn): void {
   const { caller } = call;
   if (!isObject(caller) || caller["type"] === "direct") return;
   warn("the caller of a tool call is not understood by the upstream and was left out");
 }
 
-/** Warns of a block, an item or a part of an answer that has no neutral form. */
 export function warnOfUnknownType(kind: string, type: unknown, warn: Warn): void {
   warn(`${kind} of type ${quotableName(type)} in the answer cannot be carried and were left out`);
 }
 
-/** For dialects whose upstreams make no pictures while they talk. */
 export const picturesDropped = "pictures cannot be asked of the upstream: the modality was left out";
 
 export function isEmptyValue(value: unknown): boolean {
@@ -45,7 +40,7 @@ export function isEmptyValue(value: unknown): boolean {
 
 const warningsMax = 32;
 
-/** The same warning is said once a call, and no more than 32 different ones. */
+/** Drops repeated warnings and those after the first 32. */
 export function warnOnce(warn: Warn): Warn {
   const said = new Set<string>();
   return (what) => {
@@ -55,7 +50,7 @@ export function warnOnce(warn: Warn): Warn {
   };
 }
 
-/** A caller's own word in a warning: quoted only when it is a plain name. Takes whatever a body holds. */
+/** A name from the caller for use in a warning; "(unnamed)" unless it is plain. */
 export function quotableName(word: unknown): string {
   return typeof word === "string" && /^[\w.-]{1,64}$/.test(word) ? word : "(unnamed)";
 }

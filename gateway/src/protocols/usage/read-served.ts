@@ -27,7 +27,7 @@ export function readServed(answer: JsonObject, reported: unknown): Served | unde
   return servedOf(model, fallback !== undefined, tier, costIn(usage), geo, tierWord(usage["speed"]));
 }
 
-/** The same of an answer's headers: of Bedrock, of a LiteLLM and of another Sluice in front of the model. */
+/** Reads the headers of Bedrock, LiteLLM or another Sluice. */
 export function readServedHeaders(headers: HeaderReader): Served | undefined {
   const tier = headers.get("x-amzn-bedrock-service-tier");
   const cost = headers.get("x-sluice-cost-usd") ?? headers.get("x-litellm-response-cost");
@@ -35,7 +35,7 @@ export function readServedHeaders(headers: HeaderReader): Served | undefined {
   return servedOf(undefined, false, tierWord(tier), usdOf(numberIn(cost)));
 }
 
-/** Both; where both say something, the body counts. */
+/** Merges both; the body wins. */
 export function withServed(body: Served | undefined, headers: Served | undefined): Served | undefined {
   return body === undefined || headers === undefined ? (body ?? headers) : { ...headers, ...body };
 }
@@ -53,7 +53,6 @@ function servedOf(
   return withoutNulls({ model, byFallback: byFallback || null, tier, geo, speed, vendorCostNanoUsd });
 }
 
-/** The model that an answer names, whatever its dialect. */
 function modelNamed(answer: JsonObject): string | undefined {
   return modelName(
     answer["model"] ?? answer["modelVersion"] ?? objectOf(objectOf(answer["trace"])["promptRouter"])["invokedModelId"],
@@ -69,20 +68,20 @@ function modelName(value: unknown): string | undefined {
 
 const plainName = /^[\x21-\x7e]+$/;
 
-/** The last of the sampling requests behind an answer, where that was of a fallback. */
+/** The fallback model that answered last, if any. */
 function fallbackModel(iterations: unknown): string | undefined {
   if (iterations === undefined) return undefined;
   const last = objectOf(arrayOf(iterations).at(-1));
   return last["type"] === "fallback_message" ? modelName(last["model"]) : undefined;
 }
 
-/** Vendors' names of what their plain prices are for. */
+/** Vendors' names for their default tier and region. */
 const ordinaryTiers: ReadonlySet<string> = new Set([
   ...["auto", "default", "standard", "standard_only", "on_demand", "unspecified", "none", ""],
   ...["global", "not_available", "normal"],
 ]);
 
-/** Google writes `ON_DEMAND_FLEX`, `PROVISIONED_THROUGHPUT` and `SERVICE_TIER_FLEX` for what others call flex and provisioned. */
+/** `ON_DEMAND_FLEX`, `SERVICE_TIER_FLEX` and `PROVISIONED_THROUGHPUT` (Google) become flex and provisioned. */
 function tierWord(value: unknown): string | undefined {
   const word = textOf(value)
     ?.toLowerCase()
@@ -100,7 +99,7 @@ function costIn(usage: JsonObject): NanoUsd | undefined {
   const { cost } = usage;
   if (isObject(cost)) return usdOf(numberOf(cost["total_cost"]));
   const own = numberOf(cost) ?? numberOf(usage["estimated_cost"]);
-  // With a key of one's own `cost` is OpenRouter's fee alone; otherwise the upstream's cost is in it.
+  // With the caller's own key, `cost` is only OpenRouter's fee; otherwise it includes the upstream's cost.
   const upstream =
     usage["is_byok"] === true ? numberOf(objectOf(usage["cost_details"])["upstream_inference_cost"]) : null;
   return own === null && upstream === null ? undefined : usdOf((own ?? 0) + (upstream ?? 0));
@@ -108,7 +107,7 @@ function costIn(usage: JsonObject): NanoUsd | undefined {
 
 const ticksPerUsd = 10_000_000_000;
 
-/** 0 is what some say who do not know; the least amount is one nano-USD. */
+/** Some report 0 when they do not know. At least one nano-USD. */
 function usdOf(usd: number | null): NanoUsd | undefined {
   if (usd === null || !(usd > 0)) return undefined;
   return Math.min(Math.max(1, usdToNano(usd)), Number.MAX_SAFE_INTEGER);
@@ -118,7 +117,7 @@ function numberIn(text: string | null): number | null {
   return text !== null && /^\d{1,15}(?:\.\d{1,30})?(?:e-?\d{1,2})?$/i.test(text) ? numberOf(Number(text)) : null;
 }
 
-/** Which of the two counts a usage object leaves out; undefined when it has both. */
+/** The side that a usage object leaves out. */
 export function missingSideOf(input: number | null, output: number | null): UsageReading["missingSide"] {
   if (input !== null) return output === null ? "output" : undefined;
   return output === null ? "both" : "input";

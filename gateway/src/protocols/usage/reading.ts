@@ -3,23 +3,22 @@ import type { Span } from "../json/cursor.ts";
 import { skimArray, skimObject, skimValue } from "../json/skim.ts";
 import { countOf, type JsonObject, objectOf, textOf } from "../json/value.ts";
 
-/** How an upstream of OpenAI's chat completions counts tokens, where it differs from OpenAI. Its parts include one another there. */
+/** How an OpenAI-compatible upstream counts tokens where it differs from OpenAI. */
 export interface UsageConvention {
   /**
-   * Where reasoning is counted. `beside`: in `completion_tokens_details`, not in `completion_tokens`. `total`: in `total_tokens` alone.
-   * Default: in `completion_tokens`.
+   * Where reasoning is counted. `beside`: only in `completion_tokens_details`. `total`: only in `total_tokens`. Default: in
+   * `completion_tokens`.
    */
   readonly reasoning?: "beside" | "total";
   /** Cached tokens are not in `prompt_tokens`. */
   readonly cacheBeside?: true;
-  /** Tokens of a sound in the prompt are in `total_tokens` alone. */
+  /** Audio tokens of the prompt are only in `total_tokens`. */
   readonly soundInTotal?: true;
 }
 
 /**
- * Compares an upstream's total with its parts. `beyond`: tokens that no part explains, to be counted as the dearest ordinary class,
- * output. `unexplained`: how far the two differ, in either direction. A total that is absent or 0 says nothing, and neither does one
- * beside a side that is not told (null): that side is estimated.
+ * Compares an upstream's total with its parts. `beyond`: tokens in no part, charged as output. `unexplained`: the absolute difference.
+ * Both are 0 without a total or if a part is not reported.
  */
 export function compareTotal(total: number | null, parts: readonly (number | null)[]): typeof noDifference {
   if (total === null || total === 0) return noDifference;
@@ -33,13 +32,13 @@ export function compareTotal(total: number | null, parts: readonly (number | nul
 
 const noDifference = Object.freeze({ beyond: 0 as number, unexplained: 0 as number });
 
-/** An upstream's own words on usage, as the ledger keeps them; `{}` where they are too long. */
+/** The vendor's usage object for the ledger; `{}` if it is too long. */
 export function rawUsage(reported: unknown): string {
   const text = JSON.stringify(reported) ?? "{}";
   return text.length <= bounds.rawUsageBytesMax ? text : "{}";
 }
 
-/** What an upstream did by tools of its own. */
+/** Use of the upstream's own tools. */
 export type ServerToolUse = Pick<Usage, "webSearches" | "fileSearches" | "mapSearches" | "codeSessions">;
 
 export const noServerTools: ServerToolUse = Object.freeze({
@@ -50,9 +49,8 @@ export const noServerTools: ServerToolUse = Object.freeze({
 });
 
 /**
- * What a usage object of OpenAI's dialects says of them. OpenAI itself counts in `tool_usage` beside it; xAI tells
- * `server_side_tool_usage_details` or `num_sources_used`, Qwen `plugins.search`, Ark `tool_usage` inside, OpenRouter
- * `server_tool_use`, others `num_search_queries`.
+ * Reads tool use from a usage object. OpenAI reports `tool_usage` beside usage; xAI `server_side_tool_usage_details` or
+ * `num_sources_used`, Qwen `plugins.search`, Ark `tool_usage` inside, OpenRouter `server_tool_use`, others `num_search_queries`.
  */
 export function toolUseIn(reported: JsonObject, beside: unknown = null): ServerToolUse {
   const server = objectOf(reported["server_tool_use"]);
@@ -83,7 +81,7 @@ export function usesTools({ webSearches, fileSearches, mapSearches, codeSessions
   return webSearches + fileSearches + mapSearches + codeSessions > 0;
 }
 
-/** The larger of two countings of the same. */
+/** The larger of two counts of the same use. */
 export function maxToolUse(one: ServerToolUse, other: ServerToolUse): ServerToolUse {
   return {
     webSearches: Math.max(one.webSearches, other.webSearches),
@@ -93,14 +91,10 @@ export function maxToolUse(one: ServerToolUse, other: ServerToolUse): ServerTool
   };
 }
 
-/**
- * Counts calls of tools among the items of a response's output: searches (pages opened in them cost nothing), and the
- * containers that code ran in. Items without any are told by their bytes alone.
- */
+/** Counts tool calls in the output items of a response: searches (opening pages is free), pictures, and containers that code ran in. */
 export class OutputTools {
   #webSearches = 0;
   #fileSearches = 0;
-  /** Pictures that were made. */
   pictures = 0;
   readonly #containers = new Set<string>();
 
@@ -128,7 +122,6 @@ export class OutputTools {
     return this.#webSearches + this.#fileSearches + this.#containers.size > 0;
   }
 
-  /** The ids of containers that code ran in. */
   get containerIds(): readonly string[] {
     return [...this.#containers].filter((id) => id !== "");
   }
@@ -153,7 +146,7 @@ const toolMarks = ["web_search_call", "file_search_call", "code_interpreter_call
 );
 const itemMembers: ReadonlySet<string> = new Set(["type", "action", "container_id"]);
 
-/** A number, or an object that holds it. */
+/** Either a number or an object with the number. */
 function reportedCount(value: unknown): number | null {
   return countOf(value) ?? countOf(objectOf(value)["num_requests"]) ?? countOf(objectOf(value)["num_calls"]);
 }

@@ -38,19 +38,17 @@ export const addressBounds: Readonly<Record<string, UnseenBound>> = {
   file_uri: "window",
 };
 
-/** A tool that the upstream runs by itself. */
 export interface HostedTool {
-  /** What it is declared with: its `type`, or in Gemini's dialect the name of a member. */
+  /** Its `type`, or in Gemini's dialect the name of a member. */
   readonly type: RegExp;
-  /** What it is called in docs/operations.md. */
+  /** The name in docs/operations.md. */
   readonly title: string;
-  /** The class that its calls are counted in; null: they cost nothing by themselves. */
+  /** The usage class of its calls. Null: they cost nothing by themselves. */
   readonly counted: keyof ServerToolUse | null;
-  /** Calls that are assumed where the request does not say how many there may be. */
+  /** Assumed if the request does not limit them. */
   readonly calls: number;
-  /** Input that each call brings, in tokens. */
+  /** Input tokens of each call. */
   readonly tokens: number;
-  /** Pictures that it draws. */
   readonly pictures?: number;
 }
 
@@ -83,7 +81,7 @@ export const hostedTools: readonly HostedTool[] = [
   {
     type: /^code_?(?:interpreter|execution)/i,
     title: "code that runs in a container",
-    // Priced by the container, which one call has one of.
+    // Priced by the container; a call has one.
     counted: "codeSessions",
     calls: 1,
     tokens: 20_000,
@@ -100,7 +98,7 @@ export const hostedTools: readonly HostedTool[] = [
   { type: /^image_?gen/i, title: "a picture that is drawn", counted: null, calls: 1, tokens: 2_000, pictures: 1 },
 ];
 
-/** Gemini's tools are members of one object, several in one at times. Its JSON takes each name in two spellings. */
+/** Gemini's tools are members of one object and may be spelled in camelCase or snake_case. */
 export const geminiTools: ReadonlySet<string> = new Set(
   [
     ...["googleSearch", "googleSearchRetrieval", "enterpriseWebSearch", "exaAiSearch", "parallelAiSearch"],
