@@ -45,10 +45,10 @@ describe("a config file with many problems", () => {
       "settings: { ledger: { durability: disc } }",
     ].join("\n");
     expect(await linesOf(text)).toEqual([
-      '2 providers[0].kind: there is no kind of provider called "opnai"; did you mean `openai`?',
+      '2 providers[0].kind: there is no provider type "opnai"; did you mean `openai`?',
       "2 providers[0].enabled: must be true or false, not a text",
       "3 providers[1].settings.regoin: the kind bedrock has no setting `regoin`; did you mean `region`?",
-      '4 providers[2].base_url: the kind "openai-compatible" needs a base_url',
+      '4 providers[2].base_url: the provider type "openai-compatible" needs a base_url',
       '5 providers[3].id: the provider "own" is already declared at providers[2]',
       "5 providers[3].api_key: the environment variable NOPE is not set",
       '7 models[0].deployments[0].provider: there is no provider "mian"',

@@ -31,7 +31,7 @@ import { type ModelPrices, pricesInForce } from "./providers/prices.ts";
 import { findRows, not } from "./rows.ts";
 import { readSettings } from "./settings.ts";
 
-/** Everything of one moment, with provider secrets opened. */
+/** Reads the whole configuration in one transaction, with provider secrets decrypted. */
 export async function readConfigSnapshot(database: Database, vault: Vault, now: number): Promise<ConfigSnapshot> {
   return await inSnapshot(database, async (snapshot): Promise<ConfigSnapshot> => {
     const settings = await readSettings(snapshot);
@@ -131,7 +131,6 @@ async function readModels(
   };
   const own = rows.map((row) => ({ row, model: model(row) }));
   const models = new Map(own.map(({ row, model }) => [row.name, model]));
-  // With what becomes of each while it has no price of its own.
   return new Map(own.map(({ row, model }) => [row.name, withoutOwnPrice(model, row.unpriced, { policy, models })]));
 }
 
@@ -160,7 +159,7 @@ async function readDeployments(
   return new Map([...byModel].map(([model, own]) => [model, own.flatMap(deploymentsOf)]));
 }
 
-/** From the file's words to ours; what the file leaves out is not there. */
+/** Capabilities that the config leaves out are missing. */
 function capabilitiesOf(text: string): Partial<VideoCapabilities> {
   return membersOf(JSON.parse(text) as CapabilitiesConfig) as Partial<VideoCapabilities>;
 }

@@ -1,6 +1,6 @@
 /**
- * directory: workspaces, groups, keys, providers, models, settings, notices, people, their rights and coding agents. Each object's
- * rules and SQL stand together; the admin API, the command line, the config file and identity providers (SCIM) write here.
+ * directory: workspaces, groups, keys, providers, models, settings, notices, people, their rights and coding agents, with rules and
+ * SQL together. The admin API, the command line, the config file and identity providers (SCIM) write here.
  *
  * Promises: a write, its audit rows and its change notices are one transaction. Objects with the owner `file` belong to the
  * config file, those with `console` to the admin API. When the database is down, calls reject and nothing is half done.
@@ -9,7 +9,7 @@
 export type { AgentSettingsNow, AgentSettingsVersion } from "./agents/agent-settings.ts";
 export type { AgentGrant, AgentSession, WaitingDevice } from "./agents/agent-sign-ins.ts";
 export type { KeyChange } from "./keys/key-rules.ts";
-export type { EndingToken, NewKey } from "./keys/keys.ts";
+export type { ExpiringToken as EndingToken, NewKey } from "./keys/keys.ts";
 export {
   type Crossing,
   createNoticeStore,
@@ -21,11 +21,11 @@ export {
 export type { MemberChange } from "./people/members.ts";
 export { kindConflicts, type ProviderRecord } from "./providers/providers.ts";
 export { ConfigConflict } from "./refusals.ts";
-export type { IssuerToAsk } from "./rights/rights.ts";
+export type { IssuerCheck as IssuerToAsk } from "./rights/rights.ts";
 export type { ScimComparison, ScimFilter, ScimPage } from "./scim/scim-filter.ts";
 export type { ScimGroup, ScimGroupChange, ScimMemberChange } from "./scim/scim-groups.ts";
 export type { ScimUser, ScimUserForm } from "./scim/scim-users.ts";
-export { ledgerExportPlace } from "./settings.ts";
+export { ledgerExportLocation as ledgerExportPlace } from "./settings.ts";
 export {
   type AgentStore,
   type ControlStore,

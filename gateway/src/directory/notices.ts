@@ -21,13 +21,13 @@ import {
 
 export interface StoredNotice extends Notice {
   readonly workspaceId: string;
-  /** What `last` is about, by the id of its limits. null: nothing was told yet, or of a service token. */
+  /** The limits that `last` is about. null: nothing was sent yet, or `last` is about a service token. */
   readonly lastScope: { readonly kind: LimitScope["kind"]; readonly id: string } | null;
 }
 
 export type NoticeFields = Pick<Notice, "name" | "percent" | "scope" | "scope_id" | "channel" | "enabled">;
 
-/** A budget reached a percentage. `budget` names the budget, `periodStart` (Unix milliseconds) the period. */
+/** A budget reached a percentage in the period that begins at `periodStart` (Unix milliseconds). */
 export interface Crossing {
   readonly noticeId: string;
   readonly budget: string;
@@ -38,7 +38,7 @@ export interface Crossing {
   readonly limitUsd: number;
 }
 
-/** A crossing that has to be sent, with the number of tries so far. Leased until `leasedUntil` (Unix milliseconds). */
+/** A crossing to send, leased until `leasedUntil` (Unix milliseconds). `tries`: so far. */
 export interface DueNotice extends Crossing {
   readonly leasedUntil: number;
   readonly at: number;
@@ -46,7 +46,7 @@ export interface DueNotice extends Crossing {
 }
 
 type NoticeRow = Row<"notices">;
-type ToldRow = Row<"notices_told">;
+type SendRow = Row<"notices_told">;
 
 interface NoticeStoreOptions {
   readonly database: Database;
@@ -68,14 +68,8 @@ export function createNoticeStore(options: NoticeStoreOptions) {
     if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
     if (id !== undefined) query = query.where("id", "=", id);
     const rows = await query.execute();
-    const told =
-      rows.length === 0
-        ? []
-        : await latestTold(
-            kysely,
-            rows.map((row) => row.id),
-          );
-    const latest = new Map(told.map((row) => [row.notice_id, row]));
+    const ids = rows.map((row) => row.id);
+    const latest = new Map((await latestSends(kysely, ids)).map((row) => [row.notice_id, row]));
     return rows.map((row) => noticeOf(vault, row, latest.get(row.id)));
   };
   const find = async (id: string): Promise<StoredNotice | null> => (await list(null, id))[0] ?? null;
@@ -86,29 +80,29 @@ export function createNoticeStore(options: NoticeStoreOptions) {
     async create(workspaceId: string, fields: NoticeFields, auditSource: AuditSource): Promise<StoredNotice> {
       const place = { id: ids.next("not_"), workspace_id: workspaceId, created_at: clock.now(), sealedBefore: null };
       const row = noticeRow(vault, place, fields);
-      await auditedWrite(options, auditSource, (under) => insertRows(under, noticeObject(vault), [row]));
+      await auditedWrite(options, auditSource, (context) => insertRows(context, noticeObject(vault), [row]));
       return noticeOf(vault, row, undefined);
     },
     async update(id: string, fields: Partial<NoticeFields>, auditSource: AuditSource): Promise<StoredNotice | null> {
-      await auditedWrite(options, auditSource, async (under) => {
-        const before = await stored(under.transaction, id);
+      await auditedWrite(options, auditSource, async (context) => {
+        const before = await stored(context.transaction, id);
         if (before === undefined) return;
         const wanted = { ...noticeOf(vault, before, undefined), ...fields };
         const after = noticeRow(vault, { ...before, sealedBefore: before.sealed_channel }, wanted);
-        await updateRow(under, noticeObject(vault), { before, after });
+        await updateRow(context, noticeObject(vault), { before, after });
       });
       return await find(id);
     },
     async remove(id: string, auditSource: AuditSource): Promise<void> {
-      await auditedWrite(options, auditSource, async (under) => {
-        const row = await stored(under.transaction, id);
+      await auditedWrite(options, auditSource, async (context) => {
+        const row = await stored(context.transaction, id);
         if (row === undefined) return;
-        await under.transaction.deleteFrom("notices_told").where("notice_id", "=", id).execute();
-        await removeRows(under, noticeObject(vault), [row]);
+        await context.transaction.deleteFrom("notices_told").where("notice_id", "=", id).execute();
+        await removeRows(context, noticeObject(vault), [row]);
       });
     },
-    /** Stores crossings, due now. Those that are stored already do not change. `silent` ones are never sent. */
-    async cross(crossings: readonly (Crossing & { readonly silent: boolean })[], now: number): Promise<void> {
+    /** Stores new crossings, due now. `silent` ones are never sent. */
+    async recordCrossings(crossings: readonly (Crossing & { readonly silent: boolean })[], now: number): Promise<void> {
       for (const { silent, ...crossing } of crossings) {
         await kysely
           .insertInto("notices_told")
@@ -117,20 +111,19 @@ export function createNoticeStore(options: NoticeStoreOptions) {
           .execute();
       }
     },
-    /** Removes what was told of periods that are long over. Gives how many rows that were. */
+    /** Deletes crossings of periods that ended before a time. Returns the number of deleted rows. */
     async prune(beforeMs: number): Promise<number> {
       const { numDeletedRows } = await kysely
         .deleteFrom("notices_told")
         .where("due_at", "is", null)
         .where("at", "<", beforeMs)
-        // Those of a budget in total have no end: without them they would be told again.
+        // A budget in total has no period; without its rows it would be sent again.
         .where("period_start", ">", 0)
         .where("period_start", "<", beforeMs)
         .executeTakeFirstOrThrow();
       return Number(numDeletedRows);
     },
-    /** Leases what is due. */
-    async due(now: number, leaseMs: number, limit: number): Promise<readonly DueNotice[]> {
+    async leaseDue(now: number, leaseMs: number, limit: number): Promise<readonly DueNotice[]> {
       const leasedUntil = now + leaseMs;
       const rows = await updateDue(database, kysely, "notices_told", { now, limit })
         .set({ due_at: leasedUntil })
@@ -138,11 +131,8 @@ export function createNoticeStore(options: NoticeStoreOptions) {
         .execute();
       return rows.map((row) => ({ ...membersOf(row), leasedUntil }));
     },
-    /**
-     * Stores how a try ended. `dueAt` null: sent, or given up. A failure is written only while the lease is valid: that it was
-     * sent is true whoever says it, and who stood still knows only of an older failure.
-     */
-    async tried(
+    /** Stores the result of a try. `dueAt` null: sent, or given up. A failure is stored only while the lease is valid. */
+    async recordSend(
       leased: Pick<DueNotice, "noticeId" | "budget" | "periodStart" | "percent" | "leasedUntil">,
       result: {
         readonly tries: number;
@@ -164,15 +154,15 @@ export function createNoticeStore(options: NoticeStoreOptions) {
   };
 }
 
-/** What was told last of each, and of one moment perhaps several; of all that was ever told nothing else is read. */
-async function latestTold(connection: Connection, ids: readonly string[]): Promise<readonly ToldRow[]> {
+/** The latest crossings of each notice that were meant to be sent. */
+async function latestSends(connection: Connection, ids: readonly string[]): Promise<readonly SendRow[]> {
+  if (ids.length === 0) return [];
   return await connection
     .with("told", (cte) =>
       cte
         .selectFrom("notices_told")
         .selectAll()
         .where("notice_id", "in", ids)
-        // Silent ones were never meant to be sent.
         .where((eb) => eb.or([eb("tries", ">", 0), eb("due_at", "is not", null)])),
     )
     .with("latest", (cte) =>
@@ -187,7 +177,7 @@ async function latestTold(connection: Connection, ids: readonly string[]): Promi
     .execute();
 }
 
-/** `sealedBefore`: the channel as it is stored; the same one again stays the same text. */
+/** `sealedBefore`: the stored channel; it is kept if the channel does not change. */
 function noticeRow(
   vault: Vault,
   place: Pick<NoticeRow, "id" | "workspace_id" | "created_at"> & { readonly sealedBefore: string | null },
@@ -207,7 +197,7 @@ function noticeRow(
   };
 }
 
-function noticeOf(vault: Vault, row: NoticeRow, last: ToldRow | undefined): StoredNotice {
+function noticeOf(vault: Vault, row: NoticeRow, last: SendRow | undefined): StoredNotice {
   return {
     id: row.id,
     workspaceId: row.workspace_id,
@@ -223,7 +213,7 @@ function noticeOf(vault: Vault, row: NoticeRow, last: ToldRow | undefined): Stor
   };
 }
 
-/** Notices as every writer writes them. No process keeps them: nobody is told. */
+/** No process caches notices, so nothing is notified. */
 function noticeObject(vault: Vault): AuditedObject<"notices"> {
   return {
     table: "notices",
@@ -232,7 +222,7 @@ function noticeObject(vault: Vault): AuditedObject<"notices"> {
     view: ({ sealed_channel, ...rest }) => ({
       ...rest,
       percent: JSON.parse(rest.percent),
-      // Where messages go is said by kind only, since an address may open by itself.
+      // Only the type of the channel, since a webhook address may be a secret.
       channel: channelOf(vault, rest.id, sealed_channel).kind,
     }),
     workspaceOf: (row) => row.workspace_id,
@@ -244,15 +234,15 @@ function channelOf(vault: Vault, id: string, sealed: string): NoticeChannel {
   return JSON.parse(vault.open(sealed, channelSealId(id)).reveal());
 }
 
-function lastOf(row: ToldRow): Notice["last"] {
+function lastOf(row: SendRow): Notice["last"] {
   const { percent, label, problem } = row;
   const fault = storedRemark("alert", problem);
   const about = endingTokenId(row) === null ? ("budget" as const) : ("service_token" as const);
   return { at: row.sent_at ?? row.at, about, budget: label, percent, ok: row.sent_at !== null, problem, fault };
 }
 
-/** As `crossingsOf` names a budget. */
-function lastScopeOf(row: ToldRow): StoredNotice["lastScope"] {
+/** Reads the budget name that `crossingsOf` makes. */
+function lastScopeOf(row: SendRow): StoredNotice["lastScope"] {
   const [named = "", id] = row.budget.split(" ");
   const kind = endingTokenId(row) === null ? scopeOf(named) : null;
   return kind === null || id === undefined ? null : { kind, id };

@@ -2,33 +2,50 @@ import { type Conflict, pathText } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { ManagedBy } from "#storage/tables.ts";
 
-/** `what` is the object as a person would name it: `provider openai`. */
+/** The item, or `not_found`. `what` names its kind: "There is no such user." */
+export function orNotFound<Item>(item: Item | null | undefined, what: string, param: string | null = what): Item {
+  if (item !== null && item !== undefined) return item;
+  throw new Failure("not_found", `There is no such ${what}.`, { param });
+}
+
+/** The first names of a list, and how many more there are. */
+export function shortList(names: readonly string[]): string {
+  const more = names.length > shortListMax ? ` and ${names.length - shortListMax} more` : "";
+  return `${names.slice(0, shortListMax).join(", ")}${more}`;
+}
+
+const shortListMax = 5;
+
+/** `what` names the object: `provider openai`. */
 export function refuseFileOwned(row: { readonly managed_by: ManagedBy | "system" }, what: string): void {
   refuseFileDeclared(row, what);
   refuseSuspended(row, what);
 }
 
-/** For deletions: what the file no longer declares may be deleted. */
+/** For deletions: a suspended object may be deleted. */
 export function refuseFileDeclared(row: { readonly managed_by: ManagedBy | "system" }, what: string): void {
-  if (row.managed_by !== "file") return;
-  throw new Failure("managed_by_file", `The ${what} comes from the config file. Change it there.`);
+  if (row.managed_by === "file") throw managedByFile(what);
+}
+
+export function managedByFile(what: string): Failure {
+  return new Failure("managed_by_file", `The ${what} comes from the config file. Change it there.`);
 }
 
 export function refuseSuspended(row: { readonly managed_by: ManagedBy | "system" }, what: string): void {
   if (row.managed_by !== "suspended") return;
   throw new Failure(
     "managed_by_file",
-    `The ${what} is suspended: it is no longer in the config file. Declare it there again, or delete it.`,
+    `The ${what} is suspended because the config file no longer declares it. Declare it again, or delete it.`,
   );
 }
 
-/** What a rule finds wrong: where in the object, and why. A rule finds problems; whoever writes the object renders them. */
+/** What a rule found wrong, and where in the object. Rules return problems; the API and the config file render them. */
 export interface Problem extends Pick<Conflict, "path" | "message"> {
-  /** Left out: `invalid_request`. */
+  /** Default: `invalid_request`. */
   readonly code?: "conflict";
 }
 
-/** The first problem as a refusal of the admin API or the command line. */
+/** Throws the first problem as the admin API and the command line show it. */
 export function refuseProblems([first]: readonly Problem[]): void {
   if (first === undefined) return;
   const param = first.path.join(".");
@@ -36,34 +53,29 @@ export function refuseProblems([first]: readonly Problem[]): void {
   throw new Failure(first.code ?? "invalid_request", `\`${param}\`: ${first.message}.`, { param });
 }
 
-/** Problems of an object as conflicts of the config file that it stands in, at `place`. */
-export function conflictsAt(place: Conflict["path"], problems: readonly Problem[]): readonly Conflict[] {
-  return problems.map(({ path, message }) => ({ path: [...place, ...path], message }));
+/** Problems of an object as conflicts of the config file, where the object is at `objectPath`. */
+export function conflictsAt(objectPath: Conflict["path"], problems: readonly Problem[]): readonly Conflict[] {
+  return problems.map(({ path, message }) => ({ path: [...objectPath, ...path], message }));
 }
 
-/** The first conflict as a refusal; `depth` steps of its path lead to the object that was sent. */
-export function refuseDraft(conflicts: readonly Conflict[], depth: number): void {
-  const [first] = conflicts;
+/** Throws the first conflict of an object that was sent alone; its path in a config file has `depth` more steps. */
+export function refuseDraft([first]: readonly Conflict[], depth: number): void {
   if (first === undefined) return;
   const param = pathText(first.path.slice(depth));
-  throw new Failure("invalid_request", param === "" ? first.message : `\`${param}\`: ${first.message}`, {
-    param: param === "" ? null : param,
-  });
+  if (param === "") throw new Failure("invalid_request", first.message);
+  throw new Failure("invalid_request", `\`${param}\`: ${first.message}`, { param });
 }
 
-/** A configuration that contradicts itself or what is already there. Nothing of it was applied. */
+/** A configuration that contradicts itself or existing objects. Nothing was applied. */
 export class ConfigConflict extends Error {
   override readonly name = "ConfigConflict";
   readonly conflicts: readonly Conflict[];
-  /** Of the first conflict. */
-  readonly path: Conflict["path"];
 
   constructor(conflicts: readonly [Conflict, ...Conflict[]]) {
     super(
       conflicts.map(({ path, message }) => (path.length === 0 ? message : `${pathText(path)}: ${message}`)).join("\n"),
     );
     this.conflicts = conflicts;
-    this.path = conflicts[0].path;
   }
 }
 

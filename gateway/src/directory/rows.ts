@@ -13,9 +13,11 @@ import {
 } from "#storage/tables.ts";
 import type { ControlWrite } from "./store.ts";
 
-/** What a column has: this value, one of several, or anything but one. */
-type Asked<Value> = Value | readonly Value[] | Not<Value>;
-type Where<Name extends keyof Tables> = { readonly [Column in keyof Row<Name>]?: Asked<Row<Name>[Column]> | Not<null> };
+/** A value, one of several, or anything but one. */
+type Expected<Value> = Value | readonly Value[] | Not<Value>;
+type Where<Name extends keyof Tables> = {
+  readonly [Column in keyof Row<Name>]?: Expected<Row<Name>[Column]> | Not<null>;
+};
 
 class Not<Value> {
   readonly value: Value;
@@ -29,7 +31,7 @@ export function not<const Value>(value: Value): Not<Value> {
   return new Not(value);
 }
 
-/** Rows whose columns are as asked, ordered by `order`. Of a list of values any number may be asked; the order is then that of each 500. */
+/** Rows that match `where`. A list of more than 500 values is read in several statements, each ordered by `order`. */
 export async function findRows<Name extends keyof Tables>(
   connection: Connection,
   table: Name,
@@ -75,7 +77,7 @@ export async function deleteRows<Name extends keyof Tables>(
   }
 }
 
-/** Gives how many rows it changed. */
+/** Returns the number of changed rows. */
 export async function setColumns<Name extends keyof Tables>(
   connection: Connection,
   table: Name,
@@ -91,7 +93,7 @@ export async function setColumns<Name extends keyof Tables>(
   return changed;
 }
 
-/** Writes columns of the row with this key, which is made where there is none. `made`: what only a new row gets. */
+/** Inserts or updates the row with this key. `made`: columns that only a new row gets. */
 export async function putRow<Name extends keyof Tables>(
   connection: Connection,
   table: Name,
@@ -113,14 +115,14 @@ export async function countRows<Names extends keyof Tables>(
   return Number((await counting.executeTakeFirstOrThrow()).n);
 }
 
-/** Which table it is matters to the rows' types and to nothing else here: one stands for all. */
+/** Kysely cannot type a table that is a parameter. */
 function plain(table: keyof Tables) {
   return table as "workspaces";
 }
 
 type Condition = readonly ["id", "=" | "!=" | "in" | "is" | "is not", never];
 
-/** The conditions of each statement that it takes: a statement carries so many values. */
+/** The conditions of each statement: a statement takes at most 500 values of a list. */
 function statements(where: object): readonly (readonly Condition[])[] {
   const columns = Object.entries(where);
   const lists = columns
@@ -130,9 +132,9 @@ function statements(where: object): readonly (readonly Condition[])[] {
     });
   const plainly = columns
     .filter(([, value]) => !Array.isArray(value))
-    .map(([column, asked]): Condition => {
-      const value = asked instanceof Not ? asked.value : asked;
-      const operator = asked instanceof Not ? (value === null ? "is not" : "!=") : value === null ? "is" : "=";
+    .map(([column, expected]): Condition => {
+      const value = expected instanceof Not ? expected.value : expected;
+      const operator = expected instanceof Not ? (value === null ? "is not" : "!=") : value === null ? "is" : "=";
       return [column as "id", operator, value as never];
     });
   return lists.reduce<Condition[][]>(
@@ -141,7 +143,7 @@ function statements(where: object): readonly (readonly Condition[])[] {
   );
 }
 
-/** What belongs to the installation: a change of it is one of the config snapshot. */
+/** An object of the installation. A change of it changes the config snapshot. */
 export function installationObject<Name extends "providers" | "models" | "deployments" | "settings">(
   table: Name,
   idColumn: "id" | "name",
@@ -154,27 +156,27 @@ type FileOwned = "workspaces" | "groups" | "api_keys" | "providers" | "models";
 
 type Managed<Name extends FileOwned | "settings"> = Row<Name> & { readonly managed_by: string };
 
-/** Makes rows what the config file says. Gives those it made, and those of the file that the file no longer declares. */
+/** Makes rows what the file says. Returns the created rows, and the rows that the file no longer declares. */
 export async function applyRows<Name extends FileOwned | "settings">(
-  under: ControlWrite,
+  context: ControlWrite,
   object: AuditedObject<Name>,
   existing: readonly Managed<Name>[],
   wanted: readonly Managed<Name>[],
   nameOf: (row: Managed<Name>) => string,
 ): Promise<{ readonly create: readonly Managed<Name>[]; readonly vanished: readonly Managed<Name>[] }> {
   const { create, update, vanished } = reconcile(existing, wanted, nameOf);
-  await insertRows(under, object, create);
-  for (const change of update) await updateRow(under, object, change);
+  await insertRows(context, object, create);
+  for (const change of update) await updateRow(context, object, change);
   return { create, vanished };
 }
 
-/** What the file no longer declares is suspended; what something made elsewhere needs is handed over to the console. */
+/** Suspends a row that the file no longer declares, or releases it to the console if other objects need it. */
 export async function suspendOrRelease<Name extends FileOwned>(
-  under: ControlWrite,
+  context: ControlWrite,
   object: AuditedObject<Name>,
   row: Row<Name>,
   isNeeded: boolean,
 ): Promise<void> {
-  if (!isNeeded) await suspendRows(under, object, [row]);
-  else await updateRow(under, object, { before: row, after: { ...row, managed_by: "console" satisfies ManagedBy } });
+  if (!isNeeded) await suspendRows(context, object, [row]);
+  else await updateRow(context, object, { before: row, after: { ...row, managed_by: "console" satisfies ManagedBy } });
 }

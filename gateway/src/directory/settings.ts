@@ -14,13 +14,12 @@ import { refuseDraft, refuseFileOwned } from "./refusals.ts";
 import { applyRows, findRow, findRows, installationObject, not } from "./rows.ts";
 import type { ControlDirectory, ControlWrite } from "./store.ts";
 
-/** Settings as every writer writes them: one that is set is a row, named by its path in the config file. */
+/** Each setting that is set is a row, named by its path in the config file. */
 const settingObject = installationObject("settings", "name", {
   label: (row) => `setting ${row.name}`,
   view: (row) => row,
 });
 
-/** The settings of the installation, each a row; one that is missing has its default. */
 export async function applySettings(context: ControlWrite, settings: SettingsConfig): Promise<void> {
   const existing = await findRows(context.transaction, "settings", { managed_by: not("system") });
   const wanted = settingRows(settings, context.owner);
@@ -28,7 +27,7 @@ export async function applySettings(context: ControlWrite, settings: SettingsCon
   await removeRows(context, settingObject, vanished);
 }
 
-/** What these settings ask for and an installation on this database does not have. */
+/** Settings that this database does not support. */
 export function settingConflicts(
   settings: SettingsChange,
   { flavour }: Pick<Database, "flavour">,
@@ -38,29 +37,28 @@ export function settingConflicts(
   return [{ path: ["settings", "ledger", "durability"], message }];
 }
 
-/** Fields that are left out do not change; null takes a setting away. */
-export async function updateSettings(under: ControlWrite, change: SettingsChange): Promise<void> {
-  const { transaction } = under;
-  refuseDraft(settingConflicts(change, under.database), 1);
-  for (const after of settingRows(change, under.owner)) {
+/** Fields that are left out do not change; null resets a setting to its default. */
+export async function updateSettings(context: ControlWrite, change: SettingsChange): Promise<void> {
+  const { transaction } = context;
+  refuseDraft(settingConflicts(change, context.database), 1);
+  for (const after of settingRows(change, context.owner)) {
     const before = await findRow(transaction, "settings", { name: after.name });
-    // A form sends back what it was shown: the same value is no change, whoever owns it.
+    // A form sends all values back: an equal value is no change, also for a file-managed setting.
     if (before?.value === after.value) continue;
-    if (before === undefined) await insertRows(under, settingObject, [after]);
+    if (before === undefined) await insertRows(context, settingObject, [after]);
     else {
       refuseFileOwned(before, `setting ${after.name}`);
-      await updateRow(under, settingObject, { before, after });
+      await updateRow(context, settingObject, { before, after });
     }
   }
   for (const { path: name } of settingsTable) {
     const gone = settingAt(change, name) === null ? await findRow(transaction, "settings", { name }) : undefined;
     if (gone === undefined) continue;
     refuseFileOwned(gone, `setting ${name}`);
-    await removeRows(under, settingObject, [gone]);
+    await removeRows(context, settingObject, [gone]);
   }
 }
 
-/** A row for each setting that is given. */
 function settingRows(settings: SettingsChange, owner: ManagedBy): Row<"settings">[] {
   return settingsTable.flatMap(({ path }): Row<"settings">[] => {
     const value = settingAt(settings, path);
@@ -68,10 +66,10 @@ function settingRows(settings: SettingsChange, owner: ManagedBy): Row<"settings"
   });
 }
 
-/** As the config snapshot has them: defaults filled in. */
+/** With defaults filled in. */
 export async function readSettings(connection: Connection): Promise<Settings> {
   const values = await valuesInForce(connection);
-  return Object.freeze({ ...values, "ledger.export": exportPlace(values["ledger.export"]) }) as Settings;
+  return Object.freeze({ ...values, "ledger.export": exportLocation(values["ledger.export"]) }) as Settings;
 }
 
 async function valuesInForce(connection: Connection) {
@@ -79,24 +77,22 @@ async function valuesInForce(connection: Connection) {
   return { ...settingDefaults, ...settingValues(rows) };
 }
 
-/** The values of stored settings by their paths. */
 function settingValues(rows: readonly Row<"settings">[]): Record<string, unknown> {
   const known = rows.filter((row) => Object.hasOwn(settingDefaults, row.name));
   return Object.fromEntries(known.map((row) => [row.name, JSON.parse(row.value)]));
 }
 
-/** Where the ledger is copied to, asked of a database that may belong to a gateway that runs. */
-export async function ledgerExportPlace({ kysely }: Database): Promise<LedgerExportPlace | null> {
+export async function ledgerExportLocation({ kysely }: Database): Promise<LedgerExportPlace | null> {
   return (await readSettings(kysely))["ledger.export"];
 }
 
-function exportPlace(said: Partial<LedgerExportPlace> | null): LedgerExportPlace | null {
-  if (said === null) return null;
-  const { bucket = "", prefix = "", region = "us-east-1", endpoint = null } = said;
+function exportLocation(setting: Partial<LedgerExportPlace> | null): LedgerExportPlace | null {
+  if (setting === null) return null;
+  const { bucket = "", prefix = "", region = "us-east-1", endpoint = null } = setting;
   return Object.freeze({ bucket, prefix, region, endpoint });
 }
 
-/** The current settings with all defaults. `managedByFile`: the names that the config file sets. */
+/** With defaults filled in. `managedByFile`: the names that the config file sets. */
 export async function settingsInForce({ database: { kysely } }: ControlDirectory) {
   const fromFile = await findRows(kysely, "settings", { managed_by: "file" }, "name");
   return {
@@ -105,7 +101,7 @@ export async function settingsInForce({ database: { kysely } }: ControlDirectory
   };
 }
 
-/** Stored settings as the config file has them. */
+/** As in the config file. */
 export function settingsOf(rows: readonly Row<"settings">[]): SettingsConfig {
   return settingsConfig(settingValues(rows));
 }

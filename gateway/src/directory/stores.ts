@@ -3,7 +3,7 @@ import type { WorkspaceRole } from "@sluice/contract/words";
 import type { ApiKey, Claims, ConfigSnapshot } from "#core/index.ts";
 import type { AuditEvent, AuditSource, KeyStore, RightsSource } from "#ports/index.ts";
 import { type CallerKeyRow, callerKeys, type Database, keyByOldSecret, keyOf } from "#storage/tables.ts";
-import { isPersonDigest, keysOfPerson, personKey } from "./agents/agent-persons.ts";
+import { findPersonKey, isPersonDigest, keysOfPerson } from "./agents/agent-persons.ts";
 import {
   previewSettings,
   setSettings,
@@ -28,13 +28,13 @@ import { exportConfig } from "./config-file/config-export.ts";
 import { readConfigSnapshot } from "./config-snapshot-reader.ts";
 import {
   addKey,
-  endingTokens,
-  endKey,
+  expiringTokens,
   hasKeys,
   key,
-  keyNamed,
   limitedKeys,
   listKeys,
+  resolveKey,
+  revokeKey,
   rotateKey,
   updateKey,
 } from "./keys/keys.ts";
@@ -52,22 +52,37 @@ import { limitedPeople } from "./people/person-limits.ts";
 import { createToken, listTokens, oneToken, revokeToken, rightsOf, scimCaller, tokenActor } from "./people/tokens.ts";
 import { listUsers, oneUser, removeUser, resetSecondFactor, updateUser } from "./people/users.ts";
 import { importModels } from "./providers/model-import.ts";
-import { createModel, modelRecord, modelRecords, removeModel, takePrices, updateModel } from "./providers/models.ts";
+import {
+  applyListPrices,
+  createModel,
+  modelRecord,
+  modelRecords,
+  removeModel,
+  updateModel,
+} from "./providers/models.ts";
 import { oidcAccounts, putOidcAccount, removeOidcAccount } from "./providers/oidc-writes.ts";
 import { listPrices, priceListIn, storePriceList } from "./providers/prices.ts";
 import { createProvider, listProviders, provider, removeProvider, updateProvider } from "./providers/providers.ts";
-import { rulesOf, takeClaims, tryClaims } from "./rights/claimed-rights.ts";
-import { beginAsking, given, issuersToAsk, ownedByFile, putRules, refuse, settle } from "./rights/rights.ts";
-import { connectIdentity, numbers } from "./scim/first-sign-in.ts";
+import { applyClaims, previewClaims, rulesOf } from "./rights/claimed-rights.ts";
+import {
+  beginIssuerCheck,
+  isManagedByFile,
+  issuerChecks,
+  putRules,
+  reapplyAllRules,
+  revokeByIssuer,
+  rightsOfUser,
+} from "./rights/rights.ts";
+import { connectIdentity, scimStats } from "./scim/first-sign-in.ts";
 import {
   changeScimGroup,
   createScimGroup,
   listScimGroups,
   oneScimGroup,
+  reapplyGroupRights,
   removeScimGroup,
   type ScimGroup,
   type ScimGroupChange,
-  settleGroups,
 } from "./scim/scim-groups.ts";
 import { changeScimUser, createScimUser, listScimUsers, oneScimUser, removeScimUser } from "./scim/scim-users.ts";
 import { settingsInForce, updateSettings } from "./settings.ts";
@@ -82,12 +97,11 @@ import {
 } from "./workspaces/workspaces.ts";
 
 /**
- * Who may call what, and where it goes: workspaces, groups, keys, providers, models, settings, single sign-on, and the config file
- * over all of them. Each write is one transaction with its audit rows and the change notice that tells every process. A write that
- * changes nothing leaves neither. A `change` function is pure; it gets what is stored at that moment.
+ * Workspaces, groups, keys, providers, models, settings, single sign-on, and the config file. Each write is one transaction with its
+ * audit rows and change notices; a write that changes nothing leaves neither. `change` functions are pure and get the stored object.
  *
- * Refusals are Failures: `not_found`, also for an id of another workspace than the one named; `managed_by_file` for what the config
- * file owns; `conflict` for a name that is taken or a list that is full; `invalid_request` with `param` for a wrong field.
+ * Throws `not_found`, also for an id of another workspace; `managed_by_file` for objects of the config file; `conflict` for a name
+ * that is taken or a full list; `invalid_request` with `param` for a wrong field.
  */
 export type ControlStore = ReturnType<typeof createControlStore>;
 
@@ -103,18 +117,18 @@ const controlReads = {
     const row = await callerKeys(database.reading).where("api_keys.id", "=", id).executeTakeFirst();
     return row === undefined ? null : keyOf(row);
   },
-  /** The whole configuration of calls, as a frozen snapshot of one moment. */
+  /** Frozen, and read in one transaction. */
   configSnapshot: ({ database, vault, clock }: ControlDirectory): Promise<ConfigSnapshot> =>
     readConfigSnapshot(database, vault, clock.now()),
   limitedKeys,
-  endingTokens,
+  expiringTokens,
 
   workspaces: listWorkspaces,
   workspace: ({ database }: ControlDirectory, id: string) => oneWorkspace(database.kysely, "id", id),
   workspaceNamed: ({ database }: ControlDirectory, slug: string) => oneWorkspace(database.kysely, "slug", slug),
   groups,
   key,
-  keyNamed,
+  resolveKey,
   listKeys,
   hasKeys,
   listProviders,
@@ -122,7 +136,7 @@ const controlReads = {
   listModels: ({ database, clock }: ControlDirectory) => modelRecords(database.kysely, clock.now()),
   model: ({ database, clock }: ControlDirectory, name: string) => modelRecord(database.kysely, name, clock.now()),
   listPrices,
-  /** null: the one that comes with the program is in use. */
+  /** null: the built-in price list is in use. */
   storedPriceList: ({ database }: ControlDirectory) => priceListIn(database.kysely),
   settings: settingsInForce,
   oidcAccounts,
@@ -143,7 +157,7 @@ const controlWrites = {
   addKey,
   updateKey,
   rotateKey,
-  endKey,
+  revokeKey,
   createProvider,
   updateProvider,
   removeProvider,
@@ -152,18 +166,18 @@ const controlWrites = {
   removeModel,
   importModels,
   storePriceList,
-  takePrices,
+  applyListPrices,
   updateSettings,
   putOidcAccount,
   removeOidcAccount,
 };
 
-/** Compiled once: guessed keys reach it at the rate of the guesser. */
+/** The queries are compiled once, since every guess of a key runs them. */
 function keyFinder(database: Database): (digest: string) => Promise<ApiKey | null> {
   const byDigest = callerKeys(database.reading).where("digest", "=", "").compile();
   const byOldDigest = callerKeys(database.reading).where("old_digest", "=", "").compile();
   return async (digest) => {
-    if (isPersonDigest(digest)) return await personKey(database.reading, digest);
+    if (isPersonDigest(digest)) return await findPersonKey(database.reading, digest);
     const { rows } = await database.reading.executeQuery<CallerKeyRow>({ ...byDigest, parameters: [digest] });
     const [row] = rows;
     if (row !== undefined) return keyOf(row);
@@ -174,8 +188,8 @@ function keyFinder(database: Database): (digest: string) => Promise<ApiKey | nul
 }
 
 /**
- * Users of the console, their roles, invitations and admin tokens. One-time secrets are stored as digests. Each write adds its
- * audit row in the same transaction. Permissions are not checked here: callers ask `identity` first.
+ * Users of the console, their roles, invitations and admin tokens. One-time secrets are stored as digests. Permissions are not
+ * checked here: callers check with `identity` first.
  */
 export type PeopleStore = ReturnType<typeof createPeopleStore>;
 
@@ -208,8 +222,8 @@ const peopleWrites = {
   removeUser,
   resetSecondFactor,
   makeFirstAdministrator,
-  setMember: (under: Write, workspaceId: string, userId: string, role: WorkspaceRole) =>
-    updateMember(under, workspaceId, userId, { role }),
+  setMember: (context: Write, workspaceId: string, userId: string, role: WorkspaceRole) =>
+    updateMember(context, workspaceId, userId, { role }),
   updateMember,
   removeMember,
   invite,
@@ -218,15 +232,14 @@ const peopleWrites = {
   createToken,
   revokeToken,
   createReset,
-  /** Adds an audit row for an event outside these stores: a sign-in, a backup. */
+  /** Audits an event outside these stores: a sign-in, a backup. */
   note: async ({ log }: Write, event: AuditEvent) => log.note(event),
 };
 
 /**
- * Rules that turn what sources say of people into rights, and the rights that they gave. A right has a source: what one gave, one
- * takes away again when its rules or claims give it no more; what was given by hand (`manual`) none touches. Somebody holds the
- * highest of what all give. The last administrator and the last owner of a workspace stay. Users of the config file hold what the
- * file says, and nothing else.
+ * Rules that turn claims of identity providers into rights. Each right has a source, and only this source removes it; rights given by
+ * hand (`manual`) belong to none. A user has the highest role of all sources. The last administrator and the last owner of a
+ * workspace keep their role. Users of the config file have only the rights that the file declares.
  */
 export type RightsStore = ReturnType<typeof createRightsStore>;
 
@@ -236,26 +249,25 @@ export function createRightsStore(directory: SealedDirectory) {
 
 const rightsReads = {
   rules: ({ database, vault }: SealedDirectory, source: RightsSource) => rulesOf(database.kysely, vault, source),
-  ownedByFile,
-  settle,
-  /** What claims would give by these rules; changes nothing. */
+  isManagedByFile,
+  reapplyAllRules,
+  /** The rights that rules would give; changes nothing. */
   tryClaims: ({ database }: SealedDirectory, rules: readonly RightsRule[], claims: Claims) =>
-    tryClaims(database.kysely, rules, claims),
-  given,
-  issuersToAsk,
-  beginAsking,
+    previewClaims(database.kysely, rules, claims),
+  rightsOfUser,
+  issuerChecks,
+  beginIssuerCheck,
 };
 
 const rightsWrites = {
   putRules,
-  /** Keeps what the rules read of the claims, and puts it into rights. Gives what could not be taken away, in words. */
-  take: takeClaims,
-  refuse,
+  applyClaims,
+  revokeByIssuer,
 };
 
 /**
- * Users and groups that a directory keeps here by SCIM (RFC 7643, 7644), as a second face of the people that there are. Throws
- * `conflict` with `param` for a name or an address that is taken, `conflict` without one for what may not be, and `not_found`.
+ * Users and groups of an identity provider (SCIM; RFC 7643, 7644). Its users are users of the console. Throws `conflict`, with
+ * `param` for a name or an address that is taken, and `not_found`.
  */
 export type ScimStore = ReturnType<typeof createScimStore>;
 
@@ -263,7 +275,7 @@ export function createScimStore(directory: SealedDirectory) {
   const { createGroup, changeGroup, removeGroup, ...store } = bindStore(directory, scimReads, scimWrites);
   const settled = async <Result>(write: Promise<Result>): Promise<Result> => {
     const result = await write;
-    await settleGroups(directory);
+    await reapplyGroupRights(directory);
     return result;
   };
   return {
@@ -279,7 +291,7 @@ export function createScimStore(directory: SealedDirectory) {
 
 const scimReads = {
   caller: scimCaller,
-  numbers,
+  stats: scimStats,
   users: listScimUsers,
   user: ({ database }: SealedDirectory, id: string) => oneScimUser(database.kysely, id),
   groups: listScimGroups,
@@ -298,9 +310,9 @@ const scimWrites = {
 };
 
 /**
- * Sign-ins of coding agents (RFC 8628). A person who signs an agent in calls with a key of their own in one workspace, which has
- * no secret: limits, grants and the ledger go by it as by any key. `KeyStore` finds it by `personDigest`, and each sign-in by
- * `sessionDigest`, while the person may make keys there; a change notice tells every process when that ends.
+ * Sign-ins of coding agents (RFC 8628). All agents of a person in a workspace share a key without a secret, so that limits, grants and
+ * the ledger work as for any key. `KeyStore` finds it by `personDigest`, and each sign-in by `sessionDigest`, while the person may
+ * create keys there.
  */
 export type AgentStore = ReturnType<typeof createAgentStore>;
 

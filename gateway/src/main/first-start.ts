@@ -108,7 +108,7 @@ async function takeStarterPrices({ providerKeys }: Environment, store: ControlSt
       ];
     }),
   );
-  if (prices.length > 0) await store.takePrices(prices, auditSource);
+  if (prices.length > 0) await store.applyListPrices(prices, auditSource);
 }
 
 function starterModels(kind: ProviderKind): ModelConfig[] {

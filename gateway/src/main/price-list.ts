@@ -93,7 +93,7 @@ async function refreshOnce(
   const prices = changes
     .filter(({ guessed }) => !guessed)
     .map(({ model, after, from }) => ({ model, price: after, from }));
-  const taken = prices.length === 0 ? [] : await controlStore.takePrices(prices, auditSource);
+  const taken = prices.length === 0 ? [] : await controlStore.applyListPrices(prices, auditSource);
   if (isNew || taken.length > 0)
     observer.log("info", "Newer prices were taken.", { source: view.source, digest: read.digest, models: taken });
   return changes.length - prices.filter(({ model }) => taken.includes(model)).length;

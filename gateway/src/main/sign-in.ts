@@ -38,7 +38,7 @@ export function openSignIn({ environment, control, transport, observer }: SignIn
 export async function useOidc(dependencies: {
   readonly signIn: Pick<SignIn, "useOidc">;
   readonly controlStore: Pick<ControlStore, "oidcAccounts">;
-  readonly rights: Pick<RightsStore, "settle">;
+  readonly rights: Pick<RightsStore, "reapplyAllRules">;
   readonly observer: Observer;
 }): Promise<void> {
   // Nobody waits for it: whoever signs in meanwhile is put under the rules of today all the same.
@@ -54,14 +54,14 @@ function listener(rights: RightsStore, observer: Observer): ClaimsListener {
     },
     async take({ account, ...said }) {
       const source = { actor: `single sign-on ${account}`, ip: null };
-      tellKept(await rights.take({ ...said, source: `oidc:${account}` }, source), observer);
+      tellKept(await rights.applyClaims({ ...said, source: `oidc:${account}` }, source), observer);
     },
   };
 }
 
-async function settleRights(rights: Pick<RightsStore, "settle">, observer: Observer): Promise<void> {
+async function settleRights(rights: Pick<RightsStore, "reapplyAllRules">, observer: Observer): Promise<void> {
   try {
-    tellKept(await rights.settle(), observer);
+    tellKept(await rights.reapplyAllRules(), observer);
   } catch (thrown) {
     const error = thrown instanceof Error ? thrown.message : String(thrown);
     const message = "Not everybody is put under the rules of today yet; it is tried again with the next change.";

@@ -118,7 +118,7 @@ test("a preview is byte for byte what that person's agent is answered, by the gr
   await rights.putRules("oidc:corp", [rule], by);
   const carla = await ground.invited("carla", "member");
   const say = (claims: object) =>
-    rights.take({ userId: carla.userId, source: "oidc:corp", claims: { groups: claims } }, by);
+    rights.applyClaims({ userId: carla.userId, source: "oidc:corp", claims: { groups: claims } }, by);
   const preview = async (person: Person) => {
     const path = `/api/workspaces/acme/agent-settings/preview?person=${person.userId}`;
     const text = await (await fetch(gateway.url + path, { headers: { cookie: ada.cookie } })).text();

@@ -72,7 +72,7 @@ test("a key is given a new secret; the old one opens for as long as was said", a
   );
   expect((await sluice(["key", "revoke", key.id], dataDir)).status).toBe(0);
   expect((await sluice(["key", "rotate", key.id], dataDir)).stderr).toBe(
-    "sluice: The key ci is revoked, which is for good. Make a new one.\n",
+    "sluice: The key ci is revoked, which is permanent. Create a new key.\n",
   );
 });
 
@@ -115,7 +115,7 @@ test("check accepts a good file, and tells every problem of a bad one without to
   expect(await sluice(["check", bad], dataDir)).toEqual({
     status: 1,
     stdout:
-      `${bad}:3:11: providers[0].kind: there is no kind of provider called "opnai"; did you mean \`openai\`?\n` +
+      `${bad}:3:11: providers[0].kind: there is no provider type "opnai"; did you mean \`openai\`?\n` +
       `${bad}:5:42: models[0].deployments[0].provider: there is no provider "x"\n`,
     stderr: `sluice: ${bad} is invalid: 2 problems\n`,
   });

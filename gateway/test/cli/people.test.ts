@@ -34,8 +34,9 @@ test("an installation is governed without a browser: a token, a key, and the end
   const asked = await sluice(words("user disable bob@example.com"), dataDir);
   expect(asked).toMatchObject({ status: 1, stdout: "" });
   expect(asked.stderr).toBe(
-    "sluice: bob@example.com made an API key that is not revoked: acme/batch. " +
-      "Say what becomes of them: --keys revoke, disable or hand-over:<e-mail>\n",
+    "sluice: bob@example.com has an API key in use: acme/batch. " +
+      'Set `keys` to "revoke", "disable" or {"hand_over_to": "<user id>"}. ' +
+      "On the command line: --keys revoke, disable or hand-over:<e-mail>\n",
   );
   expect((await sluice(words("user disable bob@example.com --keys disable"), dataDir)).status).toBe(0);
   // Another process wrote it; this one hears of it by itself.

@@ -365,7 +365,7 @@ function conflictTests(make: StoreGroundFactory): void {
       ["providers", 0, "kind"],
       ["providers", 1, "base_url"],
     ]);
-    expect(conflict.path).toEqual(["models", 0, "deployments", 0, "provider"]);
+    expect(conflict.conflicts[0]?.path).toEqual(["models", 0, "deployments", 0, "provider"]);
     expect(await wholeText(ground.database)).toBe(before);
   });
 
@@ -375,7 +375,7 @@ function conflictTests(make: StoreGroundFactory): void {
     await makeKey(ground, newKey("mine", { workspace: "own", secret: new Secret(ciSecret) }), "admin");
     const before = await wholeText(ground.database);
     const conflict = await refusal(ground, acmeConfig);
-    expect(conflict.path).toEqual(["workspaces", 0, "keys", 0, "secret"]);
+    expect(conflict.conflicts[0]?.path).toEqual(["workspaces", 0, "keys", 0, "secret"]);
     expect(conflict.message).not.toContain(ciSecret);
     expect(await wholeText(ground.database)).toBe(before);
   });

@@ -21,9 +21,9 @@ async function openNotices(ground: StoreGround) {
   };
   const tell = async (noticeId: string, periodStart: number, percent = 50): Promise<void> => {
     const now = ground.clock.now();
-    await store.cross([{ ...crossing(noticeId, periodStart), percent }], now);
-    for (const due of await store.due(now, 60_000, 10))
-      await store.tried(due, { tries: 1, dueAt: null, sentAt: now, problem: null });
+    await store.recordCrossings([{ ...crossing(noticeId, periodStart), percent }], now);
+    for (const due of await store.leaseDue(now, 60_000, 10))
+      await store.recordSend(due, { tries: 1, dueAt: null, sentAt: now, problem: null });
   };
   return { store, tell, one: await make("one"), other: await make("other") };
 }

@@ -9,7 +9,7 @@ const auditSource: AuditSource = { actor: "ada@example.com", ip: "192.0.2.1" };
 const conflict = { code: "conflict" };
 const notFound = { code: "not_found" };
 /** Of every invitation, whatever its maker holds. */
-const worth = () => true;
+const mayInvite = () => true;
 
 /** Rules that hold whatever the database is. */
 export function peopleStoreSuite(name: string, make: () => Promise<PeopleGround>): void {
@@ -244,7 +244,7 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     const [ada, bob, carl] = [await ground.user("ada"), await ground.user("bob"), await ground.user("carl")];
     const { id } = await people.invite(newInvitation(ada, acme), auditSource);
     const both = await Promise.all(
-      [bob, carl].map((user) => people.acceptInvitation(id, { userId: user, sessionId: null, worth }, auditSource)),
+      [bob, carl].map((user) => people.acceptInvitation(id, { userId: user, sessionId: null, mayInvite }, auditSource)),
     );
     expect(both.toSorted()).toEqual([false, true]);
     expect(await people.listMembers(acme)).toHaveLength(1);
@@ -259,16 +259,20 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     await people.invite(newInvitation(ada, other, "elsewhere"), auditSource);
     const second = await people.invite(newInvitation(ada, acme, "two"), auditSource);
     expect(await people.invitationByDigest("one")).toBeNull();
-    expect(await people.acceptInvitation(first.id, { userId: ada, sessionId: null, worth }, auditSource)).toBe(false);
+    expect(await people.acceptInvitation(first.id, { userId: ada, sessionId: null, mayInvite }, auditSource)).toBe(
+      false,
+    );
     expect((await people.listInvitations(acme)).map((each) => each.id)).toEqual([second.id]);
     expect(await people.listInvitations(other)).toHaveLength(1);
     clock.advance(second.expires_at - clock.now());
     expect(await people.invitationByDigest("two")).toBeNull();
-    expect(await people.acceptInvitation(second.id, { userId: ada, sessionId: null, worth }, auditSource)).toBe(false);
+    expect(await people.acceptInvitation(second.id, { userId: ada, sessionId: null, mayInvite }, auditSource)).toBe(
+      false,
+    );
     expect(await people.listInvitations(acme)).toEqual([]);
   });
 
-  test("an invitation is worth what its maker holds at the moment of the write, and stays when that is too little", async () => {
+  test("accepting fails while the inviter may not invite, and the invitation stays", async () => {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
@@ -277,7 +281,7 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     const accept = (least: string) =>
       people.acceptInvitation(
         id,
-        { userId: bob, sessionId: null, worth: ({ roles }) => roles.get(acme) === least },
+        { userId: bob, sessionId: null, mayInvite: ({ roles }) => roles.get(acme) === least },
         auditSource,
       );
     await people.setMember(acme, ada, "viewer", auditSource);
@@ -292,7 +296,7 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     const ada = await ground.user("ada");
     await people.setMember(acme, ada, "owner", auditSource);
     const { id } = await people.invite(newInvitation(ada, acme), auditSource);
-    expect(await people.acceptInvitation(id, { userId: ada, sessionId: null, worth }, auditSource)).toBe(true);
+    expect(await people.acceptInvitation(id, { userId: ada, sessionId: null, mayInvite }, auditSource)).toBe(true);
     expect(await people.listMembers(acme)).toMatchObject([{ role: "owner" }]);
   });
 

@@ -37,10 +37,10 @@ function givingTests(make: () => Promise<RightsGround>): void {
     const { rights } = ground;
     const ada = await ground.user("ada");
     await rights.putRules(corp, rules, by);
-    const say = (...groups: string[]) => rights.take({ userId: ada, source: corp, claims: { groups } }, by);
+    const say = (...groups: string[]) => rights.applyClaims({ userId: ada, source: corp, claims: { groups } }, by);
     await say("eng", "leads", "unknown");
     expect(await heldBy(ground, ada)).toEqual({ administrator: false, acme: "member", other: "admin" });
-    expect(await rights.given(ada)).toEqual([
+    expect(await rights.rightsOfUser(ada)).toEqual([
       { source: corp, workspace: "acme", role: "member", group: null, rules: "eng" },
       { source: corp, workspace: "other", role: "admin", group: null, rules: "leads" },
     ]);
@@ -56,7 +56,7 @@ function givingTests(make: () => Promise<RightsGround>): void {
     expect((await auditRows(ground)).at(-1)).toMatchObject({ action: "remove", object: "member acme/ada@example.com" });
     await say();
     expect(await heldBy(ground, ada)).toEqual({ administrator: false });
-    expect(await rights.given(ada)).toEqual([]);
+    expect(await rights.rightsOfUser(ada)).toEqual([]);
   });
 
   test("two sources give side by side, the highest counts, and each takes only its own", async () => {
@@ -65,12 +65,12 @@ function givingTests(make: () => Promise<RightsGround>): void {
     const ada = await ground.user("ada");
     await rights.putRules(corp, rules, by);
     await rights.putRules("scim", [{ claim: "groups", contains: "Admins", workspace: "acme", role: "admin" }], by);
-    await rights.take({ userId: ada, source: corp, claims: { groups: ["eng"] } }, by);
-    await rights.take({ userId: ada, source: "scim", claims: { groups: ["Admins"] } }, by);
+    await rights.applyClaims({ userId: ada, source: corp, claims: { groups: ["eng"] } }, by);
+    await rights.applyClaims({ userId: ada, source: "scim", claims: { groups: ["Admins"] } }, by);
     expect(await heldBy(ground, ada)).toMatchObject({ acme: "admin" });
-    await rights.take({ userId: ada, source: "scim", claims: { groups: [] } }, by);
+    await rights.applyClaims({ userId: ada, source: "scim", claims: { groups: [] } }, by);
     expect(await heldBy(ground, ada)).toMatchObject({ acme: "member" });
-    await rights.take({ userId: ada, source: corp, claims: {} }, by);
+    await rights.applyClaims({ userId: ada, source: corp, claims: {} }, by);
     expect(await heldBy(ground, ada)).toEqual({ administrator: false });
   });
 
@@ -79,12 +79,12 @@ function givingTests(make: () => Promise<RightsGround>): void {
     const { rights, agents, controlStore } = ground;
     const ada = await ground.user("ada");
     await rights.putRules(corp, rules, by);
-    await rights.take({ userId: ada, source: corp, claims: { groups: ["eng"] } }, by);
+    await rights.applyClaims({ userId: ada, source: corp, claims: { groups: ["eng"] } }, by);
     await signAgentIn(ground, ada);
     const key = { name: "mine", secret: new Secret("a-secret-of-this-test-7b1d"), createdBy: ada };
     await controlStore.addKey(ground.acme, key, by);
     expect(await agents.sessions({ userId: ada })).toHaveLength(1);
-    await rights.take({ userId: ada, source: corp, claims: { groups: [] } }, by);
+    await rights.applyClaims({ userId: ada, source: corp, claims: { groups: [] } }, by);
     expect(await agents.sessions({ userId: ada })).toEqual([]);
     const keys = await ground.database.kysely.selectFrom("api_keys").select(["name", "enabled"]).execute();
     expect(keys.find(({ name }) => name === "mine")?.enabled).toBe(0);
@@ -112,10 +112,10 @@ function givingTests(make: () => Promise<RightsGround>): void {
     const { rights, controlStore, people } = ground;
     const ada = await ground.user("ada");
     await rights.putRules(corp, rules, by);
-    await rights.take({ userId: ada, source: corp, claims: { groups: ["eng"] } }, by);
+    await rights.applyClaims({ userId: ada, source: corp, claims: { groups: ["eng"] } }, by);
     await controlStore.apply({ users: [{ email: "ada@example.com", workspaces: [] }] }, "file");
     expect(await heldBy(ground, ada)).toEqual({ administrator: false });
-    await rights.take({ userId: ada, source: corp, claims: { groups: ["eng", "root"] } }, by);
+    await rights.applyClaims({ userId: ada, source: corp, claims: { groups: ["eng", "root"] } }, by);
     expect(await heldBy(ground, ada)).toEqual({ administrator: false });
     expect((await people.user(ada))?.disabled).toBe(false);
   });
@@ -128,7 +128,8 @@ function handTests(make: () => Promise<RightsGround>): void {
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
     await rights.putRules(corp, rules, by);
     await people.setMember(ground.acme, ada, "viewer", by);
-    const say = (userId: string, ...groups: string[]) => rights.take({ userId, source: corp, claims: { groups } }, by);
+    const say = (userId: string, ...groups: string[]) =>
+      rights.applyClaims({ userId, source: corp, claims: { groups } }, by);
     await say(ada, "eng");
     expect(await heldBy(ground, ada)).toMatchObject({ acme: "member" });
     await say(ada);
@@ -149,7 +150,7 @@ function handTests(make: () => Promise<RightsGround>): void {
     const [ada, root] = [await ground.user("ada"), await ground.user("root")];
     await people.makeFirstAdministrator(root, false, by);
     await rights.putRules(corp, rules, by);
-    await rights.take({ userId: ada, source: corp, claims: { groups: ["eng", "root"] } }, by);
+    await rights.applyClaims({ userId: ada, source: corp, claims: { groups: ["eng", "root"] } }, by);
     const conflict = { code: "conflict" };
     await expect(people.setMember(ground.acme, ada, "viewer", by)).rejects.toMatchObject(conflict);
     await expect(people.removeMember(ground.acme, ada, { keys: null }, by)).rejects.toMatchObject(conflict);
@@ -157,7 +158,7 @@ function handTests(make: () => Promise<RightsGround>): void {
     await people.setMember(ground.acme, ada, "owner", by);
     await people.setMember(ground.acme, root, "owner", by);
     await people.setMember(ground.acme, ada, "member", by);
-    await rights.take({ userId: ada, source: corp, claims: {} }, by);
+    await rights.applyClaims({ userId: ada, source: corp, claims: {} }, by);
     expect(await heldBy(ground, ada)).toEqual({ administrator: false });
   });
 }
@@ -168,9 +169,9 @@ function lastTests(make: () => Promise<RightsGround>): void {
     const { rights, people } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
     await rights.putRules(corp, [...rules, group("eng", { workspace: "other", role: "owner", name: "all" })], by);
-    await rights.take({ userId: ada, source: corp, claims: { groups: ["eng", "root"] } }, by);
+    await rights.applyClaims({ userId: ada, source: corp, claims: { groups: ["eng", "root"] } }, by);
     expect(await heldBy(ground, ada)).toEqual({ administrator: true, acme: "member", other: "owner" });
-    const kept = await rights.take({ userId: ada, source: corp, claims: {} }, by);
+    const kept = await rights.applyClaims({ userId: ada, source: corp, claims: {} }, by);
     expect(kept).toEqual([
       expect.stringContaining("ada@example.com is the last administrator"),
       expect.stringContaining("the last owner of the workspace other"),
@@ -178,7 +179,7 @@ function lastTests(make: () => Promise<RightsGround>): void {
     expect(await heldBy(ground, ada)).toEqual({ administrator: true, other: "owner" });
     await people.updateUser(bob, { administrator: true }, by);
     await people.setMember(ground.other, bob, "owner", by);
-    expect(await rights.take({ userId: ada, source: corp, claims: {} }, by)).toEqual([]);
+    expect(await rights.applyClaims({ userId: ada, source: corp, claims: {} }, by)).toEqual([]);
     expect(await heldBy(ground, ada)).toEqual({ administrator: false });
   });
 }
@@ -200,7 +201,7 @@ function groupTests(make: () => Promise<RightsGround>): void {
       ],
       by,
     );
-    const say = (...groups: string[]) => rights.take({ userId: ada, source: corp, claims: { groups } }, by);
+    const say = (...groups: string[]) => rights.applyClaims({ userId: ada, source: corp, claims: { groups } }, by);
     await say("eng", "rich");
     await signAgentIn(ground, ada);
     expect(await groupOf(ground, ada)).toBe("gold");
@@ -213,7 +214,7 @@ function groupTests(make: () => Promise<RightsGround>): void {
     await say("eng");
     expect(await groupOf(ground, ada)).toBe("silver");
     await rights.putRules(corp, [group("eng", { workspace: "acme", role: "member" })], by);
-    await rights.settle();
+    await rights.reapplyAllRules();
     expect(await groupOf(ground, ada)).toBe("default");
   });
 }
@@ -226,9 +227,9 @@ function settleTests(make: () => Promise<RightsGround>): void {
     await rights.putRules(corp, rules, by);
     await people.setMember(ground.other, everybody[0] ?? "", "viewer", by);
     for (const userId of everybody)
-      await rights.take({ userId, source: corp, claims: { groups: ["eng", "leads"] } }, by);
+      await rights.applyClaims({ userId, source: corp, claims: { groups: ["eng", "leads"] } }, by);
     await rights.putRules(corp, rules.slice(0, 1), by);
-    await rights.settle();
+    await rights.reapplyAllRules();
     const held = await Promise.all(everybody.map((userId) => heldBy(ground, userId)));
     expect(held).toEqual([
       { administrator: false, acme: "member", other: "viewer" },
@@ -237,7 +238,7 @@ function settleTests(make: () => Promise<RightsGround>): void {
     ]);
     const rows = await auditRows(ground);
     expect(rows.at(-1)).toMatchObject({ actor: "rules of single sign-on corp", action: "remove" });
-    await rights.settle();
+    await rights.reapplyAllRules();
     expect(await auditRows(ground)).toEqual(rows);
   });
 
@@ -247,12 +248,12 @@ function settleTests(make: () => Promise<RightsGround>): void {
     const ada = await ground.user("ada");
     await rights.putRules(corp, rules, by);
     const claims = { groups: ["eng", "leads"], department: "R&D" };
-    await rights.take({ userId: ada, source: corp, claims }, by);
+    await rights.applyClaims({ userId: ada, source: corp, claims }, by);
     const byDepartment: RightsRule = { claim: "department", equals: "R&D", workspace: "acme", role: "admin" };
     await rights.putRules(corp, [byDepartment], by);
-    await rights.settle();
+    await rights.reapplyAllRules();
     expect(await heldBy(ground, ada)).toEqual({ administrator: false, acme: "member" });
-    await rights.take({ userId: ada, source: corp, claims }, by);
+    await rights.applyClaims({ userId: ada, source: corp, claims }, by);
     expect(await heldBy(ground, ada)).toEqual({ administrator: false, acme: "admin" });
   });
 
@@ -300,8 +301,8 @@ function propertyTests(make: () => Promise<RightsGround>): void {
         for (const one of turns) {
           const source = one.source as "scim";
           await rights.putRules(source, one.rules as RightsRule[], by);
-          await rights.take({ userId, source, claims: { groups: one.groups } }, by);
-          await rights.take({ userId, source, claims: { groups: one.groups } }, by);
+          await rights.applyClaims({ userId, source, claims: { groups: one.groups } }, by);
+          await rights.applyClaims({ userId, source, claims: { groups: one.groups } }, by);
           last.set(source, one);
         }
         const expected: Record<string, unknown> = { administrator: false };
@@ -329,24 +330,24 @@ function refreshTests(make: () => Promise<RightsGround>): void {
     const ada = await ground.user("ada");
     await rights.putRules(corp, rules, by);
     const said = { userId: ada, source: corp, claims: { groups: ["eng"] } } as const;
-    await rights.take({ ...said, refreshToken: new Secret("canary-token") }, by);
+    await rights.applyClaims({ ...said, refreshToken: new Secret("canary-token") }, by);
     await signAgentIn(ground, ada);
     const stored = await database.kysely.selectFrom("person_claims").selectAll().execute();
     expect(JSON.stringify(stored)).not.toContain("canary-token");
-    const [asked] = await rights.issuersToAsk(ada);
+    const [asked] = await rights.issuerChecks(ada);
     if (asked === undefined) throw new Error("there is no issuer to ask");
     expect(asked.refreshToken.reveal()).toBe("canary-token");
     ground.clock.advance(1_000);
-    const begun = await Promise.all([1, 2, 3].map(() => rights.beginAsking(ada, asked)));
+    const begun = await Promise.all([1, 2, 3].map(() => rights.beginIssuerCheck(ada, asked)));
     expect(begun.filter((one) => one)).toHaveLength(1);
     // A claim without a word on the token leaves it.
-    await rights.take(said, by);
-    expect(await rights.issuersToAsk(ada)).toHaveLength(1);
-    expect(await rights.refuse(ada, { ...asked, refreshToken: new Secret("an older one") }, by)).toBe(false);
+    await rights.applyClaims(said, by);
+    expect(await rights.issuerChecks(ada)).toHaveLength(1);
+    expect(await rights.revokeByIssuer(ada, { ...asked, refreshToken: new Secret("an older one") }, by)).toBe(false);
     expect(await agents.sessions({ userId: ada })).toHaveLength(1);
-    expect(await rights.refuse(ada, asked, by)).toBe(true);
+    expect(await rights.revokeByIssuer(ada, asked, by)).toBe(true);
     expect(await agents.sessions({ userId: ada })).toEqual([]);
-    expect(await rights.issuersToAsk(ada)).toEqual([]);
+    expect(await rights.issuerChecks(ada)).toEqual([]);
     expect((await auditRows(ground)).at(-1)).toMatchObject({
       action: "sessions-ended",
       object: "user ada@example.com",

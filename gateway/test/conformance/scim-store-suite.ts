@@ -90,7 +90,7 @@ function userTests(make: () => Promise<ScimStoreGround>): void {
     expect(await ground.scim.user(id)).toBeNull();
     expect(await ground.people.user(id)).toMatchObject({ disabled: true });
     expect(await ground.scim.createUser(form("ada"), by)).toMatchObject({ id, active: true });
-    expect(await ground.scim.numbers()).toEqual({ users: 1, inactive: 0, groups: 0, lastRequestAt: null, tokens: 0 });
+    expect(await ground.scim.stats()).toEqual({ users: 1, inactive: 0, groups: 0, lastRequestAt: null, tokens: 0 });
   });
 
   test("what throws within a change undoes it", async () => {
@@ -213,7 +213,7 @@ function rightsTests(make: () => Promise<ScimStoreGround>): void {
     expect(await role()).toBeNull();
     await scim.changeGroup(id, () => member([ada]), by);
     expect(await role()).toBe("member");
-    expect(await rights.given(ada)).toMatchObject([{ source: "scim", workspace: "acme", role: "member" }]);
+    expect(await rights.rightsOfUser(ada)).toMatchObject([{ source: "scim", workspace: "acme", role: "member" }]);
     await scim.changeGroup(id, () => ({ displayName: "Makers", members: [] }), by);
     expect(await role()).toBeNull();
     await scim.changeGroup(id, () => ({ displayName: "Engineers", members: [] }), by);
@@ -232,16 +232,16 @@ function rightsTests(make: () => Promise<ScimStoreGround>): void {
     await scim.createGroup({ displayName: "Engineers", members: [{ what: "set", userIds: [ada] }] }, by);
     const role = async () => (await people.rightsOf(ada))?.roles.get(acme) ?? null;
     await rights.putRules("scim", [rule], by);
-    await rights.settle();
+    await rights.reapplyAllRules();
     expect(await role()).toBe("member");
     await rights.putRules("scim", [{ ...rule, role: "admin" }], by);
-    await rights.settle();
+    await rights.reapplyAllRules();
     expect(await role()).toBe("admin");
     await rights.putRules("scim", [], by);
-    await rights.settle();
+    await rights.reapplyAllRules();
     expect(await role()).toBeNull();
     await rights.putRules("scim", [rule], by);
-    await rights.settle();
+    await rights.reapplyAllRules();
     await scim.removeUser(ada, nothing, by);
     await people.updateUser(ada, { disabled: false }, by);
     expect(await role()).toBeNull();

@@ -195,8 +195,8 @@ export async function makeKey({ controlStore }: WithControl, { workspace, ...key
 
 /** null: no key is called so. */
 export async function revokeKey({ controlStore }: WithControl, idOrPrefix: string, actor: string) {
-  const key = await controlStore.keyNamed(idOrPrefix);
-  return key === null ? null : await controlStore.endKey(key.workspace.id, key.id, by(actor));
+  const key = await controlStore.resolveKey(idOrPrefix);
+  return key === null ? null : await controlStore.revokeKey(key.workspace.id, key.id, by(actor));
 }
 
 /** The keys of a workspace, by its slug. */

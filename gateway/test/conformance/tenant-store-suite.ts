@@ -84,7 +84,7 @@ function fieldTests(make: StoreGroundFactory): void {
       () => store.updateKey(workspace.id, "key_none", () => ({}), auditSource),
       () => store.updateKey("ws_none", key.id, () => ({}), auditSource),
       () => store.rotateKey("ws_none", key.id, { secret: secondSecret, graceMs: 0 }, auditSource),
-      () => store.endKey("ws_none", key.id, auditSource),
+      () => store.revokeKey("ws_none", key.id, auditSource),
     ];
     for (const call of missing) await expect(call()).rejects.toMatchObject({ code: "not_found" });
     expect(await store.key("ws_none", key.id)).toBeNull();
@@ -152,7 +152,7 @@ function auditTests(make: StoreGroundFactory): void {
     const mine = await makeKey(ground, newKey("mine", { workspace: "own" }), "command line");
     await revokeKey(ground, mine.id, "command line");
     const { workspace, key } = await made(ground);
-    await ground.controlStore.endKey(workspace.id, key.id, auditSource);
+    await ground.controlStore.revokeKey(workspace.id, key.id, auditSource);
     await ground.controlStore.apply({}, "file");
     const rows = await ground.database.kysely.selectFrom("audit_log").selectAll().orderBy("seq").execute();
     const ofTenants = rows.filter((row) => /^(workspace|group|key) /.test(row.object));
@@ -187,8 +187,8 @@ function placeTests(make: StoreGroundFactory): void {
   test("a key is named by its id, or by how its secret begins when no other one begins so", async () => {
     await using ground = await make();
     const { key } = await made(ground);
-    expect((await ground.controlStore.keyNamed(key.id))?.id).toBe(key.id);
-    expect((await ground.controlStore.keyNamed(key.prefix))?.id).toBe(key.id);
-    expect(await ground.controlStore.keyNamed("")).toBeNull();
+    expect((await ground.controlStore.resolveKey(key.id))?.id).toBe(key.id);
+    expect((await ground.controlStore.resolveKey(key.prefix))?.id).toBe(key.id);
+    expect(await ground.controlStore.resolveKey("")).toBeNull();
   });
 }

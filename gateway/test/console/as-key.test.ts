@@ -171,7 +171,7 @@ test("a revoked or disabled key is not a caller, and an address list is noted in
   expect([noted.status, noted.headers.get("x-sluice-warnings")]).toEqual([200, expect.stringContaining("allowed_ips")]);
   await controlStore.updateKey(workspaceId, ground.keys.owners, () => ({ enabled: false }), auditSource);
   expect(await codeOf(await chat("owner", ground.keys.owners))).toBe("401 disabled_api_key");
-  await controlStore.endKey(workspaceId, ground.keys.owners, auditSource);
+  await controlStore.revokeKey(workspaceId, ground.keys.owners, auditSource);
   expect(await codeOf(await chat("administrator", ground.keys.owners))).toBe("401 disabled_api_key");
 });
 

@@ -100,9 +100,9 @@ describe("the price list", () => {
     await ground.call("administrator", "models.update", set);
     await ground.controlStore.storePriceList(newer(5), source);
     expect((await show(ground)).changes).toEqual([]);
-    expect(await ground.controlStore.takePrices([{ model: "gpt-5", price: { input: 5 }, from: null }], source)).toEqual(
-      [],
-    );
+    expect(
+      await ground.controlStore.applyListPrices([{ model: "gpt-5", price: { input: 5 }, from: null }], source),
+    ).toEqual([]);
     expect((await model(ground, "gpt-5")).price).toEqual({ input: 4 });
   });
 

@@ -344,7 +344,7 @@ describe("an import of models", () => {
       created: ["new/model", "embed"],
       extended: ["there"],
       refused: [
-        { name: "there", code: "already_there", params: {}, reason: "It leads there already." },
+        { name: "there", code: "already_there", params: {}, reason: "It already has this deployment." },
         { name: "there", code: "other_type", params: { type: "chat" }, reason: expect.stringContaining("type chat") },
         { name: "of-the-file", code: "managed_by_file", params: {}, reason: expect.stringContaining("config file") },
       ],

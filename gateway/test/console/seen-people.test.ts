@@ -174,7 +174,7 @@ test("an alert on the budget of somebody or of their key is for admins, and so i
   const all = await create("about everything", null, null);
   const tell = async (budget: string, periodStart: number) => {
     const crossing = { noticeId: all, budget, periodStart, percent: 80, label: "x", usedUsd: 4, limitUsd: 5 };
-    await notices.cross([{ ...crossing, silent: false }], periodStart);
+    await notices.recordCrossings([{ ...crossing, silent: false }], periodStart);
   };
   const listed = async (who: "viewer" | "member" | "admin") =>
     (await ground.call(who, "notices.list", { params: acme })).body.data as Notice[];

@@ -189,7 +189,7 @@ test("a second factor is reset by another administrator, passkeys only when that
   const onlyPasskeys = await reset(member.id);
   expect([onlyPasskeys.status, onlyPasskeys.body.error.message]).toEqual([
     409,
-    `${member.email} has no authenticator app to take away. Their passkeys go only when that is asked for.`,
+    `${member.email} has no authenticator app. Set \`passkeys\` to remove their passkeys.`,
   ]);
   expect((await reset(viewer.id)).body).toMatchObject({ two_factor: false, passkeys: 1 });
   expect((await reset(viewer.id, { passkeys: true })).body).toMatchObject({ two_factor: false, passkeys: 0 });

@@ -48,9 +48,9 @@ test("what was told is kept for some months, and what was told last is known amo
 
 test("what is written down is not written again at each look", async () => {
   await ground.notice();
-  const { cross } = ground.store;
+  const { recordCrossings: cross } = ground.store;
   let written = 0;
-  ground.store.cross = async (crossings, now) => {
+  ground.store.recordCrossings = async (crossings, now) => {
     written += crossings.length;
     await cross(crossings, now);
   };
@@ -186,15 +186,15 @@ const message = {
 test("a process that stood still over a message does not say of one that was sent that it failed", async () => {
   const { id } = await ground.notice({ percent: [50] });
   const crossing = { noticeId: id, budget: "b", periodStart: 0, percent: 50, label: "b", usedUsd: 5, limitUsd: 10 };
-  await ground.store.cross([{ ...crossing, silent: false }], 1);
-  const [slow] = await ground.store.due(1, 100, 9);
-  expect(await ground.store.due(1, 100, 9)).toEqual([]);
-  const [quick] = await ground.store.due(101, 100, 9);
+  await ground.store.recordCrossings([{ ...crossing, silent: false }], 1);
+  const [slow] = await ground.store.leaseDue(1, 100, 9);
+  expect(await ground.store.leaseDue(1, 100, 9)).toEqual([]);
+  const [quick] = await ground.store.leaseDue(101, 100, 9);
   if (slow === undefined || quick === undefined) throw new Error("nothing was due");
   const failed = { tries: 1, dueAt: 150, sentAt: null, problem: "The address answered 500." };
-  await ground.store.tried(slow, failed);
-  expect(await ground.store.due(150, 100, 9)).toEqual([]);
-  await ground.store.tried(quick, { tries: 1, dueAt: null, sentAt: 120, problem: null });
-  await ground.store.tried(slow, failed);
+  await ground.store.recordSend(slow, failed);
+  expect(await ground.store.leaseDue(150, 100, 9)).toEqual([]);
+  await ground.store.recordSend(quick, { tries: 1, dueAt: null, sentAt: 120, problem: null });
+  await ground.store.recordSend(slow, failed);
   expect((await ground.store.find(id))?.last).toMatchObject({ ok: true, problem: null });
 });

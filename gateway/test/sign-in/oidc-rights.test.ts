@@ -88,8 +88,8 @@ const silent = {
 function listener(rights: RightsStore) {
   return {
     pathsOf: async (account: string) => (await rights.rules(`oidc:${account}`)).map(({ claim }) => claim),
-    take: async ({ account, ...said }: Parameters<RightsStore["take"]>[0] & { account: string }) =>
-      void (await rights.take({ ...said, source: `oidc:${account}` }, by)),
+    take: async ({ account, ...said }: Parameters<RightsStore["applyClaims"]>[0] & { account: string }) =>
+      void (await rights.applyClaims({ ...said, source: `oidc:${account}` }, by)),
   } as never;
 }
 
@@ -259,7 +259,7 @@ test("what another audience, key or subject says at a refresh changes nothing", 
     issuer.answers = each;
     moved.ms += 16 * minute;
     // Its refresh token was replaced by an answer that was not taken: the next is refused by nobody but the issuer.
-    const [asked] = await opened.rights.issuersToAsk((await opened.people.userByEmail("alice@example.org"))?.id ?? "");
+    const [asked] = await opened.rights.issuerChecks((await opened.people.userByEmail("alice@example.org"))?.id ?? "");
     issuer.refreshToken = asked?.refreshToken.reveal() ?? "";
     expect(await refresh()).toBe(true);
     expect(opened.recheck.counted.silent).toBe(index + 1);

@@ -22,7 +22,7 @@ const noticePruneMs = 6 * 3_600_000;
 
 interface NoticeWatchOptions extends ScopeStores {
   readonly store: NoticeStore;
-  readonly controlStore: Pick<ControlStore, "limitedKeys" | "endingTokens">;
+  readonly controlStore: Pick<ControlStore, "limitedKeys" | "expiringTokens">;
   readonly sender: NoticeSender;
   readonly admission: Pick<Admission, "limitUsages">;
   readonly configSnapshot: () => ConfigSnapshot;
@@ -75,9 +75,9 @@ export class NoticeWatch {
     const crossings = crossingsOf(enabled, await this.#limitUsages(enabled, places), now);
     // Tokens that expire before this are due for a notice.
     const tokensUntil = now + Math.max(...bounds.tokenNoticeDays) * dayMs;
-    const tokens = await controlStore.endingTokens(places, now, tokensUntil, bounds.tokensEndingMax);
+    const tokens = await controlStore.expiringTokens(places, now, tokensUntil, bounds.tokensEndingMax);
     await this.#write([...crossings, ...tokenEndings(enabled, tokens, now)], now);
-    const due = await store.due(now, bounds.noticeLeaseMs, bounds.noticesAtOnceMax);
+    const due = await store.leaseDue(now, bounds.noticeLeaseMs, bounds.noticesAtOnceMax);
     const byId = new Map(notices.map((notice) => [notice.id, notice]));
     await Promise.all(due.map((each) => this.#tell(each, byId.get(each.noticeId))));
   }
@@ -87,7 +87,7 @@ export class NoticeWatch {
       `${noticeId} ${periodStart} ${percent} ${budget}`;
     const news = crossings.filter((crossing) => !this.#written.has(nameOf(crossing)));
     if (news.length === 0) return;
-    await this.#options.store.cross(news, now);
+    await this.#options.store.recordCrossings(news, now);
     if (this.#written.size + news.length > bounds.noticesWrittenMax) this.#written.clear();
     for (const crossing of news) this.#written.add(nameOf(crossing));
   }
@@ -137,7 +137,7 @@ export class NoticeWatch {
     const { store, sender, configSnapshot, clock, observer } = this.#options;
     const tries = due.tries + 1;
     if (notice === undefined || !notice.enabled) {
-      await store.tried(due, {
+      await store.recordSend(due, {
         tries,
         dueAt: null,
         sentAt: null,
@@ -152,7 +152,7 @@ export class NoticeWatch {
     if (this.#stopped.signal.aborted && problem !== null) return;
     const now = clock.now();
     const again = problem !== null && tries < bounds.noticeTriesMax ? now + 30_000 * 4 ** (tries - 1) : null;
-    await store.tried(due, { tries, dueAt: again, sentAt: problem === null ? now : null, problem });
+    await store.recordSend(due, { tries, dueAt: again, sentAt: problem === null ? now : null, problem });
     if (problem !== null && again === null) {
       observer.log("warn", "A notice on a budget could not be sent.", { notice: notice.id, problem });
     }
@@ -180,7 +180,7 @@ export class NoticeWatch {
 
 const dayMs = 86_400_000;
 
-type NewCrossing = Parameters<NoticeStore["cross"]>[0][number];
+type NewCrossing = Parameters<NoticeStore["recordCrossings"]>[0][number];
 
 /**
  * Service tokens that expire soon, as crossings of the days that are left (`percent`), for each notice that covers them. A token whose

@@ -47,7 +47,7 @@ export function invitationHandlers(dependencies: ConsoleDependencies) {
       const user = account ?? (await newUser(signIn, invitation, body));
       const accepted = await people.acceptInvitation(
         invitation.id,
-        { userId: user.id, sessionId, worth: mayInvite },
+        { userId: user.id, sessionId, mayInvite },
         { actor: invitation.email, ip },
       );
       if (!accepted) {

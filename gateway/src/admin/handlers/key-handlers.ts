@@ -63,7 +63,7 @@ export function keyHandlers(dependencies: ConsoleDependencies) {
       const before = await theKey(call, dependencies);
       // Whose calls it makes stops them, whoever made it.
       if (before.owner?.id !== call.actor.userId) checkMaker(call, before);
-      return await applied(controlStore.endKey(before.workspace.id, before.id, call.auditSource));
+      return await applied(controlStore.revokeKey(before.workspace.id, before.id, call.auditSource));
     },
   } satisfies Partial<Handlers>;
 }

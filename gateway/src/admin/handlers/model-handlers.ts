@@ -61,7 +61,7 @@ export function modelHandlers(dependencies: ConsoleDependencies) {
       const prices = changes.flatMap(({ model, after, from }) =>
         wanted.has(model) ? [{ model, price: after, from }] : [],
       );
-      const taken = await applied(controlStore.takePrices(prices, auditSource));
+      const taken = await applied(controlStore.applyListPrices(prices, auditSource));
       const guesses = changes.filter(({ model, guessed }) => guessed && taken.includes(model));
       const guessed = [...new Set(guesses.map(({ model }) => model))];
       return { ...(await priceListView(dependencies)).view, taken, guessed };

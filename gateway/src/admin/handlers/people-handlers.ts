@@ -59,7 +59,7 @@ export function peopleHandlers(dependencies: ConsoleDependencies) {
       const { id } = oneWorkspace({ workspace });
       const leaving = {
         keys: body.keys ?? null,
-        keepsSpend: !meets(held, "admin"),
+        refusesSpendTransfer: !meets(held, "admin"),
         allow: (role: WorkspaceRole) => checkMemberRemoval(actor, id, { id: params.user, role }),
       };
       await applied(people.removeMember(id, params.user, leaving, auditSource));

@@ -19,7 +19,7 @@ export function settingsHandlers(dependencies: ConsoleDependencies) {
   };
   const view = async (source: RightsSource) => ({
     rules: await rights.rules(source),
-    managed_by: (await rights.ownedByFile(source)) ? ("file" as const) : ("console" as const),
+    managed_by: (await rights.isManagedByFile(source)) ? ("file" as const) : ("console" as const),
   });
   return {
     "settings.show": ({ request }) => settingsView(dependencies, request),
@@ -40,7 +40,7 @@ export function settingsHandlers(dependencies: ConsoleDependencies) {
       return await settingsView(dependencies, request);
     },
     "settings.scim": async ({ request }) => {
-      const { lastRequestAt, ...numbers } = await scim.numbers();
+      const { lastRequestAt, ...numbers } = await scim.stats();
       return {
         base_url: `${consoleOrigin(dependencies, request)}${scimPath}`,
         ...numbers,
@@ -52,7 +52,7 @@ export function settingsHandlers(dependencies: ConsoleDependencies) {
       const source = await sourceOf(params.source);
       checkRules(body.rules);
       await rights.putRules(source, body.rules, auditSource);
-      dependencies.onRightsKept(await rights.settle());
+      dependencies.onRightsKept(await rights.reapplyAllRules());
       return await view(source);
     },
     "rights.try": async ({ params, body }) => {
@@ -60,7 +60,7 @@ export function settingsHandlers(dependencies: ConsoleDependencies) {
       if (body.rules !== undefined) checkRules(body.rules);
       return triedView(await rights.tryClaims(body.rules ?? (await rights.rules(source)), body.claims));
     },
-    "rights.ofUser": async ({ params }) => ({ data: await rights.given(params.user) }),
+    "rights.ofUser": async ({ params }) => ({ data: await rights.rightsOfUser(params.user) }),
   } satisfies Partial<Handlers>;
 }
 

@@ -103,7 +103,7 @@ export function addKeys(program: CliCommand): void {
     .argument("<key>", keyArgument)
     .onControl(async ({ controlStore }, text: string) => {
       const { workspace, id } = await keyNamed(controlStore, text);
-      const revoked = await controlStore.endKey(workspace.id, id, auditSource);
+      const revoked = await controlStore.revokeKey(workspace.id, id, auditSource);
       const line = `revoked ${workspace.slug}/${revoked.name} (${id}, ${shownSecret(revoked)})`;
       return [keyView(revoked), [line]];
     });
@@ -174,7 +174,7 @@ export function addServiceTokens(token: CliCommand): void {
     .argument("<token>", "its id, or the beginning of its secret")
     .onControl(async ({ controlStore }, text: string) => {
       const { workspace, id } = await serviceToken(controlStore, text);
-      const revoked = await controlStore.endKey(workspace.id, id, auditSource);
+      const revoked = await controlStore.revokeKey(workspace.id, id, auditSource);
       const line = `revoked ${revoked.name} of ${placeOf(revoked)} (${id}, ${shownSecret(revoked)})`;
       return [keyView(revoked), [line]];
     });
@@ -258,7 +258,7 @@ async function keysOf(store: ControlStore, slug: string | undefined): Promise<re
 
 /** The key that an argument names: by its id, its name (`ci`, `acme/ci`), or the beginning of its secret. */
 async function keyNamed(store: ControlStore, text: string): Promise<ConsoleKey> {
-  const found = await store.keyNamed(text);
+  const found = await store.resolveKey(text);
   // The argument is not repeated: somebody may have given the whole secret.
   if (found === null) throw new CommandFailed("there is no such key; see `sluice key list`");
   return found;

@@ -60,7 +60,7 @@ async function update(control: Control, command: CliCommand, { taken, yes }: Ask
   if (yes) {
     if (taken !== null) await controlStore.storePriceList(taken, auditSource);
     const prices = changes.map(({ model, after, from }) => ({ model, price: after, from }));
-    done = prices.length === 0 ? [] : await controlStore.takePrices(prices, auditSource);
+    done = prices.length === 0 ? [] : await controlStore.applyListPrices(prices, auditSource);
   }
   const data = { source: view.source, digest: view.digest, models: view.models, changes: view.changes, taken: done };
   const rows = changes.map((change) => [

@@ -213,14 +213,13 @@ async function keysSaid(people: PeopleStore, text: string | undefined): Promise<
   return { hand_over_to: (await userNamed(people, email)).id };
 }
 
-/** The store speaks of the field of the admin API; somebody at a terminal has an option. */
+/** Names the option of the command line, since the failure names the field of the admin API. */
 async function withKeysAsked<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.code !== "missing_required_parameter") throw thrown;
-    const [who] = thrown.message.split(" Say what");
-    throw new CommandFailed(`${who} Say what becomes of them: --keys revoke, disable or hand-over:<e-mail>`);
+    throw new CommandFailed(`${thrown.message} On the command line: --keys revoke, disable or hand-over:<e-mail>`);
   }
 }
 

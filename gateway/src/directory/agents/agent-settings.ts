@@ -1,27 +1,27 @@
 import { createHash } from "node:crypto";
 import { bounds, canonicalJson, Failure } from "#core/index.ts";
 import type { Connection, Row } from "#storage/tables.ts";
-import { mayHoldKeys } from "../people/key-owners.ts";
+import { canManageKeys } from "../people/key-owners.ts";
 import { slugOf } from "../people/people-rows.ts";
 import { findRow } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { groupOf } from "../workspaces/workspace-rows.ts";
-import { firstGroupOf, givenGroup } from "./agent-persons.ts";
+import { firstGroupId, givenGroup } from "./agent-persons.ts";
 
-/** What the agents of a group are to be set to. `text` is JSON with sorted keys and no white space; `checksum` is of it: `sha256:…`. */
+/** Managed settings of a group's agents. `text`: canonical JSON; `checksum`: `sha256:…` of the text. */
 interface AgentSettings {
   readonly text: string;
   readonly checksum: string;
   readonly updatedAt: number;
 }
 
-/** A group, by id or name. */
 interface GroupPlace {
   readonly workspaceId: string;
+  /** Id or name. */
   readonly group: string;
 }
 
-/** One version of a group's settings. `checksum` null: it took them away. */
+/** One version of a group's settings. `checksum` null: the settings were removed. */
 export interface AgentSettingsVersion {
   readonly version: number;
   readonly at: number;
@@ -29,25 +29,25 @@ export interface AgentSettingsVersion {
   readonly checksum: string | null;
 }
 
-/** What a group's agents are set to now, and the version that set it so, of which there may be none. */
+/** The current settings of a group and their version, if there is one. */
 export interface AgentSettingsNow {
   readonly settings: AgentSettings | null;
   readonly version: AgentSettingsVersion | null;
 }
 
 interface AgentSettingsChange {
-  /** null: nothing any more. */
+  /** null: remove them. */
   readonly settings: object | null;
-  /** The checksum of what is to be changed, null: of nothing; left out: whatever is there. */
+  /** The expected checksum before the change; null: no settings; left out: not checked. */
   readonly replaces?: string | null | undefined;
 }
 
-/** null: nothing is managed for this group. */
+/** null: the group has no managed settings. */
 export async function settingsOf(connection: Connection, groupId: string): Promise<AgentSettings | null> {
   return (await settingsNow(connection, groupId)).settings;
 }
 
-/** By id or name, with who set it. Throws `not_found` when there is no such group. */
+/** Throws `not_found` when there is no such group. */
 export async function settingsIn(
   { database: { kysely } }: Directory,
   { workspaceId, group }: GroupPlace,
@@ -77,7 +77,7 @@ function versionOf(row: Omit<Row<"agent_settings_versions">, "group_id" | "setti
   return { version, at, by: actor, checksum };
 }
 
-/** Throws `invalid_request` for what is nested too deeply, `conflict` where others are set than those that it replaces. */
+/** Throws `invalid_request` for settings that are nested too deeply, `conflict` when `replaces` is not the current checksum. */
 export async function setSettings(
   { transaction, log, at }: Write,
   { workspaceId, group, settings, replaces }: GroupPlace & AgentSettingsChange,
@@ -87,13 +87,16 @@ export async function setSettings(
   const now = await settingsNow(transaction, id);
   const before = now.settings;
   if (before?.text === text || (before === null && text === null)) return now;
-  if (replaces !== undefined && replaces !== (before?.checksum ?? null)) throw changedSince(now);
+  if (replaces !== undefined && replaces !== (before?.checksum ?? null)) {
+    const { by, version } = now.version ?? { by: "Somebody", version: "others" };
+    const message = `${by} has set version ${version} since these settings were read. Nothing was changed.`;
+    throw new Failure("conflict", message, { param: "replaces" });
+  }
   const after = text === null ? null : { text, checksum: checksumOf(text), updatedAt: at };
   const version = (now.version?.version ?? 0) + 1;
   const checksum = after?.checksum ?? null;
   const row = { group_id: id, version, settings: text, checksum, at, actor: log.actor };
   await transaction.insertInto("agent_settings_versions").values(row).execute();
-  // Of too many the oldest goes.
   await transaction
     .deleteFrom("agent_settings_versions")
     .where("group_id", "=", id)
@@ -102,15 +105,6 @@ export async function setSettings(
   const label = `agent settings ${await slugOf(transaction, workspaceId)}/${name}` as const;
   log.change(label, viewOf(before), viewOf(after), workspaceId);
   return { settings: after, version: versionOf(row) };
-}
-
-/** Who reads it compares what is there with their own, and sets it anew. */
-function changedSince({ version }: AgentSettingsNow): Failure {
-  const by = version === null ? "Somebody" : version.by;
-  const which = version === null ? "others" : `version ${version.version}`;
-  return new Failure("conflict", `${by} has set ${which} since these settings were read. Nothing was changed.`, {
-    param: "replaces",
-  });
 }
 
 /** As Claude Code checks it. */
@@ -131,7 +125,7 @@ export async function settingsVersions(
   return (await versionsOf(kysely, id).limit(bounds.agentSettingsVersionsMax).execute()).map(versionOf);
 }
 
-/** null: it is not kept, or never was. `text` null: it took the settings away. */
+/** null: there is no such version, or it was deleted. `text` null: the settings were removed. */
 export async function settingsVersion(
   { database: { kysely } }: Directory,
   { workspaceId, group, version }: GroupPlace & { readonly version: number },
@@ -145,9 +139,8 @@ export async function settingsVersion(
 }
 
 /**
- * Which group tells somebody's agents in a workspace what they are set to: that of the key that they call with; else of a first
- * sign-in, where rules may put them. `person` is an id or an address. null: they can sign no agent in there, are no member and have
- * no key.
+ * The group whose settings a person's agents get in a workspace: the group of their key; without a key, the group of a first sign-in.
+ * `person`: id or address. null: they are no member, have no key, and cannot sign an agent in.
  */
 export async function previewSettings(
   { database: { kysely: connection } }: Directory,
@@ -175,10 +168,10 @@ export async function previewSettings(
     .where((eb) => eb.or([eb("auth_users.id", "=", person), eb("auth_users.email", "=", person.toLowerCase())]))
     .executeTakeFirst();
   if (user === undefined) return null;
-  const mayCall = await mayHoldKeys(connection, workspaceId, user.id);
+  const mayCall = await canManageKeys(connection, workspaceId, user.id);
   if (user.role === null && user.group_id === null && !mayCall) return null;
   const given = user.group_id === null ? await givenGroup(connection, workspaceId, user.id) : null;
-  const groupId = user.group_id ?? given ?? (await firstGroupOf(connection, workspaceId));
+  const groupId = user.group_id ?? given ?? (await firstGroupId(connection, workspaceId));
   const { id, name } = await groupOf(connection, workspaceId, groupId);
   return {
     person: { id: user.id, email: user.email, name: user.name },

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { networksOf } from "#core/index.ts";
-import { fromFullestNetworks } from "./agent-sign-ins.ts";
+import { oldestOfLargestNetworks } from "./agent-sign-ins.ts";
 
 const from = (...addresses: string[]) => addresses.map((ip, age) => ({ ip, age, networks: networksOf(ip) }));
 const dropped = (count: number, ...addresses: string[]) =>
-  fromFullestNetworks(from(...addresses), count).map(({ ip, age }) => `${age} ${ip}`);
+  oldestOfLargestNetworks(from(...addresses), count).map(({ ip, age }) => `${age} ${ip}`);
 
 test("the oldest of the fullest address goes", () => {
   expect(dropped(1, "192.0.2.1", "198.51.100.1", "198.51.100.1")).toEqual(["1 198.51.100.1"]);
@@ -35,7 +35,7 @@ test("as many go as are asked for, and none from a network with fewer than anoth
     fc.property(fc.array(address, { minLength: 1, maxLength: 60 }), fc.nat(60), (addresses, wanted) => {
       const waiting = from(...addresses.map(([network, host]) => `10.0.${network}.${host}`));
       const count = Math.min(wanted, waiting.length);
-      const gone = new Set(fromFullestNetworks(waiting, count));
+      const gone = new Set(oldestOfLargestNetworks(waiting, count));
       expect(gone.size).toBe(count);
       const sizes = (items: Iterable<(typeof waiting)[number]>) =>
         [...Map.groupBy(items, ({ networks }) => networks[0]).entries()].map(([key, { length }]) => ({ key, length }));

@@ -2,12 +2,12 @@ import type { ConfigFile } from "@sluice/contract/config-file";
 import { type Conflict, conflictsOf } from "@sluice/contract/words";
 import type { Transaction } from "kysely";
 import { keyConflicts } from "#core/index.ts";
-import type { ApplyReport, ConfigChange } from "#ports/index.ts";
+import type { ApplyReport } from "#ports/index.ts";
 import { auditedWrite, type Connection, type Tables } from "#storage/tables.ts";
 import { readFilePeople } from "../people/file-people.ts";
 import { applyModels } from "../providers/models.ts";
 import { applyProviders, kindConflicts, suspendProviders } from "../providers/providers.ts";
-import { refuseConflicts } from "../refusals.ts";
+import { refuseConflicts, shortList } from "../refusals.ts";
 import { countRows, findRow, not } from "../rows.ts";
 import { applySettings, settingConflicts } from "../settings.ts";
 import type { ControlDirectory } from "../store.ts";
@@ -15,21 +15,16 @@ import { applyPeople, firstPasswords } from "./apply-people.ts";
 import { applyWorkspaces } from "./apply-workspaces.ts";
 
 interface ApplyOptions {
-  /** Refuses removals that look like a file that was read half-written. */
   readonly refuseLargeRemovals?: boolean;
 }
 
-/** What applying a file would do. */
 interface ConfigPlan {
   readonly changes: ApplyReport;
-  /** Removals that look like a file that was read half-written. */
+  /** Removals that suggest the file was read while it was being written. */
   readonly largeRemovals: readonly Conflict[];
 }
 
-/**
- * Makes the objects of the config file equal to `config`. What it no longer declares is suspended. Other objects do not change. All or
- * nothing: a conflict, found before or within, leaves everything as it was.
- */
+/** Applies a config file in one transaction: suspends what it no longer declares, and does not change other objects. */
 export async function applyConfig(
   options: ControlDirectory,
   config: ConfigFile,
@@ -42,7 +37,7 @@ export async function applyConfig(
   return changes;
 }
 
-/** What `applyConfig` would do. Its transaction is rolled back. */
+/** What `applyConfig` would do. The transaction is rolled back. */
 export async function planConfig(options: ControlDirectory, config: ConfigFile, actor: string): Promise<ConfigPlan> {
   let planned: ConfigPlan | null = null;
   try {
@@ -56,14 +51,14 @@ export async function planConfig(options: ControlDirectory, config: ConfigFile, 
   }
 }
 
-const rollback = new Error("A plan is not carried out.");
+const rollback = new Error("a plan is rolled back");
 
-/** `judge` sees what was done before it is committed, and may throw. */
+/** Rolled back if `beforeCommit` throws. */
 async function write(
   options: ControlDirectory,
   config: ConfigFile,
   actor: string,
-  judge: (plan: ConfigPlan) => void,
+  beforeCommit: (plan: ConfigPlan) => void,
 ): Promise<ConfigPlan> {
   const providers = config.providers ?? [];
   refuseConflicts([
@@ -83,29 +78,28 @@ async function write(
     await applySettings(context, config.settings ?? {});
     const changes = context.log.report;
     const plan: ConfigPlan = { changes, largeRemovals: largeRemovals(changes, config, owned) };
-    judge(plan);
+    beforeCommit(plan);
     return plan;
   });
 }
 
 /**
- * Gives an installation that has no providers and no models its first ones. They belong to the console, so that a
- * config file that comes later does not take them away. Where `actor` alone has ever made any, and all that it made is
- * the demo, what is missing is added. Else nothing is done.
+ * Creates the first providers and models of an installation that has none, or only the demo that `actor` created earlier. They are
+ * managed by the console, so that a config file does not remove them later.
  */
 export async function seedConfig(options: ControlDirectory, config: ConfigFile, actor: string): Promise<ApplyReport> {
   const providers = config.providers ?? [];
   const models = config.models ?? [];
   refuseConflicts([...conflictsOf({ providers, models }), ...kindConflicts(providers, options.kindDefaults)]);
   return await auditedWrite({ ...options, owner: "console" as const }, { actor, ip: null }, async (context) => {
-    if (!(await isUntouched(context.transaction, actor))) return [];
+    if (!(await isEmptyOrDemo(context.transaction, actor))) return [];
     await applyProviders(context, providers);
     await applyModels(context, models, providers);
     return context.log.report;
   });
 }
 
-async function isUntouched(transaction: Transaction<Tables>, actor: string): Promise<boolean> {
+async function isEmptyOrDemo(transaction: Transaction<Tables>, actor: string): Promise<boolean> {
   const other = await findRow(transaction, "providers", { kind: not("demo") });
   if (other !== undefined) return false;
   const provider = await findRow(transaction, "providers", {});
@@ -121,8 +115,8 @@ async function isUntouched(transaction: Transaction<Tables>, actor: string): Pro
   return touched === undefined;
 }
 
-/** What each kind is called: in the file, and as the first words of an audit object. People have no owner in their rows. */
-const kindsOfFile = [
+/** Each section of the file, the prefix of its audit objects, and its table if that has the column `managed_by`. */
+const fileSections = [
   { kind: "providers", word: "provider ", table: "providers" },
   { kind: "models", word: "model ", table: "models" },
   { kind: "workspaces", word: "workspace ", table: "workspaces" },
@@ -134,16 +128,13 @@ const kindsOfFile = [
   { kind: "settings", word: "setting ", table: "settings" },
 ] as const;
 
-type Kind = (typeof kindsOfFile)[number]["kind"];
+type Kind = (typeof fileSections)[number]["kind"];
 
-/** Names that a refusal lists of each kind. */
-const namedMax = 5;
-
-/** How many objects of each kind the config file owns. */
+/** The number of objects that the config file manages, by section. */
 async function ownedByFile(connection: Connection): Promise<ReadonlyMap<Kind, number>> {
   const people = await readFilePeople(connection);
   const owned = new Map<Kind, number>();
-  for (const row of kindsOfFile) {
+  for (const row of fileSections) {
     if (row.table === null) owned.set(row.kind, people[row.kind].length);
     else owned.set(row.kind, await countRows(connection.selectFrom(row.table).where("managed_by", "=", "file")));
   }
@@ -151,39 +142,34 @@ async function ownedByFile(connection: Connection): Promise<ReadonlyMap<Kind, nu
 }
 
 /**
- * Removals that look like a file that was read half-written: at least two objects and more than a quarter of a kind, or all of a
- * kind of which the file declares nothing any more. A retention is one by itself: what the default deletes does not come back.
+ * Sections from which at least two objects and more than a quarter, or everything, would be removed; and each removed retention
+ * setting, since the default would delete data for good.
  */
 function largeRemovals(
   changes: ApplyReport,
   config: ConfigFile,
   owned: ReadonlyMap<Kind, number>,
 ): readonly Conflict[] {
-  const gone = changes.filter(isRemoval);
-  const large = kindsOfFile.flatMap(({ kind, word }): string[] => {
-    const names = gone.flatMap(({ object }) => (object.startsWith(word) ? [object.slice(word.length)] : []));
+  const removals = changes.filter(({ action }) => action === "suspend" || action === "release" || action === "remove");
+  const large = fileSections.flatMap(({ kind, word }): string[] => {
+    const names = removals.flatMap(({ object }) => (object.startsWith(word) ? [object.slice(word.length)] : []));
     const count = owned.get(kind) ?? 0;
     const isLarge =
-      (names.length >= 2 && names.length * 4 > count) || (names.length > 0 && declared(kind, config) === 0);
+      (names.length >= 2 && names.length * 4 > count) || (names.length > 0 && countDeclared(kind, config) === 0);
     const isRetention = kind === "settings" && names.some((name) => name.endsWith(".retention_days"));
     if (!isLarge && !isRetention) return [];
-    const more = names.length > namedMax ? `, and ${names.length - namedMax} more` : "";
-    return [`${names.length} of ${count} ${kind} (${names.slice(0, namedMax).join(", ")}${more})`];
+    return [`${names.length} of ${count} ${kind} (${shortList(names)})`];
   });
   if (large.length === 0) return [];
-  const message = `the file no longer declares ${large.join(", ")}. If that is meant, confirm it with \`sluice apply --prune\`, or set SLUICE_CONFIG_PRUNE=allow; nothing was changed`;
+  const message = `the file no longer declares ${large.join(", ")}. If this is intended, confirm it with \`sluice apply --prune\`, or set SLUICE_CONFIG_PRUNE=allow; nothing was changed`;
   return [{ path: [], message }];
 }
 
-function isRemoval({ action }: ConfigChange): boolean {
-  return action === "suspend" || action === "release" || action === "remove";
-}
-
-function declared(kind: Kind, config: ConfigFile): number {
+function countDeclared(kind: Kind, config: ConfigFile): number {
   const workspaces = config.workspaces ?? [];
   switch (kind) {
     case "groups":
-      // Each workspace has one.
+      // Each workspace has at least one.
       return workspaces.length;
     case "keys":
       return workspaces.reduce((sum, { keys = [] }) => sum + keys.length, 0);

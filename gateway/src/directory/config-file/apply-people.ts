@@ -2,25 +2,25 @@ import type { ConfigFile, TokenConfig, UserConfig } from "@sluice/contract/confi
 import type { Conflict } from "@sluice/contract/words";
 import { declaredTokenName, Failure, type Grant } from "#core/index.ts";
 import { type Connection, hashPassword, namedKeys, sameRow, updateRow } from "#storage/tables.ts";
-import { endAgents } from "../agents/agent-persons.ts";
+import { endAgentSessions } from "../agents/agent-persons.ts";
 import { keyObject } from "../keys/key-rules.ts";
 import { type DisabledKey, type FilePeople, readFilePeople, writeFilePeople } from "../people/file-people.ts";
-import { mayHoldKeys } from "../people/key-owners.ts";
-import { dropMember, putMember } from "../people/members.ts";
+import { canManageKeys } from "../people/key-owners.ts";
+import { deleteMember, upsertMember } from "../people/members.ts";
 import { insertUser } from "../people/new-users.ts";
 import { grantColumns, membershipsOf } from "../people/people-rows.ts";
-import { limitPerson } from "../people/person-limits.ts";
+import { setPersonLimits } from "../people/person-limits.ts";
 import { insertToken, recordToken, removeToken } from "../people/tokens.ts";
 import { changeUser } from "../people/users.ts";
 import { applyOidc } from "../providers/oidc-writes.ts";
 import { ConfigConflict } from "../refusals.ts";
-import { forgetGiven } from "../rights/given-rows.ts";
+import { deleteGivenRights } from "../rights/given-rows.ts";
 import { findRow, not } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 
 type People = Pick<ConfigFile, "users" | "tokens" | "oidc">;
 
-/** Hashes by address, of the first passwords of those who are not there yet. Made before the write: each takes a while. */
+/** Password hashes of new users, by address. Hash before the transaction, since hashing is slow. */
 export async function firstPasswords(
   { database }: ControlDirectory,
   users: readonly UserConfig[],
@@ -28,15 +28,15 @@ export async function firstPasswords(
   const hashes = new Map<string, string>();
   for (const { email, password } of users) {
     if (password === undefined) continue;
-    const known = await userIdOf(database.kysely, email);
-    if (known === null) hashes.set(email.toLowerCase(), await hashPassword(password));
+    const id = await userIdOf(database.kysely, email);
+    if (id === null) hashes.set(email.toLowerCase(), await hashPassword(password));
   }
   return hashes;
 }
 
 /**
- * Users, admin tokens and single sign-on become what the file says. What vanished is suspended: a user is disabled with their keys, a
- * token opens nothing, and an account of single sign-on signs in nobody. Declared again, each is as it was.
+ * Users, admin tokens and single sign-on become what the file says. What it no longer declares is suspended: users are disabled with
+ * their keys, tokens are not valid, accounts sign in nobody. Declared again, each is restored.
  */
 export async function applyPeople(
   context: ControlWrite,
@@ -58,7 +58,7 @@ export async function applyPeople(
   if (JSON.stringify(after) !== JSON.stringify(before)) await writeFilePeople(transaction, after);
 }
 
-/** First who gains, then who loses: the last administrator may be replaced by another in one file. */
+/** Rights are added before others are removed, so that one file can replace the last administrator. */
 async function applyUsers(
   context: ControlWrite,
   users: readonly UserConfig[],
@@ -70,7 +70,7 @@ async function applyUsers(
   const disabled = [...before.disabledKeys];
   for (const [index, user] of users.entries()) {
     const at = ["users", index];
-    await toldAt(at, async () => {
+    await atPath(at, async () => {
       const email = user.email.toLowerCase();
       const name = user.name ?? (email.slice(0, email.indexOf("@")) || email);
       const passwordHash = passwords.get(email) ?? null;
@@ -78,33 +78,33 @@ async function applyUsers(
         (await userIdOf(transaction, email)) ?? (await insertUser(context, { email, name, passwordHash, grants: [] }));
       ids.push(id);
       if (before.suspended.users.includes(id)) context.log.record("resume", `user ${email}`, null, null);
-      await forgetGiven(transaction, id);
+      await deleteGivenRights(transaction, id);
       if (user.administrator === true) await changeUser(context, id, { administrator: true });
       if (user.enabled !== false) await changeUser(context, id, { disabled: false });
       for (const [place, { workspace, role, limits = {}, budget = null }] of (user.workspaces ?? []).entries()) {
         const workspaceId = await workspaceIdOf(context, workspace, [...at, "workspaces", place, "workspace"]);
-        await putMember(context, { workspaceId, userId: id, role, keptSession: null });
-        await limitPerson(context, workspaceId, id, { limits, budget });
+        await upsertMember(context, { workspaceId, userId: id, role, keptSession: null });
+        await setPersonLimits(context, workspaceId, id, { limits, budget });
       }
     });
   }
   for (const [index, user] of users.entries()) {
     const id = ids[index] ?? "";
-    await toldAt(["users", index], async () => {
+    await atPath(["users", index], async () => {
       const held = new Set((user.workspaces ?? []).map(({ workspace }) => workspace));
-      disabled.push(...(await disabledBy(transaction, id, () => leaveOthers(context, id, held))));
+      disabled.push(...(await keysDisabledBy(transaction, id, () => leaveOtherWorkspaces(context, id, held))));
       const change = { administrator: user.administrator === true, disabled: user.enabled === false };
       await changeUser(context, id, { ...change, keys: "disable" });
-      await endAgents(context, { userId: id });
+      await endAgentSessions(context, { userId: id });
     });
   }
   for (const id of before.users.filter((each) => !ids.includes(each))) {
-    await toldAt(["users"], async () => {
+    await atPath(["users"], async () => {
       const email = await emailOf(transaction, id);
       if (email === null) return;
       context.log.record("suspend", `user ${email}`, null, null);
       const suspend = () => changeUser(context, id, { disabled: true, keys: "disable" });
-      disabled.push(...(await disabledBy(transaction, id, suspend)));
+      disabled.push(...(await keysDisabledBy(transaction, id, suspend)));
     });
   }
   const suspended: string[] = [];
@@ -118,8 +118,8 @@ async function applyUsers(
   };
 }
 
-/** The keys that `act` disabled for their maker or owner. */
-async function disabledBy(
+/** The keys of a user that `act` disabled. */
+async function keysDisabledBy(
   transaction: Connection,
   userId: string,
   act: () => Promise<unknown>,
@@ -137,7 +137,7 @@ async function disabledBy(
   return before.flatMap(({ id, set_by_admins }) => (left.has(id) ? [] : [{ id, userId, setByAdmins: set_by_admins }]));
 }
 
-/** Keys come back with their declared users, where these hold keys again. Gives those that are still to come back. */
+/** Enables keys of declared users who can manage keys again. Returns the keys that stay disabled. */
 async function enableKeys(
   context: ControlWrite,
   declared: readonly string[],
@@ -149,7 +149,7 @@ async function enableKeys(
     const named = await namedKeys(transaction).where("api_keys.id", "=", key.id).executeTakeFirst();
     if (named === undefined || named.enabled === 1 || named.revoked_at !== null) continue;
     const { workspace_slug, group_name: _group, ...before } = named;
-    if (declared.includes(key.userId) && (await mayHoldKeys(transaction, before.workspace_id, key.userId))) {
+    if (declared.includes(key.userId) && (await canManageKeys(transaction, before.workspace_id, key.userId))) {
       const object = keyObject(workspace_slug);
       const after = { ...before, enabled: 1, set_by_admins: key.setByAdmins };
       await updateRow(context, object, { before, after });
@@ -158,17 +158,17 @@ async function enableKeys(
   return waiting;
 }
 
-async function leaveOthers(context: ControlWrite, userId: string, kept: ReadonlySet<string>): Promise<void> {
+async function leaveOtherWorkspaces(context: ControlWrite, userId: string, kept: ReadonlySet<string>): Promise<void> {
   for (const { id, slug, managed_by } of await membershipsOf(context.transaction, [userId])) {
-    // What they hold in a suspended workspace comes back with it.
+    // A membership in a suspended workspace is restored with the workspace.
     if (managed_by === "suspended" || kept.has(slug)) continue;
-    await dropMember(context, { workspaceId: id, userId, keys: "disable" });
+    await deleteMember(context, { workspaceId: id, userId, keys: "disable" });
   }
 }
 
 /**
- * A token is another one when its secret, its owner or what it is for is another. One whose name or secret the file gives to another
- * is revoked; others that vanished are suspended.
+ * A changed secret, owner or grant makes a new token. A token whose name or secret the file gives to another one is revoked; others
+ * that it no longer declares are suspended.
  */
 async function applyTokens(context: ControlWrite, tokens: readonly TokenConfig[], before: FilePeople) {
   const { transaction, vault } = context;
@@ -190,14 +190,15 @@ async function applyTokens(context: ControlWrite, tokens: readonly TokenConfig[]
       refuse([...at, secret === undefined ? "secret_sha256" : "secret"], "another admin token has this secret");
     }
     const columns = { name, owner_id: ownerId, scope: scim ? "scim" : null, expires_at: expiresAt };
-    const prefix = secret?.slice(0, secret.lastIndexOf("-") + shownLetters) ?? `sha256:${secret_sha256?.slice(0, 8)}`;
+    const prefix =
+      secret?.slice(0, secret.lastIndexOf("-") + shownCharacters) ?? `sha256:${secret_sha256?.slice(0, 8)}`;
     const make = () => insertToken(context, { name, grant, ownerId, digest, prefix, expiresAt, scim });
     const isSame = row !== undefined && sameRow(row, { ...columns, ...grantColumns(grant) });
     wanted.push(isSame ? { id: row.id, make: null } : { id: "", make });
   }
   const kept = new Set(wanted.map(({ id }) => id));
   const suspended: string[] = [];
-  // What is replaced gives its secret free first.
+  // Secrets are unique, so replaced tokens are deleted before the new ones are inserted.
   for (const id of known) {
     const row = await findRow(transaction, "admin_tokens", { id });
     if (row === undefined) continue;
@@ -211,13 +212,13 @@ async function applyTokens(context: ControlWrite, tokens: readonly TokenConfig[]
   }
   const ids: string[] = [];
   for (const [index, { id, make }] of wanted.entries()) {
-    await toldAt(["tokens", index], async () => void ids.push(make === null ? id : await make()));
+    await atPath(["tokens", index], async () => void ids.push(make === null ? id : await make()));
   }
   return { ids: ids.toSorted(), suspended: suspended.toSorted() };
 }
 
-/** Behind `sluice-admin-` or `sluice-scim-`: the dash, and four characters to tell it by. */
-const shownLetters = 5;
+/** The dash at the end of `sluice-admin-` or `sluice-scim-`, and four more characters. */
+const shownCharacters = 5;
 
 async function tokenGrant(context: ControlWrite, token: TokenConfig, at: Conflict["path"]): Promise<Grant> {
   if (token.administrator === true || token.scim === true || token.workspace === undefined)
@@ -245,8 +246,8 @@ function refuse(path: Conflict["path"], message: string): never {
   throw new ConfigConflict([{ path, message }]);
 }
 
-/** A refusal of what people may not do either, such as to leave nobody who governs, names the place in the file. */
-async function toldAt(path: Conflict["path"], work: () => Promise<void>): Promise<void> {
+/** Adds the path in the file to a failure, such as the removal of the last administrator. */
+async function atPath(path: Conflict["path"], work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (thrown) {

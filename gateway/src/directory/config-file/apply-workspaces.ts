@@ -11,7 +11,7 @@ import {
   suspendRows,
   updateRow,
 } from "#storage/tables.ts";
-import { blankKey, keyCountProblems, keyObject, nameOfRevoked, secretProblems } from "../keys/key-rules.ts";
+import { keyCountProblems, keyObject, keyRowDefaults, nameOfRevoked, secretProblems } from "../keys/key-rules.ts";
 import { conflictsAt, type Problem, refuseConflicts } from "../refusals.ts";
 import { applyRows, findRows, setColumns, suspendOrRelease } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
@@ -24,11 +24,11 @@ import {
   workspaceObject,
   workspaceRow,
 } from "../workspaces/workspace-rows.ts";
-import { workLeft } from "../workspaces/workspaces.ts";
+import { openWork } from "../workspaces/workspaces.ts";
 
 /**
- * Workspaces with their groups and keys. A workspace or group that vanished but still holds what was made elsewhere
- * is handed over (released) instead of suspended, so that nobody's key dies by an edit of a file that never named it.
+ * Workspaces with their groups and keys become what the file says. A workspace or group that it no longer declares is suspended, or
+ * released to the console while it has objects that the file never declared.
  */
 export async function applyWorkspaces(context: ControlWrite, workspaces: readonly WorkspaceConfig[]): Promise<void> {
   const { transaction } = context;
@@ -43,9 +43,9 @@ export async function applyWorkspaces(context: ControlWrite, workspaces: readonl
   const groups = await applyGroups(context, workspaces, ids, slugs);
   await applyKeys(context, declaredIn(workspaces, ids, "keys"), groups.ids, slugs);
   const inUse = new Set<string>();
-  for (const { id } of vanished) if ((await workLeft(transaction, id)) !== null) inUse.add(id);
+  for (const { id } of vanished) if ((await openWork(transaction, id)) !== null) inUse.add(id);
   for (const row of groups.vanished) {
-    // A workspace that stays, though the file has it no more, keeps its groups.
+    // A workspace with open work is released with its groups.
     const isNeeded = inUse.has(row.workspace_id) || (await isUsed(transaction, "api_keys", "group_id", row.id));
     await suspendOrRelease(context, groupObject(slugs), row, isNeeded);
   }
@@ -54,22 +54,21 @@ export async function applyWorkspaces(context: ControlWrite, workspaces: readonl
   }
 }
 
-/** What a group or key is known by, across applies. */
-function placeOf(row: Pick<KeyRow, "workspace_id" | "name">): string {
+function qualifiedName(row: Pick<KeyRow, "workspace_id" | "name">): string {
   return `${row.workspace_id}/${row.name}`;
 }
 
-/** Something the file declares, and where in the file. */
+/** An object of the file and its path. */
 interface Declared<Config> {
   readonly config: Config;
-  /** By `placeOf`. */
+  /** A slug, or a `qualifiedName`. */
   readonly place: string;
   readonly path: Conflict["path"];
 }
 
 type DeclaredIn<Config> = Declared<Config> & { readonly workspaceId: string };
 
-/** The groups or keys of all workspaces. `ids`: of the workspaces, in their order. */
+/** The groups or keys of all workspaces. `ids`: the ids of the workspaces, in their order. */
 function declaredIn<Kind extends "groups" | "keys">(
   workspaces: readonly WorkspaceConfig[],
   ids: readonly string[],
@@ -80,7 +79,7 @@ function declaredIn<Kind extends "groups" | "keys">(
     return (workspace[kind] ?? []).map((config, at) => ({
       config,
       workspaceId,
-      place: placeOf({ workspace_id: workspaceId, name: config.name }),
+      place: qualifiedName({ workspace_id: workspaceId, name: config.name }),
       path: ["workspaces", index, kind, at],
     }));
   });
@@ -99,7 +98,7 @@ async function refuseGrants(
   refuseConflicts(found);
 }
 
-/** Asked of the workspaces that have more than before. */
+/** Checks only workspaces that got new rows. */
 async function refuseTooMany(
   declared: readonly DeclaredIn<object>[],
   created: readonly { readonly workspace_id: string }[],
@@ -122,7 +121,7 @@ async function isUsed(
   return (await rows.where(column as "workspace_id", "=", id).executeTakeFirst()) !== undefined;
 }
 
-/** Every workspace has a group: `default` where the file names none. Gives the ids by `placeOf`. */
+/** A workspace without groups in the file gets `default`. Returns the group ids by `qualifiedName`. */
 async function applyGroups(
   context: ControlWrite,
   workspaces: readonly WorkspaceConfig[],
@@ -131,7 +130,7 @@ async function applyGroups(
 ): Promise<{ readonly ids: ReadonlyMap<string, string>; readonly vanished: readonly GroupRow[] }> {
   const { transaction } = context;
   const existing = await findRows(transaction, "groups", {});
-  const before = new Map(existing.map((row) => [placeOf(row), row]));
+  const before = new Map(existing.map((row) => [qualifiedName(row), row]));
   const grouped = workspaces.map((workspace) =>
     (workspace.groups ?? []).length === 0 ? { ...workspace, groups: [{ name: defaultGroupName }] } : workspace,
   );
@@ -140,17 +139,17 @@ async function applyGroups(
   const wanted = declared.map(({ config, workspaceId, place }) =>
     groupRow(context, config, workspaceId, before.get(place)),
   );
-  const { create, vanished } = await applyRows(context, groupObject(slugs), existing, wanted, placeOf);
+  const { create, vanished } = await applyRows(context, groupObject(slugs), existing, wanted, qualifiedName);
   await refuseTooMany(declared, create, (workspaceId) => groupCountProblems(transaction, workspaceId));
-  return { ids: new Map(wanted.map((row) => [placeOf(row), row.id])), vanished };
+  return { ids: new Map(wanted.map((row) => [qualifiedName(row), row.id])), vanished };
 }
 
 const noSecret = { digest: null, old_digest: null, old_until: null };
 
 /**
- * Keys become what the file says. One that vanished is suspended: it keeps its secret and opens nothing. One whose secret the file leaves
- * out keeps the secret that was made for it. A revoked key stays revoked: it gives its name up to a new key, made with
- * what the file says; one of the file itself does so once the file gives another secret.
+ * Keys become what the file says. A key that it no longer declares is suspended and keeps its secret. A key without a secret in the
+ * file keeps its current one. A revoked key stays revoked and gives up its name to a new key; if it was the file's, only once the
+ * file has another secret.
  */
 async function applyKeys(
   context: ControlWrite,
@@ -161,23 +160,21 @@ async function applyKeys(
   const { transaction } = context;
   const object = keyObject(slugs);
   const existing = await keysInUse(context, declared, slugs);
-  const byPlace = new Map(existing.map((row) => [placeOf(row), row]));
+  const byPlace = new Map(existing.map((row) => [qualifiedName(row), row]));
   await refuseGrants(transaction, declared, byPlace);
   const wanted = declared.map(({ config, workspaceId: workspace_id, place }) => {
-    const group_id = groupIds.get(placeOf({ workspace_id, name: config.group ?? defaultGroupName })) ?? "";
+    const group_id = groupIds.get(qualifiedName({ workspace_id, name: config.group ?? defaultGroupName })) ?? "";
     return keyRow(context, config, { workspace_id, group_id }, byPlace.get(place));
   });
-  const { create, update, vanished } = reconcile(existing, wanted, placeOf);
+  const { create, update, vanished } = reconcile(existing, wanted, qualifiedName);
 
-  // Order matters, since a digest is unique: what is suspended gives up a secret that the file gives to another key, and so does
-  // what gets another.
+  // Digests are unique, so keys first give up secrets that the file now gives to other keys.
   await suspendRows(context, object, vanished);
   const digests = wanted.flatMap(({ digest }) => digest ?? []);
   await setColumns(transaction, "api_keys", { managed_by: "suspended", digest: digests }, noSecret);
   await setColumns(transaction, "api_keys", { managed_by: "suspended", old_digest: digests }, noSecret);
   const moved = update.filter(({ before, after }) => before.digest !== null && before.digest !== after.digest);
   await setColumns(transaction, "api_keys", { id: moved.map(({ before }) => before.id) }, noSecret);
-  // By now only keys the file does not name, or names with this very secret, still hold one.
   const secrets = wanted.map((row, index) => ({ ...row, path: [...(declared[index]?.path ?? []), "secret"] }));
   refuseConflicts(await secretProblems(transaction, secrets));
   for (const change of update) await updateRow(context, object, change);
@@ -185,10 +182,7 @@ async function applyKeys(
   await refuseTooMany(declared, create, (workspaceId) => keyCountProblems(transaction, workspaceId));
 }
 
-/**
- * The file's keys, and those made elsewhere that have the name of one the file declares; without the revoked ones that give up their
- * name, which is written here.
- */
+/** The file's keys and other keys with a declared name. Renames revoked keys that give up their name, and leaves them out. */
 async function keysInUse(
   context: ControlWrite,
   declared: readonly DeclaredIn<KeyConfig>[],
@@ -196,21 +190,25 @@ async function keysInUse(
 ): Promise<readonly KeyRow[]> {
   const { transaction, vault } = context;
   const rows = await findRows(transaction, "api_keys", { managed_by: "file" });
-  const known = new Set(rows.map(placeOf));
-  const strange = Map.groupBy(
-    declared.filter(({ place }) => !known.has(place)),
+  const fileNames = new Set(rows.map(qualifiedName));
+  const added = Map.groupBy(
+    declared.filter(({ place }) => !fileNames.has(place)),
     ({ workspaceId }) => workspaceId,
   );
-  for (const [workspaceId, keys] of strange) {
+  for (const [workspaceId, keys] of added) {
     const names = keys.map(({ config }) => config.name);
     rows.push(...(await findRows(transaction, "api_keys", { workspace_id: workspaceId, name: names })));
   }
   const secrets = new Map(declared.map(({ config, place }) => [place, config.secret]));
   const inUse: KeyRow[] = [];
   for (const before of rows) {
-    const secret = secrets.get(placeOf(before));
+    const secret = secrets.get(qualifiedName(before));
     const isRenewed = secret !== undefined && vault.digest(secret) !== before.digest;
-    if (before.revoked_at !== null && secrets.has(placeOf(before)) && (before.managed_by !== "file" || isRenewed)) {
+    if (
+      before.revoked_at !== null &&
+      secrets.has(qualifiedName(before)) &&
+      (before.managed_by !== "file" || isRenewed)
+    ) {
       const name = await nameOfRevoked(transaction, before);
       await updateRow(context, keyObject(slugs), { before, after: { ...before, name, managed_by: "console" } });
     } else inUse.push(before);
@@ -225,7 +223,7 @@ function keyRow(
   before: KeyRow | undefined,
 ): KeyRow {
   const expires = expires_at === undefined ? null : Date.parse(expires_at);
-  const made = blankKey(context, { ...place, name }, { ...fields, expires_at: expires });
+  const made = keyRowDefaults(context, { ...place, name }, { ...fields, expires_at: expires });
   const { id, created_at, created_by, digest, prefix, last_four, revoked_at, old_digest, old_until } = before ?? made;
   const named = { ...made, id, created_at, created_by };
   const given = secret === undefined ? digest : context.vault.digest(secret);

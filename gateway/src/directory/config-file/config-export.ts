@@ -8,12 +8,12 @@ import { findRows, not } from "../rows.ts";
 import { settingsOf } from "../settings.ts";
 import type { ControlDirectory } from "../store.ts";
 
-/** Keys beyond this are left out of an export, and it says so. */
 const keysMax = 10_000;
 
 /**
- * Everything that calls depend on, as a config file would say it, and the names of what one owns; nothing that is suspended. A secret stands as the
- * name of a variable that is to hold it; `isSecret` says which settings of a kind are secrets. `keysLeftOut`: there are more keys than an export holds.
+ * The configuration of calls as a config file, without suspended objects, and the names that the config file manages. Secrets are
+ * replaced by names of variables. `isSecret`: which settings of a provider type are secrets. `keysLeftOut`: there are more than
+ * 10,000 keys.
  */
 export async function exportConfig(
   { database, vault, clock }: Pick<ControlDirectory, "database" | "vault" | "clock">,
@@ -29,7 +29,7 @@ export async function exportConfig(
       .selectAll()
       .where("revoked_at", "is", null)
       .where("managed_by", "!=", "suspended")
-      // Those of people who signed in: they come with their people, not with the file.
+      // The keys of agent sign-ins belong to their users.
       .where("person_id", "is", null)
       .orderBy("name")
       .limit(keysMax + 1)
@@ -43,18 +43,18 @@ export async function exportConfig(
     };
     const slugs = new Map(workspaces.map((row) => [row.id, row.slug]));
     const manages = [
-      { kind: "providers", names: ofFile(providers, (row) => row.id) },
-      { kind: "models", names: ofFile(models, (model) => model.name) },
-      { kind: "workspaces", names: ofFile(workspaces, (row) => row.slug) },
-      { kind: "groups", names: ofFile(groups, (row) => `${slugs.get(row.workspace_id)}/${row.name}`) },
-      { kind: "keys", names: ofFile(keys, (row) => `${slugs.get(row.workspace_id)}/${row.name}`) },
-      { kind: "settings", names: ofFile(settings, (row) => row.name) },
+      { kind: "providers", names: namesFromFile(providers, (row) => row.id) },
+      { kind: "models", names: namesFromFile(models, (model) => model.name) },
+      { kind: "workspaces", names: namesFromFile(workspaces, (row) => row.slug) },
+      { kind: "groups", names: namesFromFile(groups, (row) => `${slugs.get(row.workspace_id)}/${row.name}`) },
+      { kind: "keys", names: namesFromFile(keys, (row) => `${slugs.get(row.workspace_id)}/${row.name}`) },
+      { kind: "settings", names: namesFromFile(settings, (row) => row.name) },
     ];
     return { config, manages, keysLeftOut: keys.length > keysMax };
   });
 }
 
-function ofFile<Item extends { readonly managed_by: string }>(
+function namesFromFile<Item extends { readonly managed_by: string }>(
   rows: readonly Item[],
   nameOf: (row: Item) => string,
 ): readonly string[] {
@@ -70,29 +70,28 @@ function providerConfig(
     name,
     isSecret(kind, name) ? variable(`${id}_${name}`) : value,
   ]);
-  return said({
+  return withoutUndefined({
     ...{ id, kind, base_url: provider.base_url },
     api_key: has_api_key ? variable(`${id}_api_key`) : undefined,
     allow_private_network: allow_private_network || undefined,
-    timeouts: orNothing(timeouts),
+    timeouts: orUndefined(timeouts),
     disconnect: disconnect ?? undefined,
     enabled: enabled && undefined,
-    settings: orNothing(Object.fromEntries(settings)),
+    settings: orUndefined(Object.fromEntries(settings)),
   });
 }
 
 function modelConfig({ managed_by: _owner, created_at: _at, price, next_price: next, ...model }: ModelRecord) {
-  return said({
+  return withoutUndefined({
     ...model,
     deployments: model.deployments.map(({ id: _id, enabled, capabilities, ...deployment }) =>
-      said({ ...deployment, enabled: enabled && undefined, capabilities: capabilities ?? undefined }),
+      withoutUndefined({ ...deployment, enabled: enabled && undefined, capabilities: capabilities ?? undefined }),
     ),
     price: price === null ? undefined : priceConfigOf(price),
     next_price:
       next === null ? undefined : { from: new Date(next.effectiveFrom).toISOString(), price: priceConfigOf(next) },
     max_output_tokens: model.max_output_tokens ?? undefined,
     context_window: model.context_window ?? undefined,
-    // A file that is applied elsewhere starts there: what an upgrade kept callable is said outright.
     unpriced: model.unpriced ?? undefined,
     fallbacks: model.fallbacks.length === 0 ? undefined : [...model.fallbacks],
   });
@@ -108,19 +107,19 @@ function workspaceConfig(
   const own = groups.filter((group) => group.workspace_id === row.id);
   const names = new Map(own.map((group) => [group.id, group.name]));
   const ownKeys = keys.filter((key) => key.workspace_id === row.id);
-  return said({
+  return withoutUndefined({
     slug: row.slug,
     name: row.name,
     models: JSON.parse(row.models),
-    pass_through: granted(row.pass_through, known),
+    pass_through: grantedProviders(row.pass_through, known),
     enabled: row.enabled === 1 ? undefined : false,
     ...scopeConfig(row),
     groups: own.map(
       (group): GroupConfig =>
-        said({
+        withoutUndefined({
           name: group.name,
           models: JSON.parse(group.models),
-          pass_through: granted(group.pass_through, known),
+          pass_through: grantedProviders(group.pass_through, known),
           ...scopeConfig(group),
         }),
     ),
@@ -136,40 +135,41 @@ function keyConfig(
   known: ReadonlySet<string>,
 ): KeyConfig {
   const { expires_at, ...fields } = saidFields(row);
-  return said({
+  return withoutUndefined({
     ...fields,
     name: row.name,
     group,
     secret: row.digest === null ? undefined : variable(`${slug}_${row.name}_key`),
-    pass_through: granted(row.pass_through, known),
+    pass_through: grantedProviders(row.pass_through, known),
     expires_at: expires_at === undefined ? undefined : new Date(expires_at).toISOString(),
   });
 }
 
-/** Of providers that are still there: a file does not name others. An empty list need not be said. */
-function granted(text: string, known: ReadonlySet<string>): string[] | undefined {
+/** Without deleted providers; undefined for an empty list. */
+function grantedProviders(text: string, known: ReadonlySet<string>): string[] | undefined {
   const names = (JSON.parse(text) as string[]).filter((id) => known.has(id));
   return names.length === 0 ? undefined : names;
 }
 
 function scopeConfig(row: ScopeColumns) {
   const budget = budgetOf(row);
-  return { limits: orNothing(limitsOf(row)), budget: budget ?? undefined };
+  return { limits: orUndefined(limitsOf(row)), budget: budget ?? undefined };
 }
 
-/** The variable that is to hold a secret: `${ACME_CI_KEY}`. */
+/** The variable for a secret: `${ACME_CI_KEY}`. */
 function variable(name: string): string {
   return `\${${name.replaceAll(/[^A-Za-z0-9]+/g, "_").toUpperCase()}}`;
 }
 
-type Said<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
+type WithoutUndefined<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
 
-/** Without what is not said. */
-function said<Fields extends object>(fields: Fields): Said<Fields> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Said<Fields>;
+function withoutUndefined<Fields extends object>(fields: Fields): WithoutUndefined<Fields> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as WithoutUndefined<Fields>;
 }
 
-function orNothing<Fields extends object>(fields: Fields): Said<Fields> | undefined {
-  const rest = said(fields);
+function orUndefined<Fields extends object>(fields: Fields): WithoutUndefined<Fields> | undefined {
+  const rest = withoutUndefined(fields);
   return Object.keys(rest).length === 0 ? undefined : rest;
 }

@@ -20,18 +20,13 @@ export type KeyChange = KeyFieldChange & {
   readonly name?: string | undefined;
   /** Id or name of a group of the key's own workspace. */
   readonly group?: string | undefined;
-  /** Id of the user whose calls the key makes; they must be able to make keys there. null: no one person's. */
+  /** Id of the user whom calls count for; they must be able to create keys there. null: nobody. */
   readonly owner?: string | null | undefined;
-  /** The fields that only admins may widen. */
+  /** Fields that only admins may widen. */
   readonly setByAdmins?: readonly string[] | undefined;
 };
 
-/**
- * The rules of API keys that need the database. The stores and the config file both ask here. A key in use has its name
- * to itself in its workspace; a revoked one gives its name up. A secret opens one key. A workspace has a bounded number.
- */
-
-/** `before` is the key as it is; null: it is made now. */
+/** `before` null: a new key. */
 export function keyProblems(
   change: KeyChange,
   { now, before }: { readonly now: number; readonly before: Pick<KeyRow, "expires_at" | "service"> | null },
@@ -44,42 +39,42 @@ export function keyProblems(
       expires_at: expiresAt === undefined ? before?.expires_at : expiresAt,
     }),
   ];
-  // What it has already may be sent back with the rest, though it could not be given now.
+  // An unchanged expiry may be sent back, even one that could not be set now.
   if (expiresAt == null || expiresAt === before?.expires_at) return found;
   const path = ["expires_at"];
   if (expiresAt <= now) found.push({ path, message: "must lie in the future" });
-  if (expiresAt > lastMoment) found.push({ path, message: "is later than any date" });
+  if (expiresAt > dateMax) found.push({ path, message: "is later than any date" });
   return found;
 }
 
-/** The last moment that a date can say. */
-const lastMoment = 8_640_000_000_000_000;
+/** The largest time value of `Date`, milliseconds. */
+const dateMax = 8_640_000_000_000_000;
 
-/** The name that a revoked key has from now on, so that a new one can have `row.name`: it says of itself that it is revoked. */
+/** A new name for a revoked key, so that a new key can take `row.name`. */
 export async function nameOfRevoked(
   connection: Connection,
   row: Pick<KeyRow, "id" | "workspace_id" | "name" | "revoked_at">,
 ): Promise<string> {
   const day = new Date(row.revoked_at ?? 0).toISOString().slice(0, 10);
   const byDay = `${row.name} (revoked ${day})`;
-  const free = (await keyCalled(connection, row.workspace_id, byDay)) === null;
+  const free = (await findKeyByName(connection, row.workspace_id, byDay)) === null;
   return free ? byDay : `${row.name} (revoked ${day}, ${row.id})`;
 }
 
-export async function keyCalled(connection: Connection, workspaceId: string, name: string): Promise<KeyRow | null> {
+export async function findKeyByName(connection: Connection, workspaceId: string, name: string): Promise<KeyRow | null> {
   const row = await findRow(connection, "api_keys", { workspace_id: workspaceId, name });
   return row ?? null;
 }
 
-/** A key that is to have a secret, and where it was given. */
-export interface WantedSecret extends Pick<KeyRow, "id" | "digest"> {
+/** A key with the digest of its secret. `path`: where the secret was given. */
+export interface DeclaredSecret extends Pick<KeyRow, "id" | "digest"> {
   readonly path: Conflict["path"];
 }
 
-/** A secret opens one key: not one of another's, nor one that is open until the grace of a rotation ends. */
+/** A secret belongs to one key, also during the grace period after a rotation. */
 export async function secretProblems(
   connection: Connection,
-  wanted: readonly WantedSecret[],
+  wanted: readonly DeclaredSecret[],
 ): Promise<readonly Problem[]> {
   const digests = wanted.flatMap(({ digest }) => digest ?? []);
   const old = await findRows(connection, "api_keys", { old_digest: digests });
@@ -94,7 +89,7 @@ export async function secretProblems(
   });
 }
 
-/** Asked once the new keys stand. */
+/** Call after inserting the new keys. */
 export async function keyCountProblems(connection: Connection, workspaceId: string): Promise<readonly Problem[]> {
   const n = await countRows(
     connection
@@ -108,15 +103,15 @@ export async function keyCountProblems(connection: Connection, workspaceId: stri
   return [{ path: [], message, code: "conflict" }];
 }
 
-/** A new key of a workspace, without a secret, a person or an owner; bounded in everything by whoever made it. */
-export function blankKey(
+/** A new key without a secret, person or owner. Only admins may widen any of its fields. */
+export function keyRowDefaults(
   { ids, at, owner }: Pick<ControlWrite, "ids" | "at" | "owner">,
-  place: Pick<KeyRow, "workspace_id" | "group_id" | "name">,
+  named: Pick<KeyRow, "workspace_id" | "group_id" | "name">,
   fields: KeyFieldChange,
 ): KeyRow {
   return {
     id: ids.next("key_"),
-    ...place,
+    ...named,
     digest: null,
     prefix: "",
     last_four: "",
@@ -133,13 +128,13 @@ export function blankKey(
   };
 }
 
-/** API keys as every writer writes them. `slugs`: of the workspace, or of several by id. */
+/** `slugs`: the workspace's slug, or the slugs of several workspaces by id. */
 export function keyObject(slugs: string | ReadonlyMap<string, string>): AuditedObject<"api_keys"> {
   return {
     table: "api_keys",
     idColumn: "id",
     label: (row) => `key ${slugIn(slugs, row.workspace_id)}/${row.name}`,
-    view: (row: KeyRow) => keyView(row),
+    view: keyView,
     workspaceOf: (row) => row.workspace_id,
     notify: (log, row) => {
       log.keyChanged(row.digest);
@@ -148,7 +143,6 @@ export function keyObject(slugs: string | ReadonlyMap<string, string>): AuditedO
   };
 }
 
-/** What an audit row shows of a key. */
 function keyView(row: KeyRow) {
   return {
     id: row.id,

@@ -19,18 +19,18 @@ import {
   scopeColumns,
   updateRow,
 } from "#storage/tables.ts";
-import { mayHoldKeys, ownerOfNew, refuseOwner } from "../people/key-owners.ts";
-import { refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
+import { canManageKeys, checkKeyOwner, ownerOfNewKey } from "../people/key-owners.ts";
+import { orNotFound, refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
 import { findRow } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import { grantProblems, groupIn, type WorkspaceRow, workspaceOf } from "../workspaces/workspace-rows.ts";
 import {
-  blankKey,
+  findKeyByName,
   type KeyChange,
-  keyCalled,
   keyCountProblems,
   keyObject,
   keyProblems,
+  keyRowDefaults,
   nameOfRevoked,
   secretProblems,
 } from "./key-rules.ts";
@@ -38,17 +38,17 @@ import {
 export type NewKey = KeyChange & {
   readonly name: string;
   readonly secret: Secret;
-  /** User id. null: not made by a user, but by the command line or the first start. Only admins may widen such a key. */
+  /** User id. null: created by the command line or the first start; only admins may widen such a key. */
   readonly createdBy: string | null;
-  /** If the config file declares a key of this name without a secret, that key gets this secret and does not change otherwise. */
+  /** If the config file declares a key of this name without a secret, only its secret is set. */
   readonly fillsDeclared?: boolean;
 };
 
-/** The new secret, and how long the old one stays valid: never longer than it would have. */
 interface Rotation {
   readonly secret: Secret;
+  /** How long the old secret stays valid, at most until the key expires. */
   readonly graceMs: number;
-  /** Left out: as before. */
+  /** Left out: unchanged. */
   readonly expiresAt?: number | undefined;
 }
 
@@ -79,61 +79,61 @@ export async function hasKeys({ database }: ControlDirectory): Promise<boolean> 
   return (await findRow(database.kysely, "api_keys", {})) !== undefined;
 }
 
-/** `change` gets the key as it is within the transaction. If it throws, nothing changes. */
+/** `change` gets the key as read within the transaction. If it throws, nothing changes. */
 export async function updateKey(
-  under: ControlWrite,
+  context: ControlWrite,
   workspaceId: string,
   id: string,
   change: (before: ConsoleKey) => KeyChange,
 ): Promise<ConsoleKey> {
-  return await changeKey(under, { workspaceId, id, action: "update" }, async (row) => {
+  return await changeKey(context, { workspaceId, id, action: "update" }, async (row) => {
     refuseFileOwned(row, `key ${row.name}`);
     refuseRevoked(row);
-    return await changedRow(under, row, change(await shown(under.transaction, id, under.at)));
+    return await changedRow(context, row, change(await readKey(context.transaction, id, context.at)));
   });
 }
 
-/**
- * An older secret that was still valid from an earlier rotation ends now. A key that the config file declares without a secret gets
- * its first one, and keeps what the file says of it.
- */
+/** Ends an older secret that is still in its grace period. A file-managed key without a secret gets its first one. */
 export async function rotateKey(
-  under: ControlWrite,
+  context: ControlWrite,
   workspaceId: string,
   id: string,
   rotation: Rotation,
 ): Promise<ConsoleKey> {
-  return await changeKey(under, { workspaceId, id, action: "rotate" }, async (row) => {
+  return await changeKey(context, { workspaceId, id, action: "rotate" }, async (row) => {
     refuseSuspended(row, `key ${row.name}`);
     if (row.digest !== null) refuseFileDeclared(row, `key ${row.name}`);
-    return await rotatedRow(under, row, rotation);
+    return await rotatedRow(context, row, rotation);
   });
 }
 
-/** Revokes the key for good, with both of its secrets. A second call changes nothing. */
-export async function endKey(under: ControlWrite, workspaceId: string, id: string): Promise<ConsoleKey> {
-  return await changeKey(under, { workspaceId, id, action: "revoke" }, async (row) => {
+/** Revokes the key and both of its secrets permanently. Revoking it again changes nothing. */
+export async function revokeKey(context: ControlWrite, workspaceId: string, id: string): Promise<ConsoleKey> {
+  return await changeKey(context, { workspaceId, id, action: "revoke" }, async (row) => {
     refuseFileDeclared(row, `key ${row.name}`);
-    return row.revoked_at === null ? { ...row, revoked_at: under.at, old_digest: null, old_until: null } : row;
+    return row.revoked_at === null ? { ...row, revoked_at: context.at, old_digest: null, old_until: null } : row;
   });
 }
 
-/** By id, or by the beginning of its secret when only one key has it, or by name. Throws `invalid_request` when several have it. */
-export async function keyNamed({ database, clock }: ControlDirectory, idOrPrefix: string): Promise<ConsoleKey | null> {
+/** Finds a key by id, by the prefix of its secret, or by name. Throws `invalid_request` when several keys match. */
+export async function resolveKey(
+  { database, clock }: ControlDirectory,
+  idOrPrefix: string,
+): Promise<ConsoleKey | null> {
   const keys = consoleKeys(database.kysely);
   const byId = await keys.where("api_keys.id", "=", idOrPrefix).executeTakeFirst();
   if (byId !== undefined) return consoleKeyOf(byId, clock.now());
-  // A declared key without a secret has an empty prefix, which names nothing.
+  // Keys without a secret have an empty prefix.
   if (idOrPrefix === "") return null;
   const byPrefix = keys.where("api_keys.prefix", "=", idOrPrefix);
   const found =
-    (await onlyOne(byPrefix, `Several keys begin with ${idOrPrefix}. Name one by its id.`)) ??
-    (await keyCalledSo(database.kysely, idOrPrefix));
+    (await singleKey(byPrefix, `Several keys begin with ${idOrPrefix}. Use the id of one.`)) ??
+    (await keyByName(database.kysely, idOrPrefix));
   return found === undefined ? null : consoleKeyOf(found, clock.now());
 }
 
-/** A key in use by its name, with its workspace's slug in front where several workspaces have one. */
-async function keyCalledSo(connection: Connection, text: string) {
+/** A key in use by its name or by `workspace/name`. */
+async function keyByName(connection: Connection, text: string) {
   const slash = text.indexOf("/");
   const named = consoleKeys(connection)
     .where("api_keys.revoked_at", "is", null)
@@ -143,81 +143,75 @@ async function keyCalledSo(connection: Connection, text: string) {
         eb.and([eb("workspaces.slug", "=", text.slice(0, slash)), eb("api_keys.name", "=", text.slice(slash + 1))]),
       ]),
     );
-  const message = `Several keys are called ${text}. Name one with its workspace, as in acme/ci, or by its id.`;
-  return await onlyOne(named, message);
+  return await singleKey(named, `Several keys are called ${text}. Add the workspace, as in acme/ci, or use the id.`);
 }
 
-/** The key that a query finds; undefined: none. Throws `invalid_request` where it finds several. */
-async function onlyOne(query: ReturnType<typeof consoleKeys>, several: string) {
+async function singleKey(query: ReturnType<typeof consoleKeys>, message: string) {
   const [only, other] = await query.limit(2).execute();
   if (other === undefined) return only;
-  throw new Failure("invalid_request", several, { param: "key" });
+  throw new Failure("invalid_request", message, { param: "key" });
 }
 
-/** If a revoked key has the name, that key is renamed. */
-export async function addKey(under: ControlWrite, workspaceId: string, wanted: NewKey): Promise<ConsoleKey> {
-  const { transaction, at } = under;
+/** A revoked key of the same name is renamed. */
+export async function addKey(context: ControlWrite, workspaceId: string, wanted: NewKey): Promise<ConsoleKey> {
+  const { transaction, at } = context;
   const workspace = await workspaceOf(transaction, workspaceId);
   refuseSuspended(workspace, `workspace ${workspace.slug}`);
   refuseProblems(keyProblems(wanted, { now: at, before: null }));
   refuseProblems(await grantProblems(transaction, wanted.pass_through));
   const { createdBy } = wanted;
-  if (createdBy !== null && !(await mayHoldKeys(transaction, workspaceId, createdBy))) {
-    // They were let in a moment ago, and left since: what they leave behind was looked for without this key.
-    throw new Failure("forbidden", "You can no longer make keys in this workspace.");
+  if (createdBy !== null && !(await canManageKeys(transaction, workspaceId, createdBy))) {
+    // They may have lost the right since the handler checked it.
+    throw new Failure("forbidden", "You can no longer create keys in this workspace.");
   }
-  await refuseOwner(transaction, workspaceId, wanted.owner, { service: Number(wanted.service ?? false) });
+  await checkKeyOwner(transaction, workspaceId, wanted.owner, { service: Number(wanted.service ?? false) });
   const object = keyObject(workspace.slug);
-  const before = await keyCalled(transaction, workspaceId, wanted.name);
+  const before = await findKeyByName(transaction, workspaceId, wanted.name);
   if (wanted.fillsDeclared === true && before?.managed_by === "file" && before.digest === null) {
-    const after = await rotatedRow(under, before, { secret: wanted.secret, graceMs: 0 });
-    await updateRow(under, object, { before, after, action: "rotate" });
-    return await shown(transaction, before.id, at);
+    const after = await rotatedRow(context, before, { secret: wanted.secret, graceMs: 0 });
+    await updateRow(context, object, { before, after, action: "rotate" });
+    return await readKey(transaction, before.id, at);
   }
   if (before !== null) {
-    // The file would look for its key by this name, and find ours.
     if (before.revoked_at === null) refuseSuspended(before, `key ${before.name}`);
-    if (before.revoked_at === null || before.managed_by === "file") throw taken(workspace, wanted.name);
-    await updateRow(under, object, { before, after: { ...before, name: await nameOfRevoked(transaction, before) } });
+    // The config file matches its keys by name, also revoked ones.
+    if (before.revoked_at === null || before.managed_by === "file") throw nameTaken(workspace, wanted.name);
+    await updateRow(context, object, { before, after: { ...before, name: await nameOfRevoked(transaction, before) } });
   }
-  const row = await newRow(under, workspaceId, wanted);
-  await insertRows(under, object, [row]);
+  const row = await newRow(context, workspaceId, wanted);
+  await insertRows(context, object, [row]);
   refuseProblems(await keyCountProblems(transaction, workspaceId));
-  return await shown(transaction, row.id, at);
+  return await readKey(transaction, row.id, at);
 }
 
-async function newRow(under: ControlWrite, workspaceId: string, wanted: NewKey): Promise<KeyRow> {
-  const { transaction, vault } = under;
+async function newRow(context: ControlWrite, workspaceId: string, wanted: NewKey): Promise<KeyRow> {
+  const { transaction, vault } = context;
   const group_id = await groupIdOf(transaction, workspaceId, wanted.group ?? defaultGroupName);
   const row: KeyRow = {
-    ...blankKey(under, { workspace_id: workspaceId, group_id, name: wanted.name }, wanted),
+    ...keyRowDefaults(context, { workspace_id: workspaceId, group_id, name: wanted.name }, wanted),
     digest: vault.digest(wanted.secret.reveal()),
     ...recognition(wanted.secret),
     created_by: wanted.createdBy,
-    // What nobody of the console made is bounded by whoever made it, in everything.
     set_by_admins: wanted.createdBy === null ? everyBound : boundsText(wanted.setByAdmins ?? []),
-    owner_id: await ownerOfNew(transaction, workspaceId, wanted),
+    owner_id: await ownerOfNewKey(transaction, workspaceId, wanted),
   };
   refuseProblems(await secretProblems(transaction, [{ ...row, path: ["secret"] }]));
   return row;
 }
 
-/** One change of one key. What gives back the row it was given changes nothing and leaves no trace. */
+/** Nothing is written when `change` returns an equal row. */
 async function changeKey(
-  under: ControlWrite,
-  place: { readonly workspaceId: string; readonly id: string; readonly action: "update" | "rotate" | "revoke" },
+  context: ControlWrite,
+  { workspaceId, id, action }: { workspaceId: string; id: string; action: "update" | "rotate" | "revoke" },
   change: (row: KeyRow) => Promise<KeyRow>,
 ): Promise<ConsoleKey> {
-  const named = await namedKeys(under.transaction)
-    .where("api_keys.id", "=", place.id)
-    .where("api_keys.workspace_id", "=", place.workspaceId)
+  const row = await namedKeys(context.transaction)
+    .where("api_keys.id", "=", id)
+    .where("api_keys.workspace_id", "=", workspaceId)
     .executeTakeFirst();
-  if (named === undefined) {
-    throw new Failure("not_found", "There is no such key in this workspace.", { param: "key" });
-  }
-  const { workspace_slug, group_name: _group, ...before } = named;
-  await updateRow(under, keyObject(workspace_slug), { before, after: await change(before), action: place.action });
-  return await shown(under.transaction, place.id, under.at);
+  const { workspace_slug, group_name: _group, ...before } = orNotFound(row, "key in this workspace", "key");
+  await updateRow(context, keyObject(workspace_slug), { before, after: await change(before), action });
+  return await readKey(context.transaction, id, context.at);
 }
 
 async function changedRow({ transaction, at }: ControlWrite, row: KeyRow, change: KeyChange): Promise<KeyRow> {
@@ -225,9 +219,9 @@ async function changedRow({ transaction, at }: ControlWrite, row: KeyRow, change
   refuseProblems(await grantProblems(transaction, change.pass_through, patternsOf(row.pass_through)));
   if (change.name !== undefined && change.name !== row.name) {
     const workspace = await workspaceOf(transaction, row.workspace_id);
-    if ((await keyCalled(transaction, workspace.id, change.name)) !== null) throw taken(workspace, change.name);
+    if ((await findKeyByName(transaction, workspace.id, change.name)) !== null) throw nameTaken(workspace, change.name);
   }
-  if (change.owner !== row.owner_id) await refuseOwner(transaction, row.workspace_id, change.owner, row);
+  if (change.owner !== row.owner_id) await checkKeyOwner(transaction, row.workspace_id, change.owner, row);
   return {
     ...row,
     name: change.name ?? row.name,
@@ -245,17 +239,17 @@ async function rotatedRow(
 ): Promise<KeyRow> {
   refuseRevoked(row);
   refuseProblems(keyProblems({ expires_at: expiresAt }, { now: at, before: row }));
-  const isOver = row.expires_at !== null && row.expires_at <= at;
-  if (row.service === 1 && isOver && expiresAt === undefined) {
-    const message = `The service token ${row.name} has expired. Say until when the new secret is valid.`;
+  const isExpired = row.expires_at !== null && row.expires_at <= at;
+  if (row.service === 1 && isExpired && expiresAt === undefined) {
+    const message = `The service token ${row.name} has expired. Set \`expires_at\` for the new secret.`;
     throw new Failure("invalid_request", message, { param: "expires_at" });
   }
   if (row.person_id !== null) {
-    throw new Failure("conflict", `The key ${row.name} is that of somebody's sign-ins. It has no secret to replace.`);
+    throw new Failure("conflict", `The key ${row.name} belongs to agent sign-ins and has no secret to rotate.`);
   }
   const digest = vault.digest(secret.reveal());
   refuseProblems(await secretProblems(transaction, [{ id: "", digest, path: ["secret"] }]));
-  const keepsOld = graceMs > 0 && row.digest !== null && !isOver;
+  const keepsOld = graceMs > 0 && row.digest !== null && !isExpired;
   return {
     ...row,
     digest,
@@ -266,43 +260,42 @@ async function rotatedRow(
   };
 }
 
-async function shown(connection: Connection, id: string, now: number): Promise<ConsoleKey> {
+async function readKey(connection: Connection, id: string, now: number): Promise<ConsoleKey> {
   return consoleKeyOf(await consoleKeys(connection).where("api_keys.id", "=", id).executeTakeFirstOrThrow(), now);
 }
 
 async function groupIdOf(connection: Connection, workspaceId: string, idOrName: string): Promise<string> {
   const group = await groupIn(connection, workspaceId, idOrName);
-  if (group !== null) return group.id;
-  const message =
-    idOrName === defaultGroupName
-      ? "This workspace has no group called default. Name the key's group."
-      : "There is no such group in this workspace.";
-  throw new Failure("not_found", message, { param: "group" });
+  if (group === undefined && idOrName === defaultGroupName) {
+    const message = "This workspace has no group called default. Set the group of the key.";
+    throw new Failure("not_found", message, { param: "group" });
+  }
+  return orNotFound(group, "group in this workspace", "group").id;
 }
 
 function refuseRevoked(row: KeyRow): void {
   if (row.revoked_at === null) return;
-  throw new Failure("conflict", `The key ${row.name} is revoked, which is for good. Make a new one.`);
+  throw new Failure("conflict", `The key ${row.name} is revoked, which is permanent. Create a new key.`);
 }
 
-function taken(workspace: WorkspaceRow, name: string): Failure {
+function nameTaken(workspace: WorkspaceRow, name: string): Failure {
   return new Failure("conflict", `There is already a key called ${name} in ${workspace.slug}.`, { param: "name" });
 }
 
 const noLimits = scopeColumns(undefined, null).limits;
 
-/** Selects keys. `search`: a part of the name. */
 interface LimitedKeyFilter {
   readonly workspaceId: string | null;
+  /** Part of the name. */
   readonly search?: string;
   readonly keyId?: string;
-  /** Whose calls they make. */
+  /** Keys whose calls count for this user. */
   readonly ownerId?: string;
-  /** Whose keys alone are given of those that make somebody's calls. */
+  /** Keys whose calls count for this user or for nobody. */
   readonly seenPerson?: string;
 }
 
-/** Keys in use that have a limit or a budget of their own, by name. */
+/** Keys in use that have a limit or a budget of their own, by workspace and name. */
 export async function limitedKeys(
   { database }: ControlDirectory,
   filter: LimitedKeyFilter,
@@ -332,14 +325,10 @@ export async function limitedKeys(
   return (await query.execute()).map(keyOf);
 }
 
-/** A service token whose end is near. `expiresAt`: Unix milliseconds. */
-export type EndingToken = Awaited<ReturnType<typeof endingTokens>>[number];
+export type ExpiringToken = Awaited<ReturnType<typeof expiringTokens>>[number];
 
-/**
- * Service tokens in use that expire within a time (Unix milliseconds, `until` included), the next first. Those that are disabled let
- * nobody in, so that their end is no news.
- */
-export async function endingTokens(
+/** Enabled service tokens that expire after `after` and until `until` (Unix milliseconds), the next first. */
+export async function expiringTokens(
   { database }: ControlDirectory,
   workspaceIds: readonly string[],
   after: number,

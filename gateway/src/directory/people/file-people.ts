@@ -1,24 +1,23 @@
-import { Failure } from "#core/index.ts";
 import { type Connection, putSystemValue, systemValue } from "#storage/tables.ts";
+import { managedByFile } from "../refusals.ts";
 
-/** Ids of those who govern the installation. */
 export interface PeopleIds {
   readonly users: readonly string[];
   readonly tokens: readonly string[];
   readonly oidc: readonly string[];
 }
 
-/** What the config file owns of those who govern the installation, and what it declared once. */
+/** Ids of what the config file declares now, and of what it declared before. */
 export interface FilePeople extends PeopleIds {
   readonly suspended: PeopleIds;
-  /** Keys that were disabled because the file no longer declared their owner, or the owner's membership. */
+  /** Keys that were disabled because the file no longer declares their owner, or the owner's membership. */
   readonly disabledKeys: readonly DisabledKey[];
 }
 
 export interface DisabledKey {
   readonly id: string;
   readonly userId: string;
-  /** What the key had. */
+  /** To restore when the key is enabled again. */
   readonly setByAdmins: string;
 }
 
@@ -35,9 +34,18 @@ export async function suspendedPeople(connection: Connection): Promise<PeopleIds
   return (await readFilePeople(connection)).suspended;
 }
 
-/** Whoever changes or removes what was suspended decides about it: the file does not resume it as it was. */
-export async function forgetSuspended(connection: Connection, kind: keyof PeopleIds, id: string): Promise<void> {
+/**
+ * Call before somebody else than the file changes the object. Throws `managed_by_file` for what the file declares; what is
+ * suspended is not resumed by the file afterwards. `what` names the object: `user ada@example.com`.
+ */
+export async function releaseFromFile(
+  connection: Connection,
+  kind: keyof PeopleIds,
+  id: string,
+  what: string,
+): Promise<void> {
   const people = await readFilePeople(connection);
+  if (people[kind].includes(id)) throw managedByFile(what);
   if (!people.suspended[kind].includes(id)) return;
   const suspended = { ...people.suspended, [kind]: people.suspended[kind].filter((each) => each !== id) };
   const disabledKeys = people.disabledKeys.filter(({ userId }) => kind !== "users" || userId !== id);
@@ -48,13 +56,12 @@ export async function writeFilePeople(connection: Connection, people: FilePeople
   await putSystemValue(connection, rowName, JSON.stringify(people));
 }
 
-/** Throws managed_by_file for what the config file owns. `what` is the object as a person would name it. */
+/** Throws `managed_by_file` for what the file declares. */
 export async function refuseFilePeople(
   connection: Connection,
   kind: keyof PeopleIds,
   id: string,
   what: string,
 ): Promise<void> {
-  if (!(await readFilePeople(connection))[kind].includes(id)) return;
-  throw new Failure("managed_by_file", `The ${what} comes from the config file. Change it there.`);
+  if ((await readFilePeople(connection))[kind].includes(id)) throw managedByFile(what);
 }

@@ -2,10 +2,10 @@ import type { Invitation } from "@sluice/contract/console";
 import type { AuditObject } from "@sluice/contract/words";
 import { bounds, Failure, type Grant, type Rights } from "#core/index.ts";
 import { type Connection, columnsOf, type Row } from "#storage/tables.ts";
-import { addByHand, rank } from "../rights/given-rows.ts";
+import { addManualRole, rank } from "../rights/given-rows.ts";
 import { deleteRows, findRow, findRows } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
-import { putMember, roleOf } from "./members.ts";
+import { roleOf, upsertMember } from "./members.ts";
 import { makeAdministrator } from "./new-users.ts";
 import { grantColumns, grantOf, grantPlace } from "./people-rows.ts";
 import { rightsOf } from "./tokens.ts";
@@ -19,7 +19,7 @@ interface NewInvitation {
   readonly expiresAt: number;
 }
 
-/** Those still open, newest first. `workspaceId` null: of administrators. */
+/** Open invitations, newest first. `workspaceId` null: those for administrators. */
 export async function listInvitations(
   { database, clock }: Directory,
   workspaceId: string | null,
@@ -42,19 +42,24 @@ export async function oneInvitation(
   return row === undefined ? null : invitationOf(row);
 }
 
-/** Replaces an open invitation for the same address and place. */
-export async function invite(under: Write, invitation: NewInvitation): Promise<Invitation> {
-  const { transaction, log, at } = under;
+/** Replaces an open invitation of the same address to the same workspace. */
+export async function invite(context: Write, invitation: NewInvitation): Promise<Invitation> {
+  const { transaction, log, at } = context;
   await transaction.deleteFrom("invitations").where("expires_at", "<=", at).execute();
   const email = invitation.email.toLowerCase();
   const columns = grantColumns(invitation.grant);
   const label = await labelOf(transaction, invitation.grant, email);
   const open = await findRows(transaction, "invitations", { workspace_id: columns.workspace_id });
   const before = open.find((other) => other.email === email);
-  if (before === undefined) refuseTooMany(open.length);
-  else await deleteRows(transaction, "invitations", { id: before.id });
+  if (before !== undefined) await deleteRows(transaction, "invitations", { id: before.id });
+  else if (open.length >= bounds.invitationsOpenMax) {
+    throw new Failure(
+      "conflict",
+      `There are ${open.length} open invitations, the maximum. Revoke some, or wait until they expire.`,
+    );
+  }
   const { grant: _grant, ...given } = invitation;
-  const row = { id: under.ids.next("inv_"), ...columnsOf(given), email, ...columns, created_at: at };
+  const row = { id: context.ids.next("inv_"), ...columnsOf(given), email, ...columns, created_at: at };
   await transaction.insertInto("invitations").values(row).execute();
   const replaced = before === undefined ? null : invitationView(before);
   log.change(label, replaced, invitationView(row), columns.workspace_id);
@@ -65,35 +70,36 @@ export async function invite(under: Write, invitation: NewInvitation): Promise<I
 
 interface Acceptance {
   readonly userId: string;
+  /** The session that accepts. */
   readonly sessionId: string | null;
-  readonly worth: (inviter: Rights, grant: Grant) => boolean;
+  readonly mayInvite: (inviter: Rights, grant: Grant) => boolean;
 }
 
 /**
- * Gives the user what the invitation grants, and removes the invitation. The user never loses a higher role. false: the invitation
- * was used or removed before, or is `worth` nothing by what its maker holds by then. Ends the sessions of a user who gains
- * rights: all of them for an administrator, otherwise all but the one that accepts.
+ * Gives the user what the invitation grants, and deletes the invitation. The user never loses a higher role. false: the invitation
+ * was used or revoked, or its inviter may not give this any more. Ends the sessions of a user who gains rights: all for an
+ * administrator, otherwise all but the one that accepts.
  */
 export async function acceptInvitation(
-  under: Write,
+  context: Write,
   id: string,
-  { userId, sessionId, worth }: Acceptance,
+  { userId, sessionId, mayInvite }: Acceptance,
 ): Promise<boolean> {
-  const { transaction, log, at } = under;
+  const { transaction, log, at } = context;
   const open = await findRow(transaction, "invitations", { id });
   if (open === undefined || open.expires_at <= at) return false;
   const grant = grantOf(open);
-  // A password was hashed since the link was looked at; meanwhile its maker may have lost what they give here.
+  // The inviter may have lost their rights since the handler checked them.
   const inviter = await rightsOf(transaction, open.invited_by);
-  if (inviter === null || !worth(inviter, grant)) return false;
+  if (inviter === null || !mayInvite(inviter, grant)) return false;
   await deleteRows(transaction, "invitations", { id });
   log.record("remove", await labelOf(transaction, grant, open.email), invitationView(open), null, open.workspace_id);
-  if (grant.administrator) await makeAdministrator(under, userId);
+  if (grant.administrator) await makeAdministrator(context, userId);
   else {
     const held = await roleOf(transaction, grant.workspaceId, userId);
     const higher = held !== null && rank(held) > rank(grant.role) ? held : grant.role;
-    await addByHand(transaction, { userId, workspaceId: grant.workspaceId, role: grant.role });
-    await putMember(under, { workspaceId: grant.workspaceId, userId, role: higher, keptSession: sessionId });
+    await addManualRole(transaction, { userId, workspaceId: grant.workspaceId, role: grant.role });
+    await upsertMember(context, { workspaceId: grant.workspaceId, userId, role: higher, keptSession: sessionId });
   }
   return true;
 }
@@ -113,14 +119,6 @@ async function labelOf(connection: Connection, grant: Grant, email: string): Pro
 function invitationView(row: Pick<Row<"invitations">, "id" | "email" | "administrator" | "role" | "expires_at">) {
   const { id, email, role, expires_at } = row;
   return { id, email, administrator: row.administrator === 1, role, expires_at };
-}
-
-function refuseTooMany(open: number): void {
-  if (open < bounds.invitationsOpenMax) return;
-  throw new Failure(
-    "conflict",
-    `There are ${open} open invitations here, the most there may be. Take some back, or wait for them to end.`,
-  );
 }
 
 function invitationRows(connection: Connection, now: number) {

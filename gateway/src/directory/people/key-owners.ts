@@ -10,41 +10,41 @@ import {
   updateRow,
 } from "#storage/tables.ts";
 import { keyObject } from "../keys/key-rules.ts";
+import { shortList } from "../refusals.ts";
 import { findRow } from "../rows.ts";
 import type { UserRow } from "./people-rows.ts";
-import { isLimited } from "./person-limits.ts";
+import { hasPersonLimits } from "./person-limits.ts";
 
-interface KeysLeft {
+interface LeaverDecision {
   readonly leaver: Pick<UserRow, "id" | "email">;
-  /** What becomes of them; null: nobody said. */
+  /** What to do with their keys; null: not decided. */
   readonly keys: LeaverKeys | null;
-  /** Only those of one workspace. */
+  /** Only keys of this workspace. */
   readonly workspaceId?: string;
-  /** What they spend is handed over to nobody. */
-  readonly keepsSpend?: boolean;
+  /** Keys whose calls count for the leaver cannot be handed over. */
+  readonly refusesSpendTransfer?: boolean;
 }
 
 /**
- * What becomes of the keys that somebody made, or that make their calls, and that they can manage no more: they are neither an administrator nor a member where
- * the key is. Called once their rights are what they will be. A key that the config file declares is the file's.
+ * Revokes, disables or hands over the keys that a user created or owns and can no longer manage. Call it after their rights have
+ * changed. Keys of the config file do not change. Throws `missing_required_parameter` when nothing was decided.
  */
-export async function settleKeys(under: AuditedWrite, left: KeysLeft): Promise<void> {
-  const { transaction } = under;
-  const keys = await keysLeft(transaction, left);
+export async function applyLeaverDecision(context: AuditedWrite, left: LeaverDecision): Promise<void> {
+  const { transaction } = context;
+  const keys = await orphanedKeys(transaction, left);
   if (keys.length === 0) return;
-  if (left.keys === null) throw undecided(left, keys);
+  if (left.keys === null) throw decisionRequired(left, keys);
   if (left.keys === "revoke") {
-    await change(under, keys, "revoke", () => ({ revoked_at: under.at, old_digest: null, old_until: null }));
+    await change(context, keys, "revoke", () => ({ revoked_at: context.at, old_digest: null, old_until: null }));
   } else if (left.keys === "disable") {
-    await change(under, keys, "update", () => ({ enabled: 0, set_by_admins: everyBound }));
+    await change(context, keys, "update", () => ({ enabled: 0, set_by_admins: everyBound }));
   } else {
     const to = left.keys.hand_over_to;
-    if (left.keepsSpend === true) refuseSpend(left, keys);
+    if (left.refusesSpendTransfer === true) refuseSpendTransfer(left, keys);
     for (const workspaceId of new Set(keys.map((key) => key.workspace_id))) {
-      if (!(await mayHoldKeys(transaction, workspaceId, to))) throw noHeir(keys, workspaceId);
+      if (!(await canManageKeys(transaction, workspaceId, to))) throw invalidNewOwner(keys, workspaceId);
     }
-    // Whoever takes them over narrows what was set by somebody else, and does not widen it.
-    await change(under, keys, "update", (key) => ({
+    await change(context, keys, "update", (key) => ({
       ...(key.created_by === left.leaver.id ? { created_by: to } : {}),
       ...(key.owner_id === left.leaver.id ? { owner_id: to } : {}),
       set_by_admins: everyBound,
@@ -52,8 +52,8 @@ export async function settleKeys(under: AuditedWrite, left: KeysLeft): Promise<v
   }
 }
 
-/** Whether somebody may manage keys of their own in a workspace now. */
-export async function mayHoldKeys(connection: Connection, workspaceId: string, userId: string): Promise<boolean> {
+/** Whether a user may manage their own keys in a workspace now. */
+export async function canManageKeys(connection: Connection, workspaceId: string, userId: string): Promise<boolean> {
   const row = await connection
     .selectFrom("auth_users")
     .leftJoin("members", (join) =>
@@ -68,7 +68,10 @@ export async function mayHoldKeys(connection: Connection, workspaceId: string, u
   return row !== undefined && (row.administrator === 1 || (row.role !== null && row.role !== "viewer"));
 }
 
-async function keysLeft(connection: Connection, { leaver, workspaceId }: KeysLeft): Promise<readonly NamedKeyRow[]> {
+async function orphanedKeys(
+  connection: Connection,
+  { leaver, workspaceId }: LeaverDecision,
+): Promise<readonly NamedKeyRow[]> {
   let query = namedKeys(connection)
     .where((eb) => eb.or([eb("api_keys.created_by", "=", leaver.id), eb("api_keys.owner_id", "=", leaver.id)]))
     .where("api_keys.revoked_at", "is", null)
@@ -91,52 +94,49 @@ async function keysLeft(connection: Connection, { leaver, workspaceId }: KeysLef
 }
 
 async function change(
-  under: AuditedWrite,
+  context: AuditedWrite,
   keys: readonly NamedKeyRow[],
   action: "revoke" | "update",
   columns: (key: KeyRow) => Partial<KeyRow>,
 ): Promise<void> {
   const object = keyObject(new Map(keys.map((key) => [key.workspace_id, key.workspace_slug])));
   for (const { workspace_slug: _slug, group_name: _group, ...before } of keys) {
-    await updateRow(under, object, { before, after: { ...before, ...columns(before) }, action });
+    await updateRow(context, object, { before, after: { ...before, ...columns(before) }, action });
   }
 }
 
-const namedMax = 5;
-
-function undecided({ leaver }: KeysLeft, keys: readonly NamedKeyRow[]): Failure {
-  const named = keys.slice(0, namedMax).map((key) => `${key.workspace_slug}/${key.name}`);
-  const more = keys.length > namedMax ? ` and ${keys.length - namedMax} more` : "";
-  const made = keys.length === 1 ? "an API key that is" : `${keys.length} API keys that are`;
+function decisionRequired({ leaver }: LeaverDecision, keys: readonly NamedKeyRow[]): Failure {
+  const names = shortList(keys.map((key) => `${key.workspace_slug}/${key.name}`));
+  const count = keys.length === 1 ? "an API key" : `${keys.length} API keys`;
   return new Failure(
     "missing_required_parameter",
-    `${leaver.email} made ${made} not revoked: ${named.join(", ")}${more}. ` +
-      'Say what becomes of them: `"keys": "revoke"`, `"disable"`, or `{"hand_over_to": "<user id>"}`.',
+    `${leaver.email} has ${count} in use: ${names}. ` +
+      'Set `keys` to "revoke", "disable" or {"hand_over_to": "<user id>"}.',
     { param: "keys" },
   );
 }
 
-function refuseSpend({ leaver }: KeysLeft, keys: readonly NamedKeyRow[]): void {
+function refuseSpendTransfer({ leaver }: LeaverDecision, keys: readonly NamedKeyRow[]): void {
   const own = keys.find((key) => key.owner_id === leaver.id);
   if (own === undefined) return;
   throw new Failure(
     "forbidden",
-    `The calls of ${own.workspace_slug}/${own.name} are yours, and so is what they cost: an admin of the workspace hands it over.`,
+    `The costs of ${own.workspace_slug}/${own.name} count for you. Only an admin of the workspace can hand the key over.`,
     { param: "keys.hand_over_to" },
   );
 }
 
-function noHeir(keys: readonly NamedKeyRow[], workspaceId: string): Failure {
+function invalidNewOwner(keys: readonly NamedKeyRow[], workspaceId: string): Failure {
   const slug = keys.find((key) => key.workspace_id === workspaceId)?.workspace_slug ?? workspaceId;
   return new Failure(
     "invalid_request",
-    `Keys of ${slug} are handed over to somebody who makes keys there, or to an administrator, and who is not disabled.`,
+    `Keys of ${slug} can only be handed over to an enabled user who can create keys there.`,
     { param: "keys.hand_over_to" },
   );
 }
 
-/** Throws for an owner whom a key cannot have. */
-export async function refuseOwner(
+/** Throws for a user who cannot own the key. */
+export async function checkKeyOwner(
   connection: Connection,
   workspaceId: string,
   owner: string | null | undefined,
@@ -144,38 +144,37 @@ export async function refuseOwner(
 ): Promise<void> {
   if (owner === undefined || owner === null) return;
   if (row.service === 1) {
-    throw new Failure("invalid_request", "A service token belongs to nobody.", { param: "owner" });
+    throw new Failure("invalid_request", "A service token cannot have an owner.", { param: "owner" });
   }
   if (row.person_id != null) {
-    throw new Failure("conflict", `The key ${row.name} is that of somebody's sign-ins, and theirs already.`);
+    throw new Failure("conflict", `The key ${row.name} belongs to agent sign-ins; its owner cannot change.`);
   }
-  if (await mayHoldKeys(connection, workspaceId, owner)) return;
-  throw new Failure(
-    "invalid_request",
-    "`owner` must be somebody who makes keys in this workspace, or an administrator, and who is not disabled.",
-    { param: "owner" },
-  );
+  if (await canManageKeys(connection, workspaceId, owner)) return;
+  throw new Failure("invalid_request", "`owner` must be an enabled user who can create keys in this workspace.", {
+    param: "owner",
+  });
 }
 
 /**
- * Whom a new key counts for. A member whom something limits makes keys of their own alone: any other would be a way around the limit. An
- * admin, who sets limits, says it.
+ * Whom a new key counts for. A member with limits of their own can only create keys that count for them: any other would bypass the
+ * limits.
  */
-export async function ownerOfNew(
+export async function ownerOfNewKey(
   connection: Connection,
   workspaceId: string,
   { createdBy, owner }: { readonly createdBy: string | null; readonly owner?: string | null | undefined },
 ): Promise<string | null> {
   if (createdBy === null || (owner ?? null) !== null) return owner ?? null;
-  const bound =
-    (await isMemberOnly(connection, workspaceId, createdBy)) && (await isLimited(connection, workspaceId, createdBy));
-  if (!bound) return null;
+  const isLimited =
+    (await isPlainMember(connection, workspaceId, createdBy)) &&
+    (await hasPersonLimits(connection, workspaceId, createdBy));
+  if (!isLimited) return null;
   if (owner === undefined) return createdBy;
-  const message = "Your use of this workspace is limited, so the keys that you make are your own.";
+  const message = "You have limits in this workspace, so you can only create keys that count for you.";
   throw new Failure("forbidden", message, { param: "owner" });
 }
 
-async function isMemberOnly(connection: Connection, workspaceId: string, userId: string): Promise<boolean> {
+async function isPlainMember(connection: Connection, workspaceId: string, userId: string): Promise<boolean> {
   const member = { workspace_id: workspaceId, user_id: userId, role: "member" } as const;
   const plain = { id: userId, administrator: 0 };
   return (

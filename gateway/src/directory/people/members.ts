@@ -2,63 +2,63 @@ import type { LeaverKeys, Member } from "@sluice/contract/console";
 import type { WorkspaceRole } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { AuditedWrite, Connection } from "#storage/tables.ts";
-import { endAgents } from "../agents/agent-persons.ts";
-import { rank, setByHand } from "../rights/given-rows.ts";
+import { endAgentSessions } from "../agents/agent-persons.ts";
+import { orNotFound } from "../refusals.ts";
+import { rank, setManualRole } from "../rights/given-rows.ts";
 import { deleteRows, findRow, findRows, putRow } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { refuseFilePeople } from "./file-people.ts";
-import { settleKeys } from "./key-owners.ts";
+import { applyLeaverDecision } from "./key-owners.ts";
 import { endSessions, personOf, slugOf, userRow } from "./people-rows.ts";
-import { limitPerson, type PersonLimitChange, shownLimits } from "./person-limits.ts";
+import { type PersonLimitChange, personLimitsView, setPersonLimits } from "./person-limits.ts";
 
 /** A field that is left out does not change. */
 export interface MemberChange extends PersonLimitChange {
   readonly role?: WorkspaceRole | undefined;
-  /** Asked within the write, of what they hold by then; null: nothing. What it throws undoes all of it. */
+  /** Called in the transaction with the current role; what it throws undoes the change. */
   readonly allow?: (held: WorkspaceRole | null) => void;
 }
 
-/** By address. */
+/** Ordered by address. */
 export async function listMembers({ database }: Directory, workspaceId: string): Promise<readonly Member[]> {
   const rows = await memberRows(database.kysely, workspaceId).orderBy("auth_users.email").execute();
   return rows.map(memberOf);
 }
 
 /**
- * Gives a user a role in a workspace, and sets what limits them there. Throws `not_found` for who is no member and gets no role, and
- * `conflict` for the last owner who would be owner no more. A higher role ends the user's sessions, so that a stolen session
- * never gains rights.
+ * Sets the role and the limits of a user in a workspace. Throws `not_found` for somebody who is no member and gets no role, and
+ * `conflict` when no owner would be left. A higher role ends the user's sessions, so that a stolen session never gains rights.
  */
 export async function updateMember(
-  under: Write,
+  context: Write,
   workspaceId: string,
   userId: string,
   { role, allow, ...limits }: MemberChange,
 ): Promise<Member> {
-  allow?.(await roleOf(under.transaction, workspaceId, userId));
-  const email = await refuseFileUser(under, userId);
+  allow?.(await roleOf(context.transaction, workspaceId, userId));
+  const email = await refuseFileUser(context, userId);
   if (role !== undefined) {
-    await setByHand(under.transaction, { userId, workspaceId, role, email });
-    if (role !== "owner") await refuseOwnerless(under.transaction, workspaceId, userId);
-    await putMember(under, { workspaceId, userId, role, keptSession: null });
-    await endAgents(under, { userId });
+    await setManualRole(context.transaction, { userId, workspaceId, role, email });
+    if (role !== "owner") await refuseLastOwner(context.transaction, workspaceId, userId);
+    await upsertMember(context, { workspaceId, userId, role, keptSession: null });
+    await endAgentSessions(context, { userId });
   }
-  await limitPerson(under, workspaceId, userId, limits);
-  const row = await memberRows(under.transaction, workspaceId).where("auth_users.id", "=", userId).executeTakeFirst();
-  if (row === undefined) throw noMember();
-  return memberOf(row);
+  await setPersonLimits(context, workspaceId, userId, limits);
+  const row = await memberRows(context.transaction, workspaceId).where("auth_users.id", "=", userId).executeTakeFirst();
+  return memberOf(orNotFound(row, ...member));
 }
+
+const member = ["member in this workspace", "user"] as const;
 
 interface Membership {
   readonly workspaceId: string;
   readonly userId: string;
   readonly role: WorkspaceRole;
-  /** The session that goes on when their rights rise. */
+  /** A session that does not end when their rights grow. */
   readonly keptSession: string | null;
 }
 
-/** Writes the role, and the audit row when it is another than before. */
-export async function putMember(
+export async function upsertMember(
   { transaction, log, at }: AuditedWrite,
   { workspaceId, userId, role, keptSession }: Membership,
 ): Promise<void> {
@@ -80,63 +80,58 @@ interface Leaving {
   readonly userId: string;
   /** As in `removeUser`. */
   readonly keys: LeaverKeys | null;
-  /** Keys whose calls are theirs become nobody else's: only who manages people puts somebody's spend on another. */
-  readonly keepsSpend?: boolean;
+  /** Only admins move somebody's spend to another person. */
+  readonly refusesSpendTransfer?: boolean;
 }
 
 /**
- * Removes a member with the admin tokens that they made for this workspace. Throws `not_found` if they are no member, `conflict`
- * for the last owner. `allow` is asked within the write, of what they hold by then.
+ * Removes a member with the admin tokens that they created for this workspace. Throws `not_found` if they are no member, `conflict`
+ * for the last owner. `allow` is called in the transaction with their current role.
  */
 export async function removeMember(
-  under: Write,
+  context: Write,
   workspaceId: string,
   userId: string,
-  { allow, ...leaving }: Pick<Leaving, "keys" | "keepsSpend"> & { readonly allow?: (held: WorkspaceRole) => void },
+  {
+    allow,
+    ...leaving
+  }: Pick<Leaving, "keys" | "refusesSpendTransfer"> & { readonly allow?: (held: WorkspaceRole) => void },
 ): Promise<void> {
-  const held = await roleOf(under.transaction, workspaceId, userId);
-  if (held === null) throw noMember();
+  const held = orNotFound(await roleOf(context.transaction, workspaceId, userId), ...member);
   allow?.(held);
-  const email = await refuseFileUser(under, userId);
-  await setByHand(under.transaction, { userId, workspaceId, role: null, email });
-  await dropMember(under, { workspaceId, userId, ...leaving });
+  const email = await refuseFileUser(context, userId);
+  await setManualRole(context.transaction, { userId, workspaceId, role: null, email });
+  await deleteMember(context, { workspaceId, userId, ...leaving });
 }
 
-/** The config file says of its users what they hold anywhere. Gives the address of others. */
+/** Throws for users of the config file, which declares all their roles. Returns the address of other users. */
 async function refuseFileUser({ transaction }: AuditedWrite, userId: string): Promise<string> {
   const { email } = await userRow(transaction, userId);
   await refuseFilePeople(transaction, "users", userId, `user ${email}`);
   return email;
 }
 
-/** The removal itself, whoever makes it. */
-export async function dropMember(
-  under: AuditedWrite,
-  { workspaceId, userId, keys, keepsSpend = false }: Leaving,
+export async function deleteMember(
+  context: AuditedWrite,
+  { workspaceId, userId, keys, refusesSpendTransfer = false }: Leaving,
 ): Promise<void> {
-  const { transaction, log } = under;
-  const role = await roleOf(transaction, workspaceId, userId);
-  if (role === null) throw noMember();
-  await refuseOwnerless(transaction, workspaceId, userId);
+  const { transaction, log } = context;
+  const role = orNotFound(await roleOf(transaction, workspaceId, userId), ...member);
+  await refuseLastOwner(transaction, workspaceId, userId);
   const slug = await slugOf(transaction, workspaceId);
   const leaver = await userRow(transaction, userId);
   const { email } = leaver;
   const here = { workspace_id: workspaceId };
   await deleteRows(transaction, "members", { ...here, user_id: userId });
-  // They hold nothing any more; without this they would hold again should their maker come back.
+  // Tokens and invitations would work again if the member came back; an unused invitation would bring them back.
   const tokens = await findRows(transaction, "admin_tokens", { ...here, owner_id: userId }, "name");
   await deleteRows(transaction, "admin_tokens", { ...here, owner_id: userId });
   await deleteRows(transaction, "invitations", { ...here, invited_by: userId });
-  // One to them that they did not open yet would bring them back.
   await deleteRows(transaction, "invitations", { ...here, email });
-  await settleKeys(under, { leaver, keys, workspaceId, keepsSpend });
-  await endAgents(under, { userId });
+  await applyLeaverDecision(context, { leaver, keys, workspaceId, refusesSpendTransfer });
+  await endAgentSessions(context, { userId });
   const view = { user_id: userId, email, role, tokens: tokens.map((token) => token.name) };
   log.record("remove", `member ${slug}/${email}`, view, null, workspaceId);
-}
-
-function noMember(): Failure {
-  return new Failure("not_found", "There is no such member in this workspace.", { param: "user" });
 }
 
 export async function roleOf(
@@ -149,7 +144,7 @@ export async function roleOf(
 }
 
 /** Throws `conflict` when this user is the only owner of the workspace who can sign in. */
-export async function refuseOwnerless(connection: Connection, workspaceId: string, userId: string): Promise<void> {
+export async function refuseLastOwner(connection: Connection, workspaceId: string, userId: string): Promise<void> {
   if ((await roleOf(connection, workspaceId, userId)) !== "owner") return;
   const other = await memberRows(connection, workspaceId)
     .where("members.role", "=", "owner")
@@ -177,5 +172,5 @@ function memberRows(connection: Connection, workspaceId: string) {
 
 function memberOf(row: Awaited<ReturnType<ReturnType<typeof memberRows>["executeTakeFirstOrThrow"]>>): Member {
   const { role, since, disabled } = row;
-  return { ...personOf(row), role, since, disabled: disabled === 1, ...shownLimits(row) };
+  return { ...personOf(row), role, since, disabled: disabled === 1, ...personLimitsView(row) };
 }

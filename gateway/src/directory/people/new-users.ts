@@ -1,42 +1,41 @@
 import type { ConsoleUser } from "@sluice/contract/console";
 import { Failure, type Grant } from "#core/index.ts";
 import type { AuditedWrite, Connection } from "#storage/tables.ts";
-import { addByHand, installation } from "../rights/given-rows.ts";
+import { addManualRole, installation } from "../rights/given-rows.ts";
 import { findRow, putRow, setColumns } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
-import { putMember } from "./members.ts";
-import { dropResets, endSessions, userRow, userView } from "./people-rows.ts";
-import { shownUser } from "./users.ts";
+import { upsertMember } from "./members.ts";
+import { deleteResetLinks, endSessions, userRow, userView } from "./people-rows.ts";
+import { requireUser } from "./users.ts";
 
-/** Somebody who is made without an invitation. */
 interface NewUser {
   /** Lower case. */
   readonly email: string;
   readonly name: string;
-  /** argon2id, as a PHC string; null: they set one by a link, or sign in by an issuer. */
+  /** argon2id, as a PHC string; null: set later by a link, or never with single sign-on. */
   readonly passwordHash: string | null;
   readonly grants: readonly Grant[];
 }
 
-/** A user with all they hold, or nothing at all. Throws `conflict` for an address that somebody has. */
-export async function createUser(under: Write, user: NewUser): Promise<ConsoleUser> {
-  return await shownUser(under.transaction, await insertUser(under, user));
+/** Throws `conflict` for an address that is taken. */
+export async function createUser(context: Write, user: NewUser): Promise<ConsoleUser> {
+  return await requireUser(context.transaction, await insertUser(context, user));
 }
 
-/** Without the old one. Ends the sessions of the user and their link to a new password. */
-export async function setPassword(under: Write, userId: string, passwordHash: string): Promise<void> {
-  const { email } = await userRow(under.transaction, userId);
-  await putPassword(under, userId, passwordHash);
-  await dropResets(under.transaction, userId);
-  await endSessions(under.transaction, userId);
-  under.log.note({ action: "reset-password", object: `user ${email}`, workspaceId: null });
+/** Ends the user's sessions and deletes their reset link. */
+export async function setPassword(context: Write, userId: string, passwordHash: string): Promise<void> {
+  const { email } = await userRow(context.transaction, userId);
+  await putPassword(context, userId, passwordHash);
+  await deleteResetLinks(context.transaction, userId);
+  await endSessions(context.transaction, userId);
+  context.log.note({ action: "reset-password", object: `user ${email}`, workspaceId: null });
 }
 
-/** Gives the id of the new user. Throws `conflict` for an address that somebody has. */
-export async function insertUser(under: Write, { email, name, passwordHash, grants }: NewUser): Promise<string> {
-  const { transaction, log } = under;
-  const userId = under.ids.next("usr_");
-  const at = new Date(under.at).toISOString();
+/** Returns the id of the new user. Throws `conflict` for an address that is taken. */
+export async function insertUser(context: Write, { email, name, passwordHash, grants }: NewUser): Promise<string> {
+  const { transaction, log } = context;
+  const userId = context.ids.next("usr_");
+  const at = new Date(context.at).toISOString();
   const made = await transaction
     .insertInto("auth_users")
     .values({
@@ -54,16 +53,16 @@ export async function insertUser(under: Write, { email, name, passwordHash, gran
     .returning("id")
     .executeTakeFirst();
   if (made === undefined) throw new Failure("conflict", `There is a user ${email} already.`, { param: "email" });
-  if (passwordHash !== null) await putPassword(under, userId, passwordHash);
+  if (passwordHash !== null) await putPassword(context, userId, passwordHash);
   log.record("create", `user ${email}`, null, userView(await userRow(transaction, userId)));
   for (const grant of grants) {
-    if (grant.administrator) await makeAdministrator(under, userId);
-    else await putMember(under, { workspaceId: grant.workspaceId, userId, role: grant.role, keptSession: null });
+    if (grant.administrator) await makeAdministrator(context, userId);
+    else await upsertMember(context, { workspaceId: grant.workspaceId, userId, role: grant.role, keptSession: null });
   }
   return userId;
 }
 
-/** The row that sign-in reads the password from, as its library names it. */
+/** Writes the row from which the sign-in library reads the password. */
 async function putPassword({ transaction, at, ids }: Write, userId: string, password: string): Promise<void> {
   const now = new Date(at).toISOString();
   const key = { issuer: "local:credential", account_id: userId };
@@ -71,7 +70,7 @@ async function putPassword({ transaction, at, ids }: Write, userId: string, pass
   await putRow(transaction, "auth_accounts", key, { password, updated_at: now }, made);
 }
 
-/** Stores a one-time link to set a new password. Only the newest link of a user is valid. */
+/** Stores a one-time link to set a new password, in place of an earlier one. */
 export async function createReset(
   { transaction, log }: Write,
   userId: string,
@@ -88,7 +87,7 @@ export async function takeReset(
   { database, clock }: Directory,
   digest: string,
 ): Promise<{ readonly userId: string; readonly expiresAt: number } | null> {
-  // One statement: of two that come at once, one deletes the row and the other finds none.
+  // One statement, so that only one of two concurrent calls gets the row.
   const row = await database.kysely
     .deleteFrom("password_resets")
     .where("digest", "=", digest)
@@ -102,21 +101,21 @@ export async function administratorExists(connection: Connection): Promise<boole
   return (await findRow(connection, "auth_users", { administrator: 1 })) !== undefined;
 }
 
-/** Makes an existing user the first administrator. `isNew`: it was made for that. false: there is an administrator already. */
-export async function makeFirstAdministrator(under: Write, userId: string, isNew: boolean): Promise<boolean> {
-  if (await administratorExists(under.transaction)) return false;
+/** Makes a user the first administrator. `isNew`: the user was created for this. false: there is an administrator already. */
+export async function makeFirstAdministrator(context: Write, userId: string, isNew: boolean): Promise<boolean> {
+  if (await administratorExists(context.transaction)) return false;
   if (isNew) {
-    const user = await userRow(under.transaction, userId);
-    under.log.record("create", `user ${user.email}`, null, userView(user));
+    const user = await userRow(context.transaction, userId);
+    context.log.record("create", `user ${user.email}`, null, userView(user));
   }
-  await makeAdministrator(under, userId);
+  await makeAdministrator(context, userId);
   return true;
 }
 
-/** Writes the right, and its audit row when it is new; sessions from before do not have it. */
+/** Ends the user's sessions, so that none gains the right. */
 export async function makeAdministrator({ transaction, log }: AuditedWrite, userId: string): Promise<void> {
   const before = await userRow(transaction, userId);
-  await addByHand(transaction, { userId, workspaceId: installation, role: "administrator" });
+  await addManualRole(transaction, { userId, workspaceId: installation, role: "administrator" });
   if (before.administrator === 1) return;
   await setColumns(transaction, "auth_users", { id: userId }, { administrator: 1 });
   await endSessions(transaction, userId);

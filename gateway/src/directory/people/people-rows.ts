@@ -1,6 +1,7 @@
 import type { Person, WorkspaceRole } from "@sluice/contract/console";
 import { Failure, type Grant } from "#core/index.ts";
 import type { Connection, Row } from "#storage/tables.ts";
+import { orNotFound } from "../refusals.ts";
 import { deleteRows, findRow, not } from "../rows.ts";
 import { workspaceOf } from "../workspaces/workspace-rows.ts";
 
@@ -8,9 +9,7 @@ export type UserRow = Row<"auth_users">;
 
 /** Throws `not_found` when there is no such user. */
 export async function userRow(connection: Connection, userId: string): Promise<UserRow> {
-  const row = await findRow(connection, "auth_users", { id: userId });
-  if (row === undefined) throw new Failure("not_found", "There is no such user.", { param: "user" });
-  return row;
+  return orNotFound(await findRow(connection, "auth_users", { id: userId }), "user");
 }
 
 export async function slugOf(connection: Connection, workspaceId: string): Promise<string> {
@@ -21,40 +20,29 @@ export function personOf(row: Pick<UserRow, "id" | "email" | "name">): Person {
   return { id: row.id, email: row.email, name: row.name };
 }
 
-/** What an audit row shows of a user. */
+/** For the audit log. */
 export function userView(row: UserRow) {
-  return {
-    id: row.id,
-    email: row.email,
-    name: row.name,
-    administrator: row.administrator === 1,
-    disabled: row.disabled === 1,
-  };
+  return { ...personOf(row), administrator: row.administrator === 1, disabled: row.disabled === 1 };
 }
 
-/** A grant as columns. */
 export function grantColumns(grant: Grant) {
   return grant.administrator
     ? { administrator: 1, workspace_id: null, role: null }
     : { administrator: 0, workspace_id: grant.workspaceId, role: grant.role };
 }
 
-/** Columns as a grant. */
 export function grantOf(row: { readonly workspace_id: string | null; readonly role: WorkspaceRole | null }): Grant {
   return row.workspace_id === null || row.role === null
     ? { administrator: true }
     : { administrator: false, workspaceId: row.workspace_id, role: row.role };
 }
 
-/** Where a grant counts, as audit rows name it: a workspace's slug, or all of it. */
+/** Where a grant applies, as the audit log names it. */
 export async function grantPlace(connection: Connection, grant: Grant): Promise<string> {
   return grant.administrator ? "installation" : await slugOf(connection, grant.workspaceId);
 }
 
-/**
- * Ends the sessions of somebody in the transaction that changes what they may do, and whatever had begun of a sign-in: a
- * password that was given and waits for its code was given under the old rules.
- */
+/** Ends the sessions and started sign-ins of a user. Call it in the transaction that changes their rights. */
 export async function endSessions(connection: Connection, userId: string, except: string | null = null): Promise<void> {
   let ending = connection.deleteFrom("auth_sessions").where("user_id", "=", userId);
   if (except !== null) ending = ending.where("id", "!=", except);
@@ -62,20 +50,19 @@ export async function endSessions(connection: Connection, userId: string, except
   await deleteRows(connection, "auth_verifications", { value: userId });
 }
 
-/** The links to a new password that somebody was given open nothing any more. */
-export async function dropResets(connection: Connection, userId: string): Promise<void> {
+export async function deleteResetLinks(connection: Connection, userId: string): Promise<void> {
   await deleteRows(connection, "password_resets", { user_id: userId });
 }
 
-/** An installation nobody governs could only be mended in its database. */
-export async function refuseUngoverned(transaction: Connection, user: UserRow): Promise<void> {
+/** Without an administrator the installation could only be repaired in its database. */
+export async function refuseLastAdministrator(transaction: Connection, user: UserRow): Promise<void> {
   if (user.administrator === 0 || user.disabled === 1) return;
   const other = await findRow(transaction, "auth_users", { administrator: 1, disabled: 0, id: not(user.id) });
   if (other !== undefined) return;
-  throw new Failure("conflict", `${user.email} is the last administrator. Make somebody else one first.`);
+  throw new Failure("conflict", `${user.email} is the last administrator. Make somebody else an administrator first.`);
 }
 
-/** What users hold in workspaces, by workspace. */
+/** The memberships of users, ordered by workspace. */
 export async function membershipsOf(connection: Connection, userIds: readonly string[]) {
   return await connection
     .selectFrom("members")

@@ -15,7 +15,7 @@ import { deleteRows, findRow, putRow } from "../rows.ts";
 import type { Directory } from "../store.ts";
 import { slugOf, userRow } from "./people-rows.ts";
 
-/** What limits somebody in a workspace; a field that is left out does not change. */
+/** A field that is left out does not change. */
 export interface PersonLimitChange {
   readonly limits?: LimitsConfig | undefined;
   readonly budget?: BudgetConfig | null | undefined;
@@ -23,8 +23,8 @@ export interface PersonLimitChange {
 
 const unlimited = scopeColumns(undefined, null);
 
-/** Writes the limits of somebody in a workspace, with the audit row and the notices of all keys that count for them. */
-export async function limitPerson(
+/** Sets the limits of a person in a workspace, and notifies every process of the keys that count for them. */
+export async function setPersonLimits(
   { transaction, log }: AuditedWrite,
   workspaceId: string,
   userId: string,
@@ -45,7 +45,6 @@ export async function limitPerson(
     user_id: userId,
     email,
     limits: limitsOf(columns),
-    // To the nano-USD, as it is counted.
     budget: columns.budget === null ? null : JSON.parse(columns.budget),
   });
   log.record("update", `member ${slug}/${email}`, view(before), view(after), workspaceId);
@@ -62,8 +61,7 @@ export async function limitPerson(
   }
 }
 
-/** Whether anything limits somebody in a workspace. */
-export async function isLimited(connection: Connection, workspaceId: string, userId: string): Promise<boolean> {
+export async function hasPersonLimits(connection: Connection, workspaceId: string, userId: string): Promise<boolean> {
   const { limits, budget } = await limitColumns(connection, workspaceId, userId);
   return limits !== unlimited.limits || budget !== null;
 }
@@ -73,21 +71,20 @@ async function limitColumns(connection: Connection, workspaceId: string, userId:
   return row ?? unlimited;
 }
 
-/** In the words they were given in; of a row that is not there, none. */
-export function shownLimits(row: { readonly limits: string | null; readonly budget: string | null }) {
+/** Null columns: there is no row, and so no limits. */
+export function personLimitsView(row: { readonly limits: string | null; readonly budget: string | null }) {
   const columns = { limits: row.limits ?? unlimited.limits, budget: row.budget };
   return { limits: limitsOf(columns), budget: budgetOf(columns) };
 }
 
-/** Selects people. `search`: a part of the address or the name. */
 interface LimitedPersonFilter {
   readonly workspaceId: string | null;
-  /** Only these. */
   readonly userIds?: readonly string[] | undefined;
+  /** Part of the address or the name. */
   readonly search?: string | undefined;
 }
 
-/** People whom something limits, by workspace and address. */
+/** People with limits, ordered by workspace and address. */
 export async function limitedPeople(
   { database }: Directory,
   { workspaceId, userIds, search }: LimitedPersonFilter,

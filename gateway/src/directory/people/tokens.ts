@@ -24,13 +24,13 @@ interface NewToken {
   readonly digest: string;
   readonly prefix: string;
   readonly expiresAt: number | null;
-  /** The token that makes this one. This one never has more rights than that, and is removed with it. */
+  /** The token that creates this one, and with which this one is revoked. */
   readonly madeWith?: string;
-  /** A directory's: it may do SCIM and nothing else. Its grant is an administrator's. */
+  /** For SCIM only. Its grant is an administrator's. */
   readonly scim?: boolean;
 }
 
-/** The current rights of a user. null: there is no such user, or it is disabled. */
+/** The current rights of a user; null for a user who does not exist or is disabled. */
 export async function rightsOf(connection: Connection, userId: string): Promise<Rights | null> {
   const user = await findRow(connection, "auth_users", { id: userId, disabled: 0 });
   if (user === undefined) return null;
@@ -38,21 +38,21 @@ export async function rightsOf(connection: Connection, userId: string): Promise<
   return { administrator: user.administrator === 1, roles: new Map(rows.map((row) => [row.workspace_id, row.role])) };
 }
 
-/** The actor of a token. It never has more rights than its owner has now. null: the token is not valid. */
+/** The caller of a token, with at most its owner's current rights; null: the token is not valid. */
 export async function tokenActor({ database, clock }: Directory, digest: string): Promise<Actor | null> {
   const now = clock.now();
   const row = await validToken(database.kysely, digest, now);
   if (row === null || row.scope !== null) return null;
-  const maker = await rightsOf(database.kysely, row.owner_id);
-  if (maker === null) return null;
-  const rights = leastOf(grantOf(row), maker);
+  const owner = await rightsOf(database.kysely, row.owner_id);
+  if (owner === null) return null;
+  const rights = leastOf(grantOf(row), owner);
   if (!rights.administrator && rights.roles.size === 0) return null;
-  await rememberUse(database, row.id, row.last_used_at, now);
+  await recordUse(database, row.id, row.last_used_at, now);
   const name = `${row.email} (token ${row.name})`;
   return { kind: "token", userId: row.owner_id, tokenId: row.id, name, fresh: true, ...rights };
 }
 
-/** A token that a directory calls with, and how audit rows name it. null: it is not valid, or its maker is no administrator. */
+/** The caller of a SCIM token; null: it is not valid, or its owner is no administrator. */
 export async function scimCaller(
   { database, clock }: Directory,
   digest: string,
@@ -61,7 +61,7 @@ export async function scimCaller(
   const row = await validToken(database.kysely, digest, now);
   if (row === null || row.scope !== "scim") return null;
   if ((await rightsOf(database.kysely, row.owner_id))?.administrator !== true) return null;
-  await rememberUse(database, row.id, row.last_used_at, now);
+  await recordUse(database, row.id, row.last_used_at, now);
   return { tokenId: row.id, name: `SCIM (token ${row.name})` };
 }
 
@@ -71,7 +71,7 @@ async function validToken(connection: Connection, digest: string, now: number): 
   return (await suspendedPeople(connection)).tokens.includes(row.id) ? null : row;
 }
 
-/** Newest first. `ownerId` null: everybody's. */
+/** Newest first. `ownerId` null: the tokens of all users. */
 export async function listTokens(
   { database }: Directory,
   ownerId: string | null,
@@ -97,18 +97,18 @@ export async function oneToken(connection: Connection, id: string): Promise<Admi
   return row === undefined ? null : tokenOf(row, (await suspendedPeople(connection)).tokens);
 }
 
-export async function createToken(under: Write, token: NewToken): Promise<AdminToken> {
-  const id = await insertToken(under, token);
-  return tokenOf(await tokenRows(under.transaction).where("admin_tokens.id", "=", id).executeTakeFirstOrThrow(), []);
+export async function createToken(context: Write, token: NewToken): Promise<AdminToken> {
+  const id = await insertToken(context, token);
+  return tokenOf(await tokenRows(context.transaction).where("admin_tokens.id", "=", id).executeTakeFirstOrThrow(), []);
 }
 
-/** Gives its id. */
+/** Returns its id. */
 export async function insertToken({ transaction, log, at, ids }: Write, token: NewToken): Promise<string> {
   const owner = await userRow(transaction, token.ownerId);
   const place = await grantPlace(transaction, token.grant);
   const count = await countRows(transaction.selectFrom("admin_tokens").where("owner_id", "=", token.ownerId));
   if (count >= bounds.tokensPerUserMax) {
-    throw new Failure("conflict", `${owner.email} has ${count} admin tokens, the most there may be. Revoke some.`);
+    throw new Failure("conflict", `${owner.email} has ${count} admin tokens, the maximum. Revoke some first.`);
   }
   const { grant, madeWith = null, scim = false, ...given } = token;
   const row = {
@@ -122,14 +122,14 @@ export async function insertToken({ transaction, log, at, ids }: Write, token: N
   return row.id;
 }
 
-/** Also revokes the tokens that it made. */
-export async function revokeToken(under: Write, id: string): Promise<void> {
-  const row = await oneToken(under.transaction, id);
-  if (row !== null) await refuseFilePeople(under.transaction, "tokens", id, `admin token ${row.name}`);
-  await removeToken(under, id);
+/** Also revokes the tokens that were created with it. */
+export async function revokeToken(context: Write, id: string): Promise<void> {
+  const row = await oneToken(context.transaction, id);
+  if (row !== null) await refuseFilePeople(context.transaction, "tokens", id, `admin token ${row.name}`);
+  await removeToken(context, id);
 }
 
-/** What becomes of a token that the config file declared. */
+/** Audits a token that the config file suspends or resumes. */
 export async function recordToken(
   { transaction, log }: AuditedWrite,
   action: "suspend" | "resume",
@@ -140,7 +140,6 @@ export async function recordToken(
   log.record(action, tokenLabel(row), tokenView(row), tokenView(row), row.workspace_id);
 }
 
-/** The removal itself, whoever makes it. */
 export async function removeToken({ transaction, log }: AuditedWrite, id: string): Promise<void> {
   const row = await tokenRows(transaction).where("admin_tokens.id", "=", id).executeTakeFirst();
   if (row === undefined) return;
@@ -188,8 +187,8 @@ function tokenView(
   return { id, name, prefix, administrator, ...(scope === null ? {} : { scope }), role, owner_id, expires_at };
 }
 
-/** A script may call a thousand times a minute; when it last did is worth one small write of these. */
-async function rememberUse(database: Database, id: string, lastUsedAt: number | null, now: number): Promise<void> {
+/** Written at most once per `tokenTouchMs`, since a script may call often. */
+async function recordUse(database: Database, id: string, lastUsedAt: number | null, now: number): Promise<void> {
   if (lastUsedAt !== null && now - Number(lastUsedAt) < bounds.tokenTouchMs) return;
   await relaxedWrite(database, (connection) =>
     connection.updateTable("admin_tokens").set({ last_used_at: now }).where("id", "=", id).execute(),

@@ -4,25 +4,26 @@ import { sql } from "kysely";
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
 import type { Paged } from "#ports/index.ts";
 import { type AuditedWrite, type Connection, contains, cutPage } from "#storage/tables.ts";
-import { endAgents } from "../agents/agent-persons.ts";
-import { installation, setByHand } from "../rights/given-rows.ts";
+import { endAgentSessions } from "../agents/agent-persons.ts";
+import { orNotFound } from "../refusals.ts";
+import { installation, setManualRole } from "../rights/given-rows.ts";
 import { deleteRows, findRows, not, setColumns } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
-import { forgetSuspended, refuseFilePeople, suspendedPeople } from "./file-people.ts";
-import { settleKeys } from "./key-owners.ts";
-import { refuseOwnerless } from "./members.ts";
+import { releaseFromFile, suspendedPeople } from "./file-people.ts";
+import { applyLeaverDecision } from "./key-owners.ts";
+import { refuseLastOwner } from "./members.ts";
 import {
-  dropResets,
+  deleteResetLinks,
   endSessions,
   membershipsOf,
   personOf,
-  refuseUngoverned,
+  refuseLastAdministrator,
   type UserRow,
   userRow,
   userView,
 } from "./people-rows.ts";
 
-/** By address. `search` is part of an address or a name, in any case. */
+/** Ordered by address. `search`: part of the address or the name, in any case. */
 export async function listUsers(
   { database }: Directory,
   search: string | null,
@@ -49,59 +50,56 @@ export async function oneUser(connection: Connection, by: "id" | "email", value:
   return user ?? null;
 }
 
-/** The same of somebody who has to be there. */
-export async function shownUser(connection: Connection, userId: string): Promise<ConsoleUser> {
-  const user = await oneUser(connection, "id", userId);
-  if (user === null) throw new Failure("not_found", "There is no such user.", { param: "user" });
-  return user;
+export async function requireUser(connection: Connection, userId: string): Promise<ConsoleUser> {
+  return orNotFound(await oneUser(connection, "id", userId), "user");
 }
 
 interface UserChange {
   readonly administrator?: boolean;
   readonly disabled?: boolean;
   readonly keys?: LeaverKeys | undefined;
-  /** The session that goes on. */
+  /** A session that does not end when the rights change. */
   readonly keptSession?: string | null;
 }
 
 /**
  * Ends the user's sessions when the rights change. Throws `conflict` when no administrator would be left. `keys`: what happens
- * to the keys that the user can no longer manage.
+ * to keys that the user can no longer manage.
  */
-export async function updateUser(under: Write, userId: string, change: UserChange): Promise<ConsoleUser> {
-  const { email } = await userRow(under.transaction, userId);
-  await refuseFilePeople(under.transaction, "users", userId, `user ${email}`);
-  await forgetSuspended(under.transaction, "users", userId);
+export async function updateUser(context: Write, userId: string, change: UserChange): Promise<ConsoleUser> {
+  const { email } = await userRow(context.transaction, userId);
+  await releaseFromFile(context.transaction, "users", userId, `user ${email}`);
   if (change.administrator !== undefined) {
     const role = change.administrator ? ("administrator" as const) : null;
-    await setByHand(under.transaction, { userId, workspaceId: installation, role, email });
+    await setManualRole(context.transaction, { userId, workspaceId: installation, role, email });
   }
-  await changeUser(under, userId, change);
-  return await shownUser(under.transaction, userId);
+  await changeUser(context, userId, change);
+  return await requireUser(context.transaction, userId);
 }
 
-/** The change itself, whoever makes it. */
-export async function changeUser(under: AuditedWrite, userId: string, change: UserChange): Promise<void> {
-  const { transaction, log } = under;
+/** The same without the checks of who manages the user. */
+export async function changeUser(context: AuditedWrite, userId: string, change: UserChange): Promise<void> {
+  const { transaction, log } = context;
   const before = await userRow(transaction, userId);
   const after = {
     ...before,
     administrator: Number(change.administrator ?? before.administrator === 1),
     disabled: Number(change.disabled ?? before.disabled === 1),
   };
-  if (after.administrator === 0 || after.disabled === 1) await refuseUngoverned(transaction, before);
+  if (after.administrator === 0 || after.disabled === 1) await refuseLastAdministrator(transaction, before);
   if (after.administrator !== before.administrator || after.disabled !== before.disabled) {
     const columns = { administrator: after.administrator, disabled: after.disabled };
     await setColumns(transaction, "auth_users", { id: userId }, columns);
-    // Another standing begins with another sign-in; a session from before must not carry over.
+    // A session must not keep or gain rights that it was not opened with.
     await endSessions(transaction, userId, change.keptSession ?? null);
     log.record("update", `user ${before.email}`, userView(before), userView(after));
   }
   const loses = after.administrator < before.administrator || after.disabled > before.disabled;
-  // Whoever is let in again begins with what is given to them then.
-  if (after.disabled > before.disabled) await dropResets(transaction, userId);
-  if (loses || change.keys !== undefined) await settleKeys(under, { leaver: before, keys: change.keys ?? null });
-  if (loses) await endAgents(under, { userId });
+  // A reset link must not work after the user is enabled again.
+  if (after.disabled > before.disabled) await deleteResetLinks(transaction, userId);
+  if (loses || change.keys !== undefined)
+    await applyLeaverDecision(context, { leaver: before, keys: change.keys ?? null });
+  if (loses) await endAgentSessions(context, { userId });
 }
 
 /**
@@ -109,25 +107,24 @@ export async function changeUser(under: AuditedWrite, userId: string, change: Us
  * `conflict` for the last administrator, and `missing_required_parameter` when they made keys that are not revoked and `keys`
  * is null.
  */
-export async function removeUser(under: Write, userId: string, keys: LeaverKeys | null): Promise<void> {
-  const { transaction, log } = under;
+export async function removeUser(context: Write, userId: string, keys: LeaverKeys | null): Promise<void> {
+  const { transaction, log } = context;
   const user = await userRow(transaction, userId);
-  await refuseFilePeople(transaction, "users", userId, `user ${user.email}`);
-  await forgetSuspended(transaction, "users", userId);
-  await refuseUngoverned(transaction, user);
+  await releaseFromFile(transaction, "users", userId, `user ${user.email}`);
+  await refuseLastAdministrator(transaction, user);
   const places = await membershipsOf(transaction, [userId]);
-  for (const place of places) await refuseOwnerless(transaction, place.id, userId);
+  for (const place of places) await refuseLastOwner(transaction, place.id, userId);
   await deleteRows(transaction, "members", { user_id: userId });
   await deleteRows(transaction, "admin_tokens", { owner_id: userId });
-  // Also those to them: a link they did not open yet would bring them back.
+  // Also invitations to them: an unused link would bring them back.
   await transaction
     .deleteFrom("invitations")
     .where((eb) => eb.or([eb("invited_by", "=", userId), eb("email", "=", user.email)]))
     .execute();
-  await dropResets(transaction, userId);
+  await deleteResetLinks(transaction, userId);
   await setColumns(transaction, "auth_users", { id: userId }, { administrator: 0 });
-  await settleKeys(under, { leaver: user, keys });
-  await endAgents(under, { userId, removed: true });
+  await applyLeaverDecision(context, { leaver: user, keys });
+  await endAgentSessions(context, { userId, removed: true });
   await endSessions(transaction, userId);
   await deleteRows(transaction, "auth_users", { id: userId });
   const workspaces = places.map(({ slug, role }) => ({ slug, role }));
@@ -166,7 +163,7 @@ async function consoleUsers(connection: Connection, rows: readonly UserRow[]): P
 
 type Source = ConsoleUser["sources"][number];
 
-/** The directory and the issuers that keep some users, by user. */
+/** The identity providers that manage users, by user id. */
 async function userSources(connection: Connection, ids: readonly string[]): Promise<ReadonlyMap<string, Source[]>> {
   const found = new Map<string, Source[]>();
   const add = (userId: string, source: Source) => void found.set(userId, [...(found.get(userId) ?? []), source]);
@@ -180,30 +177,30 @@ async function userSources(connection: Connection, ids: readonly string[]): Prom
 }
 
 /**
- * Removes the authenticator app and its backup codes; with `passkeys`, the passkeys too. Ends all sessions and every sign-in
- * that has begun. Throws `conflict` when there is nothing to remove.
+ * Removes the authenticator app and its backup codes; with `passkeys`, the passkeys too. Ends all sessions and started
+ * sign-ins. Throws `conflict` when there is nothing to remove.
  */
 export async function resetSecondFactor(
   { transaction, log }: Write,
   userId: string,
-  taken: { readonly passkeys: boolean },
+  { passkeys: withPasskeys }: { readonly passkeys: boolean },
 ): Promise<ConsoleUser> {
-  const before = await shownUser(transaction, userId);
-  if (!before.two_factor && !(taken.passkeys && before.passkeys > 0)) {
-    const rest = before.passkeys > 0 ? " Their passkeys go only when that is asked for." : "";
-    throw new Failure("conflict", `${before.email} has no authenticator app to take away.${rest}`);
+  const before = await requireUser(transaction, userId);
+  if (!before.two_factor && !(withPasskeys && before.passkeys > 0)) {
+    const hint = before.passkeys > 0 ? " Set `passkeys` to remove their passkeys." : "";
+    throw new Failure("conflict", `${before.email} has no authenticator app.${hint}`);
   }
   await deleteRows(transaction, "auth_two_factors", { user_id: userId });
-  // Both databases know the word; it is 0 in one and a boolean in the other.
+  // 0 in SQLite, a boolean in PostgreSQL.
   const off = sql<number>`false`;
   await transaction.updateTable("auth_users").set({ two_factor_enabled: off }).where("id", "=", userId).execute();
-  if (taken.passkeys) await deleteRows(transaction, "auth_passkeys", { user_id: userId });
+  if (withPasskeys) await deleteRows(transaction, "auth_passkeys", { user_id: userId });
   await endSessions(transaction, userId);
-  const after = { ...before, two_factor: false, passkeys: taken.passkeys ? 0 : before.passkeys };
-  log.record("remove", `second factor ${before.email}`, factorsOf(before), factorsOf(after));
+  const after = { ...before, two_factor: false, passkeys: withPasskeys ? 0 : before.passkeys };
+  log.record("remove", `second factor ${before.email}`, factorsView(before), factorsView(after));
   return after;
 }
 
-function factorsOf({ id, email, two_factor, passkeys }: ConsoleUser) {
+function factorsView({ id, email, two_factor, passkeys }: ConsoleUser) {
   return { user_id: id, email, two_factor, passkeys };
 }

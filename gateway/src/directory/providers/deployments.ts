@@ -13,25 +13,24 @@ import type { ControlWrite } from "../store.ts";
 
 type DeploymentRow = Row<"deployments">;
 
-/** Deployments as every writer writes them. They belong to their model, and whoever owns that owns them. */
 const deploymentObject = installationObject("deployments", "id", {
   label: (row) => `deployment ${row.model} at ${row.provider}/${row.upstream_model}`,
   view: (row) => row,
 });
 
-/** Deployments belong to their model: those of the file's models become what the file says. */
+/** Deployments belong to their model. Those of each model become what its config says. */
 export async function applyDeployments(context: ControlWrite, models: readonly ModelConfig[]): Promise<void> {
   const { transaction } = context;
   const stored = await findRows(transaction, "deployments", { model: models.map((model) => model.name) });
   const existing = new Map(stored.map((row) => [targetOf(row), row]));
-  const left = context.owner === "file" ? await readLeft(transaction) : new Map<string, string>();
+  const removedIds = context.owner === "file" ? await readRemovedIds(transaction) : new Map<string, string>();
   const wanted = models.flatMap(wantedRows).map((row): DeploymentRow => {
     const target = targetOf(row);
-    return { ...row, id: existing.get(target)?.id ?? left.get(target) ?? context.ids.next("dep_") };
+    return { ...row, id: existing.get(target)?.id ?? removedIds.get(target) ?? context.ids.next("dep_") };
   });
   const kept = new Set(wanted.map(targetOf));
   const vanished = stored.filter((row) => !kept.has(targetOf(row)));
-  if (context.owner === "file") await rememberLeft(transaction, vanished);
+  if (context.owner === "file") await rememberRemovedIds(transaction, vanished);
   await removeRows(context, deploymentObject, vanished);
   await insertRows(
     context,
@@ -61,22 +60,20 @@ function wantedRows(model: ModelConfig): readonly Omit<DeploymentRow, "id">[] {
   }));
 }
 
-/** Ids of deployments that the file took out, by target. */
-const leftName = "config-file.deployments";
+/** Ids of deployments that the file no longer declares, by target. The oldest is dropped first. */
+const removedIdsName = "config-file.deployments";
+const removedIdsMax = 1_000;
 
-/** Deployments that are remembered; the oldest is forgotten first. */
-const leftMax = 1_000;
-
-async function readLeft(transaction: Connection): Promise<ReadonlyMap<string, string>> {
-  const value = await systemValue(transaction, leftName);
+async function readRemovedIds(transaction: Connection): Promise<ReadonlyMap<string, string>> {
+  const value = await systemValue(transaction, removedIdsName);
   return new Map(value === null ? [] : (JSON.parse(value) as [string, string][]));
 }
 
-/** One that the file takes out and puts back keeps its id, and with it its metrics, its circuit and its history. */
-async function rememberLeft(transaction: Connection, vanished: readonly DeploymentRow[]): Promise<void> {
+/** A deployment that the file removes and declares again keeps its id, and so its metrics, breaker and history. */
+async function rememberRemovedIds(transaction: Connection, vanished: readonly DeploymentRow[]): Promise<void> {
   if (vanished.length === 0) return;
-  const left = [...(await readLeft(transaction)), ...vanished.map((row) => [targetOf(row), row.id] as const)];
-  await putSystemValue(transaction, leftName, JSON.stringify([...new Map(left)].slice(-leftMax)));
+  const ids = [...(await readRemovedIds(transaction)), ...vanished.map((row) => [targetOf(row), row.id] as const)];
+  await putSystemValue(transaction, removedIdsName, JSON.stringify([...new Map(ids)].slice(-removedIdsMax)));
 }
 
 function targetOf(row: Omit<DeploymentRow, "id">): string {

@@ -1,34 +1,34 @@
-import type { ModelConfig, PriceConfig } from "@sluice/contract/config-file";
+import type { PriceConfig } from "@sluice/contract/config-file";
 import type { Remark } from "@sluice/contract/words";
-import { Failure, type ModelType } from "#core/index.ts";
+import type { ModelType } from "#core/index.ts";
+import { orNotFound } from "../refusals.ts";
 import { findRow } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 import { applyDeployments } from "./deployments.ts";
 import { insertModel, modelRecord } from "./models.ts";
 
-/** A model of a provider that is imported under one of our names. `ownedBy` and `price` are used if the model is new. */
-interface WantedModel {
+/** A provider's model to import as `name`. All but `upstreamModel` and `type` are used only if the model is new. */
+interface ImportedModel {
   readonly upstreamModel: string;
   readonly name: string;
   readonly type: ModelType;
-  /** null: not known; then the kind of the provider is used. */
+  /** null: the type of the provider. */
   readonly ownedBy: string | null;
-  /** As the price list has it. */
+  /** From the price list. */
   readonly price: PriceConfig | null;
-  /** As the provider tells it; null: it does not. */
+  /** null: the provider does not tell. */
   readonly outputTokensMax: number | null;
 }
 
-/** `reason`: the same in a sentence. */
-type ImportRefusal = Remark<"importRefusal"> & { readonly name: string; readonly reason: string };
+/** `reason`: the remark as a sentence. */
+type ImportRefusal = Remark<"importRefusal"> & { readonly reason: string };
 
-/** Makes models, or adds the provider to existing ones. What cannot be done is reported; the rest is done. */
-export async function importModels(context: ControlWrite, provider: string, wanted: readonly WantedModel[]) {
-  const row = await findRow(context.transaction, "providers", { id: provider });
-  if (row === undefined) throw new Failure("not_found", "There is no such provider.", { param: "provider" });
+/** Creates models, or adds the provider to existing ones. Models that cannot be imported are reported; the others are imported. */
+export async function importModels(context: ControlWrite, provider: string, wanted: readonly ImportedModel[]) {
+  orNotFound(await findRow(context.transaction, "providers", { id: provider }), "provider");
   const created: string[] = [];
   const extended: string[] = [];
-  const refused: ImportRefusal[] = [];
+  const refused: (ImportRefusal & { readonly name: string })[] = [];
   for (const model of wanted) {
     const done = await importOne(context, provider, model);
     if (done === "created") created.push(model.name);
@@ -41,14 +41,14 @@ export async function importModels(context: ControlWrite, provider: string, want
 async function importOne(
   context: ControlWrite,
   provider: string,
-  { name, type, upstreamModel, ownedBy, price, outputTokensMax }: WantedModel,
-): Promise<"created" | "extended" | (Remark<"importRefusal"> & { readonly reason: string })> {
+  { name, type, upstreamModel, ownedBy, price, outputTokensMax }: ImportedModel,
+): Promise<"created" | "extended" | ImportRefusal> {
   const deployment = { provider, upstream_model: upstreamModel };
   const before = await modelRecord(context.transaction, name, context.at);
   if (before === null) {
     const owner = ownedBy === null ? {} : { owned_by: ownedBy };
-    const most = outputTokensMax === null ? {} : { max_output_tokens: outputTokensMax };
-    await insertModel(context, { name, type, deployments: [deployment], price, ...owner, ...most }, "catalogue");
+    const limit = outputTokensMax === null ? {} : { max_output_tokens: outputTokensMax };
+    await insertModel(context, { name, type, deployments: [deployment], price, ...owner, ...limit }, "catalogue");
     return "created";
   }
   if (before.managed_by === "file") {
@@ -56,29 +56,23 @@ async function importOne(
     return { code: "managed_by_file", params: {}, reason };
   }
   if (before.type !== type) {
-    const reason = `There is a model of this name already, of the type ${before.type}.`;
+    const reason = `There is already a model of this name, of type ${before.type}.`;
     return { code: "other_type", params: { type: before.type }, reason };
   }
   if (before.deployments.some((each) => each.provider === provider && each.upstream_model === upstreamModel)) {
-    return { code: "already_there", params: {}, reason: "It leads there already." };
+    return { code: "already_there", params: {}, reason: "It already has this deployment." };
   }
   if (before.deployments.length >= deploymentsMax) {
-    const reason = `It has ${deploymentsMax} deployments already.`;
+    const reason = `It already has ${deploymentsMax} deployments, the maximum.`;
     return { code: "too_many_deployments", params: { count: deploymentsMax }, reason };
   }
-  const config: ModelConfig = {
-    name,
-    deployments: [
-      ...before.deployments.map(({ id: _id, capabilities, ...rest }) => ({
-        ...rest,
-        ...(capabilities === null ? {} : { capabilities }),
-      })),
-      deployment,
-    ],
-  };
-  await applyDeployments(context, [config]);
+  const existing = before.deployments.map(({ id: _id, capabilities, ...rest }) => ({
+    ...rest,
+    ...(capabilities === null ? {} : { capabilities }),
+  }));
+  await applyDeployments(context, [{ name, deployments: [...existing, deployment] }]);
   return "extended";
 }
 
-/** As the schema of a model has it. */
+/** As in the schema of a model. */
 const deploymentsMax = 100;

@@ -3,7 +3,7 @@ import { conflictsOf } from "@sluice/contract/words";
 import { Failure, type ModelType } from "#core/index.ts";
 import type { ModelDraft, ModelRecord } from "#ports/index.ts";
 import { type Connection, insertRows, priceOf, type Row, removeRows, updateRow } from "#storage/tables.ts";
-import { refuseDraft, refuseFileDeclared, refuseSuspended } from "../refusals.ts";
+import { orNotFound, refuseDraft, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
 import { applyRows, findRow, findRows, installationObject, not, suspendOrRelease } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 import { applyDeployments, removeDeployments } from "./deployments.ts";
@@ -13,7 +13,7 @@ export async function createModel(context: ControlWrite, draft: ModelDraft): Pro
   return insertModel(context, draft);
 }
 
-/** `origin`: of its price. */
+/** `origin`: where its price comes from. */
 export async function insertModel(
   context: ControlWrite,
   draft: ModelDraft,
@@ -27,7 +27,7 @@ export async function insertModel(
   }
   const row = await checkedRow(context, draft, undefined);
   await insertRows(context, modelObject, [row]);
-  return await writeParts(context, draft, origin);
+  return await writePriceAndDeployments(context, draft, origin);
 }
 
 export async function updateModel(
@@ -37,46 +37,37 @@ export async function updateModel(
 ): Promise<ModelRecord> {
   const before = await ownRow(context, name);
   refuseSuspended(before, `model ${name}`);
-  const record = await modelRecord(context.transaction, name, context.at);
-  if (record === null) throw noModel();
+  const record = await requireRecord(context, name);
   const draft = change(record);
   const checked = await checkedRow(context, draft, before, record.fallbacks);
   const after = { ...checked, unpriced: draft.unpriced === undefined ? before.unpriced : draft.unpriced };
   await updateRow(context, modelObject, { before, after });
-  return await writeParts(context, draft);
+  return await writePriceAndDeployments(context, draft);
 }
 
 /** Throws `conflict` while another model falls back to it. */
 export async function removeModel(context: ControlWrite, name: string): Promise<void> {
   const row = await ownRow(context, name);
-  const leaning = await modelsLeaningOn(context.transaction, new Set([name]));
-  if (leaning.length > 0) {
-    const names = leaning.slice(0, namedMax).map((other) => other.name);
-    const more = leaning.length > namedMax ? " and others" : "";
-    throw new Failure("conflict", `Other models fall back to it: ${names.join(", ")}${more}. Change them first.`);
+  const dependents = await modelsFallingBackTo(context.transaction, new Set([name]));
+  if (dependents.length > 0) {
+    const names = shortList(dependents.map((other) => other.name));
+    throw new Failure("conflict", `Other models fall back to it: ${names}. Change them first.`);
   }
   await removeDeployments(context, name);
   await removeRows(context, modelObject, [row]);
 }
 
-/** Models that a refusal names. */
-const namedMax = 5;
-
 async function ownRow(context: ControlWrite, name: string): Promise<ModelRow> {
-  const row = await findRow(context.transaction, "models", { name });
-  if (row === undefined) throw noModel();
+  const row = orNotFound(await findRow(context.transaction, "models", { name }), "model");
   refuseFileDeclared(row, `model ${name}`);
   return row;
 }
 
-function noModel(): Failure {
-  return new Failure("not_found", "There is no such model.", { param: "model" });
+async function requireRecord({ transaction, at }: ControlWrite, name: string): Promise<ModelRecord> {
+  return orNotFound(await modelRecord(transaction, name, at), "model");
 }
 
-/**
- * The same checks as of a config file, against the providers and models that are there. A fallback that the model already
- * had may be one that is gone since: whoever changes something else is not held up by it.
- */
+/** The checks of a config file, against the existing providers and models. Fallbacks in `fallbacksBefore` may be deleted models. */
 async function checkedRow(
   context: ControlWrite,
   draft: ModelDraft,
@@ -87,24 +78,21 @@ async function checkedRow(
   const providerIds = [...new Set(draft.deployments.map((deployment) => deployment.provider))];
   const providers = await findRows(transaction, "providers", { id: providerIds, managed_by: not("suspended") });
   const fallbacks = draft.fallbacks ?? [];
-  const found =
-    fallbacks.length === 0
-      ? []
-      : await findRows(transaction, "models", { name: fallbacks, managed_by: not("suspended") });
-  const known = new Set([...found.map((row) => row.name), ...fallbacksBefore]);
-  known.delete(draft.name);
-  const others = [...known].map((name): ModelConfig => ({ name, deployments: [] }));
+  const found = await findRows(transaction, "models", { name: fallbacks, managed_by: not("suspended") });
+  const others = new Set([...found.map((row) => row.name), ...fallbacksBefore]);
+  others.delete(draft.name);
+  const models = [...others].map((name): ModelConfig => ({ name, deployments: [] }));
   const config = configOf(draft);
   refuseDraft(
-    conflictsOf({ providers: providers.map(({ id, kind }) => ({ id, kind })), models: [config, ...others] }),
+    conflictsOf({ providers: providers.map(({ id, kind }) => ({ id, kind })), models: [config, ...models] }),
     2,
   );
   const kinds = new Map(providers.map((provider) => [provider.id, provider.kind]));
   return modelRow(context, config, kinds, before);
 }
 
-/** Price and deployments, once the model's own row stands. */
-async function writeParts(
+/** Call after the model's own row was written. */
+async function writePriceAndDeployments(
   context: ControlWrite,
   draft: ModelDraft,
   origin: "catalogue" | null = null,
@@ -113,14 +101,13 @@ async function writeParts(
   if (price !== undefined) await setPrice(context, name, price, { origin });
   if (next === null) await dropNextPrice(context, name);
   else if (next !== undefined) {
-    if (next.from <= context.at)
-      throw new Failure("invalid_request", "A next price begins later.", { param: "next_price" });
+    if (next.from <= context.at) {
+      throw new Failure("invalid_request", "`next_price.from` must be in the future.", { param: "next_price" });
+    }
     await setPrice(context, name, next.price, { from: next.from });
   }
   await applyDeployments(context, [configOf(draft)]);
-  const record = await modelRecord(context.transaction, draft.name, context.at);
-  if (record === null) throw noModel();
-  return record;
+  return await requireRecord(context, name);
 }
 
 function configOf({
@@ -140,7 +127,7 @@ function configOf({
   };
 }
 
-/** Models with their prices and deployments. A model that vanished is suspended with them. */
+/** Models become what the config says, with their prices and deployments. Models that it no longer declares are suspended. */
 export async function applyModels(
   context: ControlWrite,
   models: readonly ModelConfig[],
@@ -156,29 +143,26 @@ export async function applyModels(
   await suspendModels(context, vanished);
 }
 
-/** A model that others, made elsewhere, fall back to is handed over instead of suspended. */
+/** A model that other models fall back to is released to the console instead, and so are its own fallbacks. */
 async function suspendModels(context: ControlWrite, vanished: readonly ModelRow[]): Promise<void> {
   if (vanished.length === 0) return;
-  const gone = new Set(vanished.map((row) => row.name));
-  const leaning = await modelsLeaningOn(context.transaction, gone);
-  // What is handed over keeps its own fallbacks too.
-  let held: string[];
+  const suspended = new Set(vanished.map((row) => row.name));
+  const dependents = await modelsFallingBackTo(context.transaction, suspended);
+  let needed: string[];
   do {
-    held = leaning.flatMap(({ name, fallbacks }) => (gone.has(name) ? [] : fallbacks)).filter((name) => gone.has(name));
-    for (const name of held) gone.delete(name);
-  } while (held.length > 0);
+    needed = dependents
+      .flatMap(({ name, fallbacks }) => (suspended.has(name) ? [] : fallbacks))
+      .filter((name) => suspended.has(name));
+    for (const name of needed) suspended.delete(name);
+  } while (needed.length > 0);
   for (const row of vanished) {
-    await suspendOrRelease(context, modelObject, row, !gone.has(row.name));
+    await suspendOrRelease(context, modelObject, row, !suspended.has(row.name));
   }
 }
 
 type ModelRow = Row<"models">;
 
-/** Models as every writer writes them. Their prices and deployments have rows and audit rows of their own. */
-const modelObject = installationObject("models", "name", {
-  label: (row) => `model ${row.name}`,
-  view: (row) => modelView(row),
-});
+const modelObject = installationObject("models", "name", { label: (row) => `model ${row.name}`, view: modelView });
 
 function modelRow(
   context: ControlWrite,
@@ -193,7 +177,7 @@ function modelRow(
     fallbacks: JSON.stringify(model.fallbacks ?? []),
     max_output_tokens: model.max_output_tokens ?? null,
     context_window: model.context_window ?? null,
-    // Set by setPrice, which knows whether the version in force still says the same.
+    // Set by setPrice.
     price_version: before?.price_version ?? null,
     next_price_version: before?.next_price_version ?? null,
     unpriced: model.unpriced ?? null,
@@ -203,7 +187,7 @@ function modelRow(
 }
 
 /** Names of models in use that fall back to one of these names. */
-async function modelsLeaningOn(connection: Connection, names: ReadonlySet<string>) {
+async function modelsFallingBackTo(connection: Connection, names: ReadonlySet<string>) {
   const rows = await findRows(connection, "models", { managed_by: not("suspended") });
   return rows
     .map((row) => ({
@@ -266,28 +250,25 @@ function recordOf(
 }
 
 /** `from`: Unix milliseconds; null: now. */
-interface TakenPrice {
+interface ListPrice {
   readonly model: string;
   readonly price: PriceConfig;
   readonly from: number | null;
 }
 
-/**
- * Takes prices of a price list. A model whose price somebody has set meanwhile, and one that is gone, keep what they have. Gives the
- * names of those that were changed.
- */
-export async function takePrices(context: ControlWrite, prices: readonly TakenPrice[]): Promise<readonly string[]> {
-  const taken = new Set<string>();
+/** Sets prices from the price list, except of models whose price was set by hand. Returns the names of the changed models. */
+export async function applyListPrices(context: ControlWrite, prices: readonly ListPrice[]): Promise<readonly string[]> {
+  const changed = new Set<string>();
   for (const { model, price, from } of prices) {
     const record = await modelRecord(context.transaction, model, context.at);
-    if (record === null || !isFree(record)) continue;
+    if (record === null || !takesListPrice(record)) continue;
     await setPrice(context, model, price, { origin: "catalogue", from: from ?? undefined });
-    taken.add(model);
+    changed.add(model);
   }
-  return [...taken];
+  return [...changed];
 }
 
-/** Nobody has said what it costs, nor that it is to cost nothing. */
-function isFree({ price, unpriced }: ModelRecord): boolean {
+/** Neither a price nor a rule for calls without a price was set by hand. */
+function takesListPrice({ price, unpriced }: ModelRecord): boolean {
   return price === null ? unpriced === null : price.origin === "catalogue";
 }

@@ -1,18 +1,16 @@
 import type { OidcConfig } from "@sluice/contract/config-file";
 import type { AuditObject } from "@sluice/contract/words";
-import { canonicalJson, Failure, oidcDefaults, Secret } from "#core/index.ts";
+import { canonicalJson, oidcDefaults, Secret } from "#core/index.ts";
 import type { OidcAccount } from "#ports/index.ts";
 import { type Connection, membersOf } from "#storage/tables.ts";
-import { type FilePeople, forgetSuspended, refuseFilePeople, suspendedPeople } from "../people/file-people.ts";
-import { refuseConflicts } from "../refusals.ts";
-import { missingPlace, writeRules } from "../rights/claimed-rights.ts";
+import { type FilePeople, releaseFromFile, suspendedPeople } from "../people/file-people.ts";
+import { ConfigConflict, orNotFound } from "../refusals.ts";
+import { missingRuleTarget, writeRules } from "../rights/claimed-rights.ts";
 import { deleteRows, setColumns } from "../rows.ts";
 import type { ControlDirectory, ControlWrite, SealedWrite } from "../store.ts";
 import { putSealedSetting, sealedSetting, sealedSettings } from "../system-settings.ts";
 
-/**
- * By id. Accounts of single sign-on are settings, each sealed whole: nobody who writes to the database can move an issuer.
- */
+/** Ordered by id. Each account is an encrypted setting, so that write access to the database cannot change an issuer. */
 export async function oidcAccounts({ database, vault }: ControlDirectory): Promise<readonly OidcAccount[]> {
   const accounts = await sealedSettings(database.kysely, vault, prefix);
   const suspended = new Set((await suspendedPeople(database.kysely)).oidc);
@@ -22,39 +20,36 @@ export async function oidcAccounts({ database, vault }: ControlDirectory): Promi
   });
 }
 
-/** Rows of the system: no setting that a config file could name. */
 const prefix = "sign-in.oidc.";
 
 export async function putOidcAccount(
-  under: ControlWrite,
+  context: ControlWrite,
   id: string,
   change: (before: OidcAccount | null) => Omit<OidcAccount, "id">,
 ): Promise<OidcAccount> {
-  await refuseFilePeople(under.transaction, "oidc", id, label(id));
-  await forgetSuspended(under.transaction, "oidc", id);
-  return await writeAccount(under, id, change);
+  await releaseFromFile(context.transaction, "oidc", id, label(id));
+  return await writeAccount(context, id, change);
 }
 
-/** The change itself, whoever makes it. */
 async function writeAccount(
-  under: SealedWrite,
+  context: SealedWrite,
   id: string,
   change: (before: OidcAccount | null) => Omit<OidcAccount, "id">,
 ): Promise<OidcAccount> {
-  const { transaction, log } = under;
-  const before = await storedAccount(under, id);
+  const { transaction, log } = context;
+  const before = await storedAccount(context, id);
   const after: OidcAccount = { id, ...change(before) };
-  const plain = plainOf(after);
-  if (before !== null && plainOf(before) === plain) return after;
-  await putSealedSetting(under, `${prefix}${id}`, plain);
-  // A refresh token goes to nobody but the one who gave it, and for the client that it was given to.
+  const text = canonicalText(after);
+  if (before !== null && canonicalText(before) === text) return after;
+  await putSealedSetting(context, `${prefix}${id}`, text);
+  // A refresh token must only be sent to the issuer and for the client that it was issued for.
   if (before?.issuer !== after.issuer || before.clientId !== after.clientId) await forgetTokens(transaction, id);
   log.change(label(id), before === null ? null : accountView(before, null), accountView(after, before));
   log.configChanged();
   return after;
 }
 
-/** Accounts become what the file says. One that vanished is suspended with its rules and what they gave; it signs in nobody. */
+/** Accounts become what the file says. One that it no longer declares is suspended: its rules stay, and it signs in nobody. */
 export async function applyOidc(
   context: ControlWrite,
   accounts: readonly OidcConfig[],
@@ -62,10 +57,10 @@ export async function applyOidc(
 ): Promise<{ readonly ids: readonly string[]; readonly suspended: readonly string[] }> {
   for (const [index, account] of accounts.entries()) {
     const { id, rules = [], client_secret, allowed_domains = [], ...given } = account;
-    const missing = await missingPlace(context.transaction, rules);
+    const missing = await missingRuleTarget(context.transaction, rules);
     if (missing !== null) {
       const path = ["oidc", index, "rules", missing.index, missing.field];
-      refuseConflicts([{ path, message: missing.message }]);
+      throw new ConfigConflict([{ path, message: missing.message }]);
     }
     await writeRules(context, `oidc:${id}`, rules);
     const secret = { clientSecret: new Secret(client_secret) };
@@ -77,29 +72,25 @@ export async function applyOidc(
   const { log } = context;
   const suspended: string[] = [];
   for (const id of [...before.oidc, ...before.suspended.oidc]) {
-    const was = before.suspended.oidc.includes(id);
+    const wasSuspended = before.suspended.oidc.includes(id);
     if (ids.includes(id)) {
-      if (was) log.record("resume", label(id), null, null);
+      if (wasSuspended) log.record("resume", label(id), null, null);
     } else if ((await storedAccount(context, id)) !== null) {
       suspended.push(id);
-      if (!was) log.record("suspend", label(id), null, null);
+      if (!wasSuspended) log.record("suspend", label(id), null, null);
     }
   }
   if (suspended.length + before.suspended.oidc.length > 0) log.configChanged();
   return { ids, suspended: suspended.toSorted() };
 }
 
-export async function removeOidcAccount(under: ControlWrite, id: string): Promise<void> {
-  const { transaction, log } = under;
-  await refuseFilePeople(transaction, "oidc", id, label(id));
-  await forgetSuspended(transaction, "oidc", id);
-  const before = await storedAccount(under, id);
-  if (before === null) {
-    throw new Failure("not_found", "There is no such account of single sign-on.", { param: "account" });
-  }
+export async function removeOidcAccount(context: ControlWrite, id: string): Promise<void> {
+  const { transaction, log } = context;
+  await releaseFromFile(transaction, "oidc", id, label(id));
+  const before = orNotFound(await storedAccount(context, id), "account of single sign-on", "account");
   await deleteRows(transaction, "settings", { name: `${prefix}${id}` });
   await forgetTokens(transaction, id);
-  await writeRules(under, `oidc:${id}`, []);
+  await writeRules(context, `oidc:${id}`, []);
   log.record("remove", label(id), accountView(before, null), null);
   log.configChanged();
 }
@@ -114,8 +105,8 @@ function accountOf(id: string, stored: unknown): OidcAccount {
   return Object.freeze({ ...oidcDefaults, ...rest, id, clientSecret: new Secret(clientSecret) });
 }
 
-/** In one order, whatever was stored before some of it was known. */
-function plainOf({ suspended: _suspended, ...account }: OidcAccount): string {
+/** Equal accounts give equal text. */
+function canonicalText({ suspended: _suspended, ...account }: OidcAccount): string {
   return canonicalJson({ ...account, clientSecret: account.clientSecret.reveal() }, accountDepth);
 }
 
@@ -129,7 +120,7 @@ function label(id: string): AuditObject {
   return `single sign-on ${id}`;
 }
 
-/** What an audit row shows: that a secret is there and whether it changed, never the secret. */
+/** Shows in the audit log whether the secret changed, never the secret. */
 function accountView({ clientSecret, ...account }: OidcAccount, before: OidcAccount | null) {
   const changed = before !== null && before.clientSecret.reveal() !== clientSecret.reveal();
   return { ...account, clientSecret: changed ? "[redacted, changed]" : "[redacted]" };

@@ -5,7 +5,7 @@ import { type Connection, priceOf, putSystemValue, type Row, systemValue } from 
 import { deleteRows, setColumns } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 
-/** The price of a model at a moment, and one that begins later. */
+/** The price of a model in force at a time, and the scheduled next one. */
 export interface ModelPrices {
   readonly inForce: Row<"prices"> | null;
   readonly next: Row<"prices"> | null;
@@ -13,7 +13,7 @@ export interface ModelPrices {
 
 export const noPrices: ModelPrices = Object.freeze({ inForce: null, next: null });
 
-/** By model, of those that have any; of one model alone where it is named. `now` is Unix milliseconds. */
+/** By model name. Models without a price are missing. `now` is Unix milliseconds. */
 export async function pricesInForce(
   connection: Connection,
   now: number,
@@ -32,29 +32,26 @@ export async function pricesInForce(
     .selectAll("prices")
     .select(["models.name as owner", "models.next_price_version as next"]);
   if (model !== undefined) query = query.where("models.name", "=", model);
-  const found = new Map<string, ModelPrices>();
+  const prices = new Map<string, ModelPrices>();
   for (const { owner, next, ...row } of await query.execute()) {
-    const known = found.get(owner) ?? noPrices;
-    if (row.id !== next) found.set(owner, { inForce: known.inForce ?? row, next: known.next });
-    else if (row.effective_from <= now) found.set(owner, { inForce: row, next: null });
-    else found.set(owner, { ...known, next: row });
+    const before = prices.get(owner) ?? noPrices;
+    if (row.id !== next) prices.set(owner, { inForce: before.inForce ?? row, next: before.next });
+    else if (row.effective_from <= now) prices.set(owner, { inForce: row, next: null });
+    else prices.set(owner, { ...before, next: row });
   }
-  return found;
+  return prices;
 }
 
-/**
- * Gives a model another price, from now on or from a later moment. `known`: what it has, where it was read. The same again changes nothing; what was
- * to begin later is forgotten when another price is set now.
- */
+/** Sets the price of a model, now or scheduled. Setting it now drops a scheduled price. `current`: its prices, if already read. */
 export async function setPrice(
   context: ControlWrite,
   model: string,
   price: PriceConfig | null,
   { origin = null, from }: PriceSetting = {},
-  known?: ModelPrices,
+  current?: ModelPrices,
 ): Promise<void> {
   const { transaction, log, ids, at } = context;
-  const before = known ?? (await pricesOfModel(context, model));
+  const before = current ?? (await pricesOfModel(context, model));
   const later = from !== undefined && from > at ? from : null;
   const replaced = later === null ? before.inForce : before.next;
   const after = price === null ? null : priceText(price);
@@ -69,7 +66,7 @@ export async function setPrice(
     next_price_version: later === null ? null : version,
   };
   await setColumns(transaction, "models", { name: model }, versions);
-  // It never was in force, so nothing was charged by it.
+  // It was never in force, so nothing was charged by it.
   if (before.next !== null) await deleteRows(transaction, "prices", { id: before.next.id });
   const now = priceView(version, after);
   log.record(
@@ -83,7 +80,7 @@ export async function setPrice(
 
 interface PriceSetting {
   readonly origin?: "catalogue" | null;
-  /** Unix milliseconds; left out, or past: now. */
+  /** Unix milliseconds; now if left out or in the past. */
   readonly from?: number | undefined;
 }
 
@@ -91,7 +88,6 @@ async function pricesOfModel({ transaction, at }: ControlWrite, model: string): 
   return (await pricesInForce(transaction, at, model)).get(model) ?? noPrices;
 }
 
-/** What was to begin later does not. */
 export async function dropNextPrice(context: ControlWrite, model: string): Promise<void> {
   const { transaction, log } = context;
   const { inForce, next } = await pricesOfModel(context, model);
@@ -104,7 +100,7 @@ export async function dropNextPrice(context: ControlWrite, model: string): Promi
   log.configChanged();
 }
 
-/** As a version stores it: equal prices are equal text. */
+/** Equal prices give equal text. */
 function priceText(price: PriceConfig): string {
   const { table, variants } = pricesOf(price);
   return JSON.stringify({ ...table, ...(variants === undefined ? {} : { variants }) });
@@ -114,7 +110,7 @@ function priceView(version: string | null, table: string | null) {
   return version === null || table === null ? null : { version, pico_usd: JSON.parse(table) };
 }
 
-/** All prices that the model has had, newest first. */
+/** Past and current prices of a model, newest first, up to 1,000. */
 export async function listPrices({ database }: ControlDirectory, model: string): Promise<readonly PriceVersion[]> {
   const rows = await database.kysely
     .selectFrom("prices")
@@ -127,13 +123,9 @@ export async function listPrices({ database }: ControlDirectory, model: string):
   return rows.map(priceOf);
 }
 
-/** Versions that a list shows. */
 const pricesMax = 1_000;
 
-/**
- * A changed price becomes a new version; the old one stays, since entries were paid by it. A next price whose time has come is the
- * price, as long as the file says it.
- */
+/** A changed price becomes a new version, since ledger entries refer to the old one. A due next price is the price in force. */
 export async function applyPrices(
   context: ControlWrite,
   models: readonly ModelConfig[],
@@ -146,7 +138,7 @@ export async function applyPrices(
     const from = next === undefined ? null : Date.parse(next.from);
     const isDue = from !== null && from <= context.at;
     const price = isDue ? next?.price : model.price;
-    // A file that says nothing of a price leaves one that was taken from the price list.
+    // A file without a price keeps a price that came from the price list.
     const keepsPriceList = price === undefined && (before.inForce ?? before.next)?.origin === "catalogue";
     if (!keepsPriceList) await setPrice(context, model.name, price ?? null, {}, before);
     if (next !== undefined && from !== null && !isDue) await setPrice(context, model.name, next.price, { from });
@@ -154,10 +146,9 @@ export async function applyPrices(
   }
 }
 
-/** Holds a price list which was taken from elsewhere. */
 const rowName = "catalogue.data";
 
-/** null: the one that comes with the program is in use. */
+/** null: the built-in price list is in use. */
 export async function priceListIn(connection: Connection): Promise<StoredPriceList | null> {
   const value = await systemValue(connection, rowName);
   return value === null ? null : (JSON.parse(value) as StoredPriceList);
@@ -169,11 +160,8 @@ export async function storePriceList(
 ): Promise<void> {
   const before = await priceListIn(transaction);
   await putSystemValue(transaction, rowName, JSON.stringify({ ...priceList, takenAt: at }));
-  // The config snapshot has context windows from it.
+  // The config snapshot has context windows from the price list.
   log.configChanged();
+  const view = ({ source, digest }: Pick<StoredPriceList, "source" | "digest">) => ({ source, digest });
   log.record("update", "setting catalogue", before === null ? null : view(before), view(priceList));
-}
-
-function view({ source, digest }: Pick<StoredPriceList, "source" | "digest">) {
-  return { source, digest };
 }

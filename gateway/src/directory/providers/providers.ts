@@ -4,7 +4,6 @@ import { type Conflict, conflictsOf } from "@sluice/contract/words";
 import { Failure, type Timeouts } from "#core/index.ts";
 import type { ProviderDraft, Vault } from "#ports/index.ts";
 import {
-  type Connection,
   columnsOf,
   insertRows,
   membersOf,
@@ -15,31 +14,30 @@ import {
   sealId,
   updateRow,
 } from "#storage/tables.ts";
-import { refuseDraft, refuseFileDeclared, refuseSuspended } from "../refusals.ts";
+import { orNotFound, refuseDraft, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
 import { applyRows, findRow, findRows, installationObject, suspendOrRelease } from "../rows.ts";
 import type { ControlDirectory, ControlWrite, KindDefaults } from "../store.ts";
 
 type ProviderRow = Row<"providers">;
 
-/** Providers as every writer writes them. */
 const providerObject = installationObject("providers", "id", {
   label: (row) => `provider ${row.id}`,
-  view: (row, before) => providerView(row, before),
+  view: providerView,
 });
 
-/** Kinds nobody knows, settings that their kind cannot use, and kinds that have no address and were given none. */
+/** Unknown provider types, settings that the type does not accept, and missing base URLs. */
 export function kindConflicts(providers: readonly ProviderConfig[], kindDefaults: KindDefaults): readonly Conflict[] {
   return providers.flatMap((provider, index): Conflict[] => {
     const defaults = kindDefaults(provider.kind, provider);
     if (defaults === null) {
-      return [
-        { path: ["providers", index, "kind"], message: `there is no kind of provider called "${provider.kind}"` },
-      ];
+      return [{ path: ["providers", index, "kind"], message: `there is no provider type "${provider.kind}"` }];
     }
     const problem = defaults.problem ?? null;
     if (problem !== null) return [{ path: ["providers", index, "settings"], message: problem }];
     if (provider.base_url !== undefined || (defaults.baseUrl ?? "") !== "") return [];
-    return [{ path: ["providers", index, "base_url"], message: `the kind "${provider.kind}" needs a base_url` }];
+    return [
+      { path: ["providers", index, "base_url"], message: `the provider type "${provider.kind}" needs a base_url` },
+    ];
   });
 }
 
@@ -70,7 +68,7 @@ function sealedSecret(
   if (provider.api_key !== undefined) {
     return sealedAgain(context.vault, sealId(provider.id, "secret"), stored, provider.api_key);
   }
-  // Whoever may change the address must not thereby be sent a secret that was given for another one.
+  // A secret must not be sent to another address than the one it was given for.
   return before?.base_url === baseUrl ? stored : null;
 }
 
@@ -85,7 +83,7 @@ function sealedSettings(
   return sealedAgain(context.vault, sealId(provider.id, "settings"), stored, JSON.stringify(settings));
 }
 
-/** What an audit row shows: that a sealed value is there and whether it changed, never the value. */
+/** Shows in the audit log whether encrypted values changed, never the values. */
 function providerView(row: ProviderRow, before: ProviderRow | null) {
   return {
     id: row.id,
@@ -106,7 +104,7 @@ function sealedView(sealed: string | null, before: string | null | undefined): s
   return before === undefined || before === sealed ? "[redacted]" : "[redacted, changed]";
 }
 
-/** A provider as it is stored, in the words of the API. `settings` are decrypted: code that shows them must leave the secret ones out. */
+/** A stored provider, in the names of the API. `settings` are decrypted: leave the secret ones out of what is shown. */
 export type ProviderRecord = Omit<ConsoleProvider, "settings" | "deployments" | "health"> & {
   readonly settings: Readonly<Record<string, unknown>>;
 };
@@ -130,12 +128,12 @@ export async function listProviders({ database, vault }: ControlDirectory): Prom
 }
 
 export async function provider({ database, vault }: ControlDirectory, id: string): Promise<ProviderRecord | null> {
-  const row = await rowOf(database.kysely, id);
+  const row = await findRow(database.kysely, "providers", { id });
   return row === undefined ? null : providerRecord(row, vault);
 }
 
 export async function createProvider(context: ControlWrite, draft: ProviderDraft): Promise<ProviderRecord> {
-  const taken = await rowOf(context.transaction, draft.id);
+  const taken = await findRow(context.transaction, "providers", { id: draft.id });
   if (taken !== undefined) {
     refuseSuspended(taken, `provider ${draft.id}`);
     throw new Failure("conflict", `There is already a provider ${draft.id}.`, { param: "id" });
@@ -166,31 +164,21 @@ export async function removeProvider(context: ControlWrite, id: string): Promise
     .distinct()
     .where("provider", "=", id)
     .orderBy("model")
-    .limit(namedMax + 1)
     .execute();
   if (users.length > 0) {
-    const names = users.slice(0, namedMax).map(({ model }) => model);
-    const more = users.length > namedMax ? " and others" : "";
-    throw new Failure("conflict", `Models still lead to it: ${names.join(", ")}${more}. Take it out of them first.`);
+    const names = shortList(users.map(({ model }) => model));
+    throw new Failure("conflict", `Models still use it: ${names}. Remove it from them first.`);
   }
   await removeRows(context, providerObject, [row]);
 }
 
-/** Models that a refusal names. */
-const namedMax = 5;
-
 async function ownRow(context: ControlWrite, id: string): Promise<ProviderRow> {
-  const row = await rowOf(context.transaction, id);
-  if (row === undefined) throw new Failure("not_found", "There is no such provider.", { param: "provider" });
+  const row = orNotFound(await findRow(context.transaction, "providers", { id }), "provider");
   refuseFileDeclared(row, `provider ${id}`);
   return row;
 }
 
-async function rowOf(connection: Connection, id: string): Promise<ProviderRow | undefined> {
-  return await findRow(connection, "providers", { id });
-}
-
-/** The same checks and the same row as from a config file. */
+/** Checks and builds the row as from a config file. */
 function rowFrom(context: ControlWrite, draft: ProviderDraft, before: ProviderRow | undefined): ProviderRow {
   const { api_key, ...rest } = draft;
   const config: ProviderConfig = { ...rest, ...(api_key == null ? {} : { api_key }) };
@@ -199,7 +187,7 @@ function rowFrom(context: ControlWrite, draft: ProviderDraft, before: ProviderRo
   return api_key === null ? { ...row, sealed_secret: null } : row;
 }
 
-/** Creates and updates; gives the providers that vanished, to be suspended once no deployment stands on them. */
+/** Creates and updates. Returns the providers that the file no longer declares: suspend them once the models are applied. */
 export async function applyProviders(
   context: ControlWrite,
   providers: readonly ProviderConfig[],
@@ -210,7 +198,7 @@ export async function applyProviders(
   return (await applyRows(context, providerObject, existing, wanted, (row) => row.id)).vanished;
 }
 
-/** A provider that deployments made elsewhere still use is handed over instead of suspended. */
+/** A provider that other deployments still use is released to the console instead. */
 export async function suspendProviders(context: ControlWrite, vanished: readonly ProviderRow[]): Promise<void> {
   for (const row of vanished) {
     const used = await context.transaction

@@ -1,15 +1,14 @@
 import { Failure } from "#core/index.ts";
 import type { RightsSource } from "#ports/index.ts";
 import type { AuditedWrite, Connection } from "#storage/tables.ts";
-import { endAgents, placeKeys } from "../agents/agent-persons.ts";
+import { endAgentSessions, movePersonKeys } from "../agents/agent-persons.ts";
 import { readFilePeople } from "../people/file-people.ts";
-import { dropMember, putMember, refuseOwnerless, roleOf } from "../people/members.ts";
-import { refuseUngoverned, userRow } from "../people/people-rows.ts";
+import { deleteMember, refuseLastOwner, roleOf, upsertMember } from "../people/members.ts";
+import { refuseLastAdministrator, userRow } from "../people/people-rows.ts";
 import { changeUser } from "../people/users.ts";
 import { deleteRows } from "../rows.ts";
 import type { Write } from "../store.ts";
 import {
-  byHand,
   type GivenRow,
   givenRows,
   type HeldRole,
@@ -17,29 +16,30 @@ import {
   installation,
   isWorkspaceRole,
   manualRow,
+  manualSource,
   rank,
   sourceName,
 } from "./given-rows.ts";
 
-/** What a source gives somebody in one place (`installation`, or a workspace's id). */
-export type Given = Pick<GivenRow, "workspace_id" | "role" | "group_id" | "rules">;
+/** A right that a source gives a user. `workspace_id`: a workspace, or `installation`. */
+export type GivenRight = Pick<GivenRow, "workspace_id" | "role" | "group_id" | "rules">;
 
-export interface Giving {
+export interface RightsUpdate {
   readonly userId: string;
   readonly source: RightsSource;
-  /** All that it gives. What it gave before and gives no more is taken away. */
-  readonly given: readonly Given[];
+  /** All rights that the source gives. Earlier ones that are missing here are removed. */
+  readonly given: readonly GivenRight[];
   readonly keptSession: string | null;
 }
 
 /**
- * Gives somebody what a source gives them now. The same twice changes nothing. First what
- * they gain, then what they lose. Resolves to what could not be taken away, in words: it is tried again the next time.
+ * Sets the rights that a source gives a user. Returns, as sentences, which rights could not be removed; the next update tries
+ * again.
  */
-export async function giveRights(under: Write, giving: Giving): Promise<readonly string[]> {
-  const { transaction } = under;
+export async function applyRights(context: Write, giving: RightsUpdate): Promise<readonly string[]> {
+  const { transaction } = context;
   const { userId, source } = giving;
-  // The config file says all of what its users hold.
+  // The config file declares all rights of its users.
   const people = await readFilePeople(transaction);
   if (people.users.includes(userId) || people.suspended.users.includes(userId)) return [];
   const before = await givenRows(transaction, userId);
@@ -47,79 +47,85 @@ export async function giveRights(under: Write, giving: Giving): Promise<readonly
   const wanted = giving.given.map((given): GivenRow => ({ ...given, user_id: userId, source }));
   const others = before.filter((row) => row.source !== source);
   const places = new Set([...old, ...wanted].filter(({ role }) => role !== null).map((row) => row.workspace_id));
-  const manual = await heldByHand(transaction, userId, before, places);
+  const manual = await manualRowsIn(transaction, userId, before, places);
   let rows = [...others, ...manual, ...wanted];
-  const moves: Move[] = [];
+  const changes: RoleChange[] = [];
   for (const place of places) {
-    const held = await heldIn(transaction, userId, place);
+    const held = await roleHeldIn(transaction, userId, place);
     const role = highestRole(rows.filter((row) => row.workspace_id === place));
-    if (role !== held) moves.push({ place, held, role });
+    if (role !== held) changes.push({ place, held, role });
   }
   const kept: string[] = [];
-  for (const move of moves.filter(({ held, role }) => rank(role) > rank(held))) await makeMove(under, giving, move);
-  for (const move of moves.filter(({ held, role }) => rank(role) < rank(held))) {
-    const refusal = await refusalOf(transaction, userId, move);
-    if (refusal === null) {
-      await makeMove(under, giving, move);
+  for (const change of changes.filter(({ held, role }) => rank(role) > rank(held))) {
+    await applyRoleChange(context, giving, change);
+  }
+  for (const change of changes.filter(({ held, role }) => rank(role) < rank(held))) {
+    const problem = await removalProblem(transaction, userId, change);
+    if (problem === null) {
+      await applyRoleChange(context, giving, change);
       continue;
     }
-    kept.push(`${refusal} What ${sourceName(source)} gave stays until then.`);
-    // The row stays too, so that the right is still the source's.
-    const stays = old.filter((row) => row.workspace_id === move.place);
-    rows = [...rows.filter((row) => row.source !== source || row.workspace_id !== move.place), ...stays];
+    kept.push(`${problem} Until then the right from ${sourceName(source)} stays.`);
+    // The row stays too, so that the right still belongs to the source.
+    const stays = old.filter((row) => row.workspace_id === change.place);
+    rows = [...rows.filter((row) => row.source !== source || row.workspace_id !== change.place), ...stays];
   }
-  await writeRows(transaction, userId, before, withoutIdle(rows));
-  await placeKeys(under, userId);
+  await writeRows(transaction, userId, before, withoutUnneededManualRows(rows));
+  await movePersonKeys(context, userId);
   return kept;
 }
 
-interface Move {
+interface RoleChange {
   readonly place: string;
   readonly held: HeldRole | null;
   readonly role: HeldRole | null;
 }
 
-/** What they hold where no source gave a role until now was given by hand. */
-async function heldByHand(
+/** Rows for roles that no source has given yet, and that were therefore given by hand. */
+async function manualRowsIn(
   connection: Connection,
   userId: string,
   before: readonly GivenRow[],
   places: ReadonlySet<string>,
 ): Promise<readonly GivenRow[]> {
-  const found: GivenRow[] = [];
+  const rows: GivenRow[] = [];
   for (const place of places) {
     if (before.some((row) => row.workspace_id === place && row.role !== null)) continue;
-    const role = await heldIn(connection, userId, place);
-    if (role !== null) found.push(manualRow(userId, place, role));
+    const role = await roleHeldIn(connection, userId, place);
+    if (role !== null) rows.push(manualRow(userId, place, role));
   }
-  return found;
+  return rows;
 }
 
-async function heldIn(connection: Connection, userId: string, place: string): Promise<HeldRole | null> {
+async function roleHeldIn(connection: Connection, userId: string, place: string): Promise<HeldRole | null> {
   if (place !== installation) return await roleOf(connection, place, userId);
   return (await userRow(connection, userId)).administrator === 1 ? "administrator" : null;
 }
 
-async function makeMove(
-  under: AuditedWrite,
-  { userId, keptSession }: Giving,
-  { place, role, held }: Move,
+async function applyRoleChange(
+  context: AuditedWrite,
+  { userId, keptSession }: RightsUpdate,
+  { place, role, held }: RoleChange,
 ): Promise<void> {
   if (place === installation) {
-    await changeUser(under, userId, { administrator: role !== null, keys: "disable", keptSession });
+    await changeUser(context, userId, { administrator: role !== null, keys: "disable", keptSession });
   } else if (isWorkspaceRole(role)) {
-    await putMember(under, { workspaceId: place, userId, role, keptSession });
-    if (rank(role) < rank(held)) await endAgents(under, { userId });
+    await upsertMember(context, { workspaceId: place, userId, role, keptSession });
+    if (rank(role) < rank(held)) await endAgentSessions(context, { userId });
   } else {
-    await dropMember(under, { workspaceId: place, userId, keys: "disable" });
+    await deleteMember(context, { workspaceId: place, userId, keys: "disable" });
   }
 }
 
-/** Why a loss cannot be; null: it can. */
-async function refusalOf(connection: Connection, userId: string, { place, held }: Move): Promise<string | null> {
+/** Why a role cannot be removed; null: it can. */
+async function removalProblem(
+  connection: Connection,
+  userId: string,
+  { place, held }: RoleChange,
+): Promise<string | null> {
   try {
-    if (place === installation) await refuseUngoverned(connection, await userRow(connection, userId));
-    else if (held === "owner") await refuseOwnerless(connection, place, userId);
+    if (place === installation) await refuseLastAdministrator(connection, await userRow(connection, userId));
+    else if (held === "owner") await refuseLastOwner(connection, place, userId);
     return null;
   } catch (thrown) {
     if (thrown instanceof Failure && thrown.code === "conflict") return thrown.message;
@@ -127,12 +133,12 @@ async function refusalOf(connection: Connection, userId: string, { place, held }
   }
 }
 
-/** Where no source gives a role any more, what is held by hand needs no row. */
-function withoutIdle(rows: readonly GivenRow[]): readonly GivenRow[] {
+/** Manual roles need rows only where another source gives a role too. */
+function withoutUnneededManualRows(rows: readonly GivenRow[]): readonly GivenRow[] {
   const governed = new Set(
-    rows.filter((row) => row.source !== byHand && row.role !== null).map((row) => row.workspace_id),
+    rows.filter((row) => row.source !== manualSource && row.role !== null).map((row) => row.workspace_id),
   );
-  return rows.filter((row) => row.source !== byHand || governed.has(row.workspace_id));
+  return rows.filter((row) => row.source !== manualSource || governed.has(row.workspace_id));
 }
 
 async function writeRows(

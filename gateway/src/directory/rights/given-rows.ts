@@ -7,11 +7,11 @@ export type GivenRow = Row<"given_rights">;
 
 export type HeldRole = NonNullable<GivenRow["role"]>;
 
-/** The place of a right that counts everywhere. */
+/** In place of a workspace id: the right of an administrator. */
 export const installation = "";
 
-/** The source of what somebody holds by hand; it has a row only where another source gives a role too. */
-export const byHand = "manual";
+/** The source of roles given by hand. They have a row only where another source gives a role too. */
+export const manualSource = "manual";
 
 export async function givenRows(connection: Connection, userId: string): Promise<readonly GivenRow[]> {
   return await findRows(connection, "given_rights", { user_id: userId }, "source", "workspace_id");
@@ -28,34 +28,34 @@ export function rank(role: HeldRole | null): number {
 }
 
 export function manualRow(userId: string, workspaceId: string, role: HeldRole): GivenRow {
-  return { user_id: userId, source: byHand, workspace_id: workspaceId, role, group_id: null, rules: "" };
+  return { user_id: userId, source: manualSource, workspace_id: workspaceId, role, group_id: null, rules: "" };
 }
 
-interface HandChange {
+interface ManualRole {
   readonly userId: string;
   readonly workspaceId: string;
-  /** null: it is taken away. */
+  /** null: removed. */
   readonly role: HeldRole | null;
   readonly email: string;
 }
 
-/** Somebody's role is set by hand. Throws `conflict` where a source gives more: it would give it again. */
-export async function setByHand(
+/** Throws `conflict` when a source gives a higher role, since it would give it again. */
+export async function setManualRole(
   connection: Connection,
-  { userId, workspaceId, role, email }: HandChange,
+  { userId, workspaceId, role, email }: ManualRole,
 ): Promise<void> {
   const rows = await rolesIn(connection, userId, workspaceId);
-  const given = rows.filter(({ source }) => source !== byHand);
+  const given = rows.filter(({ source }) => source !== manualSource);
   const highest = highestRole(given);
   if (highest === null) return;
   if (rank(role) < rank(highest)) {
     const [by] = given.filter((row) => row.role === highest);
     throw new Failure(
       "conflict",
-      `${email} is ${highest} here by ${sourceName(by?.source ?? "")} (${by?.rules}). By hand they only get more; change it there.`,
+      `${email} is ${highest} here by ${sourceName(by?.source ?? "")} (${by?.rules}). Only a higher role can be set by hand. Change it there.`,
     );
   }
-  await dropManual(connection, userId, workspaceId);
+  await deleteManualRole(connection, userId, workspaceId);
   if (role !== null && rank(role) > rank(highest)) {
     await connection
       .insertInto("given_rights")
@@ -64,28 +64,28 @@ export async function setByHand(
   }
 }
 
-/** Somebody is given a role by hand for good, whatever sources give. */
-export async function addByHand(
+/** Keeps a role that was given by hand, whatever other sources give later. */
+export async function addManualRole(
   connection: Connection,
   { userId, workspaceId, role }: { readonly userId: string; readonly workspaceId: string; readonly role: HeldRole },
 ): Promise<void> {
   const rows = await rolesIn(connection, userId, workspaceId);
-  if (rows.every(({ source }) => source === byHand)) return;
-  const held = rows.find(({ source }) => source === byHand)?.role ?? null;
+  if (rows.every(({ source }) => source === manualSource)) return;
+  const held = rows.find(({ source }) => source === manualSource)?.role ?? null;
   if (rank(held) >= rank(role)) return;
-  await dropManual(connection, userId, workspaceId);
+  await deleteManualRole(connection, userId, workspaceId);
   await connection
     .insertInto("given_rights")
     .values(manualRow(userId, workspaceId, role))
     .execute();
 }
 
-/** From now on what they hold is by hand, or the file's. */
-export async function forgetGiven(connection: Connection, userId: string): Promise<void> {
+/** The user's roles stay, and belong to no source from now on. */
+export async function deleteGivenRights(connection: Connection, userId: string): Promise<void> {
   await deleteRows(connection, "given_rights", { user_id: userId });
 }
 
-/** As people read it. */
+/** For messages. */
 export function sourceName(source: string): string {
   return source.startsWith("oidc:") ? `single sign-on ${source.slice("oidc:".length)}` : "SCIM";
 }
@@ -99,6 +99,6 @@ async function rolesIn(connection: Connection, userId: string, workspaceId: stri
   return rows.filter((row) => row.workspace_id === workspaceId && row.role !== null);
 }
 
-async function dropManual(connection: Connection, userId: string, workspaceId: string): Promise<void> {
-  await deleteRows(connection, "given_rights", { user_id: userId, source: byHand, workspace_id: workspaceId });
+async function deleteManualRole(connection: Connection, userId: string, workspaceId: string): Promise<void> {
+  await deleteRows(connection, "given_rights", { user_id: userId, source: manualSource, workspace_id: workspaceId });
 }

@@ -5,53 +5,57 @@ import { auditedWrite, tokenSealId } from "#storage/tables.ts";
 import { readFilePeople, refuseFilePeople } from "../people/file-people.ts";
 import { endSessions, userRow } from "../people/people-rows.ts";
 import { deleteRows, findRows, not, setColumns } from "../rows.ts";
-import { settleGroups } from "../scim/scim-groups.ts";
+import { reapplyGroupRights } from "../scim/scim-groups.ts";
 import type { SealedDirectory, SealedWrite } from "../store.ts";
 import {
+  allRules,
   claimsRow,
-  everyRules,
-  missingPlace,
-  reapplyRules,
+  missingRuleTarget,
+  reapplyRulesTo,
   rulesDigest,
   rulesOf,
   writeRules,
 } from "./claimed-rights.ts";
-import { type byHand, installation, sourceName } from "./given-rows.ts";
+import { installation, type manualSource, sourceName } from "./given-rows.ts";
 
-/** Throws `managed_by_file`, and `invalid_request` for a rule that names what is not there. Call `settle` afterwards. */
-export async function putRules(under: SealedWrite, source: RightsSource, rules: readonly RightsRule[]): Promise<void> {
+/** Throws `managed_by_file`, and `invalid_request` for a rule with a missing workspace or group. Call `reapplyAllRules` afterwards. */
+export async function putRules(
+  context: SealedWrite,
+  source: RightsSource,
+  rules: readonly RightsRule[],
+): Promise<void> {
   const id = accountOf(source);
-  if (id !== null) await refuseFilePeople(under.transaction, "oidc", id, sourceName(source));
-  const missing = await missingPlace(under.transaction, rules);
+  if (id !== null) await refuseFilePeople(context.transaction, "oidc", id, sourceName(source));
+  const missing = await missingRuleTarget(context.transaction, rules);
   if (missing !== null) {
     const { index, field, message } = missing;
     throw new Failure("invalid_request", `Rule ${index + 1}: ${message}.`, { param: `rules.${index}.${field}` });
   }
-  await writeRules(under, source, rules);
+  await writeRules(context, source, rules);
 }
 
-/** Whether the config file says the rules of a source. */
-export async function ownedByFile({ database }: SealedDirectory, source: RightsSource): Promise<boolean> {
+/** Whether the config file declares the rules of a source. */
+export async function isManagedByFile({ database }: SealedDirectory, source: RightsSource): Promise<boolean> {
   const id = accountOf(source);
   return id !== null && (await readFilePeople(database.kysely)).oidc.includes(id);
 }
 
-/** The account of single sign-on that a source is; null: it is none. */
+/** The account of single sign-on; null for another source. */
 function accountOf(source: RightsSource): string | null {
   return source.startsWith("oidc:") ? source.slice("oidc:".length) : null;
 }
 
 /**
- * Puts everybody under the rules as they are now; a claim that was not read before waits for the next sign-in. Each write takes a few
- * people, so that nobody waits long behind it; where it ends in the middle, the next one goes on.
+ * Applies the current rules to everybody. A claim that was not stored is read at the next sign-in. Works in small transactions, so
+ * that it blocks no other write for long; a run that was interrupted is continued by the next one.
  */
-export async function settle(options: SealedDirectory): Promise<readonly string[]> {
+export async function reapplyAllRules(options: SealedDirectory): Promise<readonly string[]> {
   const { database, vault } = options;
   const kept: string[] = [];
-  for (const { source, rules } of await everyRules(database.kysely, vault)) {
-    // What a directory says is all there; an issuer's claims are not.
+  for (const { source, rules } of await allRules(database.kysely, vault)) {
+    // The groups of SCIM are stored completely; of an issuer only the claims that rules have read.
     if (source === "scim") {
-      await settleGroups(options);
+      await reapplyGroupRights(options);
       continue;
     }
     const digest = rulesDigest(rules);
@@ -68,23 +72,22 @@ export async function settle(options: SealedDirectory): Promise<readonly string[
       const last = people.at(-1);
       if (last === undefined) break;
       after = last.user_id;
-      await auditedWrite(options, rulesSource(source), async (under) => {
-        // Rules that changed meanwhile are another turn's.
-        if (rulesDigest(await rulesOf(under.transaction, vault, source)) !== digest) return;
-        for (const { user_id: userId } of people) kept.push(...(await reapplyRules(under, userId, source, rules)));
+      await auditedWrite(options, rulesAuditSource(source), async (context) => {
+        // If the rules changed meanwhile, another run applies them.
+        if (rulesDigest(await rulesOf(context.transaction, vault, source)) !== digest) return;
+        for (const { user_id: userId } of people) kept.push(...(await reapplyRulesTo(context, userId, source, rules)));
       });
     }
   }
   return kept;
 }
 
-/** Who changed it, where nobody is there: the audit log names the rules. */
-function rulesSource(source: RightsSource): AuditSource {
+function rulesAuditSource(source: RightsSource): AuditSource {
   return { actor: `rules of ${sourceName(source)}`, ip: null };
 }
 
-/** What somebody holds in each place, and by whom. `workspace` null: the installation. */
-export async function given({ database }: SealedDirectory, userId: string) {
+/** The rights of a user with their sources. `workspace` null: the right of an administrator. */
+export async function rightsOfUser({ database }: SealedDirectory, userId: string) {
   const rows = await database.kysely
     .selectFrom("given_rights")
     .leftJoin("workspaces", "workspaces.id", "given_rights.workspace_id")
@@ -97,15 +100,15 @@ export async function given({ database }: SealedDirectory, userId: string) {
     .execute();
   return rows.flatMap(({ workspace_id, source, ...row }) =>
     workspace_id === installation || row.workspace !== null
-      ? [{ ...row, source: source as RightsSource | typeof byHand }]
+      ? [{ ...row, source: source as RightsSource | typeof manualSource }]
       : [],
   );
 }
 
-/** An issuer to be asked again about somebody. */
-export type IssuerToAsk = Awaited<ReturnType<typeof issuersToAsk>>[number];
+/** An issuer that can be asked again about a user. */
+export type IssuerCheck = Awaited<ReturnType<typeof issuerChecks>>[number];
 
-export async function issuersToAsk({ database, vault }: SealedDirectory, userId: string) {
+export async function issuerChecks({ database, vault }: SealedDirectory, userId: string) {
   const where = { user_id: userId, refresh_token: not(null) };
   const rows = await findRows(database.kysely, "person_claims", where, "source");
   return rows.map((row) => ({
@@ -116,26 +119,26 @@ export async function issuersToAsk({ database, vault }: SealedDirectory, userId:
   }));
 }
 
-/** false: another process asks already. */
-export async function beginAsking(
+/** false: another process is already asking. */
+export async function beginIssuerCheck(
   { database, clock }: SealedDirectory,
   userId: string,
-  { source, askedAt }: Pick<IssuerToAsk, "source" | "askedAt">,
+  { source, askedAt }: Pick<IssuerCheck, "source" | "askedAt">,
 ): Promise<boolean> {
   const where = { user_id: userId, source, asked_at: askedAt };
   return (await setColumns(database.kysely, "person_claims", where, { asked_at: clock.now() })) > 0;
 }
 
-/** The issuer knows the refresh token no more: agents and sessions of the person end. false: there is another token by now. */
-export async function refuse(
+/** Ends the user's agents and sessions, since the issuer rejected the refresh token. false: there is a newer token by now. */
+export async function revokeByIssuer(
   { transaction, log, vault }: SealedWrite,
   userId: string,
-  { source, refreshToken }: Pick<IssuerToAsk, "source" | "refreshToken">,
+  { source, refreshToken }: Pick<IssuerCheck, "source" | "refreshToken">,
 ): Promise<boolean> {
   const row = await claimsRow(transaction, userId, source);
-  const known = row?.refresh_token == null ? null : vault.open(row.refresh_token, tokenSealId(userId, source));
-  // Whoever signed in meanwhile has another token, and the issuer knows them.
-  if (known?.reveal() !== refreshToken.reveal()) return false;
+  const stored = row?.refresh_token == null ? null : vault.open(row.refresh_token, tokenSealId(userId, source));
+  // A user who has signed in meanwhile has a new token.
+  if (stored?.reveal() !== refreshToken.reveal()) return false;
   await setColumns(transaction, "person_claims", { user_id: userId, source }, { refresh_token: null });
   const ended = await transaction.deleteFrom("agent_sessions").where("user_id", "=", userId).returning("id").execute();
   await deleteRows(transaction, "agent_devices", { user_id: userId });

@@ -3,8 +3,8 @@ import { auditedWrite, type Connection } from "#storage/tables.ts";
 import { countRows, findRow } from "../rows.ts";
 import type { Directory, SealedDirectory } from "../store.ts";
 
-/** `tokens`: those that a directory can call with now. `lastRequestAt`: right to about a minute; null: no token that there is was used. */
-export async function numbers({ database: { kysely: connection }, clock }: SealedDirectory) {
+/** `tokens`: the number of valid ones. `lastRequestAt`: accurate to about a minute; null: no token was used yet. */
+export async function scimStats({ database: { kysely: connection }, clock }: SealedDirectory) {
   const now = clock.now();
   const users = await connection
     .selectFrom("scim_users")
@@ -34,15 +34,15 @@ export async function numbers({ database: { kysely: connection }, clock }: Seale
 }
 
 /**
- * The first sign-in of somebody whom a directory made: the identity has a verified address that its issuer may speak for, and that is theirs,
- * or the directory knows both by the same id. The issuer may speak for their address too. Only while they have no way in at all, and
- * never of an administrator: there, an address would open what somebody else set up.
+ * Connects an issuer's identity to a user who was created by SCIM and signs in for the first time. The identity needs a verified
+ * address in a domain of its issuer, and must have the user's address or the same external id. Never connects an administrator, or
+ * a user who can already sign in.
  */
 export async function connectIdentity(options: Directory, identity: NewIdentity): Promise<void> {
-  // Asked outside of the write first: most who come are known.
-  if ((await waitingFor(options.database.kysely, identity)) === null) return;
+  // Checked before the transaction too, since most identities are already connected.
+  if ((await userAwaitingFirstSignIn(options.database.kysely, identity)) === null) return;
   await auditedWrite(options, { actor: "single sign-on", ip: null }, async ({ transaction, log, at }) => {
-    const person = await waitingFor(transaction, identity);
+    const person = await userAwaitingFirstSignIn(transaction, identity);
     if (person === null) return;
     const now = new Date(at).toISOString();
     await transaction
@@ -66,7 +66,7 @@ export async function connectIdentity(options: Directory, identity: NewIdentity)
   });
 }
 
-async function waitingFor(
+async function userAwaitingFirstSignIn(
   connection: Connection,
   identity: NewIdentity,
 ): Promise<{ readonly id: string; readonly email: string } | null> {
@@ -74,7 +74,6 @@ async function waitingFor(
   const connected = await findRow(connection, "auth_accounts", { issuer, account_id: subject });
   if (connected !== undefined) return null;
   const { directoryIds, verifiedEmail } = identity;
-  // The address that was told, not that of the person it leads to, is what the issuer has to be allowed to speak for.
   if (!identity.speaksFor(verifiedEmail)) return null;
   const people = await connection
     .selectFrom("scim_users")
@@ -90,7 +89,7 @@ async function waitingFor(
         eb("auth_users.email", "=", verifiedEmail),
       ]),
     )
-    // They have no way in yet.
+    // They cannot sign in yet.
     .leftJoin("auth_accounts", "auth_accounts.user_id", "auth_users.id")
     .leftJoin("auth_passkeys", "auth_passkeys.user_id", "auth_users.id")
     .where("auth_accounts.id", "is", null)
@@ -98,6 +97,6 @@ async function waitingFor(
     .limit(2)
     .execute();
   const [person] = people;
-  // Two who could be meant are nobody.
+  // An ambiguous match connects nobody.
   return person !== undefined && people.length === 1 && identity.speaksFor(person.email) ? person : null;
 }

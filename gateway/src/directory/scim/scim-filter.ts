@@ -4,7 +4,7 @@ import { contains, endsWith, startsWith, type Tables } from "#storage/tables.ts"
 
 export type ScimComparison = "eq" | "ne" | "co" | "sw" | "ew" | "gt" | "ge" | "lt" | "le";
 
-/** A filter (RFC 7644, 3.4.2.2) as it was read. Paths are in lower case, without the schema's name: `name.givenname`. */
+/** A parsed filter (RFC 7644, 3.4.2.2). Paths are in lower case, without the schema: `name.givenname`. */
 export type ScimFilter =
   | { readonly kind: "and" | "or"; readonly parts: readonly ScimFilter[] }
   | { readonly kind: "not"; readonly part: ScimFilter }
@@ -17,7 +17,7 @@ export type ScimFilter =
       readonly value: string | number | boolean | null;
     };
 
-/** `offset` from 0. `limit` 0: only how many there are. */
+/** `offset` from 0. `limit` 0: only the total. */
 export interface ScimPage {
   readonly filter: ScimFilter | null;
   readonly offset: number;
@@ -29,10 +29,10 @@ export interface ScimList<Item> {
   readonly items: readonly Item[];
 }
 
-/** How upper and lower case count in a column: `lowered`: they are alike, and what stands there is in lower case. */
+/** How a column compares letters: `alike`: ignoring case; `lowered`: ignoring case, and stored in lower case. */
 type Case = "exact" | "alike" | "lowered";
 
-/** What a path is in the database. */
+/** The column of a path. */
 type Target =
   | { readonly kind: "text"; readonly column: Expression<string | null>; readonly letters: Case }
   | { readonly kind: "flag"; readonly column: Expression<number>; readonly trueIs: 0 | 1 }
@@ -44,9 +44,12 @@ type Targets = Readonly<Record<string, Target>>;
 type UserScope = ExpressionBuilder<Tables, "scim_users" | "auth_users">;
 type GroupScope = ExpressionBuilder<Tables, "scim_groups">;
 
-/** A filter of users over their rows. Throws invalid_request with `filter` for what cannot be asked. */
+function text(column: Expression<string | null>, letters: Case): Target {
+  return { kind: "text", column, letters };
+}
+
+/** Throws `invalid_request` with `filter` for an unsupported filter. */
 export function userCondition(eb: UserScope, filter: ScimFilter): Expression<SqlBool> {
-  const text = (column: Expression<string | null>, letters: Case): Target => ({ kind: "text", column, letters });
   const address = text(eb.ref("auth_users.email"), "lowered");
   const targets: Targets = {
     id: text(eb.ref("scim_users.user_id"), "exact"),
@@ -63,7 +66,6 @@ export function userCondition(eb: UserScope, filter: ScimFilter): Expression<Sql
 }
 
 export function groupCondition(eb: GroupScope, filter: ScimFilter): Expression<SqlBool> {
-  const text = (column: Expression<string | null>, letters: Case): Target => ({ kind: "text", column, letters });
   const targets: Targets = {
     id: text(eb.ref("scim_groups.id"), "exact"),
     displayname: text(eb.ref("scim_groups.name_key"), "lowered"),
@@ -86,7 +88,7 @@ export function groupCondition(eb: GroupScope, filter: ScimFilter): Expression<S
 
 interface Scope {
   readonly targets: Targets;
-  /** What may be asked of one value of a list. */
+  /** The parts of the values of a list. */
   readonly lists: Readonly<Record<string, Targets>>;
   readonly members: ((userId: string) => Expression<SqlBool>) | null;
 }
@@ -96,89 +98,84 @@ const always = sql<SqlBool>`1 = 1`;
 function condition(filter: ScimFilter, scope: Scope): Expression<SqlBool> {
   switch (filter.kind) {
     case "and":
-      return sql<SqlBool>`(${sql.join(
-        filter.parts.map((part) => condition(part, scope)),
-        sql` and `,
-      )})`;
-    case "or":
-      return sql<SqlBool>`(${sql.join(
-        filter.parts.map((part) => condition(part, scope)),
-        sql` or `,
-      )})`;
+    case "or": {
+      const parts = filter.parts.map((part) => condition(part, scope));
+      return sql<SqlBool>`(${sql.join(parts, filter.kind === "and" ? sql` and ` : sql` or `)})`;
+    }
     case "not":
       return sql<SqlBool>`(not ${condition(filter.part, scope)})`;
     case "some": {
       const targets = scope.lists[filter.path];
-      if (targets === undefined) throw refused(filter.path);
+      if (targets === undefined) throw unsupported(filter.path);
       return condition(filter.filter, { ...scope, targets: { ...targets, type: anyType, primary: anyType } });
     }
     case "present":
       return present(targetOf(filter.path, scope), filter.path);
     case "compare": {
       const target = targetOf(filter.path, scope);
-      return target === anyType ? always : compared(target, filter, scope);
+      return target === anyType ? always : comparisonSql(target, filter, scope);
     }
   }
 }
 
-/** Type and primary of an address: what is stored is one address, whichever it is. */
+/** The parts `type` and `primary` of an address match always, since only one address is stored. */
 const anyType: Target = { kind: "member" };
 
 function targetOf(path: string, { targets }: Scope): Target {
   const plain = path.replace(/^urn:ietf:params:scim:schemas:core:2\.0:(user|group):/, "");
   const target = Object.hasOwn(targets, plain) ? targets[plain] : undefined;
-  if (target === undefined) throw refused(path);
+  if (target === undefined) throw unsupported(path);
   return target;
 }
 
 function present(target: Target, path: string): Expression<SqlBool> {
   if (target === anyType || target.kind === "flag" || target.kind === "time") return always;
-  if (target.kind === "member") throw refused(path);
+  if (target.kind === "member") throw unsupported(path);
   return sql<SqlBool>`(${target.column} is not null)`;
 }
 
 type Comparison = Extract<ScimFilter, { kind: "compare" }>;
 
-function compared(target: Target, { path, comparison, value }: Comparison, scope: Scope): Expression<SqlBool> {
+function comparisonSql(target: Target, { path, comparison, value }: Comparison, scope: Scope): Expression<SqlBool> {
   if (target.kind === "member") {
-    if (comparison !== "eq" || typeof value !== "string" || scope.members === null) throw refused(path);
+    if (comparison !== "eq" || typeof value !== "string" || scope.members === null) throw unsupported(path);
     return scope.members(value);
   }
   if (target.kind === "flag") {
     const wanted = typeof value === "string" ? value.toLowerCase() === "true" : value;
-    if ((comparison !== "eq" && comparison !== "ne") || typeof wanted !== "boolean") throw refused(path);
+    if ((comparison !== "eq" && comparison !== "ne") || typeof wanted !== "boolean") throw unsupported(path);
     const is = (wanted === (comparison === "eq")) === (target.trueIs === 1) ? 1 : 0;
     return sql<SqlBool>`(${target.column} = ${is})`;
   }
-  if (target.kind === "time") return timeCompared(target.column, { path, comparison, value });
-  return textCompared(target, { path, comparison, value });
+  if (target.kind === "time") return timeComparison(target.column, { path, comparison, value });
+  return textComparison(target, { path, comparison, value });
 }
 
-function textCompared(
+function textComparison(
   { column, letters }: Extract<Target, { kind: "text" }>,
   { path, comparison, value }: Pick<Comparison, "path" | "comparison" | "value">,
 ): Expression<SqlBool> {
   if (value === null && (comparison === "eq" || comparison === "ne")) {
     return comparison === "eq" ? sql<SqlBool>`(${column} is null)` : sql<SqlBool>`(${column} is not null)`;
   }
-  if (typeof value !== "string" || value.includes("\u0000")) throw refused(path);
+  if (typeof value !== "string" || value.includes("\u0000")) throw unsupported(path);
   if (comparison === "co") return contains(column, value);
   if (comparison === "sw") return startsWith(column, value);
   if (comparison === "ew") return endsWith(column, value);
-  // What is in lower case already is found by its index.
+  // A column in lower case is compared as it is, so that its index is used.
   const one = letters === "alike" ? sql`lower(${column})` : column;
   const other = letters === "exact" ? value : value.toLowerCase();
-  // RFC 7644, 3.4.2.2: what is not there is not equal.
+  // RFC 7644, 3.4.2.2: an absent value is not equal.
   if (comparison === "ne") return sql<SqlBool>`(${one} is null or ${one} <> ${other})`;
   return sql<SqlBool>`(${one} ${sql.raw(operators[comparison])} ${other})`;
 }
 
-function timeCompared(
+function timeComparison(
   column: Expression<number>,
   { path, comparison, value }: Pick<Comparison, "path" | "comparison" | "value">,
 ): Expression<SqlBool> {
   const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(at) || comparison === "co" || comparison === "sw" || comparison === "ew") throw refused(path);
+  if (Number.isNaN(at) || comparison === "co" || comparison === "sw" || comparison === "ew") throw unsupported(path);
   return sql<SqlBool>`(${column} ${sql.raw(operators[comparison])} ${at})`;
 }
 
@@ -191,6 +188,6 @@ const operators: Readonly<Record<Exclude<ScimComparison, "co" | "sw" | "ew">, st
   le: "<=",
 };
 
-function refused(path: string): Failure {
-  return new Failure("invalid_request", `This cannot be asked of ${path.slice(0, 100)}.`, { param: "filter" });
+function unsupported(path: string): Failure {
+  return new Failure("invalid_request", `This filter is not supported for ${path.slice(0, 100)}.`, { param: "filter" });
 }

@@ -10,7 +10,8 @@ import {
   type Row,
 } from "#storage/tables.ts";
 import { userRow } from "../people/people-rows.ts";
-import { rulesDigest, rulesOf, takeClaims } from "../rights/claimed-rights.ts";
+import { orNotFound } from "../refusals.ts";
+import { applyClaims, rulesDigest, rulesOf } from "../rights/claimed-rights.ts";
 import { countRows, deleteRows, findRow, findRows, setColumns } from "../rows.ts";
 import type { SealedDirectory, SealedWrite } from "../store.ts";
 import { groupCondition, type ScimList, type ScimPage } from "./scim-filter.ts";
@@ -21,14 +22,14 @@ export interface ScimGroup {
   readonly id: string;
   readonly displayName: string;
   readonly externalId: string | null;
-  /** null: they were not asked for. */
+  /** null: not read. */
   readonly members: readonly { readonly id: string; readonly name: string }[] | null;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly version: number;
 }
 
-/** Changes of a group's members, in their order. `set`: these and nobody else. */
+/** `set`: exactly these members. */
 export interface ScimMemberChange {
   readonly what: "add" | "remove" | "set";
   readonly userIds: readonly string[];
@@ -40,7 +41,7 @@ export interface ScimGroupChange {
   readonly members: readonly ScimMemberChange[];
 }
 
-/** In the order in which they came. With members, a page ends before it has more of them than an answer may; it has one group at least. */
+/** Oldest first. With members, a page has at least one group and otherwise at most `scimAnswerMembersMax` members. */
 export async function listScimGroups(
   { database: { kysely: connection } }: SealedDirectory,
   { filter, offset, limit }: ScimPage,
@@ -68,29 +69,32 @@ export async function oneScimGroup(connection: Connection, id: string, withMembe
 }
 
 export async function createScimGroup(
-  under: SealedWrite,
+  context: SealedWrite,
   { displayName, externalId = null, members }: ScimGroupChange & { readonly displayName: string },
 ): Promise<ScimGroup> {
-  const { transaction, log, at } = under;
+  const { transaction, log, at } = context;
   await refuseTakenName(transaction, displayName, null);
-  await refuseTooMany(transaction);
-  const id = under.ids.next("scg_");
+  const count = await countRows(transaction.selectFrom("scim_groups"));
+  if (count >= bounds.scimGroupsMax) {
+    throw new Failure("conflict", `There are ${count} groups from SCIM, the maximum.`);
+  }
+  const id = context.ids.next("scg_");
   const named = { ...columnsOf({ displayName, externalId }), name_key: nameKey(displayName) };
   const row: GroupRow = { id, ...named, version: 1, created_at: at, updated_at: at };
   await transaction.insertInto("scim_groups").values(row).execute();
-  const { added } = await changeMembers(under, id, members);
-  await takeGroups(under, added);
+  const { added } = await changeMembers(context, id, members);
+  await applyGroupRights(context, added);
   log.record("create", `directory group ${displayName}`, null, { ...viewOf(row), members_added: added.length });
   return await groupOf(transaction, row, true);
 }
 
 export async function changeScimGroup(
-  under: SealedWrite,
+  context: SealedWrite,
   id: string,
   change: (before: ScimGroup) => ScimGroupChange,
 ): Promise<ScimGroup> {
-  const { transaction, log, at } = under;
-  const before = await presentRow(transaction, id);
+  const { transaction, log, at } = context;
+  const before = await requireRow(transaction, id);
   const { displayName, externalId, members } = change(await groupOf(transaction, before, false));
   const after: GroupRow = {
     ...before,
@@ -101,7 +105,7 @@ export async function changeScimGroup(
     updated_at: at,
   };
   if (after.name_key !== before.name_key) await refuseTakenName(transaction, after.display_name, id);
-  const { added, removed } = await changeMembers(under, id, members);
+  const { added, removed } = await changeMembers(context, id, members);
   const isNamed = after.display_name !== before.display_name;
   if (isNamed || after.external_id !== before.external_id || added.length + removed.length > 0) {
     const { display_name, name_key, external_id, version, updated_at } = after;
@@ -109,27 +113,30 @@ export async function changeScimGroup(
     await setColumns(transaction, "scim_groups", { id }, columns);
     const counted = { members_added: added.length, members_removed: removed.length };
     log.record("update", `directory group ${before.display_name}`, viewOf(before), { ...viewOf(after), ...counted });
-    // Another name may give others rights, to everybody who is in it.
-    await takeGroups(under, isNamed ? [...(await memberIds(transaction, id)), ...removed] : [...added, ...removed]);
+    // A new name may match other rules, for all members.
+    await applyGroupRights(
+      context,
+      isNamed ? [...(await memberIds(transaction, id)), ...removed] : [...added, ...removed],
+    );
   }
-  return await groupOf(transaction, await presentRow(transaction, id), false);
+  return await groupOf(transaction, await requireRow(transaction, id), false);
 }
 
 export async function removeScimGroup(
-  under: SealedWrite,
+  context: SealedWrite,
   id: string,
   check: (before: ScimGroup) => void,
 ): Promise<void> {
-  const { transaction, log } = under;
-  const before = await presentRow(transaction, id);
+  const { transaction, log } = context;
+  const before = await requireRow(transaction, id);
   check(await groupOf(transaction, before, false));
-  const { removed } = await changeMembers(under, id, [{ what: "set", userIds: [] }]);
+  const { removed } = await changeMembers(context, id, [{ what: "set", userIds: [] }]);
   await deleteRows(transaction, "scim_groups", { id });
-  await takeGroups(under, removed);
+  await applyGroupRights(context, removed);
   log.record("remove", `directory group ${before.display_name}`, viewOf(before), null);
 }
 
-/** Adding somebody who is there and removing somebody who is not change nothing. Throws for somebody whom the directory does not have here. */
+/** Throws for a user who was not created by SCIM. */
 async function changeMembers({ transaction }: AuditedWrite, groupId: string, changes: readonly ScimMemberChange[]) {
   const touched = new Map<string, boolean>();
   for (const { what, userIds } of changes) {
@@ -141,13 +148,22 @@ async function changeMembers({ transaction }: AuditedWrite, groupId: string, cha
   const held = new Set(await memberIds(transaction, groupId, wanted));
   const added = wanted.filter((id) => touched.get(id) === true && !held.has(id));
   const removed = wanted.filter((id) => touched.get(id) === false && held.has(id));
-  await refuseUnknown(transaction, added);
+  const existing = await findRows(transaction, "scim_users", { user_id: added, removed_at: null });
+  const userIds = new Set(existing.map((row) => row.user_id));
+  const missing = added.find((id) => !userIds.has(id));
+  if (missing !== undefined) {
+    throw new Failure("invalid_request", `There is no user ${missing.slice(0, 128)}.`, { param: "members" });
+  }
   await deleteRows(transaction, "scim_members", { group_id: groupId, user_id: removed });
   for (const chunk of chunksOf(added)) {
     const rows = chunk.map((userId) => ({ group_id: groupId, user_id: userId }));
     await transaction.insertInto("scim_members").values(rows).execute();
   }
-  if (added.length > 0) await refuseTooManyMembers(transaction, groupId);
+  const members = transaction.selectFrom("scim_members").where("group_id", "=", groupId);
+  if (added.length > 0 && (await countRows(members)) > bounds.scimGroupMembersMax) {
+    const message = `A group has at most ${bounds.scimGroupMembersMax} members.`;
+    throw new Failure("invalid_request", message, { param: "members" });
+  }
   return { added, removed };
 }
 
@@ -160,46 +176,22 @@ async function memberIds(
   return (await findRows(transaction, "scim_members", where)).map((row) => row.user_id);
 }
 
-async function refuseUnknown(transaction: Connection, userIds: readonly string[]): Promise<void> {
-  const rows = await findRows(transaction, "scim_users", { user_id: userIds, removed_at: null });
-  const known = new Set(rows.map((row) => row.user_id));
-  const missing = userIds.find((id) => !known.has(id));
-  if (missing === undefined) return;
-  throw new Failure("invalid_request", `There is no user ${missing.slice(0, 128)}.`, { param: "members" });
-}
-
-async function refuseTooManyMembers(transaction: Connection, groupId: string): Promise<void> {
-  const count = await countRows(transaction.selectFrom("scim_members").where("group_id", "=", groupId));
-  if (count <= bounds.scimGroupMembersMax) return;
-  throw new Failure("invalid_request", `A group has at most ${bounds.scimGroupMembersMax} members.`, {
-    param: "members",
-  });
-}
-
 async function refuseTakenName(transaction: Connection, displayName: string, own: string | null): Promise<void> {
   const row = await findRow(transaction, "scim_groups", { name_key: nameKey(displayName) });
   if (row === undefined || row.id === own) return;
-  throw new Failure("conflict", `There is a group ${displayName} already.`, { param: "displayName" });
+  throw new Failure("conflict", `There is already a group ${displayName}.`, { param: "displayName" });
 }
 
-async function refuseTooMany(transaction: Connection): Promise<void> {
-  const count = await countRows(transaction.selectFrom("scim_groups"));
-  if (count < bounds.scimGroupsMax) return;
-  throw new Failure("conflict", `There are ${count} groups by SCIM, the most there may be.`);
-}
-
-async function presentRow(transaction: Connection, id: string): Promise<GroupRow> {
-  const row = await findRow(transaction, "scim_groups", { id });
-  if (row === undefined) throw new Failure("not_found", "There is no such resource.");
-  return row;
+async function requireRow(transaction: Connection, id: string): Promise<GroupRow> {
+  return orNotFound(await findRow(transaction, "scim_groups", { id }), "resource", null);
 }
 
 async function groupOf(connection: Connection, row: GroupRow, withMembers: boolean): Promise<ScimGroup> {
   const { name_key: _key, ...columns } = row;
-  return { ...membersOf(columns), members: withMembers ? await peopleIn(connection, row.id) : null };
+  return { ...membersOf(columns), members: withMembers ? await membersIn(connection, row.id) : null };
 }
 
-async function peopleIn(connection: Connection, groupId: string) {
+async function membersIn(connection: Connection, groupId: string) {
   return await connection
     .selectFrom("scim_members")
     .innerJoin("auth_users", "auth_users.id", "scim_members.user_id")
@@ -216,32 +208,32 @@ function viewOf(row: GroupRow) {
 const source = "scim";
 
 /**
- * What the directory's groups give to those whose groups have just changed, by the rules of SCIM, in the same write. Of very many
- * only a mark is made: `settleGroups` goes on after the write, a few at a time, so that nobody waits long behind it.
+ * Applies the rules of SCIM to users whose groups have changed. Many users are only marked; `reapplyGroupRights` handles them after
+ * the transaction, so that it blocks no other write for long.
  */
-export async function takeGroups(under: SealedWrite, userIds: readonly string[]): Promise<void> {
+export async function applyGroupRights(context: SealedWrite, userIds: readonly string[]): Promise<void> {
   if (userIds.length <= bounds.rightsAtOnceMax) {
-    for (const userId of userIds) await takeGroupsOf(under, userId);
+    for (const userId of userIds) await applyGroupRightsTo(context, userId);
     return;
   }
-  await setColumns(under.transaction, "person_claims", { source, user_id: userIds }, { rules_digest: "" });
+  await setColumns(context.transaction, "person_claims", { source, user_id: userIds }, { rules_digest: "" });
 }
 
-/** Puts everybody whom SCIM has here under its rules who is not yet: after a change of the rules, or of large groups. */
-export async function settleGroups(options: SealedDirectory): Promise<void> {
+/** Applies the rules of SCIM to all users to whom the current rules were not applied yet. */
+export async function reapplyGroupRights(options: SealedDirectory): Promise<void> {
   const { kysely } = options.database;
   for (let after = ""; ; ) {
-    const people = await waiting(kysely, await rulesOf(kysely, options.vault, source), after);
+    const people = await usersWithOldRules(kysely, await rulesOf(kysely, options.vault, source), after);
     const last = people.at(-1);
     if (last === undefined) return;
     after = last;
-    await auditedWrite(options, { actor: "rules of SCIM", ip: null }, async (under) => {
-      for (const userId of people) await takeGroupsOf(under, userId);
+    await auditedWrite(options, { actor: "rules of SCIM", ip: null }, async (context) => {
+      for (const userId of people) await applyGroupRightsTo(context, userId);
     });
   }
 }
 
-async function waiting(
+async function usersWithOldRules(
   connection: Connection,
   rules: readonly RightsRule[],
   after: string,
@@ -265,8 +257,8 @@ async function waiting(
   return rows.map((row) => row.user_id);
 }
 
-async function takeGroupsOf(under: SealedWrite, userId: string): Promise<void> {
-  const { transaction, log } = under;
+async function applyGroupRightsTo(context: SealedWrite, userId: string): Promise<void> {
+  const { transaction, log } = context;
   const rows = await transaction
     .selectFrom("scim_members")
     .innerJoin("scim_groups", "scim_groups.id", "scim_members.group_id")
@@ -276,13 +268,13 @@ async function takeGroupsOf(under: SealedWrite, userId: string): Promise<void> {
     .limit(bounds.scimGroupsOfUserMax)
     .execute();
   const groups = rows.map((row) => row.display_name);
-  const kept = await takeClaims(under, { userId, source, claims: { groups } });
+  const kept = await applyClaims(context, { userId, source, claims: { groups } });
   if (kept.length === 0) return;
   const { email } = await userRow(transaction, userId);
   log.note({ action: "update", object: `user ${email}`, workspaceId: null, after: { scim: kept } });
 }
 
-/** What is equal in upper and lower case. */
+/** Names are compared ignoring case. */
 export function nameKey(name: string): string {
   return name.toLowerCase();
 }

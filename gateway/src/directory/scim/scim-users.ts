@@ -2,40 +2,38 @@ import { bounds, Failure } from "#core/index.ts";
 import type { AuditedWrite, Connection } from "#storage/tables.ts";
 import { readFilePeople, refuseFilePeople } from "../people/file-people.ts";
 import { insertUser } from "../people/new-users.ts";
-import { dropResets, type UserRow, userRow, userView } from "../people/people-rows.ts";
+import { deleteResetLinks, type UserRow, userRow, userView } from "../people/people-rows.ts";
 import { removeToken } from "../people/tokens.ts";
 import { changeUser } from "../people/users.ts";
+import { orNotFound } from "../refusals.ts";
 import { countRows, deleteRows, findRow, findRows, putRow, setColumns } from "../rows.ts";
 import type { Directory, SealedWrite, Write } from "../store.ts";
 import { type ScimList, type ScimPage, userCondition } from "./scim-filter.ts";
-import { nameKey, takeGroups } from "./scim-groups.ts";
+import { applyGroupRights, nameKey } from "./scim-groups.ts";
 
-/** What a directory said of somebody beyond what is used here; kept to be answered with. Names as in RFC 7643. */
+/** Attributes (RFC 7643) that are only stored and returned. */
 type ScimAttributes = Readonly<Record<string, unknown>>;
 
-/** A user as a directory wants one. */
 export interface ScimUserForm {
   readonly userName: string;
   readonly externalId: string | null;
   readonly active: boolean;
-  /** Lower case: what they are known by here. */
+  /** Lower case. */
   readonly email: string;
-  /** What they are called here. */
   readonly name: string;
   readonly attributes: ScimAttributes;
 }
 
 export interface ScimUser extends ScimUserForm {
-  /** Of the person; the same as everywhere else. */
+  /** The user's id, as everywhere else. */
   readonly id: string;
   readonly groups: readonly { readonly id: string; readonly displayName: string }[];
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Another with each change. */
   readonly version: number;
 }
 
-/** In the order in which they came. */
+/** Oldest first. */
 export async function listScimUsers(
   { database: { kysely: connection } }: Directory,
   page: ScimPage,
@@ -54,19 +52,22 @@ export async function oneScimUser(connection: Connection, id: string): Promise<S
   return row === null ? null : ((await scimUsersOf(connection, [row]))[0] ?? null);
 }
 
-/** Connects somebody who is there by their address, unless they are an administrator or the config file's. */
-export async function createScimUser(under: Write, form: ScimUserForm): Promise<ScimUser> {
-  const { transaction, at } = under;
+/** An existing user with the same address is connected, unless they are an administrator or managed by the config file. */
+export async function createScimUser(context: Write, form: ScimUserForm): Promise<ScimUser> {
+  const { transaction, at } = context;
   await refuseTakenName(transaction, form.userName, null);
-  await refuseTooMany(transaction);
-  const known = await findRow(transaction, "auth_users", { email: form.email });
-  if (known !== undefined) await refuseConnection(transaction, known);
+  const count = await countRows(transaction.selectFrom("scim_users").where("removed_at", "is", null));
+  if (count >= bounds.scimUsersMax) {
+    throw new Failure("conflict", `There are ${count} users from SCIM, the maximum.`);
+  }
+  const existing = await findRow(transaction, "auth_users", { email: form.email });
+  if (existing !== undefined) await refuseConnection(transaction, existing);
   const { email, name } = form;
-  const userId = known?.id ?? (await insertUser(under, { email, name, passwordHash: null, grants: [] }));
+  const userId = existing?.id ?? (await insertUser(context, { email, name, passwordHash: null, grants: [] }));
   const before = await findRow(transaction, "scim_users", { user_id: userId });
   const columns = {
     ...columnsOf(form),
-    made: before?.made ?? (known === undefined ? 1 : 0),
+    made: before?.made ?? (existing === undefined ? 1 : 0),
     deactivated: before?.deactivated ?? 0,
     removed_at: null,
     version: (before?.version ?? 0) + 1,
@@ -74,118 +75,114 @@ export async function createScimUser(under: Write, form: ScimUserForm): Promise<
     updated_at: at,
   };
   await putRow(transaction, "scim_users", { user_id: userId }, columns);
-  if (known !== undefined) await rename(under, known, form);
-  await setActive(under, userId, form.active);
-  return await written(transaction, userId);
+  if (existing !== undefined) await updateNameAndEmail(context, existing, form);
+  await setActive(context, userId, form.active);
+  return await requireScimUser(transaction, userId);
 }
 
-/** `change` may throw; then nothing happens. */
+/** If `change` throws, nothing changes. */
 export async function changeScimUser(
-  under: Write,
+  context: Write,
   id: string,
   change: (before: ScimUser) => ScimUserForm,
 ): Promise<ScimUser> {
-  const { transaction, at } = under;
-  const row = await presentRow(transaction, id);
-  const before = await written(transaction, id);
+  const { transaction, at } = context;
+  const row = await requireRow(transaction, id);
+  const before = await requireScimUser(transaction, id);
   const form = change(before);
   if (isSame(before, form)) return before;
   await refuseFilePeople(transaction, "users", id, `user ${row.email}`);
   if (nameKey(form.userName) !== nameKey(row.user_name)) await refuseTakenName(transaction, form.userName, id);
   const columns = { ...columnsOf(form), version: row.version + 1, updated_at: at };
   await setColumns(transaction, "scim_users", { user_id: id }, columns);
-  await rename(under, await userRow(transaction, id), form);
-  await setActive(under, id, form.active);
-  return await written(transaction, id);
+  await updateNameAndEmail(context, await userRow(transaction, id), form);
+  await setActive(context, id, form.active);
+  return await requireScimUser(transaction, id);
 }
 
-/** The person stays, disabled and with what they did; the directory finds them no more. `check` may throw. */
-export async function removeScimUser(under: SealedWrite, id: string, check: (before: ScimUser) => void): Promise<void> {
-  const { transaction, at } = under;
-  const row = await presentRow(transaction, id);
-  check(await written(transaction, id));
+/** Disables the user, and removes them from SCIM. If `check` throws, nothing changes. */
+export async function removeScimUser(
+  context: SealedWrite,
+  id: string,
+  check: (before: ScimUser) => void,
+): Promise<void> {
+  const { transaction, at } = context;
+  const row = await requireRow(transaction, id);
+  check(await requireScimUser(transaction, id));
   await refuseFilePeople(transaction, "users", id, `user ${row.email}`);
-  await setActive(under, id, false);
+  await setActive(context, id, false);
   await deleteRows(transaction, "scim_members", { user_id: id });
-  await takeGroups(under, [id]);
+  await applyGroupRights(context, [id]);
   const columns = { name_key: null, removed_at: at, version: row.version + 1, updated_at: at };
   await setColumns(transaction, "scim_users", { user_id: id }, columns);
 }
 
 /**
- * Whoever is switched off loses what they opened and what would open again: sessions, agents, tokens, links; their keys are
- * disabled, since nobody is there to be asked. Who was disabled here by hand is not enabled from elsewhere.
+ * Deactivation disables the user and their keys, and ends or deletes sessions, agents, tokens and invitations. A user who was
+ * disabled by hand cannot be enabled by SCIM.
  */
-async function setActive(under: AuditedWrite, userId: string, active: boolean): Promise<void> {
-  const { transaction } = under;
+async function setActive(context: AuditedWrite, userId: string, active: boolean): Promise<void> {
+  const { transaction } = context;
   const { disabled } = await userRow(transaction, userId);
   if (active === (disabled === 0)) return;
-  const row = await presentRow(transaction, userId);
+  const row = await requireRow(transaction, userId);
   if (active) {
     if (row.deactivated === 0) return;
-    await changeUser(under, userId, { disabled: false });
+    await changeUser(context, userId, { disabled: false });
   } else {
-    await changeUser(under, userId, { disabled: true, keys: "disable" });
-    await dropTokens(under, userId);
+    await changeUser(context, userId, { disabled: true, keys: "disable" });
+    await revokeTokens(context, userId);
     await deleteRows(transaction, "invitations", { invited_by: userId });
   }
   await setColumns(transaction, "scim_users", { user_id: userId }, { deactivated: active ? 0 : 1 });
 }
 
-/** Those that the config file names are its own; they do nothing while their owner is disabled. */
-async function dropTokens(under: AuditedWrite, userId: string): Promise<void> {
-  const kept = (await readFilePeople(under.transaction)).tokens;
-  const tokens = await findRows(under.transaction, "admin_tokens", { owner_id: userId }, "id");
-  for (const { id } of tokens) if (!kept.includes(id)) await removeToken(under, id);
+/** Tokens of the config file stay; they are not valid while their owner is disabled. */
+async function revokeTokens(context: AuditedWrite, userId: string): Promise<void> {
+  const kept = (await readFilePeople(context.transaction)).tokens;
+  const tokens = await findRows(context.transaction, "admin_tokens", { owner_id: userId }, "id");
+  for (const { id } of tokens) if (!kept.includes(id)) await removeToken(context, id);
 }
 
-/** Name and address as the directory says them now. */
-async function rename({ transaction, log, at }: AuditedWrite, before: UserRow, form: ScimUserForm): Promise<void> {
+async function updateNameAndEmail(
+  { transaction, log, at }: AuditedWrite,
+  before: UserRow,
+  form: ScimUserForm,
+): Promise<void> {
   const { email, name } = form;
   if (before.email === email && before.name === name) return;
   if (before.email !== email) {
     const other = await findRow(transaction, "auth_users", { email });
-    if (other !== undefined) throw taken("emails", `There is a user ${email} already.`);
-    // A link was handed to whoever reads the old address.
-    await dropResets(transaction, before.id);
+    if (other !== undefined) throw conflictOf("emails", `There is already a user ${email}.`);
+    // The owner of the old address may have a link.
+    await deleteResetLinks(transaction, before.id);
   }
   const columns = { email, name, updated_at: new Date(at).toISOString() };
   await setColumns(transaction, "auth_users", { id: before.id }, columns);
   log.record("update", `user ${before.email}`, userView(before), userView({ ...before, email, name }));
 }
 
-/** An address alone takes over nobody who governs the installation, and nobody whom the config file owns. */
-async function refuseConnection(transaction: Connection, known: UserRow): Promise<void> {
-  const { email } = known;
-  const connected = await scimUserRow(transaction, known.id);
-  if (connected !== null) throw taken("emails", `There is a user ${email} already.`);
-  if (known.administrator === 1) {
-    throw taken("emails", `${email} is an administrator here, whom SCIM does not take over. See docs/scim.md.`);
+async function refuseConnection(transaction: Connection, user: UserRow): Promise<void> {
+  const { email } = user;
+  const connected = await scimUserRow(transaction, user.id);
+  if (connected !== null) throw conflictOf("emails", `There is already a user ${email}.`);
+  if (user.administrator === 1) {
+    throw conflictOf("emails", `${email} is an administrator and cannot be managed by SCIM. See docs/scim.md.`);
   }
-  await refuseFilePeople(transaction, "users", known.id, `user ${email}`);
+  await refuseFilePeople(transaction, "users", user.id, `user ${email}`);
 }
 
 async function refuseTakenName(transaction: Connection, userName: string, own: string | null): Promise<void> {
   const row = await findRow(transaction, "scim_users", { name_key: nameKey(userName) });
-  if (row !== undefined && row.user_id !== own) throw taken("userName", `There is a user ${userName} already.`);
+  if (row !== undefined && row.user_id !== own) throw conflictOf("userName", `There is already a user ${userName}.`);
 }
 
-async function refuseTooMany(transaction: Connection): Promise<void> {
-  const count = await countRows(transaction.selectFrom("scim_users").where("removed_at", "is", null));
-  if (count < bounds.scimUsersMax) return;
-  throw new Failure("conflict", `There are ${count} users by SCIM, the most there may be.`);
+async function requireRow(transaction: Connection, id: string): Promise<ScimUserRow> {
+  return orNotFound(await scimUserRow(transaction, id), "resource", null);
 }
 
-async function presentRow(transaction: Connection, id: string): Promise<ScimUserRow> {
-  const row = await scimUserRow(transaction, id);
-  if (row === null) throw new Failure("not_found", "There is no such resource.");
-  return row;
-}
-
-async function written(transaction: Connection, id: string): Promise<ScimUser> {
-  const user = await oneScimUser(transaction, id);
-  if (user === null) throw new Failure("not_found", "There is no such resource.");
-  return user;
+async function requireScimUser(transaction: Connection, id: string): Promise<ScimUser> {
+  return orNotFound(await oneScimUser(transaction, id), "resource", null);
 }
 
 function columnsOf({ userName: user_name, externalId: external_id, attributes }: ScimUserForm) {
@@ -198,11 +195,11 @@ function isSame(before: ScimUser, form: ScimUserForm): boolean {
   return isSameText && plainly.every((name) => before[name] === form[name]);
 }
 
-function taken(param: string, message: string): Failure {
+function conflictOf(param: string, message: string): Failure {
   return new Failure("conflict", message, { param });
 }
 
-/** Those that a directory has here now, with what the person's own row says. */
+/** Without users who were removed from SCIM. */
 function scimUserRows(connection: Connection) {
   return connection
     .selectFrom("scim_users")
@@ -219,7 +216,6 @@ async function scimUserRow(connection: Connection, id: string): Promise<ScimUser
   return row ?? null;
 }
 
-/** With the groups that they are in. */
 async function scimUsersOf(connection: Connection, rows: readonly ScimUserRow[]): Promise<readonly ScimUser[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.user_id);
@@ -245,7 +241,7 @@ async function scimUsersOf(connection: Connection, rows: readonly ScimUserRow[])
       .map(({ id, display_name }) => ({ id, displayName: display_name })),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    // The console may disable them too, and nothing is written here then.
+    // The console can disable a user without a new version.
     version: 2 * row.version + row.disabled,
   }));
 }

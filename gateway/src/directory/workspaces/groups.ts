@@ -41,44 +41,44 @@ export async function groups(
 }
 
 export async function addGroup(
-  under: ControlWrite,
+  context: ControlWrite,
   workspaceId: string,
   wanted: GroupChange & { readonly name: string },
 ): Promise<ConsoleGroup> {
-  const { transaction } = under;
+  const { transaction } = context;
   const workspace = await workspaceOf(transaction, workspaceId);
   refuseSuspended(workspace, `workspace ${workspace.slug}`);
   refuseProblems(await grantProblems(transaction, wanted.pass_through));
-  const group = groupRow(under, wanted, workspaceId);
+  const group = groupRow(context, wanted, workspaceId);
   await refuseTakenName(transaction, group);
-  await insertRows(under, groupObject(workspace.slug), [group]);
+  await insertRows(context, groupObject(workspace.slug), [group]);
   refuseProblems(await groupCountProblems(transaction, workspaceId));
   return consoleGroup(group, 0);
 }
 
 export async function updateGroup(
-  under: ControlWrite,
+  context: ControlWrite,
   workspaceId: string,
   idOrName: string,
   change: GroupChange,
 ): Promise<ConsoleGroup> {
-  const { transaction } = under;
+  const { transaction } = context;
   const workspace = await workspaceOf(transaction, workspaceId);
   const before = await groupOf(transaction, workspaceId, idOrName);
   refuseFileOwned(before, `group ${before.name}`);
   refuseProblems(await grantProblems(transaction, change.pass_through, patternsOf(before.pass_through)));
   const after: GroupRow = { ...before, name: change.name ?? before.name, ...changedGrants(before, change) };
   if (after.name !== before.name) await refuseTakenName(transaction, after);
-  await updateRow(under, groupObject(workspace.slug), { before, after });
+  await updateRow(context, groupObject(workspace.slug), { before, after });
   return consoleGroup(after, (await keysOf(transaction, after.id)).inUse);
 }
 
 /**
- * Its revoked keys move to the group `default`, or else to the first by name. Throws `conflict` while it has other keys, or is the
- * last group.
+ * Revoked and suspended keys move to the group `default`, or else to the first by name, since they can still be looked up. Throws
+ * `conflict` while the group has keys in use, or is the last group.
  */
-export async function removeGroup(under: ControlWrite, workspaceId: string, idOrName: string): Promise<void> {
-  const { transaction } = under;
+export async function removeGroup(context: ControlWrite, workspaceId: string, idOrName: string): Promise<void> {
+  const { transaction } = context;
   const workspace = await workspaceOf(transaction, workspaceId);
   const row = await groupOf(transaction, workspaceId, idOrName);
   refuseFileDeclared(row, `group ${row.name}`);
@@ -87,14 +87,13 @@ export async function removeGroup(under: ControlWrite, workspaceId: string, idOr
     const message = `The group ${row.name} has ${keys.inUse} keys in use. Move them to another group or revoke them first.`;
     throw new Failure("conflict", message);
   }
-  // Its revoked and suspended keys stay to be looked up.
-  const heir = await firstGroup(transaction, workspaceId, row.id);
-  if (heir === undefined) {
-    throw new Failure("conflict", `The group ${row.name} is the last of its workspace. Make another one first.`);
+  const target = await firstGroup(transaction, workspaceId, row.id);
+  if (target === undefined) {
+    throw new Failure("conflict", `The group ${row.name} is the last of its workspace. Create another one first.`);
   }
-  await setColumns(transaction, "api_keys", { group_id: row.id }, { group_id: heir.id });
-  const moved = { idle_keys: keys.idle, idle_keys_moved_to: heir.name };
-  await removeRows(under, groupObject(workspace.slug), [row], moved);
+  await setColumns(transaction, "api_keys", { group_id: row.id }, { group_id: target.id });
+  const moved = { idle_keys: keys.idle, idle_keys_moved_to: target.name };
+  await removeRows(context, groupObject(workspace.slug), [row], moved);
 }
 
 async function keysOf(connection: Connection, groupId: string) {
@@ -110,7 +109,7 @@ async function refuseTakenName(connection: Connection, group: GroupRow): Promise
   throw new Failure("conflict", `There is already a group called ${group.name} in this workspace.`, { param: "name" });
 }
 
-/** Asked once the new groups stand. */
+/** Call after inserting the new groups. */
 export async function groupCountProblems(connection: Connection, workspaceId: string): Promise<readonly Problem[]> {
   const n = await countRows(
     connection.selectFrom("groups").where("workspace_id", "=", workspaceId).where("managed_by", "!=", "suspended"),

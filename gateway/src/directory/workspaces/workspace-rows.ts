@@ -1,7 +1,6 @@
 import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
 import type { ConsoleGroup, ConsoleWorkspace } from "@sluice/contract/console";
 import { defaultGroupName } from "@sluice/contract/words";
-import { Failure } from "#core/index.ts";
 import {
   type AuditedObject,
   budgetOf,
@@ -13,10 +12,11 @@ import {
   scopeColumns,
 } from "#storage/tables.ts";
 import type { Problem } from "../refusals.ts";
+import { orNotFound } from "../refusals.ts";
 import { findRow, findRows, not } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 
-/** A workspace as it is stored, without the role of the user who asks. */
+/** A workspace without the role of the caller. */
 export type StoredWorkspace = Omit<ConsoleWorkspace, "role">;
 
 /** A field that is left out does not change. In a new object: all models, no pass-through, no limits. */
@@ -30,20 +30,18 @@ export interface ScopeChange {
 export type WorkspaceRow = Row<"workspaces">;
 export type GroupRow = Row<"groups">;
 
-/** The patterns of a new workspace or group. */
 const everyModel = JSON.stringify(["*"]);
 
-/** Workspaces as every writer writes them. */
 export const workspaceObject: AuditedObject<"workspaces"> = {
   table: "workspaces",
   idColumn: "id",
   label: (row) => `workspace ${row.slug}`,
-  view: (row) => scopeView(row),
+  view: scopeView,
   workspaceOf: (row) => row.id,
   notify: (log) => log.configChanged(),
 };
 
-/** A new workspace, or what the config file makes of one. */
+/** `before` undefined: a new workspace. */
 export function workspaceRow(
   context: ControlWrite,
   fields: ScopeChange & {
@@ -61,7 +59,7 @@ export function workspaceRow(
   };
 }
 
-/** A new group, or what the config file makes of one. */
+/** `before` undefined: a new group. */
 export function groupRow(
   context: ControlWrite,
   fields: ScopeChange & { readonly name: string },
@@ -87,7 +85,6 @@ function scopeRow(
   };
 }
 
-/** What a change makes of the grants and limits of a workspace or a group. */
 export function changedGrants(before: WorkspaceRow | GroupRow, change: ScopeChange) {
   return {
     models: patternsText(change.models) ?? before.models,
@@ -96,13 +93,13 @@ export function changedGrants(before: WorkspaceRow | GroupRow, change: ScopeChan
   };
 }
 
-/** Groups as every writer writes them. `slugs`: of the workspace, or of several by id. */
+/** `slugs`: the workspace's slug, or the slugs of several workspaces by id. */
 export function groupObject(slugs: string | ReadonlyMap<string, string>): AuditedObject<"groups"> {
   return {
     table: "groups",
     idColumn: "id",
     label: (row) => `group ${slugIn(slugs, row.workspace_id)}/${row.name}`,
-    view: (row) => scopeView(row),
+    view: scopeView,
     workspaceOf: (row) => row.workspace_id,
     notify: (log) => log.configChanged(),
   };
@@ -122,7 +119,7 @@ function scopeView(row: WorkspaceRow | GroupRow) {
   };
 }
 
-/** Workspaces with how much is in each: groups, keys in use, members. */
+/** Workspaces with the numbers of their groups, keys in use and members. */
 export function countedWorkspaces(connection: Connection) {
   return connection
     .selectFrom("workspaces")
@@ -152,15 +149,14 @@ type CountedWorkspaceRow = WorkspaceRow & Record<"groups" | "keys" | "members", 
 
 export function storedWorkspace(row: CountedWorkspaceRow): StoredWorkspace {
   const counts = { groups: Number(row.groups), keys: Number(row.keys), members: Number(row.members) };
-  return { ...shownScope(row), slug: row.slug, enabled: row.enabled === 1, ...counts };
+  return { ...consoleScope(row), slug: row.slug, enabled: row.enabled === 1, ...counts };
 }
 
 export function consoleGroup(row: GroupRow, keys: number): ConsoleGroup {
-  return { ...shownScope(row), keys };
+  return { ...consoleScope(row), keys };
 }
 
-/** What a workspace and a group are both shown with. */
-function shownScope(row: WorkspaceRow | GroupRow) {
+function consoleScope(row: WorkspaceRow | GroupRow) {
   const { id, name, managed_by, created_at } = row;
   return {
     ...{ id, name, managed_by, created_at },
@@ -171,55 +167,42 @@ function shownScope(row: WorkspaceRow | GroupRow) {
   };
 }
 
-/** The workspace of a write, which its row in the transaction is looked up for. */
+/** Throws `not_found` when there is no such workspace. */
 export async function workspaceOf(connection: Connection, id: string): Promise<WorkspaceRow> {
-  const row = await findRow(connection, "workspaces", { id });
-  if (row === undefined) throw new Failure("not_found", "There is no such workspace.", { param: "workspace" });
-  return row;
+  return orNotFound(await findRow(connection, "workspaces", { id }), "workspace");
 }
 
-/** The same by id or name. Throws `not_found` when there is none. */
+/** Throws `not_found` when there is no such group. */
 export async function groupOf(connection: Connection, workspaceId: string, idOrName: string): Promise<GroupRow> {
-  const row = await groupIn(connection, workspaceId, idOrName);
-  if (row === null) throw new Failure("not_found", "There is no such group in this workspace.", { param: "group" });
-  return row;
+  return orNotFound(await groupIn(connection, workspaceId, idOrName), "group in this workspace", "group");
 }
 
-/** A group of this workspace, by id or name; null when there is none. An id always holds `_`, which no name does. */
-export async function groupIn(connection: Connection, workspaceId: string, idOrName: string): Promise<GroupRow | null> {
-  const row = await connection
+/** An id always contains `_`, which no name does. */
+export async function groupIn(connection: Connection, workspaceId: string, idOrName: string) {
+  return await connection
     .selectFrom("groups")
     .selectAll()
     .where("workspace_id", "=", workspaceId)
     .where((eb) => eb.or([eb("id", "=", idOrName), eb("name", "=", idOrName)]))
     .executeTakeFirst();
-  return row ?? null;
 }
 
-/** The group `default`, else the first by name. `going`: a group to leave out. */
-export async function firstGroup(
-  connection: Connection,
-  workspaceId: string,
-  going: string | null = null,
-): Promise<GroupRow | undefined> {
-  const groups = await findRows(connection, "groups", { workspace_id: workspaceId, id: not(going) }, "name");
+/** The group `default`, else the first by name. */
+export async function firstGroup(connection: Connection, workspaceId: string, exceptId: string | null = null) {
+  const groups = await findRows(connection, "groups", { workspace_id: workspaceId, id: not(exceptId) }, "name");
   return groups.find(({ name }) => name === defaultGroupName) ?? groups[0];
 }
 
-/**
- * A grant names a provider that is there, so that a mistyped one is heard of and none waits for somebody who makes it later.
- * `before` was granted already and may be sent back with the rest.
- */
+/** Grants must name existing providers. Names in `before` may stay, even if their provider is gone. */
 export async function grantProblems(
   connection: Connection,
   granted: readonly string[] | undefined,
   before: readonly string[] = [],
 ): Promise<readonly Problem[]> {
-  const known = new Set(before);
-  const asked = [...new Set(granted)].filter((id) => !known.has(id));
-  const rows = await findRows(connection, "providers", { id: asked, managed_by: not("suspended") });
-  for (const { id } of rows) known.add(id);
+  const added = (granted ?? []).filter((id) => !before.includes(id));
+  const rows = await findRows(connection, "providers", { id: added, managed_by: not("suspended") });
+  const valid = new Set([...before, ...rows.map(({ id }) => id)]);
   return (granted ?? []).flatMap((id, at) =>
-    known.has(id) ? [] : [{ path: ["pass_through", at], message: `there is no provider "${id}"` }],
+    valid.has(id) ? [] : [{ path: ["pass_through", at], message: `there is no provider "${id}"` }],
   );
 }

@@ -1,17 +1,8 @@
 import { defaultGroupName, nameLettersMax, slugPattern, slugRule } from "@sluice/contract/words";
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
 import type { Paged } from "#ports/index.ts";
-import {
-  type AuditedWrite,
-  type Connection,
-  contains,
-  cutPage,
-  insertRows,
-  patternsOf,
-  removeRows,
-  updateRow,
-} from "#storage/tables.ts";
-import { refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
+import { type Connection, contains, cutPage, insertRows, patternsOf, removeRows, updateRow } from "#storage/tables.ts";
+import { type Problem, refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
 import { deleteRows, findRow, not } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import {
@@ -40,7 +31,7 @@ interface WorkspaceChange extends ScopeChange {
 }
 
 interface WorkspaceFilter {
-  /** Only these ids. null: all workspaces. */
+  /** null: all workspaces. */
   readonly ids: readonly string[] | null;
   /** Part of the slug or the name. */
   readonly search?: string | undefined;
@@ -79,31 +70,31 @@ export async function listWorkspaces(
   return { data: page.map(storedWorkspace), next };
 }
 
-/** Makes a workspace with its first group, `default`. */
-export async function addWorkspace(under: ControlWrite, wanted: NewWorkspace): Promise<StoredWorkspace> {
-  checkName(wanted);
-  if (!slugPattern.test(wanted.slug)) throw wrong("slug", slugRule);
-  const { transaction } = under;
+/** Creates a workspace with its first group, `default`. */
+export async function addWorkspace(context: ControlWrite, wanted: NewWorkspace): Promise<StoredWorkspace> {
+  refuseProblems(nameProblems(wanted));
+  if (!slugPattern.test(wanted.slug)) refuseProblems([{ path: ["slug"], message: slugRule }]);
+  const { transaction } = context;
   refuseProblems(await grantProblems(transaction, wanted.pass_through));
-  const workspace = workspaceRow(under, wanted);
-  const group = groupRow(under, { name: defaultGroupName }, workspace.id);
+  const workspace = workspaceRow(context, wanted);
+  const group = groupRow(context, { name: defaultGroupName }, workspace.id);
   const taken = await oneWorkspace(transaction, "slug", workspace.slug);
   if (taken !== null) {
     refuseSuspended(taken, `workspace ${workspace.slug}`);
     throw new Failure("conflict", `There is already a workspace called ${workspace.slug}.`, { param: "slug" });
   }
-  await insertRows(under, workspaceObject, [workspace]);
-  await insertRows(under, groupObject(workspace.slug), [group]);
+  await insertRows(context, workspaceObject, [workspace]);
+  await insertRows(context, groupObject(workspace.slug), [group]);
   return storedWorkspace({ ...workspace, groups: 1, keys: 0, members: 0 });
 }
 
 export async function updateWorkspace(
-  under: ControlWrite,
+  context: ControlWrite,
   id: string,
   change: WorkspaceChange,
 ): Promise<StoredWorkspace> {
-  checkName(change);
-  const { transaction } = under;
+  refuseProblems(nameProblems(change));
+  const { transaction } = context;
   const before = await workspaceOf(transaction, id);
   refuseFileOwned(before, `workspace ${before.slug}`);
   refuseProblems(await grantProblems(transaction, change.pass_through, patternsOf(before.pass_through)));
@@ -113,77 +104,56 @@ export async function updateWorkspace(
     ...changedGrants(before, change),
     enabled: change.enabled === undefined ? before.enabled : Number(change.enabled),
   };
-  await updateRow(under, workspaceObject, { before, after });
+  await updateRow(context, workspaceObject, { before, after });
   return storedWorkspace(
     await countedWorkspaces(transaction).where("workspaces.id", "=", id).executeTakeFirstOrThrow(),
   );
 }
 
 /**
- * Removes a workspace with its groups, revoked keys, members and notices. Throws `conflict` while it has a key that is not revoked, an
- * open task or an asset group. Ledger entries and ended tasks stay.
+ * Deletes a workspace with its groups, revoked and suspended keys, members and notices. Throws `conflict` while it has a key in
+ * use, an open task or an asset group. Ledger entries, ended tasks and the audit log stay.
  */
-export async function removeWorkspace(under: ControlWrite, id: string): Promise<void> {
-  const row = await workspaceOf(under.transaction, id);
+export async function removeWorkspace(context: ControlWrite, id: string): Promise<void> {
+  const { transaction, log } = context;
+  const row = await workspaceOf(transaction, id);
   refuseFileDeclared(row, `workspace ${row.slug}`);
-  await refuseWorkspaceInUse(under.transaction, row);
-  await removeWorkspaceRows(under, row);
-}
-
-function checkName({ name }: { readonly name?: string | undefined }): void {
-  if (name === undefined || (name.trim() !== "" && name.length <= nameLettersMax)) return;
-  throw wrong("name", `1 to ${nameLettersMax} letters`);
-}
-
-function wrong(param: string, rule: string): Failure {
-  return new Failure("invalid_request", `\`${param}\`: ${rule}`, { param });
-}
-
-/** Throws `conflict` with what stands in the way: a key in use, an open task, an asset group. */
-async function refuseWorkspaceInUse(connection: Connection, workspace: WorkspaceRow): Promise<void> {
-  // The keys of people who signed in go with the workspace.
-  const used = { workspace_id: workspace.id, revoked_at: null, managed_by: not("suspended"), person_id: null };
-  const key = await findRow(connection, "api_keys", used);
-  if (key !== undefined) throw inUse(workspace, `the key ${key.name} is still in use. Revoke its keys first.`);
-  const work = await workLeft(connection, workspace.id);
-  if (work !== null) throw inUse(workspace, work);
-}
-
-/** What a workspace has that would be lost without it, though no key of it is in use; null: nothing. */
-export async function workLeft(connection: Connection, workspaceId: string): Promise<string | null> {
-  const task = await findRow(connection, "tasks", { workspace_id: workspaceId, final: 0 });
-  if (task !== undefined) return `the task ${task.id} has not ended. Cancel it, or wait for it.`;
-  const assets = await findRow(connection, "asset_groups", { workspace_id: workspaceId });
-  // They may stand in an upstream's library too, where removing the row would leave them for ever.
-  return assets === undefined ? null : `it has assets, in ${assets.name}. Remove its asset groups first.`;
-}
-
-/**
- * Takes the workspace with its groups, its revoked and suspended keys, and whoever belongs to it. Ledger entries, ended tasks and the
- * audit log name it by its id and stay.
- */
-async function removeWorkspaceRows(under: AuditedWrite, workspace: WorkspaceRow): Promise<void> {
-  const { transaction, log } = under;
+  // The keys of agent sign-ins are deleted with the workspace.
+  const inUse = { workspace_id: id, revoked_at: null, managed_by: not("suspended"), person_id: null };
+  const key = await findRow(transaction, "api_keys", inUse);
+  const problem =
+    key === undefined ? await openWork(transaction, id) : `the key ${key.name} is still in use. Revoke its keys first.`;
+  if (problem !== null) throw new Failure("conflict", `The workspace ${row.slug} cannot be deleted: ${problem}`);
   const keys = await transaction
     .deleteFrom("api_keys")
-    .where("workspace_id", "=", workspace.id)
+    .where("workspace_id", "=", id)
     .returning(["digest", "old_digest"])
     .execute();
-  await deleteRows(transaction, "groups", { workspace_id: workspace.id });
-  // Its invitations and admin tokens go with its row; who was in it is for the audit log.
+  await deleteRows(transaction, "groups", { workspace_id: id });
+  // Invitations and admin tokens are deleted by the database; the audit log keeps the members.
   const members = await transaction
     .deleteFrom("members")
-    .where("workspace_id", "=", workspace.id)
+    .where("workspace_id", "=", id)
     .returning(["user_id", "role"])
     .execute();
-  await deleteRows(transaction, "notices", { workspace_id: workspace.id });
-  await removeRows(under, workspaceObject, [workspace], { revoked_keys: keys.length, members });
-  for (const key of keys) {
-    log.keyChanged(key.digest);
-    log.keyChanged(key.old_digest);
+  await deleteRows(transaction, "notices", { workspace_id: id });
+  await removeRows(context, workspaceObject, [row], { revoked_keys: keys.length, members });
+  for (const { digest, old_digest } of keys) {
+    log.keyChanged(digest);
+    log.keyChanged(old_digest);
   }
 }
 
-function inUse(workspace: WorkspaceRow, why: string): Failure {
-  return new Failure("conflict", `The workspace ${workspace.slug} cannot be removed: ${why}`);
+function nameProblems({ name }: { readonly name?: string | undefined }): readonly Problem[] {
+  if (name === undefined || (name.trim() !== "" && name.length <= nameLettersMax)) return [];
+  return [{ path: ["name"], message: `must have 1 to ${nameLettersMax} characters` }];
+}
+
+/** A task or asset that would be lost with the workspace; null: none. */
+export async function openWork(connection: Connection, workspaceId: string): Promise<string | null> {
+  const task = await findRow(connection, "tasks", { workspace_id: workspaceId, final: 0 });
+  if (task !== undefined) return `the task ${task.id} has not ended. Cancel it, or wait for it.`;
+  const assets = await findRow(connection, "asset_groups", { workspace_id: workspaceId });
+  // Assets may also be in an upstream's library, where nothing would delete them any more.
+  return assets === undefined ? null : `it has assets, in ${assets.name}. Delete its asset groups first.`;
 }

@@ -3,7 +3,7 @@ import type { IssuerToAsk, RightsStore } from "#directory/index.ts";
 import type { Clock, Observer, SignIn } from "#ports/index.ts";
 
 export interface IssuerRecheckOptions {
-  readonly rights: Pick<RightsStore, "issuersToAsk" | "beginAsking" | "take" | "refuse">;
+  readonly rights: Pick<RightsStore, "issuerChecks" | "beginIssuerCheck" | "applyClaims" | "revokeByIssuer">;
   readonly signIn: Pick<SignIn, "askIssuer" | "issuerPatience">;
   readonly clock: Clock;
   readonly observer: Observer;
@@ -26,7 +26,7 @@ export class IssuerRecheck {
 
   /** Throws `upstream_error` for somebody whose issuer has been silent for longer than its grace. */
   async check(userId: string): Promise<void> {
-    for (const asked of await this.#options.rights.issuersToAsk(userId)) await this.#checkOne(userId, asked);
+    for (const asked of await this.#options.rights.issuerChecks(userId)) await this.#checkOne(userId, asked);
   }
 
   async #checkOne(userId: string, asked: IssuerToAsk): Promise<void> {
@@ -44,7 +44,7 @@ export class IssuerRecheck {
     const asking = this.#asking.get(name);
     // An answer that comes later still counts: the token it brings has taken the place of the one there was.
     if (asking !== undefined) await within(this.#options.clock, bounds.issuerRecheckMs, asking, () => undefined);
-    const [latest] = (await this.#options.rights.issuersToAsk(userId)).filter(({ source }) => source === asked.source);
+    const [latest] = (await this.#options.rights.issuerChecks(userId)).filter(({ source }) => source === asked.source);
     if (latest === undefined || now - latest.saidAt <= patience.graceMs || latest.saidAt >= latest.askedAt) return;
     throw new Failure("upstream_error", "The issuer of your single sign-on does not answer. Try again later.", {
       retryAfterMs: bounds.issuerRecheckMs,
@@ -56,15 +56,15 @@ export class IssuerRecheck {
     const { rights, signIn, observer } = this.#options;
     const source = { actor: `single sign-on ${account}`, ip: null };
     try {
-      if (!(await rights.beginAsking(userId, asked))) return;
+      if (!(await rights.beginIssuerCheck(userId, asked))) return;
       this.counted.asked += 1;
       const answer = await signIn.askIssuer({ account, userId, refreshToken: asked.refreshToken });
       if (answer.kind === "claims") {
         const { claims, refreshToken } = answer;
-        const kept = await rights.take({ userId, source: asked.source, claims, refreshToken }, source);
+        const kept = await rights.applyClaims({ userId, source: asked.source, claims, refreshToken }, source);
         for (const problem of kept) observer.log("warn", "A right could not be taken away.", { account, problem });
       } else {
-        await rights.refuse(userId, asked, source);
+        await rights.revokeByIssuer(userId, asked, source);
         observer.log("info", "An issuer knows somebody no more; their agents are signed out.", { account, userId });
       }
     } catch (thrown) {

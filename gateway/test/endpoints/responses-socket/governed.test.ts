@@ -61,7 +61,7 @@ const headersOf = (frames: readonly Frame[]): Record<string, string> =>
 async function revoke(key: string): Promise<void> {
   await (await gateway.post("/v1/responses", ask, { key })).text();
   const [entry] = await gateway.entries();
-  await gateway.control.controlStore.endKey(entry?.workspaceId ?? "", entry?.keyId ?? "", auditSource);
+  await gateway.control.controlStore.revokeKey(entry?.workspaceId ?? "", entry?.keyId ?? "", auditSource);
 }
 
 test("limits hold for each response, and are told with when to come again; the socket stays", async () => {
