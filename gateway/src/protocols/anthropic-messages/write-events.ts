@@ -1,5 +1,6 @@
-import type { AnswerEvent, BlockHead, Citation, Finish, Seal, Usage } from "#core/index.ts";
-import type { AnswerContext, EventWriter } from "../codec.ts";
+import type { BlockHead, Citation, Seal } from "#core/index.ts";
+import type { AnswerContext } from "../codec.ts";
+import { AnswerWriter } from "../turn/answer-writer.ts";
 import { emptySeal } from "../turn/seal-text.ts";
 import { renderMessagesStreamError } from "./error.ts";
 import { callSealText } from "./read-messages.ts";
@@ -26,87 +27,50 @@ import {
  * Writes message events. A block starts once it has content. message_delta waits for the end, because some vendors report usage after
  * they finish.
  */
-export class MessagesEventWriter implements EventWriter {
-  readonly #context: AnswerContext;
+export class MessagesEventWriter extends AnswerWriter {
   readonly #thinking: boolean;
   readonly #contains = { toolCall: false, refusal: false };
   /** A call before any thinking block gets a mark. */
   #unmarked: boolean;
   #started = false;
-  #ended = false;
   #index = 0;
   #head: BlockHead | null = null;
   #shown = false;
   #seal: Seal | null = null;
   /** Signature of an empty thinking block after other blocks, written only if something follows. */
   #lateSignature: string | null = null;
-  #finish: Finish | null = null;
-  #usage: Usage | null = null;
 
   constructor(context: AnswerContext) {
-    this.#context = context;
+    super(context);
     this.#thinking = wantsThinking(context.turn);
     this.#unmarked = needsCallMark(context.turn);
   }
 
-  write(event: AnswerEvent): string {
-    if (this.#ended) return "";
-    switch (event.kind) {
-      case "start":
-        return this.#start(event.id, event.model);
-      case "block-start":
-        return this.#ensureStarted() + this.#endBlock() + this.#showLate() + this.#startBlock(event.block);
-      case "block-delta":
-        return this.#delta(event.text);
-      case "block-citation":
-        return this.#cite(event.citation);
-      case "block-seal":
-        return this.#keepSeal(event.seal);
-      case "block-end":
-        return this.#endBlock();
-      case "usage":
-        this.#usage = event.usage;
-        return "";
-      case "finish":
-        this.#finish = event.finish;
-        return "";
-      case "error":
-        // The sender renders the error with the request id.
-        this.#ended = true;
-        return "";
-      case "end":
-        return this.#ensureStarted() + this.#endBlock() + this.#end();
-    }
-  }
-
-  #ensureStarted(): string {
-    return this.#started ? "" : this.#start(null, null);
-  }
-
-  #start(id: string | null, model: string | null): string {
+  protected start(id: string | null, model: string | null): string {
     if (this.#started) return "";
     this.#started = true;
     const message = {
-      ...messageHead(id, model, this.#context),
+      ...messageHead(id, model, this.context),
       content: [],
       stop_details: null,
       stop_reason: null,
       stop_sequence: null,
-      usage: writeMessagesUsage(this.#usage),
+      usage: writeMessagesUsage(this.usage),
     };
     return named("message_start", { type: "message_start", message });
   }
 
-  #startBlock(head: BlockHead): string {
-    this.#head = head.kind === "tool-call" ? { ...head, id: callId(head.id, this.#context) } : head;
+  protected startBlock(head: BlockHead): string {
+    const before = this.start(null, null) + this.endBlock() + this.#showLate();
+    this.#head = head.kind === "tool-call" ? { ...head, id: callId(head.id, this.context) } : head;
     if (head.kind === "tool-call") this.#contains.toolCall = true;
     if (head.kind === "refusal") this.#contains.refusal = true;
-    if (head.kind !== "image") return "";
-    warnOfPicture(this.#context);
-    return this.#show(textBlock("")) + this.#deltaEvent("text_delta", "text", pictureNote);
+    if (head.kind !== "image") return before;
+    warnOfPicture(this.context);
+    return before + this.#show(textBlock("")) + this.#deltaEvent("text_delta", "text", pictureNote);
   }
 
-  #delta(text: string): string {
+  protected delta(text: string): string {
     const head = this.#head;
     switch (head?.kind) {
       case "text":
@@ -115,29 +79,29 @@ export class MessagesEventWriter implements EventWriter {
       case "tool-call":
         return this.#showCall(head) + this.#deltaEvent("input_json_delta", "partial_json", text);
       case "reasoning":
-        if (head.redacted || !this.#thinking || this.#context.turn.reasoning?.visible !== true) return "";
+        if (head.redacted || !this.#thinking || this.context.turn.reasoning?.visible !== true) return "";
         return this.#show(thinkingBlock("", "")) + this.#deltaEvent("thinking_delta", "thinking", text);
       default:
         return "";
     }
   }
 
-  #cite(citation: Citation): string {
-    const written = this.#shown && this.#head?.kind === "text" ? webCitation(citation, this.#context) : null;
+  protected override cite(citation: Citation): string {
+    const written = this.#shown && this.#head?.kind === "text" ? webCitation(citation, this.context) : null;
     if (written === null) return "";
     const delta = { type: "citations_delta", citation: written };
     return named("content_block_delta", { type: "content_block_delta", index: this.#index, delta });
   }
 
   /** The seal of a thinking block is written at its end, that of a call before it if possible. */
-  #keepSeal(seal: Seal): string {
+  protected override seal(seal: Seal): string {
     const head = this.#head;
     if (head?.kind === "tool-call" && !this.#shown) return this.#callSeal(seal, head.id);
     this.#seal = seal;
     return "";
   }
 
-  #endBlock(): string {
+  protected override endBlock(): string {
     const head = this.#head;
     const seal = this.#seal;
     if (head === null) return "";
@@ -154,7 +118,7 @@ export class MessagesEventWriter implements EventWriter {
   #endThoughts(redacted: boolean, seal: Seal | null): string {
     if (redacted) return seal === null ? "" : this.#show({ data: signatureOf(seal), type: "redacted_thinking" });
     if (this.#shown) {
-      return this.#deltaEvent("signature_delta", "signature", signatureOf(seal ?? emptySeal(this.#context.account)));
+      return this.#deltaEvent("signature_delta", "signature", signatureOf(seal ?? emptySeal(this.context.account)));
     }
     if (seal === null) return "";
     const signature = signatureOf(seal);
@@ -167,7 +131,7 @@ export class MessagesEventWriter implements EventWriter {
 
   #showCall(head: BlockHead & { readonly kind: "tool-call" }): string {
     if (this.#shown) return "";
-    const mark = this.#unmarked ? this.#sealBlock(callMark(this.#context.account)) : "";
+    const mark = this.#unmarked ? this.#sealBlock(callMark(this.context.account)) : "";
     return mark + this.#show(toolUseBlock(head.id, head.name, {}));
   }
 
@@ -207,13 +171,13 @@ export class MessagesEventWriter implements EventWriter {
     return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":${delta}}\n\n`;
   }
 
-  #end(): string {
-    this.#ended = true;
-    const finish = this.#finish ?? { reason: "stop", stopSequence: null };
-    if (finish.reason === "error") return renderMessagesStreamError(endedInError(), null);
+  protected end(): string {
+    const before = this.start(null, null) + this.endBlock();
+    const finish = this.finish ?? { reason: "stop", stopSequence: null };
+    if (finish.reason === "error") return before + renderMessagesStreamError(endedInError(), null);
     const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens, output_tokens_details } =
-      writeMessagesUsage(this.#usage);
-    const isReported = this.#usage !== null;
+      writeMessagesUsage(this.usage);
+    const isReported = this.usage !== null;
     const delta = {
       type: "message_delta",
       delta: { container: null, ...writeStop(finish, this.#contains) },
@@ -226,7 +190,7 @@ export class MessagesEventWriter implements EventWriter {
         server_tool_use: null,
       },
     };
-    return named("message_delta", delta) + named("message_stop", { type: "message_stop" });
+    return before + named("message_delta", delta) + named("message_stop", { type: "message_stop" });
   }
 }
 

@@ -3,6 +3,7 @@ import type { TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
 import { alternateTurns, pairResults, resultText, type TurnSide } from "../turn/alternation.ts";
 import { readDataUri } from "../turn/data-uri.ts";
+import { extensionOf, mediaTypeOf } from "../turn/media-types.ts";
 import { canOpen } from "../turn/seal-text.ts";
 import { argumentsObject, encodeName, shortId, shortToolName } from "../turn/tool-calls.ts";
 
@@ -49,7 +50,7 @@ class MediaWriter {
     const inline = readDataUri(uri);
     if (inline !== null) return this.#block(part, formatOf(part, inline.mediaType), { bytes: inline.data });
     if (uri.startsWith("s3://"))
-      return this.#block(part, formatOf(part, mediaType ?? endingOf(uri)), { s3Location: { uri } });
+      return this.#block(part, formatOf(part, mediaType ?? mediaTypeOf(uri) ?? ""), { s3Location: { uri } });
     throw unsupported("messages", `The upstream does not fetch URLs: the ${kind} must be sent inline, as base64.`);
   }
 
@@ -75,60 +76,24 @@ class MediaWriter {
 const nameCharactersMax = 100;
 
 /** Source: Bedrock Runtime API, ImageBlock, DocumentBlock, AudioBlock, VideoBlock. */
-const formats: Readonly<Record<MediaPart["kind"], ReadonlyMap<string, string>>> = {
-  image: new Map([
-    ["image/png", "png"],
-    ["image/jpeg", "jpeg"],
-    ["image/jpg", "jpeg"],
-    ["image/gif", "gif"],
-    ["image/webp", "webp"],
-  ]),
-  document: new Map([
-    ["application/pdf", "pdf"],
-    ["text/csv", "csv"],
-    ["application/msword", "doc"],
-    ["application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx"],
-    ["application/vnd.ms-excel", "xls"],
-    ["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"],
-    ["text/html", "html"],
-    ["text/plain", "txt"],
-    ["text/markdown", "md"],
-  ]),
-  audio: new Map([
-    ["audio/mpeg", "mp3"],
-    ["audio/mp3", "mp3"],
-    ["audio/wav", "wav"],
-    ["audio/x-wav", "wav"],
-    ["audio/ogg", "ogg"],
-    ["audio/opus", "opus"],
-    ["audio/flac", "flac"],
-    ["audio/aac", "aac"],
-    ["audio/mp4", "mp4"],
-    ["audio/webm", "webm"],
-  ]),
-  video: new Map([
-    ["video/mp4", "mp4"],
-    ["video/quicktime", "mov"],
-    ["video/webm", "webm"],
-    ["video/x-matroska", "mkv"],
-    ["video/mpeg", "mpeg"],
-    ["video/x-flv", "flv"],
-    ["video/x-ms-wmv", "wmv"],
-    ["video/3gpp", "three_gp"],
-  ]),
+const formats: Readonly<Record<MediaPart["kind"], readonly string[]>> = {
+  image: ["png", "jpeg", "gif", "webp"],
+  document: ["pdf", "csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md"],
+  audio: ["mp3", "wav", "ogg", "opus", "flac", "aac", "mp4", "webm"],
+  video: ["mp4", "mov", "webm", "mkv", "mpeg", "flv", "wmv", "three_gp"],
 };
 
-/** `type`: a media type, or a file extension if there is none. */
-function formatOf({ kind }: MediaPart, type: string): string {
-  const known = formats[kind];
-  const format = known.get(type.toLowerCase()) ?? [...known.values()].find((one) => one === type);
-  if (format !== undefined) return format;
-  throw unsupported("messages", `The upstream does not read this type of ${kind}.`);
-}
+/** Bedrock's names for other extensions. */
+const formatNames: ReadonlyMap<string, string> = new Map([
+  ["m4a", "mp4"],
+  ["3gp", "three_gp"],
+]);
 
-function endingOf(url: string): string {
-  const ending = /\.([a-z0-9]{2,4})$/i.exec(url)?.[1]?.toLowerCase() ?? "";
-  return ending === "jpg" ? "jpeg" : ending;
+function formatOf({ kind }: MediaPart, mediaType: string): string {
+  const extension = extensionOf(mediaType) ?? "";
+  const format = formatNames.get(extension) ?? extension;
+  if (formats[kind].includes(format)) return format;
+  throw unsupported("messages", `The upstream does not read this type of ${kind}.`);
 }
 
 interface WriteOptions {

@@ -1,6 +1,7 @@
 import type { MediaPart, Seal, ToolCallPart, TurnMessage, TurnPart, TurnRole } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, invalid, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { textPart } from "../turn/parts.ts";
 import { quotableName } from "../turn/warnings.ts";
 import { codeText, readSignature, readToolResponse } from "./encodings.ts";
 import { camelKeys } from "./protobuf-json.ts";
@@ -47,7 +48,7 @@ function readUserPart(part: JsonObject, parts: TurnPart[], ids: CallIds, warn: W
 }
 
 function textParts(text: string): TurnPart[] {
-  return text === "" ? [] : [{ kind: "text", text, cache: null }];
+  return text === "" ? [] : [textPart(text)];
 }
 
 function readModelPart(part: JsonObject, parts: TurnPart[], ids: CallIds, warn: Warn): void {
@@ -84,7 +85,7 @@ function readResult(result: JsonObject, ids: CallIds, warn: Warn): TurnPart {
     kind: "tool-result",
     callId: ids.result(textOf(result["id"]) || null, name),
     name,
-    parts: [{ kind: "text", text, cache: null }, ...media.filter((part) => part !== null)],
+    parts: [textPart(text), ...media.filter((part) => part !== null)],
     isError,
     cache: null,
   };
@@ -93,7 +94,7 @@ function readResult(result: JsonObject, ids: CallIds, warn: Warn): TurnPart {
 function readOther(part: JsonObject, parts: TurnPart[], warn: Warn): void {
   const code = codeText(part);
   const media = code === null ? readMedia(part, warn) : null;
-  if (code !== null) parts.push({ kind: "text", text: code, cache: null });
+  if (code !== null) parts.push(textPart(code));
   else if (media !== null) parts.push(media);
   else {
     const name = Object.keys(part).find((key) => !metadataMembers.has(key));

@@ -44,7 +44,7 @@ export function blockReasonOf(promptFeedback: unknown): string | null {
   return typeof reason === "string" && reason !== "" && reason !== "BLOCK_REASON_UNSPECIFIED" ? reason : null;
 }
 
-export function writeFinish(finish: Finish): string {
+export function finishReasonOf(finish: Finish): string {
   switch (finish.reason) {
     case "length":
     case "context-length":

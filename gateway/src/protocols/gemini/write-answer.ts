@@ -4,20 +4,21 @@ import {
   type AnswerEvent,
   type BlockHead,
   bounds,
+  type Citation,
   Failure,
   type MediaSource,
   type Seal,
-  type Usage,
 } from "#core/index.ts";
-import type { AnswerContext, EventWriter, Warn } from "../codec.ts";
+import type { AnswerContext, Warn } from "../codec.ts";
 import { type JsonObject, withoutNulls } from "../json/value.ts";
+import { AnswerWriter } from "../turn/answer-writer.ts";
 import { CitationBuffer } from "../turn/citations.ts";
 import { emptySeal } from "../turn/seal-text.ts";
 import { argumentsObject } from "../turn/tool-calls.ts";
 import { warnOnce } from "../turn/warnings.ts";
 import { writeSignature } from "./encodings.ts";
 import { type CitedText, writeGrounding } from "./grounding.ts";
-import { writeFinish } from "./read-events.ts";
+import { finishReasonOf } from "./read-events.ts";
 import { writeGeminiUsage } from "./usage.ts";
 
 export function writeGeminiAnswer(answer: Answer, context: AnswerContext): Uint8Array {
@@ -36,7 +37,7 @@ export function writeGeminiAnswer(answer: Answer, context: AnswerContext): Uint8
   // Clients read parts[0].text unchecked.
   const content = { role: "model", parts: parts.length === 0 ? [{ text: "" }] : parts };
   const response = {
-    candidates: [withoutNulls({ content, finishReason: writeFinish(answer.finish), groundingMetadata, index: 0 })],
+    candidates: [withoutNulls({ content, finishReason: finishReasonOf(answer.finish), groundingMetadata, index: 0 })],
     ...(answer.usage === null ? {} : { usageMetadata: writeGeminiUsage(answer.usage) }),
     modelVersion: answer.model ?? context.model,
     responseId: answer.id ?? context.newId("resp_"),
@@ -85,8 +86,7 @@ function writePicture(source: MediaSource, warn: Warn): JsonObject | null {
  * Writes an answer as GenerateContentResponse chunks. Calls are sent whole. The finish waits for the end, so that the last chunk has the
  * final usage.
  */
-export class GeminiEventWriter implements EventWriter {
-  readonly #context: AnswerContext;
+export class GeminiEventWriter extends AnswerWriter {
   readonly #warn: Warn;
   #head: BlockHead | null = null;
   #arguments: string[] = [];
@@ -97,60 +97,36 @@ export class GeminiEventWriter implements EventWriter {
   #texts: string[] = [];
   #textBytes = 0;
   readonly #cited: CitedText[] = [];
-  #usage: Usage | null = null;
-  #finishReason = "OTHER";
   #id: string | null = null;
   #model: string | null = null;
   /** End of every chunk; null if it must be rendered again. */
   #tail: string | null = null;
 
   constructor(context: AnswerContext) {
-    this.#context = context;
+    super(context);
     this.#warn = warnOnce(context.warn);
     this.#citations = new CitationBuffer(this.#warn);
   }
 
-  write(event: AnswerEvent): string {
-    switch (event.kind) {
-      case "start":
-        this.#id = event.id;
-        this.#model = event.model;
-        this.#tail = null;
-        return "";
-      case "block-start":
-        return this.#startBlock(event.block);
-      case "block-delta":
-        return this.#delta(event.text);
-      case "block-citation":
-        this.#citations.add(event.citation);
-        return "";
-      case "block-seal":
-        this.#seal = event.seal;
-        return "";
-      case "block-end":
-        return this.#endBlock();
-      case "usage":
-        this.#usage = event.usage;
-        this.#tail = null;
-        return "";
-      case "finish":
-        this.#finishReason = writeFinish(event.finish);
-        return "";
-      case "error":
-        // The sender renders the error with the request id.
-        return "";
-      case "end":
-        return this.#chunk({ text: "" }, `,"finishReason":"${this.#finishReason}"${this.#grounding()}`);
-    }
+  override write(event: AnswerEvent): string {
+    if (event.kind === "usage") this.#tail = null;
+    return super.write(event);
   }
 
-  #startBlock(head: BlockHead): string {
+  protected start(id: string | null, model: string | null): string {
+    this.#id = id;
+    this.#model = model;
+    this.#tail = null;
+    return "";
+  }
+
+  protected startBlock(head: BlockHead): string {
     this.#head = head;
     this.#seal = null;
     return head.kind === "image" ? this.#block(head) : "";
   }
 
-  #delta(text: string): string {
+  protected delta(text: string): string {
     const { kind } = this.#head ?? {};
     if (kind === "reasoning") return this.#chunk({ text, thought: true });
     if (kind === "text") this.#texts.push(text);
@@ -163,7 +139,17 @@ export class GeminiEventWriter implements EventWriter {
     return "";
   }
 
-  #endBlock(): string {
+  protected override cite(citation: Citation): string {
+    this.#citations.add(citation);
+    return "";
+  }
+
+  protected override seal(seal: Seal): string {
+    this.#seal = seal;
+    return "";
+  }
+
+  protected override endBlock(): string {
     const head = this.#head;
     const seal = this.#seal;
     this.#head = null;
@@ -188,9 +174,11 @@ export class GeminiEventWriter implements EventWriter {
     this.#textBytes += Buffer.byteLength(text);
   }
 
-  #grounding(): string {
+  protected end(): string {
     const grounding = writeGrounding(this.#cited, this.#warn);
-    return grounding === null ? "" : `,"groundingMetadata":${JSON.stringify(grounding)}`;
+    const sources = grounding === null ? "" : `,"groundingMetadata":${JSON.stringify(grounding)}`;
+    const reason = this.finish === null ? "OTHER" : finishReasonOf(this.finish);
+    return this.#chunk({ text: "" }, `,"finishReason":"${reason}"${sources}`);
   }
 
   #block(block: AnswerBlock): string {
@@ -205,9 +193,9 @@ export class GeminiEventWriter implements EventWriter {
   }
 
   #writeTail(): string {
-    this.#id ??= this.#context.newId("resp_");
-    const usage = this.#usage === null ? "" : `"usageMetadata":${JSON.stringify(writeGeminiUsage(this.#usage))},`;
-    const model = JSON.stringify(this.#model ?? this.#context.model);
+    this.#id ??= this.context.newId("resp_");
+    const usage = this.usage === null ? "" : `"usageMetadata":${JSON.stringify(writeGeminiUsage(this.usage))},`;
+    const model = JSON.stringify(this.#model ?? this.context.model);
     return `${usage}"modelVersion":${model},"responseId":${JSON.stringify(this.#id)}`;
   }
 }

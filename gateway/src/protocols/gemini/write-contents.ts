@@ -3,6 +3,7 @@ import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
 import { alternateTurns, pairResults, resultText } from "../turn/alternation.ts";
 import { readDataUri } from "../turn/data-uri.ts";
+import { mediaTypeOf } from "../turn/media-types.ts";
 import { canOpen } from "../turn/seal-text.ts";
 import { argumentsObject } from "../turn/tool-calls.ts";
 import { needsSignatures, placeholderSignature, writeToolName, writeToolResponse } from "./encodings.ts";
@@ -139,33 +140,6 @@ export function isGeminiUrl(url: string): boolean {
 /** URLs that Gemini reads itself: Google's stores and YouTube. */
 const googleUrl = /^(?:gs:\/\/|https:\/\/(?:generativelanguage\.googleapis\.com|(?:www\.)?youtube\.com|youtu\.be)\/)/;
 
-const typesByEnding: Readonly<Record<string, string>> = {
-  png: "image/png",
-  jpg: "image/jpeg",
-  jpeg: "image/jpeg",
-  webp: "image/webp",
-  gif: "image/gif",
-  heic: "image/heic",
-  heif: "image/heif",
-  pdf: "application/pdf",
-  txt: "text/plain",
-  md: "text/markdown",
-  html: "text/html",
-  csv: "text/csv",
-  json: "application/json",
-  mp3: "audio/mpeg",
-  wav: "audio/wav",
-  ogg: "audio/ogg",
-  flac: "audio/flac",
-  aac: "audio/aac",
-  m4a: "audio/mp4",
-  mp4: "video/mp4",
-  mov: "video/quicktime",
-  webm: "video/webm",
-  mpg: "video/mpeg",
-  mpeg: "video/mpeg",
-};
-
 /** Used if the URL has no known extension. */
 const typesByKind: Readonly<Record<MediaPart["kind"], string>> = {
   image: "image/jpeg",
@@ -175,7 +149,5 @@ const typesByKind: Readonly<Record<MediaPart["kind"], string>> = {
 };
 
 function guessType(url: string, kind: MediaPart["kind"]): string {
-  const path = url.split(/[?#]/, 1)[0] ?? "";
-  const ending = /\.([a-z0-9]{2,4})$/i.exec(path)?.[1]?.toLowerCase() ?? "";
-  return typesByEnding[ending] ?? typesByKind[kind];
+  return mediaTypeOf(url) ?? typesByKind[kind];
 }

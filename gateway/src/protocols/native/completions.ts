@@ -1,6 +1,6 @@
 import { requestFields } from "@sluice/contract/words";
-import type { Answer, AnswerEvent, Finish, Usage } from "#core/index.ts";
-import type { AnswerContext, EventWriter } from "../codec.ts";
+import type { Answer, BlockHead, Failure, Finish } from "#core/index.ts";
+import type { AnswerContext } from "../codec.ts";
 import type { RequestFacts, Wire } from "../dialect.ts";
 import { jsonBytes } from "../json/value.ts";
 import { renderChatStreamError } from "../openai-chat/dialect.ts";
@@ -9,6 +9,8 @@ import { chatEdits, readStreamFacts } from "../openai-chat/request.ts";
 import { ChatStreamTap } from "../openai-chat/stream.ts";
 import { writeChatUsage } from "../openai-chat/usage.ts";
 import { BodyReader } from "../request/request-body.ts";
+import { AnswerWriter } from "../turn/answer-writer.ts";
+import { textsIn } from "../turn/parts.ts";
 import { estimatePrompt } from "./json-calls.ts";
 
 const bodies = new BodyReader(requestFields.completions, [
@@ -44,7 +46,7 @@ const textMarks = [Buffer.from('"text":', "latin1")];
 type CompletionContext = Pick<AnswerContext, "model" | "createdAt" | "wantsUsage" | "newId">;
 
 export function writeCompletion(answer: Answer, context: CompletionContext): Uint8Array {
-  const text = answer.blocks.flatMap((block) => (block.kind === "text" ? [block.text] : [])).join("");
+  const text = textsIn(answer.blocks).join("");
   const completion = {
     ...opening(answer, context),
     choices: [choice(text, finishOf(answer.finish))],
@@ -53,46 +55,39 @@ export function writeCompletion(answer: Answer, context: CompletionContext): Uin
   return jsonBytes(completion);
 }
 
-export class CompletionEventWriter implements EventWriter {
-  readonly #context: CompletionContext;
+export class CompletionEventWriter extends AnswerWriter<CompletionContext> {
   #opening: object = {};
-  #usage: Usage | null = null;
   #isText = false;
 
-  constructor(context: CompletionContext) {
-    this.#context = context;
+  protected start(id: string | null, model: string | null): string {
+    this.#opening = opening({ id, model }, this.context);
+    return "";
   }
 
-  write(event: AnswerEvent): string {
-    switch (event.kind) {
-      case "start":
-        this.#opening = opening(event, this.#context);
-        return "";
-      case "block-start":
-        this.#isText = event.block.kind === "text";
-        return "";
-      case "block-delta":
-        return this.#isText ? this.#chunk([choice(event.text, null)]) : "";
-      case "usage":
-        this.#usage = event.usage;
-        return "";
-      case "finish":
-        return this.#chunk([choice("", finishOf(event.finish))]);
-      case "error":
-        return renderChatStreamError(event.failure);
-      case "end":
-        return `${this.#usageChunk()}data: [DONE]\n\n`;
-      default:
-        return "";
-    }
+  protected startBlock({ kind }: BlockHead): string {
+    this.#isText = kind === "text";
+    return "";
   }
 
-  #usageChunk(): string {
-    if (!this.#context.wantsUsage || this.#usage === null) return "";
-    return this.#chunk([], { usage: writeChatUsage(this.#usage) });
+  protected delta(text: string): string {
+    return this.#isText ? this.#chunk([choice(text, null)]) : "";
   }
 
-  #chunk(choices: readonly object[], more: object = this.#context.wantsUsage ? { usage: null } : {}): string {
+  protected override writeFinish(finish: Finish): string {
+    return this.#chunk([choice("", finishOf(finish))]);
+  }
+
+  protected override fail(failure: Failure): string {
+    return renderChatStreamError(failure);
+  }
+
+  protected end(): string {
+    const { usage } = this;
+    const chunk = this.context.wantsUsage && usage !== null ? this.#chunk([], { usage: writeChatUsage(usage) }) : "";
+    return `${chunk}data: [DONE]\n\n`;
+  }
+
+  #chunk(choices: readonly object[], more: object = this.context.wantsUsage ? { usage: null } : {}): string {
     return `data: ${JSON.stringify({ ...this.#opening, choices, ...more })}\n\n`;
   }
 }

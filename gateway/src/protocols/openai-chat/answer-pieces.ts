@@ -3,7 +3,7 @@ import type { Warn } from "../codec.ts";
 import { isThought, signatureIn } from "../gemini/google-extras.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { spanOf, urlCitation } from "../turn/citations.ts";
-import { readDataUri } from "../turn/data-uri.ts";
+import { urlSource } from "../turn/parts.ts";
 import { warnOfUnknownType } from "../turn/warnings.ts";
 
 /** A piece of a message or delta. */
@@ -44,8 +44,7 @@ export function reasoningIn(message: JsonObject): string {
 export function imagesOf(message: JsonObject): readonly MediaSource[] {
   return arrayOf(message["images"]).flatMap((image) => {
     const url = textOf(objectOf(objectOf(image)["image_url"])["url"]);
-    if (url === null) return [];
-    return [readDataUri(url) ?? { kind: "url" as const, url, mediaType: null }];
+    return url === null ? [] : [urlSource(url)];
   });
 }
 

@@ -1,19 +1,8 @@
-import type {
-  CacheHint,
-  MediaPart,
-  MediaSource,
-  TextPart,
-  ToolCallPart,
-  ToolResultPart,
-  Turn,
-  TurnMessage,
-  TurnPart,
-} from "#core/index.ts";
+import type { MediaPart, TextPart, ToolCallPart, ToolResultPart, Turn, TurnMessage, TurnPart } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { signatureIn } from "../gemini/google-extras.ts";
 import {
   arrayOf,
-  expectText,
   invalid,
   isObject,
   type JsonObject,
@@ -23,13 +12,14 @@ import {
   textOf,
   unsupported,
 } from "../json/value.ts";
-import { readDataUri } from "../turn/data-uri.ts";
+import { isMedia, mediaPart, textPart } from "../turn/parts.ts";
 import { readCacheHint } from "../turn/prompt-cache.ts";
 import { readSeal } from "../turn/seal-text.ts";
 import { argumentsOrEmpty } from "../turn/tool-calls.ts";
 import { quotableName } from "../turn/warnings.ts";
-import { imagesOf, reasoningIn, thinkingText } from "./answer-pieces.ts";
+import { imagesOf, reasoningIn } from "./answer-pieces.ts";
 import { customArguments } from "./custom-tool.ts";
+import { readContentParts } from "./read-parts.ts";
 
 /** Leading instructions are separated, neighboring tool results joined in one user message. */
 export function readMessages(messages: unknown, warn: Warn): Pick<Turn, "system" | "messages"> {
@@ -137,7 +127,7 @@ class MessageReader {
     const refusal = textOf(message["refusal"]) ?? "";
     if (refusal !== "") parts.push({ kind: "refusal", text: refusal });
     for (const source of imagesOf(message)) {
-      parts.push({ kind: "image", source, name: null, detail: null, cache: null });
+      parts.push(mediaPart("image", source));
     }
     if (isObject(message["audio"])) this.#readAudio(message["audio"], parts);
     const calls = message["tool_calls"] ?? null;
@@ -219,17 +209,11 @@ function argumentsOf(value: unknown): string {
   return isObject(value) ? JSON.stringify(value) : "{}";
 }
 
-/** Empty texts are dropped. */
 function readContent(content: unknown, param: string): readonly TurnPart[] {
-  if (content === null || content === undefined || content === "") return [];
-  if (typeof content === "string") return [textPart(content)];
-  if (!Array.isArray(content)) throw invalid(param, "must be a string or an array of parts");
-  const parts: TurnPart[] = [];
-  content.forEach((value: unknown, index) => {
-    const part = readPart(value, `${param}[${index}]`);
-    if (part.kind !== "text" || part.text !== "") parts.push(part);
+  return readContentParts(content, param, "openai-chat", (type, at) => {
+    if ((type ?? null) === null) throw missingParam(at);
+    throw unsupported(at, "This type of content part cannot be carried to the upstream.");
   });
-  return parts;
 }
 
 function readTexts(content: unknown, param: string): readonly TextPart[] {
@@ -244,82 +228,4 @@ function readResultParts(content: unknown, param: string): readonly (TextPart | 
     if (part.kind === "text" || isMedia(part)) return part;
     throw invalid(param, "may hold text and media only");
   });
-}
-
-function textPart(text: string, cache: CacheHint | null = null): TextPart {
-  return { kind: "text", text, cache };
-}
-
-function isMedia(part: TurnPart): part is MediaPart {
-  return part.kind === "image" || part.kind === "document" || part.kind === "audio" || part.kind === "video";
-}
-
-function readPart(value: unknown, param: string): TurnPart {
-  if (typeof value === "string") return textPart(value);
-  if (!isObject(value)) throw invalid(param, "must be an object");
-  switch (value["type"]) {
-    case "text":
-      return textPart(requireText(value["text"], `${param}.text`), readCacheHint(value));
-    case "image_url":
-      return readUrlPart("image", value, param);
-    case "video_url":
-      return readUrlPart("video", value, param);
-    case "input_audio":
-      return readAudio(value, param);
-    case "file":
-      return readFile(value, param);
-    case "refusal":
-      return { kind: "refusal", text: requireText(value["refusal"], `${param}.refusal`) };
-    case "thinking":
-      return { kind: "reasoning", text: thinkingText(value["thinking"]), seal: null, redacted: false };
-    case undefined:
-    case null:
-      throw missingParam(`${param}.type`);
-    default:
-      throw unsupported(`${param}.type`, "This type of content part cannot be carried to the upstream.");
-  }
-}
-
-/** Some clients send the URL itself instead of an object. */
-function readUrlPart(kind: "image" | "video", part: JsonObject, param: string): MediaPart {
-  const name = `${kind}_url`;
-  const holder = part[name];
-  const url = requireText(typeof holder === "string" ? holder : objectOf(holder)["url"], `${param}.${name}.url`);
-  const source = readDataUri(url) ?? { kind: "url" as const, url, mediaType: null };
-  return { kind, source, name: null, detail: textOf(objectOf(holder)["detail"]), cache: readCacheHint(part) };
-}
-
-function readAudio(part: JsonObject, param: string): MediaPart {
-  const audio = objectOf(part["input_audio"]);
-  const data = requireText(audio["data"], `${param}.input_audio.data`);
-  const format = textOf(audio["format"]) ?? "wav";
-  const mediaType = format === "mp3" ? "audio/mpeg" : `audio/${format}`;
-  const source = readDataUri(data) ?? { kind: "base64" as const, mediaType, data };
-  return { kind: "audio", source, name: null, detail: null, cache: readCacheHint(part) };
-}
-
-function readFile(part: JsonObject, param: string): MediaPart {
-  const file = objectOf(part["file"]);
-  const source = fileSource(textOf(file["file_data"]), textOf(file["file_id"]));
-  if (source === null) throw missingParam(`${param}.file.file_data`);
-  const type = source.kind === "base64" ? source.mediaType : "";
-  const kind = mediaKinds.find((media) => type.startsWith(`${media}/`)) ?? "document";
-  return { kind, source, name: textOf(file["filename"]), detail: null, cache: readCacheHint(part) };
-}
-
-function fileSource(data: string | null, id: string | null): MediaSource | null {
-  if (data !== null) {
-    const source = readDataUri(data);
-    if (source !== null) return source;
-    if (/^https?:\/\//i.test(data.slice(0, 8))) return { kind: "url", url: data, mediaType: null };
-    return { kind: "base64", mediaType: "application/pdf", data };
-  }
-  return id === null ? null : { kind: "file", id, dialect: "openai-chat" };
-}
-
-const mediaKinds = ["image", "audio", "video"] as const;
-
-function requireText(value: unknown, param: string): string {
-  if (value === undefined || value === null) throw missingParam(param);
-  return expectText(value, param);
 }

@@ -1,19 +1,19 @@
 import type {
   Answer,
   AnswerBlock,
-  AnswerEvent,
   BlockHead,
   Citation,
+  Failure,
   Finish,
   FinishReason,
   MediaSource,
   Seal,
-  Usage,
 } from "#core/index.ts";
-import type { AnswerContext, EventWriter, Warn } from "../codec.ts";
+import type { AnswerContext, Warn } from "../codec.ts";
 import { answerEndedInError } from "../errors/upstream-errors.ts";
 import { extraContent } from "../gemini/google-extras.ts";
 import { type JsonObject, jsonBytes } from "../json/value.ts";
+import { AnswerWriter } from "../turn/answer-writer.ts";
 import { CitationBuffer, documentCitationDropped, spanIn } from "../turn/citations.ts";
 import { dataUri } from "../turn/data-uri.ts";
 import { customInput, customNames } from "./custom-tool.ts";
@@ -115,8 +115,7 @@ function writeImage(source: MediaSource, index: number, warn: Warn): JsonObject 
 }
 
 /** Chunks share their beginning and end, rendered once. */
-export class ChatEventWriter implements EventWriter {
-  readonly #context: AnswerContext;
+export class ChatEventWriter extends AnswerWriter {
   readonly #custom: ReadonlySet<string>;
   #head = "";
   #tail = "";
@@ -130,48 +129,16 @@ export class ChatEventWriter implements EventWriter {
   #textLength = 0;
   #blockStart = 0;
   #images = 0;
-  #usage: Usage | null = null;
-  #over = false;
 
   constructor(context: AnswerContext) {
-    this.#context = context;
+    super(context);
     this.#legacy = context.turn.legacyFunctions === true;
     this.#citations = new CitationBuffer(context.warn);
     this.#custom = customNames(context.turn);
   }
 
-  write(event: AnswerEvent): string {
-    if (this.#over) return "";
-    switch (event.kind) {
-      case "start":
-        return this.#start(event.id, event.model);
-      case "block-start":
-        return this.#openBlock(event.block);
-      case "block-delta":
-        return this.#writeDelta(event.text);
-      case "block-citation":
-        this.#citations.add(event.citation);
-        return "";
-      case "block-seal":
-        return this.#writeSeal(event.seal);
-      case "block-end":
-        return this.#closeBlock();
-      case "usage":
-        this.#usage = event.usage;
-        return "";
-      case "finish":
-        return this.#finish(event.finish);
-      case "error":
-        this.#over = true;
-        return renderChatStreamError(event.failure);
-      case "end":
-        this.#over = true;
-        return `${this.#usageChunk()}data: [DONE]\n\n`;
-    }
-  }
-
-  #start(id: string | null, model: string | null): string {
-    const context = this.#context;
+  protected start(id: string | null, model: string | null): string {
+    const { context } = this;
     const named = JSON.stringify({
       id: id ?? context.newId("chatcmpl-"),
       object: "chat.completion.chunk",
@@ -183,7 +150,7 @@ export class ChatEventWriter implements EventWriter {
     return this.#chunk('{"role":"assistant","content":"","refusal":null}');
   }
 
-  #openBlock(block: BlockHead): string {
+  protected startBlock(block: BlockHead): string {
     this.#open = block;
     this.#blockStart = this.#textLength;
     if (block.kind === "image") return this.#image(block.source);
@@ -193,7 +160,7 @@ export class ChatEventWriter implements EventWriter {
     return this.#call(writeCall({ ...block, argumentsText: "", seal: null }, this.#custom));
   }
 
-  #writeDelta(text: string): string {
+  protected delta(text: string): string {
     switch (this.#open?.kind) {
       case "text":
         this.#textLength += text.length;
@@ -216,7 +183,12 @@ export class ChatEventWriter implements EventWriter {
     return "";
   }
 
-  #writeSeal(seal: Seal): string {
+  protected override cite(citation: Citation): string {
+    this.#citations.add(citation);
+    return "";
+  }
+
+  protected override seal(seal: Seal): string {
     if (seal.dialect !== "gemini") return "";
     if (this.#open?.kind === "reasoning") return this.#chunk(JSON.stringify(extraContent(seal)));
     if (this.#legacy || this.#open?.kind !== "tool-call") return "";
@@ -224,23 +196,23 @@ export class ChatEventWriter implements EventWriter {
   }
 
   #image(source: MediaSource): string {
-    const image = writeImage(source, this.#images++, this.#context.warn);
+    const image = writeImage(source, this.#images++, this.context.warn);
     return image === null ? "" : this.#chunk(JSON.stringify({ images: [image] }));
   }
 
   #legacyCall(piece: { readonly name?: string; readonly arguments: string }): string {
     if (this.#callIndex === 0) return this.#chunk(JSON.stringify({ function_call: piece }));
-    this.#context.warn(secondCallLost);
+    this.context.warn(secondCallLost);
     return "";
   }
 
   #annotations(): string {
     const place = { start: this.#blockStart, length: this.#textLength - this.#blockStart };
-    const annotations = writeAnnotations(this.#citations.take(), place, this.#context.warn);
+    const annotations = writeAnnotations(this.#citations.take(), place, this.context.warn);
     return annotations.length === 0 ? "" : this.#chunk(JSON.stringify({ annotations }));
   }
 
-  #closeBlock(): string {
+  protected override endBlock(): string {
     if (this.#open?.kind === "text") {
       this.#open = null;
       return this.#annotations();
@@ -252,16 +224,22 @@ export class ChatEventWriter implements EventWriter {
     return this.#call({ custom: { input } });
   }
 
-  #finish(finish: Finish): string {
-    const reason = finishOf(finish, this.#context);
+  protected override writeFinish(finish: Finish): string {
+    const reason = finishOf(finish, this.context);
     if (reason !== null) return this.#chunk("{}", `"${reason}"`);
-    this.#over = true;
-    return renderChatStreamError(answerEndedInError());
+    this.ended = true;
+    return this.fail(answerEndedInError());
   }
 
-  #usageChunk(): string {
-    if (!this.#context.wantsUsage || this.#usage === null) return "";
-    return `${this.#head}],"usage":${JSON.stringify(writeChatUsage(this.#usage))}}\n\n`;
+  protected override fail(failure: Failure): string {
+    return renderChatStreamError(failure);
+  }
+
+  protected end(): string {
+    const { usage, context } = this;
+    const isSent = context.wantsUsage && usage !== null;
+    const chunk = isSent ? `${this.#head}],"usage":${JSON.stringify(writeChatUsage(usage))}}\n\n` : "";
+    return `${chunk}data: [DONE]\n\n`;
   }
 
   #call(call: object): string {

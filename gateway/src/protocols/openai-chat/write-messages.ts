@@ -14,6 +14,8 @@ import type { TurnTarget, Warn } from "../codec.ts";
 import { extraContent } from "../gemini/google-extras.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
 import { dataUri } from "../turn/data-uri.ts";
+import { extensionOf } from "../turn/media-types.ts";
+import { isMedia, textsIn } from "../turn/parts.ts";
 import { canOpen } from "../turn/seal-text.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
 
@@ -60,7 +62,7 @@ class MessageWriter {
     );
     for (const [index, message] of messages.entries()) {
       if (message.role === "user") this.#writeUser(message);
-      else if (message.role === "system") this.#writeInstruction(textsOf(message.parts).join("\n\n"));
+      else if (message.role === "system") this.#writeInstruction(textsIn(message.parts).join("\n\n"));
       else {
         const calls = message.parts.filter((part) => part.kind === "tool-call");
         this.#writeAssistant(message, calls, index > loopStart);
@@ -92,14 +94,14 @@ class MessageWriter {
   }
 
   #writeAssistant(message: TurnMessage, calls: readonly ToolCallPart[], inLoop: boolean): void {
-    const answerText = textsOf(message.parts).join("");
+    const answerText = textsIn(message.parts).join("");
     const refusalText = message.parts.flatMap((part) => (part.kind === "refusal" ? [part.text] : [])).join("");
     // Strict upstreams refuse unknown fields.
     const [text, refusal] = this.#isStrict ? [answerText + refusalText, ""] : [answerText, refusalText];
     if (message.parts.some((part) => part.kind === "tool-result")) {
       this.#warn("a tool result among the model's own words was left out");
     }
-    if (message.parts.some((part) => isContent(part) && part.kind !== "text")) {
+    if (message.parts.some(isMedia)) {
       this.#warn("media in an answer of the model are not understood by the upstream and were left out");
     }
     if (text === "" && refusal === "" && calls.length === 0) return;
@@ -258,14 +260,8 @@ function mergeAssistants(messages: readonly TurnMessage[]): readonly TurnMessage
 
 const hasText = (parts: readonly TurnPart[]): boolean => parts.some((part) => part.kind === "text");
 
-function textsOf(parts: readonly TurnPart[]): readonly string[] {
-  return parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
-}
-
 function isContent(part: TurnPart): part is TextPart | MediaPart {
-  return (
-    part.kind !== "tool-call" && part.kind !== "tool-result" && part.kind !== "reasoning" && part.kind !== "refusal"
-  );
+  return part.kind === "text" || isMedia(part);
 }
 
 /** OpenAI's limit for call ids. */
@@ -338,17 +334,9 @@ function documentText(source: MediaSource): string | null {
 }
 
 function audioPart(source: MediaSource): JsonObject {
-  const format = source.kind === "base64" ? audioFormats.get(source.mediaType) : undefined;
-  if (source.kind !== "base64" || format === undefined) {
+  const format = source.kind === "base64" ? extensionOf(source.mediaType) : null;
+  if (source.kind !== "base64" || (format !== "wav" && format !== "mp3")) {
     throw unsupported("messages", "This model's upstream takes audio as WAV or MP3 data only.");
   }
   return { type: "input_audio", input_audio: { data: source.data, format } };
 }
-
-const audioFormats: ReadonlyMap<string, "wav" | "mp3"> = new Map([
-  ["audio/wav", "wav"],
-  ["audio/wave", "wav"],
-  ["audio/x-wav", "wav"],
-  ["audio/mpeg", "mp3"],
-  ["audio/mp3", "mp3"],
-] as const);

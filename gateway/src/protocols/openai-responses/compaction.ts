@@ -9,6 +9,7 @@ import {
 } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
 import { jsonBytes, missingParam } from "../json/value.ts";
+import { textPart, textsIn } from "../turn/parts.ts";
 import { readSealText, sealText } from "../turn/seal-text.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
@@ -20,7 +21,7 @@ export function asCompactionTurn(turn: Turn, kept: readonly string[]): Turn {
   if (turn.messages.length === 0) throw missingParam("input");
   return {
     ...turn,
-    messages: [...turn.messages, { role: "user", parts: [{ kind: "text", text: summaryPrompt, cache: null }] }],
+    messages: [...turn.messages, { role: "user", parts: [textPart(summaryPrompt)] }],
     // Earlier calls need their tools, and the prompt stays cached.
     toolChoice: turn.tools.length === 0 ? null : { kind: "none" },
     format: null,
@@ -53,7 +54,7 @@ export function lastUserTexts(messages: readonly TurnMessage[]): readonly string
 }
 
 function userText({ parts }: TurnMessage): string {
-  const texts = parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
+  const texts = textsIn(parts);
   return texts.some((text) => text.startsWith(summaryHeading)) ? "" : texts.join("\n\n");
 }
 
@@ -75,8 +76,10 @@ const summarySeal: Seal = { dialect: "openai-responses", account: null, itemId: 
 
 /** Throws Failure upstream_error. */
 export function writeCompactedAnswer(answer: Answer, { turn, createdAt, newId }: AnswerContext): Uint8Array {
-  const texts = answer.blocks.flatMap((block) => (block.kind === "text" && block.text !== "" ? [block.text] : []));
-  const summary = texts.join("\n\n").trim();
+  const summary = textsIn(answer.blocks)
+    .filter((text) => text !== "")
+    .join("\n\n")
+    .trim();
   requireSummary(summary, answer.finish.reason);
   const kept = (turn.compaction?.kept ?? []).map((text) => ({
     type: "message",

@@ -1,7 +1,5 @@
 import type {
   Failure,
-  MediaPart,
-  MediaSource,
   ReasoningPart,
   Seal,
   TextPart,
@@ -11,19 +9,10 @@ import type {
   TurnTool,
 } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import {
-  arrayOf,
-  expectText,
-  invalid,
-  isObject,
-  type JsonObject,
-  objectOf,
-  textOf,
-  unsupported,
-} from "../json/value.ts";
+import { arrayOf, expectText, invalid, isObject, type JsonObject, textOf, unsupported } from "../json/value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
-import { readDataUri } from "../turn/data-uri.ts";
-import { readCacheHint } from "../turn/prompt-cache.ts";
+import { type ContentPart, readContentParts } from "../openai-chat/read-parts.ts";
+import { textPart } from "../turn/parts.ts";
 import { argumentsOrEmpty } from "../turn/tool-calls.ts";
 import { quotableName, warnOfCaller } from "../turn/warnings.ts";
 import { readSummary } from "./compaction.ts";
@@ -126,7 +115,7 @@ export class InputReader {
     }
   }
 
-  #addInstructions(parts: readonly ContentPart[]): void {
+  #addInstructions(parts: readonly TurnPart[]): void {
     const texts = parts.filter((part) => part.kind === "text");
     if (texts.length < parts.length) this.#warn("instructions may hold text only; other parts were left out");
     if (this.messages.length === 0) this.system.push(...texts);
@@ -233,108 +222,8 @@ function unreadableItem(type: string, param: string): Failure {
   return unsupported(param, `An item of type ${type} can only be read by the upstream that made it.`);
 }
 
-export type ContentPart = Extract<TurnPart, { kind: "text" | "refusal" }> | MediaPart;
-
-function readContent(content: unknown, param: string, warn: Warn): ContentPart[] {
-  if (typeof content === "string") return content === "" ? [] : [textPart(content)];
-  if (content === undefined || content === null) return [];
-  if (!Array.isArray(content)) throw invalid(param, "must be a string or an array of parts");
-  return arrayOf(content).flatMap((part, index) => {
-    if (!isObject(part)) throw invalid(`${param}[${index}]`, "must be an object");
-    const read = readPart(part, `${param}[${index}]`);
-    if (read !== null) return [read];
-    warn(`content of type ${quotableName(part["type"])} is not understood and was left out`);
-    return [];
-  });
+function readContent(content: unknown, param: string, warn: Warn): Exclude<ContentPart, ReasoningPart>[] {
+  return readContentParts(content, param, "openai-responses", (type) => {
+    warn(`content of type ${quotableName(type)} is not understood and was left out`);
+  }).filter((part) => part.kind !== "reasoning");
 }
-
-export function textPart(text: string, cache: TextPart["cache"] = null): TextPart {
-  return { kind: "text", text, cache };
-}
-
-function readPart(part: JsonObject, param: string): ContentPart | null {
-  switch (part["type"]) {
-    case "input_text":
-    case "output_text":
-    case "text":
-      return textPart(expectText(part["text"], `${param}.text`), readCacheHint(part));
-    case "refusal":
-      return { kind: "refusal", text: expectText(part["refusal"], `${param}.refusal`) };
-    case "input_image":
-      return readImage(part, param);
-    case "input_file":
-      return readFile(part, param);
-    case "input_audio":
-      return readAudio(part, param);
-    default:
-      return null;
-  }
-}
-
-function readImage(part: JsonObject, param: string): MediaPart {
-  const url = textOf(part["image_url"]) ?? textOf(objectOf(part["image_url"])["url"]);
-  const detail = textOf(part["detail"]);
-  return {
-    kind: "image",
-    source: readSource(url, textOf(part["file_id"]), `${param}.image_url`),
-    name: null,
-    // "auto" is the default.
-    detail: detail === "auto" ? null : detail,
-    cache: readCacheHint(part),
-  };
-}
-
-function readFile(part: JsonObject, param: string): MediaPart {
-  const name = textOf(part["filename"]);
-  const data = textOf(part["file_data"]);
-  const source: MediaSource =
-    data === null
-      ? readSource(textOf(part["file_url"]), textOf(part["file_id"]), `${param}.file_data`)
-      : (readDataUri(data) ?? { kind: "base64", mediaType: mediaTypeOf(name), data });
-  return { kind: kindOf(source), source, name, detail: null, cache: readCacheHint(part) };
-}
-
-function readAudio(part: JsonObject, param: string): MediaPart {
-  const audio = objectOf(part["input_audio"]);
-  const format = textOf(audio["format"]);
-  return {
-    kind: "audio",
-    source: {
-      kind: "base64",
-      mediaType: format === "mp3" ? "audio/mpeg" : `audio/${format ?? "wav"}`,
-      data: expectText(audio["data"], `${param}.input_audio.data`),
-    },
-    name: null,
-    detail: null,
-    cache: null,
-  };
-}
-
-function readSource(url: string | null, fileId: string | null, param: string): MediaSource {
-  if (url !== null) return readDataUri(url) ?? { kind: "url", url, mediaType: null };
-  if (fileId !== null) return { kind: "file", id: fileId, dialect: "openai-responses" };
-  throw invalid(param, "is missing");
-}
-
-function kindOf(source: MediaSource): "document" | "image" {
-  return source.kind === "base64" && source.mediaType.startsWith("image/") ? "image" : "document";
-}
-
-/** Bare base64 has no media type; most files are PDFs. */
-function mediaTypeOf(name: string | null): string {
-  const ending = name?.slice(name.lastIndexOf(".") + 1).toLowerCase() ?? "";
-  return mediaTypes.get(ending) ?? "application/pdf";
-}
-
-const mediaTypes: ReadonlyMap<string, string> = new Map([
-  ["txt", "text/plain"],
-  ["md", "text/markdown"],
-  ["csv", "text/csv"],
-  ["html", "text/html"],
-  ["json", "application/json"],
-  ["png", "image/png"],
-  ["jpg", "image/jpeg"],
-  ["jpeg", "image/jpeg"],
-  ["webp", "image/webp"],
-  ["gif", "image/gif"],
-]);

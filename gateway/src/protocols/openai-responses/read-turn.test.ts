@@ -149,7 +149,7 @@ describe("a Responses request read", () => {
     [{ input: ["x"] }, "input[0]"],
     [{ input: [{ role: "nobody", content: "x" }] }, "input[0].role"],
     [{ input: [{ type: "function_call", call_id: "c", arguments: "{}" }] }, "input[0].name"],
-    [{ input: [{ role: "user", content: [{ type: "input_text" }] }] }, "input[0].content[0].text"],
+    [{ input: [{ role: "user", content: [{ type: "input_text", text: 5 }] }] }, "input[0].content[0].text"],
     [{ input: "x", tools: [{ type: "function" }] }, "tools[0].name"],
     [{ input: "x", temperature: "hot" }, "temperature"],
     [{ input: "x", instructions: ["be brief"] }, "instructions"],
@@ -158,6 +158,12 @@ describe("a Responses request read", () => {
   ])("%j cannot be understood, and the place is named", (request, param) => {
     expect(refusal(() => read(request))).toMatchObject({ code: "invalid_request", param });
   });
+  test("names a text that is missing from a part", () => {
+    const param = "input[0].content[0].text";
+    const failure = refusal(() => read({ input: [{ role: "user", content: [{ type: "input_text" }] }] }));
+    expect(failure).toMatchObject({ code: "missing_required_parameter", param });
+  });
+
 
   test("explicit zeros are values and nulls are nothing said", () => {
     expect(read({ input: "x", temperature: 0, top_p: null }).turn).toMatchObject({ temperature: 0, topP: null });

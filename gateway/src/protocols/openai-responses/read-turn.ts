@@ -13,12 +13,13 @@ import {
   textOf,
   unsupported,
 } from "../json/value.ts";
+import { textPart } from "../turn/parts.ts";
 import { readAutoCache } from "../turn/prompt-cache.ts";
 import { readEffort } from "../turn/reasoning.ts";
 import { namedSchema } from "../turn/schemas.ts";
 import { quotableName, warnOfUnsentMembers, warnOnce } from "../turn/warnings.ts";
 import { asCompactionTurn, lastUserTexts } from "./compaction.ts";
-import { InputReader, textPart } from "./read-input.ts";
+import { InputReader } from "./read-input.ts";
 import { readToolChoice, readTools, readWebSearch } from "./read-tools.ts";
 
 export function readResponsesTurn(body: Uint8Array, facts: Facts, warning: Warn): Turn {

@@ -3,16 +3,16 @@ import {
   type AnswerEvent,
   type BlockHead,
   bounds,
+  type Citation,
   Failure,
-  type Finish,
   type MediaSource,
   type Seal,
   type TurnTool,
-  type Usage,
 } from "#core/index.ts";
-import type { AnswerContext, EventWriter } from "../codec.ts";
+import type { AnswerContext } from "../codec.ts";
 import { customNames } from "../openai-chat/custom-tool.ts";
 import { answerEvents } from "../turn/answer-events.ts";
+import { AnswerWriter } from "../turn/answer-writer.ts";
 import { requireSummary } from "./compaction.ts";
 import { failureEvents, responseError } from "./error.ts";
 import {
@@ -42,12 +42,11 @@ export function writeResponsesAnswer(answer: Answer, context: AnswerContext): Ui
  * Writes response events. Events are numbered, `done` events repeat their deltas, and the last event repeats everything. SDKs and Codex
  * rely on this.
  */
-export class ResponsesEventWriter implements EventWriter {
+export class ResponsesEventWriter extends AnswerWriter {
   readonly repeatsOutput = true;
   /** The last rendered response as JSON text. */
   response = "";
 
-  readonly #context: AnswerContext;
   readonly #lines = new NumberedEvents();
   readonly #custom: ReadonlySet<string>;
   readonly #tools: ReadonlyMap<string, TurnTool>;
@@ -61,63 +60,34 @@ export class ResponsesEventWriter implements EventWriter {
   #callSeal: Seal | null = null;
   #refused = false;
   #length = 0;
-  #usage: Usage | null = null;
-  #finish: Finish | null = null;
-  #ended = false;
 
   constructor(context: AnswerContext) {
-    this.#context = context;
+    super(context);
     this.#custom = customNames(context.turn);
     this.#tools = new Map(context.turn.tools.map((tool) => [tool.name, tool]));
   }
 
-  write(event: AnswerEvent): string {
-    if (this.#ended) return "";
-    if (event.kind === "start") return this.#start(event.id, event.model);
-    if (this.#echo === "") return this.#start(null, null) + this.write(event);
-    switch (event.kind) {
-      case "block-start":
-        return this.#startBlock(event.block);
-      case "block-delta":
-        return this.#delta(event.text);
-      case "block-citation":
-        this.#item?.addCitation(event.citation);
-        return "";
-      case "block-seal":
-        this.#seal(event.seal);
-        return "";
-      case "block-end":
-        this.#inBlock = false;
-        return this.#item?.endBlock() ?? "";
-      case "usage":
-        this.#usage = event.usage;
-        return "";
-      case "finish":
-        this.#finish = event.finish;
-        return this.#isCompaction ? "" : this.#close(this.#incomplete() === null ? "completed" : "incomplete");
-      case "error":
-        return this.#fail(event.failure);
-      case "end":
-        return this.#end();
-    }
+  override write(event: AnswerEvent): string {
+    const isMissingStart = this.#echo === "" && event.kind !== "start";
+    return isMissingStart ? this.start(null, null) + super.write(event) : super.write(event);
   }
 
-  #start(id: string | null, model: string | null): string {
+  protected start(id: string | null, model: string | null): string {
     if (this.#echo !== "") return "";
-    const own = id?.startsWith("resp_") === true ? id : this.#context.newId("resp_");
-    this.#echo = JSON.stringify(responseEcho(this.#context, own, model ?? this.#context.model)).slice(0, -1);
+    const own = id?.startsWith("resp_") === true ? id : this.context.newId("resp_");
+    this.#echo = JSON.stringify(responseEcho(this.context, own, model ?? this.context.model)).slice(0, -1);
     const begun = `"response":${this.#renderResponse({ status: "in_progress", ...unfinished }, [])}`;
     return this.#lines.line("response.created", begun) + this.#lines.line("response.in_progress", begun);
   }
 
-  #startBlock(block: BlockHead): string {
+  protected startBlock(block: BlockHead): string {
     // A picture given by URL becomes text.
     const linked = block.kind === "image" && block.source.kind !== "base64" ? block.source : null;
     const head: BlockHead = linked === null ? block : { kind: "text" };
     if (head.kind === "refusal") this.#refused = true;
     const begun = this.#item?.startBlock(head) ?? this.#close("completed") + this.#open(head);
     this.#inBlock = true;
-    return linked === null ? begun : begun + this.#delta(pictureText(linked));
+    return linked === null ? begun : begun + this.delta(pictureText(linked));
   }
 
   #open(head: BlockHead): string {
@@ -126,7 +96,7 @@ export class ResponsesEventWriter implements EventWriter {
   }
 
   get #isCompaction(): boolean {
-    return this.#context.turn.compaction !== undefined;
+    return this.context.turn.compaction !== undefined;
   }
 
   #newItem(head: BlockHead): OutputItem {
@@ -134,13 +104,13 @@ export class ResponsesEventWriter implements EventWriter {
     switch (head.kind) {
       case "text":
       case "refusal":
-        return new MessageItem(this.#newPosition("msg_"), this.#context.warn);
+        return new MessageItem(this.#newPosition("msg_"), this.context.warn);
       case "reasoning":
-        return new ReasoningItem(this.#newPosition("rs_"), head.redacted ? "redacted" : null, this.#context.account);
+        return new ReasoningItem(this.#newPosition("rs_"), head.redacted ? "redacted" : null, this.context.account);
       case "tool-call":
         return this.#newCall(head.id, head.name);
       case "image":
-        if (head.source.kind !== "base64") return new MessageItem(this.#newPosition("msg_"), this.#context.warn);
+        if (head.source.kind !== "base64") return new MessageItem(this.#newPosition("msg_"), this.context.warn);
         return new ImageItem(this.#newPosition("ig_"), head.source.mediaType, head.source.data);
     }
   }
@@ -156,10 +126,10 @@ export class ResponsesEventWriter implements EventWriter {
   }
 
   #newPosition(prefix: string): ItemPosition {
-    return { lines: this.#lines, index: this.#done.length, id: this.#context.newId(prefix) };
+    return { lines: this.#lines, index: this.#done.length, id: this.context.newId(prefix) };
   }
 
-  #delta(text: string): string {
+  protected delta(text: string): string {
     this.#length += text.length;
     if (this.#length > bounds.replyBytesMax) {
       throw new Failure("upstream_error", "The upstream's answer is larger than the gateway holds.");
@@ -167,10 +137,24 @@ export class ResponsesEventWriter implements EventWriter {
     return this.#item?.delta(text) ?? "";
   }
 
-  #seal(seal: Seal): void {
-    if (this.#isCompaction) return;
+  protected override cite(citation: Citation): string {
+    this.#item?.addCitation(citation);
+    return "";
+  }
+
+  protected override seal(seal: Seal): string {
     if (this.#item instanceof ReasoningItem) this.#item.seal(seal);
-    else this.#callSeal = seal;
+    else if (!this.#isCompaction) this.#callSeal = seal;
+    return "";
+  }
+
+  protected override endBlock(): string {
+    this.#inBlock = false;
+    return this.#item?.endBlock() ?? "";
+  }
+
+  protected override writeFinish(): string {
+    return this.#isCompaction ? "" : this.#close(this.#incomplete() === null ? "completed" : "incomplete");
   }
 
   /** Closes the open item and adds the seal of a call. */
@@ -183,23 +167,22 @@ export class ResponsesEventWriter implements EventWriter {
     const seal = this.#callSeal;
     if (seal === null) return closed;
     this.#callSeal = null;
-    const sealing = new ReasoningItem(this.#newPosition("rs_"), "call", this.#context.account);
+    const sealing = new ReasoningItem(this.#newPosition("rs_"), "call", this.context.account);
     sealing.seal(seal);
     const sealed = closed + sealing.open() + sealing.close("completed");
     this.#done.push(sealing.json);
     return sealed;
   }
 
-  #end(): string {
+  protected end(): string {
     const compacted = this.#isCompaction ? this.#endCompaction() : "";
-    this.#ended = true;
-    const reason = this.#finish?.reason ?? "error";
+    const reason = this.finish?.reason ?? "error";
     if (reason === "error") {
-      return this.#fail(new Failure("upstream_error", "The upstream broke its answer off with an error."));
+      return this.fail(new Failure("upstream_error", "The upstream broke its answer off with an error."));
     }
     const details = this.#incomplete();
     const status = details === null ? "completed" : "incomplete";
-    const completed_at = details === null ? (this.#context.now?.() ?? this.#context.createdAt) : null;
+    const completed_at = details === null ? (this.context.now?.() ?? this.context.createdAt) : null;
     const said = { status, completed_at, error: null, incomplete_details: details, usage: this.#writeUsage() };
     return compacted + this.#lines.line(`response.${status}`, `"response":${this.#renderResponse(said, this.#done)}`);
   }
@@ -207,12 +190,11 @@ export class ResponsesEventWriter implements EventWriter {
   /** Throws Failure instead of showing a partial summary. */
   #endCompaction(): string {
     const summary = this.#item instanceof CompactionItem ? this.#item.summary : "";
-    requireSummary(summary, this.#finish?.reason ?? "error");
+    requireSummary(summary, this.finish?.reason ?? "error");
     return this.#close("completed");
   }
 
-  #fail(failure: Failure): string {
-    this.#ended = true;
+  protected override fail(failure: Failure): string {
     const sequence = this.#lines.next;
     if (this.#isCompaction) this.#item = null;
     // Shows partial output without `done` events, so that nobody acts on it.
@@ -227,12 +209,12 @@ export class ResponsesEventWriter implements EventWriter {
   }
 
   #writeUsage(): object | null {
-    return this.#usage === null ? null : writeResponsesUsage(this.#usage);
+    return this.usage === null ? null : writeResponsesUsage(this.usage);
   }
 
   /** Null if the answer is complete. A refusal without text is a filtered answer. */
   #incomplete(): { readonly reason: "max_output_tokens" | "content_filter" } | null {
-    switch (this.#finish?.reason) {
+    switch (this.finish?.reason) {
       case "length":
       case "context-length":
         return { reason: "max_output_tokens" };

@@ -10,6 +10,8 @@ import type {
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
 import { dataUri } from "../turn/data-uri.ts";
+import { extensionOf } from "../turn/media-types.ts";
+import { textsIn } from "../turn/parts.ts";
 import { canOpen } from "../turn/seal-text.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
 
@@ -110,7 +112,7 @@ export class InputWriter {
 
   /** Errors have no field, so the text says it. */
   #outputOf(part: ToolResultPart): string | JsonObject[] {
-    const texts = part.parts.flatMap((inner) => (inner.kind === "text" ? [inner.text] : []));
+    const texts = textsIn(part.parts);
     if (texts.length === part.parts.length) {
       const text = texts.join("\n");
       return part.isError ? `Error: ${text === "" ? "the tool failed" : text}` : text;
@@ -207,7 +209,7 @@ function writeDocument({ source, name }: MediaPart, traits: DialectTraits, warn:
   switch (source.kind) {
     case "base64": {
       const file_data = dataUri(source.mediaType, source.data);
-      return { type: "input_file", filename: name ?? fileNameOf(source.mediaType), file_data };
+      return { type: "input_file", filename: name ?? `document.${extensionOf(source.mediaType) ?? "bin"}`, file_data };
     }
     case "url":
       if (name !== null) warn("the name of a document given by URL was left out");
@@ -228,10 +230,4 @@ function requireFetchable(url: string, traits: DialectTraits): string {
 function requireOpenaiFile(source: { readonly id: string; readonly dialect: string }): string {
   if (source.dialect === "openai-responses" || source.dialect === "openai-chat") return source.id;
   throw unsupported("messages", "A file that was uploaded to one vendor cannot be read by another.");
-}
-
-function fileNameOf(mediaType: string): string {
-  const said = mediaType.slice(mediaType.lastIndexOf("/") + 1);
-  const ending = /^[a-z0-9]{1,32}$/.test(said) ? said : "bin";
-  return `document.${ending === "plain" ? "txt" : ending}`;
 }

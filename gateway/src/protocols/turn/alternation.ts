@@ -1,6 +1,7 @@
 import type { ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import type { JsonObject } from "../json/value.ts";
+import { textsIn } from "./parts.ts";
 
 /** Everything one side says until the other does, in the target dialect. Results wait for their calls. */
 export interface TurnSide {
@@ -69,5 +70,5 @@ export function pairResults(
 }
 
 export function resultText({ parts }: ToolResultPart): string {
-  return parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
+  return textsIn(parts).join("\n");
 }
