@@ -1,12 +1,12 @@
 import type { VideoMaterial, VideoTurn } from "#core/index.ts";
 import type { CreateInput, GoodAnswer, OutboundDraft, VideoAdapter, VideoState } from "#providers/index.ts";
-import { videoAdapter } from "#providers/index.ts";
+import { providerKind } from "#providers/index.ts";
 import { bytes, parsed, providerOf } from "./provider-ground.ts";
 
 /** What the suites over the video adapters stand on. */
 export function adapterOf(kind: string): VideoAdapter {
-  const adapter = videoAdapter(kind);
-  if (adapter === null) throw new Error(`${kind} makes no videos`);
+  const adapter = providerKind(kind)?.video;
+  if (adapter === undefined) throw new Error(`${kind} makes no videos`);
   return adapter;
 }
 

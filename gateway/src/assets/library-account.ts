@@ -1,5 +1,4 @@
 import {
-  type Asset,
   type AssetGroup,
   asFailure,
   type ConfigSnapshot,
@@ -10,26 +9,18 @@ import {
 import type { WholeAnswer } from "#provider-client/index.ts";
 import {
   type AssetLibrary,
+  type AssetTexts,
   accountRedactor,
-  assetLibrary,
   type GoodAnswer,
   type LibraryAsset,
   type OutboundDraft,
+  providerKind,
 } from "#providers/index.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 
 /** One call to an upstream's asset library, and its answer. */
 const assetLibraryMs = 30_000;
 const assetLibraryBytesMax = 256 * 1024;
-
-type GroupTexts = Pick<AssetGroup, "name" | "description" | "projectName">;
-
-/** What is asked of a library for one asset. */
-export interface AssetTexts extends Pick<Asset, "type" | "name"> {
-  readonly upstreamGroupId: string;
-  readonly url: string;
-  readonly projectName: string;
-}
 
 type Dependencies = Pick<AssetsDependencies, "providerClient" | "clock">;
 
@@ -55,7 +46,7 @@ export class LibraryAccount {
     return typeof name === "string" && name !== "" ? name : "default";
   }
 
-  createGroup(group: GroupTexts, signal: AbortSignal): Promise<string> {
+  createGroup(group: Pick<AssetGroup, "name" | "description" | "projectName">, signal: AbortSignal): Promise<string> {
     return this.#made(this.#library.createGroup(this.provider, group, this.#now()), signal);
   }
 
@@ -155,10 +146,9 @@ const codeForm = /^[\w.-]{1,100}$/;
 
 /** The account as one with a library; null when its kind has none, or it lacks what a library needs. */
 export function libraryAccount(provider: Provider, dependencies: Dependencies): LibraryAccount | null {
-  const library = assetLibrary(provider.kind);
-  return library === null || library.lacks(provider) !== null
-    ? null
-    : new LibraryAccount(provider, library, dependencies);
+  const library = providerKind(provider.kind)?.library;
+  if (library === undefined || library.lacks(provider) !== null) return null;
+  return new LibraryAccount(provider, library, dependencies);
 }
 
 /**
@@ -172,14 +162,14 @@ export function chooseAccount(
   dependencies: Dependencies,
 ): LibraryAccount {
   const candidates = [...configSnapshot.providers.values()]
-    .filter(({ enabled, kind }) => enabled && assetLibrary(kind)?.platform === platform)
+    .filter(({ enabled, kind }) => enabled && providerKind(kind)?.library?.platform === platform)
     .sort((one, other) => rank(one, projectName) - rank(other, projectName) || (one.id < other.id ? -1 : 1));
   for (const provider of candidates) {
     const account = libraryAccount(provider, dependencies);
     if (account !== null) return account;
   }
   const [nearest] = candidates;
-  const why = nearest === undefined ? null : (assetLibrary(nearest.kind)?.lacks(nearest) ?? null);
+  const why = nearest === undefined ? null : (providerKind(nearest.kind)?.library?.lacks(nearest) ?? null);
   const message =
     nearest === undefined || why === null
       ? `No provider here has the asset library of ${platform}.`

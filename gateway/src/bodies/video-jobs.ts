@@ -11,7 +11,7 @@ import {
   readFormContent,
   readVideoMembers,
 } from "#protocols/index.ts";
-import { videoAdapter } from "#providers/index.ts";
+import { providerKind } from "#providers/index.ts";
 import { type CarriedMedia, carriedMedia } from "./carried-media.ts";
 
 /** Longer texts are material: a `data:` URI, and any other (base64 alone) that is no address. Words never are. */
@@ -195,8 +195,8 @@ interface VideoRequestAsk {
 /** Writes the request for a video: material and media come to their places before the vendor's adapter sees the turn. */
 export function writeVideoRequest(body: Uint8Array, ask: VideoRequestAsk, beside: readonly Uint8Array[]) {
   const { provider, upstreamModel, taskId, callbackUrl, material, media } = ask;
-  const adapter = videoAdapter(provider.kind);
-  if (adapter === null) throw new Error("a kind that makes no videos");
+  const adapter = providerKind(provider.kind)?.video;
+  if (adapter === undefined) throw new Error("a kind that makes no videos");
   if (material !== null && body.length !== material.size) throw cutShort();
   const found = carriedMedia(media, beside);
   const inPlace = (text: string): string => {

@@ -1,6 +1,6 @@
 import { bounds, Failure, type FailureOptions, type HeaderReader } from "#core/index.ts";
-import { isObject, type JsonObject } from "#protocols/index.ts";
-import type { BadAnswer } from "./kind.ts";
+import { type JsonObject, parseFirst } from "#protocols/index.ts";
+import type { BadAnswer } from "./outbound-draft.ts";
 
 /** What a family of APIs says in its error body and headers, beyond the status. */
 export interface RefusalReading {
@@ -81,13 +81,7 @@ export function unusableCredential(message: string): Failure {
 
 /** The object that an error body is, or that is the first of its list (Google); empty when there is none. */
 export function refusalObject(body: Uint8Array): JsonObject {
-  try {
-    const value: unknown = JSON.parse(decoder.decode(body));
-    const first: unknown = Array.isArray(value) ? value[0] : value;
-    return isObject(first) ? first : {};
-  } catch {
-    return {};
-  }
+  return parseFirst(decoder.decode(body)) ?? {};
 }
 
 const decoder = new TextDecoder();
@@ -97,13 +91,10 @@ const decoder = new TextDecoder();
  * HTTP date (RFC 9110, 10.2.3). undefined when it does not say, or says something unreadable.
  */
 export function readRetryAfter(headers: HeaderReader, now: number): number | undefined {
-  const waitMs = exactWait(headers.get("retry-after-ms")) ?? wait(headers.get("retry-after"), now);
+  const exactMs = headers.get("retry-after-ms") ?? "";
+  const waitMs = plain.test(exactMs) ? Number(exactMs) : wait(headers.get("retry-after"), now);
   // Whoever is told to wait for a thousand years is told nothing that is true.
   return waitMs === undefined ? undefined : Math.min(Math.ceil(waitMs), bounds.retryAfterReadMsMax);
-}
-
-function exactWait(text: string | null): number | undefined {
-  return text !== null && plain.test(text) ? Number(text) : undefined;
 }
 
 function wait(text: string | null, now: number): number | undefined {

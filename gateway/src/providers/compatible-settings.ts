@@ -38,7 +38,7 @@ export const compatibleFields: readonly SettingField[] = [
 
 /** A lane of chat completions of which these settings say more. */
 export function asServersVary(lane: Lane): Lane {
-  return { ...lane, traitsOf: compatibleTraits, adjust: asServerTakes, adjusts: isChanged };
+  return { ...lane, traitsOf: compatibleTraits, adjust: asServerTakes, adjusts };
 }
 
 function compatibleTraits({ settings }: Provider): DialectTraits {
@@ -56,7 +56,7 @@ function compatibleTraits({ settings }: Provider): DialectTraits {
   };
 }
 
-function isChanged({ settings }: Provider): boolean {
+function adjusts({ settings }: Provider): boolean {
   return typeof settings["output_cap"] === "string" || settings["stream_options"] === false;
 }
 

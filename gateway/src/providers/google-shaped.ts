@@ -2,13 +2,12 @@ import { bounds, type Failure } from "#core/index.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
 import { classifyByStatus, refusalObject } from "./classify-by-status.ts";
 import type { BadAnswer, OutboundDraft } from "./kind.ts";
-import { authorizeBearer } from "./openai-shaped.ts";
+import { authorizeBearer, authorizeWith } from "./openai-shaped.ts";
 
 /** `x-goog-api-key`; below /openai a bearer. Source: Gemini API docs, "OpenAI compatibility". */
 export function authorizeGoogleKey(draft: OutboundDraft): void {
-  const { secret } = draft.provider;
-  if (draft.url.includes("/openai/")) authorizeBearer(draft);
-  else if (secret !== null) draft.headers["x-goog-api-key"] = secret.reveal();
+  const authorize = draft.url.includes("/openai/") ? authorizeBearer : authorizeWith("x-goog-api-key");
+  authorize(draft);
 }
 
 /**

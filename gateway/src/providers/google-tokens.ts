@@ -1,8 +1,9 @@
 import { sign } from "node:crypto";
 import type { Failure, Provider } from "#core/index.ts";
-import { numberOf, textOf } from "#protocols/index.ts";
+import { numberOf, parseObject, textOf } from "#protocols/index.ts";
 import { refusalObject, unusableCredential } from "./classify-by-status.ts";
-import type { OutboundDraft, TokenExchange } from "./kind.ts";
+import type { TokenExchange } from "./kind.ts";
+import { type OutboundDraft, outboundDraft } from "./outbound-draft.ts";
 
 /**
  * A service account's key becomes an access token: a JWT signed with it (RS256) is exchanged at Google's token
@@ -26,15 +27,8 @@ export const googleTokens: TokenExchange = {
 function tokenRequest(provider: Provider, key: ServiceAccount, now: number): OutboundDraft {
   const assertion = signedJwt(key, Math.floor(now / 1_000));
   const form = new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion });
-  return {
-    provider,
-    upstreamModel: "",
-    stream: false,
-    method: "POST",
-    url: key.tokenUri,
-    headers: { "content-type": "application/x-www-form-urlencoded", accept: "application/json" },
-    body: encoder.encode(form.toString()),
-  };
+  const headers = { "content-type": "application/x-www-form-urlencoded", accept: "application/json" };
+  return outboundDraft(provider, key.tokenUri, { method: "POST", headers, body: encoder.encode(form.toString()) });
 }
 
 interface ServiceAccount {
@@ -48,7 +42,7 @@ interface ServiceAccount {
 function serviceAccount(provider: Provider): ServiceAccount | null {
   const text = provider.secret?.reveal().trim() ?? "";
   if (!text.startsWith("{")) return null;
-  const key = refusalObject(encoder.encode(text));
+  const key = parseObject(text) ?? {};
   const email = textOf(key["client_email"]);
   const privateKey = textOf(key["private_key"]);
   if (email === null || privateKey === null) throw unusable();

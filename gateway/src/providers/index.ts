@@ -7,7 +7,7 @@
  *
  * How a vendor makes videos is one file in video/. Its library of assets is one file in assets/.
  */
-export type { AssetLibrary, LibraryAsset } from "./asset-library.ts";
+export type { AssetLibrary, AssetTexts, LibraryAsset } from "./assets/volcengine-library.ts";
 export { callerHeaders, isKeptBack, sendsOwnTrace } from "./caller-headers.ts";
 export { withQuery } from "./caller-query.ts";
 export { governingFor } from "./governed-members.ts";
@@ -20,7 +20,7 @@ export type {
   TokenExchange,
 } from "./kind.ts";
 export { kindForm, settingsProblem, settingTypeProblem, wrongSettings } from "./kind-form.ts";
-export { assetLibrary, keepsThreads, priceTermsOf, providerKind, providerKinds, videoAdapter } from "./kinds.ts";
+export { keepsThreads, priceTermsOf, providerKind, providerKinds } from "./kinds.ts";
 export { defaultBaseUrl, lanesOf, laneTraits, laneUrl } from "./lanes.ts";
 export { mayReachPrivate, networkOf } from "./network-settings.ts";
 export { deniedPaths } from "./pass-through/denied-paths.ts";

@@ -9,7 +9,7 @@ import type {
   WireDialectId,
 } from "#core/index.ts";
 import type { DialectTraits, MemberRules, Warn } from "#protocols/index.ts";
-import type { AssetLibrary } from "./asset-library.ts";
+import type { AssetLibrary } from "./assets/volcengine-library.ts";
 import type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
 import type { ReasoningRule } from "./reasoning/reasoning-rule.ts";
 import type { KindForm } from "./setting-field.ts";

@@ -6,7 +6,6 @@ import {
   usualFactors,
   usualTerms,
 } from "#core/index.ts";
-import type { AssetLibrary } from "./asset-library.ts";
 import type { ProviderKind } from "./kind.ts";
 import { anthropic } from "./kinds/anthropic.ts";
 import { ark, byteplus } from "./kinds/ark.ts";
@@ -38,7 +37,6 @@ import { vllm } from "./kinds/vllm.ts";
 import { xai } from "./kinds/xai.ts";
 import { zhipu } from "./kinds/zhipu.ts";
 import { passesMember } from "./settings.ts";
-import type { VideoAdapter } from "./video-adapter.ts";
 
 /** Every kind there is. A new one is its file and a line here. */
 export const providerKinds: readonly ProviderKind[] = [
@@ -78,16 +76,6 @@ const byId: ReadonlyMap<string, ProviderKind> = new Map(providerKinds.map((kind)
 
 export function providerKind(id: string): ProviderKind | null {
   return byId.get(id) ?? null;
-}
-
-/** How upstreams of this kind make videos; null for a kind that makes none, or that there is not. */
-export function videoAdapter(kindId: string): VideoAdapter | null {
-  return providerKind(kindId)?.video ?? null;
-}
-
-/** The library of reusable material that upstreams of this kind have; null for none. */
-export function assetLibrary(kindId: string): AssetLibrary | null {
-  return providerKind(kindId)?.library ?? null;
 }
 
 /** How an account charges: as its kind does, unless it says otherwise. */

@@ -21,8 +21,7 @@ export function laneUrl(provider: Provider, lane: Lane, upstreamModel: string, s
 
 /** The base URL that lanes stand below, without a slash at its end. */
 export function rootOf(provider: Provider): string {
-  const root = providerKind(provider.kind)?.rootOf?.(provider) ?? provider.baseUrl;
-  return withoutSlash(root);
+  return (providerKind(provider.kind)?.rootOf?.(provider) ?? provider.baseUrl).replace(/\/+$/, "");
 }
 
 /** The base URL of an account that sets none of its own; null: it has to set one. */
@@ -44,10 +43,4 @@ export function laneTraits(kind: ProviderKind, provider: Provider, lane: Lane, u
     ...(marks ? { cacheMarks: true } : {}),
     ...reasoning,
   };
-}
-
-function withoutSlash(url: string): string {
-  let end = url.length;
-  while (end > 0 && url[end - 1] === "/") end--;
-  return url.slice(0, end);
 }

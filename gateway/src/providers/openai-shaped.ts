@@ -3,11 +3,14 @@ import { objectOf, textOf } from "#protocols/index.ts";
 import { classifyByStatus, refusalObject } from "./classify-by-status.ts";
 import type { BadAnswer, OutboundDraft } from "./kind.ts";
 
-/** `Authorization: Bearer`, as OpenAI and all that copy it. */
-export function authorizeBearer(draft: OutboundDraft): void {
-  const { secret } = draft.provider;
-  if (secret !== null) draft.headers["authorization"] = `Bearer ${secret.reveal()}`;
+/** Sends the account's key in a header, after `prefix`. */
+export function authorizeWith(header: string, prefix = "") {
+  return ({ provider: { secret }, headers }: OutboundDraft): void => {
+    if (secret !== null) headers[header] = prefix + secret.reveal();
+  };
 }
+
+export const authorizeBearer = authorizeWith("authorization", "Bearer ");
 
 /** A bad answer of an API whose errors are `{"error":{message,type,param,code}}`. */
 export function classifyOpenAiShaped(answer: BadAnswer): Failure {

@@ -12,6 +12,15 @@ export interface OutboundDraft {
   body: Uint8Array | null;
 }
 
+/** A draft with the usual values: GET without a model, a stream or a body. */
+export function outboundDraft(
+  provider: Provider,
+  url: string,
+  request: Partial<Omit<OutboundDraft, "provider" | "url">>,
+): OutboundDraft {
+  return { provider, url, upstreamModel: "", stream: false, method: "GET", headers: {}, body: null, ...request };
+}
+
 /** An upstream's refusal, with what little of it is safe and useful to read. */
 export interface BadAnswer {
   readonly status: number;

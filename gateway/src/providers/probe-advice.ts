@@ -36,13 +36,6 @@ export function adviceFor(kind: ProviderKind, probe: BadProbe): Advice | null {
   return status === 0 ? null : statusAdvice(status, model);
 }
 
-type Param = {
-  readonly [Code in Remark<"testAdvice">["code"]]: Extract<Remark<"testAdvice">, { code: Code }>["params"];
-};
-type PlainCode = {
-  [Code in keyof Param]: keyof Param[Code] extends never ? Code : never;
-}[keyof Param];
-
 function plain(code: keyof typeof texts): Advice {
   return { remark: { code, params: {} }, text: texts[code] };
 }
@@ -77,7 +70,7 @@ const texts = {
     "Something answers there, but not this API. Check the base URL: many miss their path, such as /v1.",
   name_models_yourself:
     "There is no list of models there. If the base URL is right, that is no fault: name models yourself.",
-} as const satisfies Partial<Record<PlainCode, string>>;
+} as const satisfies Partial<Record<Remark<"testAdvice">["code"], string>>;
 
 const adviceByFault: Readonly<Record<Exclude<AccountFault, "credential">, keyof typeof texts>> = {
   url: "write_url",
@@ -102,14 +95,12 @@ function keyAdvice(kind: ProviderKind): Advice {
 
 function statusAdvice(status: number, model: string | null): Advice {
   if (status === 403) return plain("check_permissions");
-  if (status === 404 || status === 405) return notFoundAdvice(model);
+  if (status === 404 || status === 405) {
+    if (model === null) return plain("name_models_yourself");
+    const text = `The account has no model ${model}, or the base URL is wrong (many end in /v1).`;
+    return { remark: { code: "no_such_model", params: { model } }, text };
+  }
   if (status === 429) return plain("wait_or_raise_quota");
   if (status >= 500) return plain("wait_for_provider");
   return plain(status >= 400 ? "check_model_type" : "check_base_url_path");
-}
-
-function notFoundAdvice(model: string | null): Advice {
-  if (model === null) return plain("name_models_yourself");
-  const text = `The account has no model ${model}, or the base URL is not the API's (many end in /v1).`;
-  return { remark: { code: "no_such_model", params: { model } }, text };
 }

@@ -1,8 +1,9 @@
 import { type ModelEndpointId, type ModelEndpointRow, modelEndpoints } from "@sluice/contract/words";
 import type { EndpointId, ModelType, Provider, WireDialectId } from "#core/index.ts";
 import { smallestRequest } from "#protocols/index.ts";
-import type { Lane, OutboundDraft, ProviderKind } from "./kind.ts";
+import type { Lane, ProviderKind } from "./kind.ts";
 import { lanesOf, laneUrl, rootOf } from "./lanes.ts";
+import { type OutboundDraft, outboundDraft } from "./outbound-draft.ts";
 import { type WrittenForm, writeForm } from "./write-form.ts";
 
 /** A page of the list of models; null for kinds that have none. `page` stands behind the `?` of a later one. */
@@ -11,10 +12,10 @@ export function listQuestion(provider: Provider, kind: ProviderKind, page: strin
   const query = [kind.modelsQuery, page].filter((part) => part != null).join("&");
   // Whoever speaks both tells more in OpenAI's shape.
   const dialects = new Set(kind.lanes.map((lane) => lane.dialect));
-  const anthropics = dialects.has("anthropic-messages") && !dialects.has("openai-chat");
+  const isAnthropic = dialects.has("anthropic-messages") && !dialects.has("openai-chat");
   const url = `${rootOf(provider)}/models${query === "" ? "" : `?${query}`}`;
-  const headers = anthropics ? { "anthropic-version": "2023-06-01" } : {};
-  return questionDraft(provider, "", { method: "GET", url, headers, body: null });
+  const headers = isAnthropic ? { "anthropic-version": "2023-06-01" } : {};
+  return questionDraft(provider, url, { headers });
 }
 
 /** The lane an account is tried by: chat completions where it has them, else the first that generates text. */
@@ -45,9 +46,9 @@ const toTry: Readonly<Partial<Record<ModelType, readonly EndpointId[]>>> = {
 /** The smallest question there is, in the lane's own dialect. It costs what a few tokens, or a second of sound, cost. */
 export function smallQuestion(provider: Provider, lane: Lane, upstreamModel: string): OutboundDraft {
   const { contentType, body } = smallBody(lane.dialect, upstreamModel);
-  const draft = questionDraft(provider, upstreamModel, {
+  const draft = questionDraft(provider, laneUrl(provider, lane, upstreamModel, false), {
+    upstreamModel,
     method: "POST",
-    url: laneUrl(provider, lane, upstreamModel, false),
     headers: { "content-type": contentType, ...(lane.dialect === "openai-speech" ? { accept: "*/*" } : {}) },
     body,
   });
@@ -92,11 +93,9 @@ function bodyIn(dialect: WireDialectId, model: string): object {
   }
 }
 
-type Question = Pick<OutboundDraft, "method" | "url" | "headers" | "body">;
-
-function questionDraft(provider: Provider, upstreamModel: string, { headers, ...question }: Question): OutboundDraft {
-  const usual = { accept: "application/json", "user-agent": "sluice" };
-  return { provider, upstreamModel, stream: false, ...question, headers: { ...usual, ...headers } };
+function questionDraft(provider: Provider, url: string, request: Partial<OutboundDraft>): OutboundDraft {
+  const headers = { accept: "application/json", "user-agent": "sluice", ...request.headers };
+  return outboundDraft(provider, url, { ...request, headers });
 }
 
 /** A sound is asked about in a form with one second of silence in it, the shortest that vendors take. */

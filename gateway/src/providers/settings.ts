@@ -44,6 +44,12 @@ export function nameProblem(provider: Provider, name: string): string | null {
   return `settings.${name} must be a name of letters, digits and dashes`;
 }
 
+/** A problem with two settings that need each other; null if both or none are set. */
+export function pairProblem(provider: Provider, one: string, other: string): string | null {
+  const isPair = (settingText(provider, one) === null) === (settingText(provider, other) === null);
+  return isPair ? null : `settings.${one} and settings.${other} must be set together`;
+}
+
 /** The base URL with `path` behind it where the operator wrote the host alone. */
 export function withDefaultPath(provider: Provider, path: string): string {
   return /^[a-z]+:\/\/[^/]+\/*$/.test(provider.baseUrl) ? provider.baseUrl.replace(/\/*$/, path) : provider.baseUrl;

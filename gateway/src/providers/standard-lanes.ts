@@ -3,23 +3,21 @@ import { type NativeEndpointId, nativeDialects } from "#core/index.ts";
 import type { DialectTraits } from "#protocols/index.ts";
 import type { Lane, OutboundDraft } from "./kind.ts";
 
-/** The lanes as their inventors laid them. A vendor that copied one takes it from here and says what differs. */
-export const chat: Lane = { endpoint: "chat", dialect: "openai-chat", path: "/chat/completions" };
-export const responses: Lane = { endpoint: "responses", dialect: "openai-responses", path: "/responses" };
-export const responsesCompact: Lane = {
-  endpoint: "responses-compact",
-  dialect: "openai-responses",
-  path: "/responses/compact",
-};
-export const inputTokens: Lane = {
-  endpoint: "input-tokens",
-  dialect: "openai-responses",
-  path: "/responses/input_tokens",
-};
+/** The lanes as their vendors define them; other vendors reuse them and list their differences. */
+function lane(endpoint: Lane["endpoint"], dialect: Lane["dialect"], path: string, more: Partial<Lane> = {}): Lane {
+  return { endpoint, dialect, path, ...more };
+}
 
-/** Of the endpoints whose calls are passed as they are: asked at the upstream as here, below its own version. */
+export const chat = lane("chat", "openai-chat", "/chat/completions");
+export const responses = lane("responses", "openai-responses", "/responses");
+export const responsesCompact = lane("responses-compact", "openai-responses", "/responses/compact");
+export const inputTokens = lane("input-tokens", "openai-responses", "/responses/input_tokens");
+export const images = lane("images", "openai-images", "/images/generations");
+export const imageEdits = lane("image-edits", "openai-images", "/images/edits");
+
+/** An endpoint without translation: the upstream has our path below its own version. */
 function nativeLane(endpoint: NativeEndpointId): Lane {
-  return { endpoint, dialect: nativeDialects[endpoint], path: modelEndpoints[endpoint].path.replace(/^\/v1/, "") };
+  return lane(endpoint, nativeDialects[endpoint], modelEndpoints[endpoint].path.replace(/^\/v1/, ""));
 }
 
 export const embeddings = nativeLane("embeddings");
@@ -29,52 +27,29 @@ export const moderations = nativeLane("moderations");
 export const speech = nativeLane("speech");
 export const transcriptions = nativeLane("transcriptions");
 export const translations = nativeLane("translations");
-export const images: Lane = { endpoint: "images", dialect: "openai-images", path: "/images/generations" };
-export const imageEdits: Lane = { endpoint: "image-edits", dialect: "openai-images", path: "/images/edits" };
 
-/** What stands beside conversations where a server may have everything. A new endpoint that is passed as it is, is in it by itself. */
+/** Every lane without conversations, for servers that may have any of them. New native endpoints are included automatically. */
 export const besideChat: readonly Lane[] = [
   ...(Object.keys(nativeDialects) as NativeEndpointId[]).map(nativeLane),
   images,
   imageEdits,
 ];
 
-export const messages: Lane = {
-  endpoint: "messages",
-  dialect: "anthropic-messages",
-  path: "/messages",
+export const messages = lane("messages", "anthropic-messages", "/messages", { adjust: requireVersion });
+export const countTokens = lane("count-tokens", "anthropic-messages", "/messages/count_tokens", {
   adjust: requireVersion,
-};
-export const countTokens: Lane = {
-  endpoint: "count-tokens",
-  dialect: "anthropic-messages",
-  path: "/messages/count_tokens",
-  adjust: requireVersion,
-};
+});
 
-export const generate: Lane = {
-  endpoint: "generate",
-  dialect: "gemini",
-  path: "/models/{model}:generateContent",
+export const generate = lane("generate", "gemini", "/models/{model}:generateContent", {
   streamPath: "/models/{model}:streamGenerateContent?alt=sse",
-};
-
-export const geminiCountTokens: Lane = {
-  endpoint: "gemini-count-tokens",
-  dialect: "gemini",
-  path: "/models/{model}:countTokens",
-};
-
-export const embedContent: Lane = {
-  endpoint: "embed-content",
-  dialect: "gemini-embed-content",
-  path: "/models/{model}:embedContent",
-};
-export const batchEmbedContents: Lane = {
-  endpoint: "batch-embed-contents",
-  dialect: "gemini-batch-embed",
-  path: "/models/{model}:batchEmbedContents",
-};
+});
+export const geminiCountTokens = lane("gemini-count-tokens", "gemini", "/models/{model}:countTokens");
+export const embedContent = lane("embed-content", "gemini-embed-content", "/models/{model}:embedContent");
+export const batchEmbedContents = lane(
+  "batch-embed-contents",
+  "gemini-batch-embed",
+  "/models/{model}:batchEmbedContents",
+);
 
 export function chatWith(traits: DialectTraits): Lane {
   return { ...chat, traits };

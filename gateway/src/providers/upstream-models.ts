@@ -78,15 +78,11 @@ function listedModel(model: JsonObject): readonly UpstreamModelListed[] {
       createdAt: createdAt(model),
       type: saidType(model),
       contextWindow: tokensOf(model["max_input_tokens"] ?? model["inputTokenLimit"] ?? model["max_context_length"]),
-      outputTokensMax: tokensOf(model["outputTokenLimit"] ?? (isAnthropics(model) ? model["max_tokens"] : null)),
+      outputTokensMax: tokensOf(model["outputTokenLimit"] ?? (model["type"] === "model" ? model["max_tokens"] : null)),
       deprecated: retiresAt !== null || ["deprecated", "retired", "legacy"].includes(String(model["lifecycle"])),
       retiresAt,
     },
   ];
-}
-
-function isAnthropics(model: JsonObject): boolean {
-  return model["type"] === "model";
 }
 
 function tokensOf(value: unknown): number | null {

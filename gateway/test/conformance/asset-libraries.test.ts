@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createSimulator } from "@sluice/simulator";
-import { type AssetLibrary, assetLibrary, type GoodAnswer, type OutboundDraft } from "#providers/index.ts";
+import { type AssetLibrary, type GoodAnswer, type OutboundDraft, providerKind } from "#providers/index.ts";
 import { providerOf } from "../provider-ground.ts";
 
 /** The simulator verifies signatures by an implementation of its own. */
@@ -13,8 +13,8 @@ async function send(draft: OutboundDraft): Promise<GoodAnswer> {
 }
 
 function libraryOf(kind: string): AssetLibrary {
-  const library = assetLibrary(kind);
-  if (library === null) throw new Error(`${kind} has no library`);
+  const library = providerKind(kind)?.library;
+  if (library === undefined) throw new Error(`${kind} has no library`);
   return library;
 }
 
@@ -29,7 +29,6 @@ describe.each(["ark", "byteplus"])("the library of %s", (kind) => {
     const now = Date.now();
     const upstreamGroupId = library.readId(await send(library.createGroup(provider, group, now)));
     const held = { upstreamId: upstreamGroupId, projectName: "" };
-    expect((await send(library.getGroup(provider, held, now))).status).toBe(200);
     const about = { upstreamGroupId, url, type: "Image", name: "face", projectName: "" } as const;
     const upstreamId = library.readId(await send(library.createAsset(provider, about, now)));
     const asset = { upstreamId, projectName: "" };

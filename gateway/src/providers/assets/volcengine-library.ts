@@ -1,91 +1,113 @@
 import { createHash, createHmac } from "node:crypto";
-import { bounds, Failure, type Provider } from "#core/index.ts";
+import { type Asset, type AssetGroup, type AssetStatus, bounds, Failure, type Provider } from "#core/index.ts";
 import { isObject, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
-import type { AssetLibrary, LibraryAsset } from "../asset-library.ts";
 import { classifyByStatus, refusalObject } from "../classify-by-status.ts";
-import type { OutboundDraft } from "../outbound-draft.ts";
-import { settingText } from "../settings.ts";
+import { type BadAnswer, type OutboundDraft, outboundDraft } from "../outbound-draft.ts";
+import { pairProblem, settingText } from "../settings.ts";
 import type { GoodAnswer } from "../video-adapter.ts";
 
-export interface Place {
-  readonly platform: AssetLibrary["platform"];
+/** Where a platform's control API is. */
+export interface LibraryPlace {
+  readonly platform: "volcengine" | "byteplus";
   readonly region: string;
   readonly url: string;
 }
 
-/** The generic control host (V); that the actions of assets live there is M. */
-export const volcenginePlace: Place = {
+/** The generic control host (V); that it serves the actions of assets is M. */
+export const volcenginePlace: LibraryPlace = {
   platform: "volcengine",
   region: "cn-beijing",
   url: "https://open.volcengineapi.com/",
 };
 /** M, of many clients. */
-export const byteplusPlace: Place = {
+export const byteplusPlace: LibraryPlace = {
   platform: "byteplus",
   region: "ap-southeast-1",
   url: "https://ark.ap-southeast-1.byteplusapi.com/",
 };
 
+export interface LibraryAsset {
+  readonly upstreamId: string;
+  readonly status: AssetStatus;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly url: string | null;
+}
+
+/** An asset or a group in a library. */
+interface InLibrary {
+  readonly upstreamId: string;
+  readonly projectName: string;
+}
+
+type GroupTexts = Pick<AssetGroup, "name" | "description" | "projectName">;
+
+/** What a library needs to create an asset. */
+export interface AssetTexts extends Pick<Asset, "type" | "name"> {
+  readonly upstreamGroupId: string;
+  readonly url: string;
+  readonly projectName: string;
+}
+
+export type AssetLibrary = ReturnType<typeof volcengineLibrary>;
+
 /**
- * The library of reusable material for Seedance 2.x: one endpoint, an action each, signed with an access key (the API
- * key is not taken). Not in any SDK of the vendor (V = read there, M = several third parties, U = unverified): names and
- * shapes are M. `settings.openapi_url` and `settings.region` say where, `settings.project_name` in which project.
+ * The asset library for Seedance 2.x as pure functions: one endpoint with an action per call, signed with an access key (the
+ * API key is not accepted). `now` is Unix milliseconds. Pass bad answers to `classify`.
+ *
+ * No vendor SDK has it (V = read there, M = several third parties, U = unverified): names and shapes are M.
+ * `settings.openapi_url`, `settings.region` and `settings.project_name` override the defaults.
  */
-export function volcengineLibrary(place: Place): AssetLibrary {
+export function volcengineLibrary(place: LibraryPlace) {
   const draft = (action: string, provider: Provider, members: JsonObject, now: number): OutboundDraft =>
     signedDraft(place, action, provider, members, now);
   return {
     platform: place.platform,
-    lacks: libraryLack,
-    createGroup: (provider, group, now) => {
-      const about = { Name: group.name, Description: group.description, GroupType: "AIGC" };
-      return draft("CreateAssetGroup", provider, { ...about, ...project(provider, group.projectName) }, now);
+    /** The setting that the account lacks, as a sentence; null if it has its keys. */
+    lacks: (provider: Provider): string | null => {
+      const missing = ["access_key_id", "secret_access_key"].find((name) => settingText(provider, name) === null);
+      return missing === undefined ? null : `settings.${missing} is required for the asset library`;
     },
-    getGroup: (provider, group, now) => draft("GetAssetGroup", provider, named(provider, group), now),
-    deleteGroup: (provider, group, now) => draft("DeleteAssetGroup", provider, named(provider, group), now),
-    createAsset: (provider, asset, now) => {
-      const about = { GroupId: asset.upstreamGroupId, URL: asset.url, AssetType: asset.type, Name: asset.name };
-      return draft("CreateAsset", provider, { ...about, ...project(provider, asset.projectName) }, now);
+    createGroup: (provider: Provider, { name, description, projectName }: GroupTexts, now: number) => {
+      const group = { Name: name, Description: description, GroupType: "AIGC" };
+      return draft("CreateAssetGroup", provider, { ...group, ...project(provider, projectName) }, now);
     },
-    getAsset: (provider, asset, now) => draft("GetAsset", provider, named(provider, asset), now),
-    deleteAsset: (provider, asset, now) => draft("DeleteAsset", provider, named(provider, asset), now),
-    readId: (answer) => {
+    deleteGroup: (provider: Provider, group: InLibrary, now: number) =>
+      draft("DeleteAssetGroup", provider, named(provider, group), now),
+    createAsset: (provider: Provider, { upstreamGroupId, url, type, name, projectName }: AssetTexts, now: number) => {
+      const asset = { GroupId: upstreamGroupId, URL: url, AssetType: type, Name: name };
+      return draft("CreateAsset", provider, { ...asset, ...project(provider, projectName) }, now);
+    },
+    getAsset: (provider: Provider, asset: InLibrary, now: number) =>
+      draft("GetAsset", provider, named(provider, asset), now),
+    deleteAsset: (provider: Provider, asset: InLibrary, now: number) =>
+      draft("DeleteAsset", provider, named(provider, asset), now),
+    /** The id of a new asset or group. Throws Failure upstream_error. */
+    readId: (answer: GoodAnswer): string => {
       const id = textOf(resultOf(answer)["Id"]);
       if (id === null || id === "" || id.length > bounds.upstreamIdCharactersMax) throw noLibraryAnswer();
       return id;
     },
-    readAsset: (answer) => assetOf(resultOf(answer)),
-    classify: (answer) => {
+    readAsset: (answer: GoodAnswer): LibraryAsset => assetOf(resultOf(answer)),
+    /** `gone`: there is no such asset or group. `code`: the library's own error code, for callers. */
+    classify: (answer: BadAnswer) => {
       const code = errorCode(refusalObject(answer.body));
-      return { gone: isGone(code), failure: failureOf(answer, code), code };
+      // NotFound.group_id was seen live; NotFound.ProjectName is about the project.
+      const gone = code !== null && /^NotFound(\.|$)/.test(code) && !/project/i.test(code);
+      return { gone, failure: failureOf(answer, code), code };
     },
   };
 }
 
-/** What an account lacks to use its library, in one sentence; null when it has its keys. */
-function libraryLack(provider: Provider): string | null {
-  for (const name of ["access_key_id", "secret_access_key"]) {
-    if (settingText(provider, name) === null) return `settings.${name} is needed for the asset library`;
-  }
-  return null;
-}
-
-/** What is wrong with the settings of an account that may have a library; null when nothing is. */
+/** A problem with the library's settings; null if there is none. */
 export function libraryProblem(provider: Provider): string | null {
-  const id = settingText(provider, "access_key_id");
-  const key = settingText(provider, "secret_access_key");
-  if ((id === null) !== (key === null)) {
-    return "settings.access_key_id and settings.secret_access_key go together";
-  }
   const url = provider.settings["openapi_url"];
-  if (url === undefined) return null;
-  return typeof url === "string" && /^https?:\/\/[^/?#\s]+\/?$/.test(url)
-    ? null
-    : "settings.openapi_url must be an address such as https://open.volcengineapi.com/";
+  const isUrl = url === undefined || (typeof url === "string" && /^https?:\/\/[^/?#\s]+\/?$/.test(url));
+  const problem = isUrl ? null : "settings.openapi_url must be a URL such as https://open.volcengineapi.com/";
+  return pairProblem(provider, "access_key_id", "secret_access_key") ?? problem;
 }
 
 function signedDraft(
-  place: Place,
+  place: LibraryPlace,
   action: string,
   provider: Provider,
   members: JsonObject,
@@ -104,15 +126,8 @@ function signedDraft(
   const headers = token === null ? {} : { "x-security-token": token };
   const keys = { accessKeyId, secretAccessKey, region, service: "ark" };
   const signature = volcengineSignature({ method: "POST", url, headers, body }, keys, now);
-  return {
-    provider,
-    upstreamModel: "",
-    stream: false,
-    method: "POST",
-    url,
-    headers: { "content-type": "application/json", accept: "application/json", ...headers, ...signature },
-    body,
-  };
+  const json = { "content-type": "application/json", accept: "application/json" };
+  return outboundDraft(provider, url, { method: "POST", headers: { ...json, ...headers, ...signature }, body });
 }
 
 /** The project of the row, else of the account; the vendor's own default is `default`. */
@@ -121,10 +136,7 @@ function project(provider: Provider, name: string): { ProjectName?: string } {
   return chosen === null ? {} : { ProjectName: chosen };
 }
 
-function named(
-  provider: Provider,
-  { upstreamId, projectName }: { readonly upstreamId: string; readonly projectName: string },
-): JsonObject {
+function named(provider: Provider, { upstreamId, projectName }: InLibrary): JsonObject {
   return { Id: upstreamId, ...project(provider, projectName) };
 }
 
@@ -155,12 +167,7 @@ function errorCode(envelope: JsonObject): string | null {
   return textOf(objectOf(objectOf(envelope["ResponseMetadata"])["Error"])["Code"]);
 }
 
-/** NotFound.group_id was seen live; NotFound.ProjectName is about something that was not asked for. */
-function isGone(code: string | null): boolean {
-  return code !== null && /^NotFound(\.|$)/.test(code) && !/project/i.test(code);
-}
-
-function failureOf(answer: Parameters<typeof classifyByStatus>[0], code: string | null): Failure {
+function failureOf(answer: BadAnswer, code: string | null): Failure {
   const refused = code !== null && accountCodes.has(code);
   return classifyByStatus(answer, { account: refused ? "credential" : null });
 }

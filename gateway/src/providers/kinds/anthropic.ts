@@ -2,6 +2,7 @@ import type { Failure } from "#core/index.ts";
 import { objectOf, textOf } from "#protocols/index.ts";
 import { classifyByStatus, refusalObject } from "../classify-by-status.ts";
 import type { BadAnswer, OutboundDraft, ProviderKind } from "../kind.ts";
+import { authorizeWith } from "../openai-shaped.ts";
 import { anthropicFactors } from "../price-factors.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
 import { reasoningBy } from "../reasoning/reasoning-rule.ts";
@@ -24,7 +25,7 @@ export const anthropic: ProviderKind = {
   keepsThreads: true,
   rootOf: withVersion,
   modelsQuery: "limit=1000",
-  authorize: authorizeApiKey,
+  authorize: authorizeWith("x-api-key"),
   classify: classifyAnthropicShaped,
   // https://platform.claude.com/docs/en/about-claude/pricing, read on 2026-11-22.
   starterModels: [{ name: "claude-sonnet-5-5" }, { name: "claude-opus-5-5" }, { name: "claude-haiku-5-5" }],
@@ -39,11 +40,6 @@ function nameBinding(draft: OutboundDraft): void {
     headers["anthropic-beta"] = `${named === undefined ? "" : `${named},`}thinking-binding-controls-2026-08-01`;
   }
   requireVersion(draft);
-}
-
-function authorizeApiKey(draft: OutboundDraft): void {
-  const { secret } = draft.provider;
-  if (secret !== null) draft.headers["x-api-key"] = secret.reveal();
 }
 
 /** A bad answer whose error is `{"type":"error","error":{type,message},"request_id"}`. 529 is an overload. */

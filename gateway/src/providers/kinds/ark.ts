@@ -1,7 +1,7 @@
 import {
   byteplusPlace,
+  type LibraryPlace,
   libraryProblem,
-  type Place,
   volcengineLibrary,
   volcenginePlace,
 } from "../assets/volcengine-library.ts";
@@ -42,7 +42,7 @@ export const byteplus = arkKind(byteplusPlace, {
 });
 
 function arkKind(
-  place: Place,
+  place: LibraryPlace,
   named: Record<"id" | "title" | "baseUrl" | "variable" | "apiKeyHelp", string>,
 ): ProviderKind {
   return openaiLike({
@@ -56,7 +56,7 @@ function arkKind(
   });
 }
 
-function arkFields({ url, region }: Place): readonly SettingField[] {
+function arkFields({ url, region }: LibraryPlace): readonly SettingField[] {
   return [
     ...signingFields("For the asset library, which does not take the API key."),
     settingField("project_name", "Project", { help: "Where the library's groups are made. Default: default." }),

@@ -2,7 +2,7 @@ import { Failure, type Provider } from "#core/index.ts";
 import { withoutBase64Asked } from "../chat-quirks.ts";
 import type { BadAnswer, Lane, OutboundDraft } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
-import { classifyOpenAiShaped, openaiErrorCode } from "../openai-shaped.ts";
+import { authorizeWith, classifyOpenAiShaped, openaiErrorCode } from "../openai-shaped.ts";
 import { openaiFactors } from "../price-factors.ts";
 import { openaiModels } from "../reasoning/openai-models.ts";
 import { settingField } from "../setting-field.ts";
@@ -62,7 +62,13 @@ export const azureOpenai = openaiLike({
     { ...transcriptions, adjust: dated(transcriptions, true) },
     { ...translations, adjust: dated(translations, true) },
     { ...speech, adjust: dated(speech, true) },
-    { ...images, adjust: datedPictures },
+    {
+      ...images,
+      adjust: (draft) => {
+        dated(images, true)(draft);
+        withoutBase64Asked(draft);
+      },
+    },
     { ...imageEdits, adjust: dated(imageEdits, true) },
   ],
   checkSettings: (provider) => nameProblem(provider, "resource") ?? nameProblem(provider, "api_version"),
@@ -72,10 +78,7 @@ export const azureOpenai = openaiLike({
   },
   rootOf: versionedRoot,
   video: soraVideo(versionedRoot),
-  authorize: (draft) => {
-    const { secret } = draft.provider;
-    if (secret !== null) draft.headers["api-key"] = secret.reveal();
-  },
+  authorize: authorizeWith("api-key"),
   classify: classifyAzure,
 });
 
@@ -91,11 +94,10 @@ function surfaceOf({ baseUrl }: Provider): string {
 
 /** Beside OpenAI's models, at the resource's own host. */
 function cohereBeside(root: string): string {
-  const host = root.replace(/\/openai(\/.*)?$/, "").replace(/\.(openai|cognitiveservices)\.azure\.com$/, foundry);
-  return `${host}/providers/cohere/v2`;
+  const host = root.replace(/\/openai(\/.*)?$/, "");
+  const foundry = host.replace(/\.(openai|cognitiveservices)\.azure\.com$/, ".services.ai.azure.com");
+  return `${foundry}/providers/cohere/v2`;
 }
-
-const foundry = ".services.ai.azure.com";
 
 /** The dated address of a lane. Responses name the model in the body; everything else names its deployment here. */
 function dated(lane: Lane, byDeployment: boolean): (draft: OutboundDraft) => void {
@@ -105,13 +107,6 @@ function dated(lane: Lane, byDeployment: boolean): (draft: OutboundDraft) => voi
     const deployment = byDeployment ? `/deployments/${encodeURIComponent(draft.upstreamModel)}` : "";
     draft.url = `${surfaceOf(draft.provider)}${deployment}${lane.path}?api-version=${version}`;
   };
-}
-
-const datedImages = dated(images, true);
-
-function datedPictures(draft: OutboundDraft): void {
-  datedImages(draft);
-  withoutBase64Asked(draft);
 }
 
 /** A prompt that the content filter refused stays refused: sending it elsewhere would go round the account's policy. */

@@ -8,7 +8,7 @@ import { authorizeBearer } from "../openai-shaped.ts";
 import { bedrockFactors } from "../price-factors.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
 import { betasField, settingField, signingFields } from "../setting-field.ts";
-import { nameProblem, settingText, withoutQuery } from "../settings.ts";
+import { nameProblem, pairProblem, settingText, withoutQuery } from "../settings.ts";
 import { rerank } from "../standard-lanes.ts";
 
 /**
@@ -94,11 +94,7 @@ export const bedrock: ProviderKind = {
 
 function checkSettings(provider: Provider): string | null {
   if (settingText(provider, "region") === null) return "settings.region must name the AWS region";
-  const wrong = nameProblem(provider, "region");
-  if (wrong !== null) return wrong;
-  const id = settingText(provider, "access_key_id");
-  const key = settingText(provider, "secret_access_key");
-  return (id === null) === (key === null) ? null : "settings.access_key_id and settings.secret_access_key go together";
+  return nameProblem(provider, "region") ?? pairProblem(provider, "access_key_id", "secret_access_key");
 }
 
 /** Model ids, profile ids with a region before them, and ARNs of either. */

@@ -1,5 +1,4 @@
 import { asMaxTokens, withoutStreamOptions } from "../chat-quirks.ts";
-import type { OutboundDraft } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import { cohereModels } from "../reasoning/vendor-models.ts";
 import { chatWith, embeddings, rerank } from "../standard-lanes.ts";
@@ -13,14 +12,15 @@ export const cohere = openaiLike({
   apiKeyHelp: "Create one at dashboard.cohere.com, under API keys.",
   reasoning: cohereModels,
   lanes: [
-    { ...chatWith({ outputCapName: "max_tokens", noSchemaOutput: true }), adjust: asCohereTakes },
+    {
+      ...chatWith({ outputCapName: "max_tokens", noSchemaOutput: true }),
+      adjust: (draft) => {
+        asMaxTokens(draft);
+        withoutStreamOptions(draft);
+      },
+    },
     embeddings,
     // Its own API stands beside the compatible one.
     { ...rerank, rootOf: (root) => root.replace(/\/compatibility\/v1$/, "/v2") },
   ],
 });
-
-function asCohereTakes(draft: OutboundDraft): void {
-  asMaxTokens(draft);
-  withoutStreamOptions(draft);
-}

@@ -1,4 +1,5 @@
 import { openaiLike } from "../openai-like.ts";
+import { authorizeWith } from "../openai-shaped.ts";
 import { falVideo } from "../video/fal.ts";
 
 /** Models are named owner/app/path. The variable is that of its own client. */
@@ -12,7 +13,5 @@ export const fal = openaiLike({
   apiKeyHelp: "Create one at fal.ai, under Keys.",
   listsModels: false,
   video: falVideo,
-  authorize: ({ provider, headers }) => {
-    if (provider.secret !== null) headers["authorization"] = `Key ${provider.secret.reveal()}`;
-  },
+  authorize: authorizeWith("authorization", "Key "),
 });

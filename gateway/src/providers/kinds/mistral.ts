@@ -19,16 +19,16 @@ export const mistral = openaiLike({
       ...chatWith({ outputCapName: "max_tokens", strictTurns: true, usage: { soundInTotal: true } }),
       adjust: asMistralTakes,
     },
-    { endpoint: "completions", dialect: "mistral-fim", path: "/fim/completions", fits: fillsIn, adjust: asFimTakes },
+    {
+      ...{ endpoint: "completions", dialect: "mistral-fim", path: "/fim/completions" },
+      fits: (model) => model.toLowerCase().includes("codestral"),
+      adjust: asFimTakes,
+    },
     embeddings,
     moderations,
     transcriptions,
   ],
 });
-
-function fillsIn(upstreamModel: string): boolean {
-  return upstreamModel.toLowerCase().includes("codestral");
-}
 
 /** Source: Mistral's API reference, "FIM": members of OpenAI's that it does not have are refused there. */
 function asFimTakes(draft: OutboundDraft, warn?: Warn): void {

@@ -1,5 +1,6 @@
 import { classifyByStatus } from "../classify-by-status.ts";
 import { openaiLike } from "../openai-like.ts";
+import { authorizeWith } from "../openai-shaped.ts";
 import { viduVideo } from "../video/vidu.ts";
 
 /** In China: https://api.vidu.cn. */
@@ -13,8 +14,6 @@ export const vidu = openaiLike({
   lanes: [],
   listsModels: false,
   video: viduVideo,
-  authorize: ({ provider, headers }) => {
-    if (provider.secret !== null) headers["authorization"] = `Token ${provider.secret.reveal()}`;
-  },
+  authorize: authorizeWith("authorization", "Token "),
   classify: (answer) => classifyByStatus(answer),
 });

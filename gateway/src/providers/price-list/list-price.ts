@@ -66,7 +66,7 @@ function priceOf(prices: ListPrices): PriceConfig | null {
     const word = (members as Readonly<Record<string, keyof PriceConfig>>)[name];
     if (word === undefined) {
       if (name === "audio_hours" || name === "input_audio_hours")
-        plain["audio_second"] = wholePico(dearestOf(member) / 3_600);
+        plain["audio_second"] = rounded(dearestOf(member) / 3_600, 1e12);
       else if (!coarser.has(name)) return null;
       const payer = coarser.get(name) ?? null;
       if (payer !== null) plain[payer] = Math.max(plain[payer] ?? 0, dearestOf(member));
@@ -83,8 +83,9 @@ function priceOf(prices: ListPrices): PriceConfig | null {
   return { ...plain, ...(Object.keys(long).length === 0 ? {} : { long_context: { above, ...long } }) };
 }
 
-function wholePico(usd: number): number {
-  return Math.round(usd * 1e12) / 1e12;
+/** Rounds to `1 / parts` USD. */
+function rounded(usd: number, parts: number): number {
+  return Math.round(usd * parts) / parts;
 }
 
 function dearestOf(member: ListPriceMember): number {
@@ -152,12 +153,7 @@ function withOwnPrices(price: PriceConfig, provider: string, model: string): Pri
 function withLongWrites(price: PriceConfig, times: number): PriceConfig {
   const { input, cache_write_1h: known, long_context: long } = price;
   if (known !== undefined || input === undefined) return price;
-  const written = { ...price, cache_write_1h: wholePicoOfMillion(input * times) };
+  const written = { ...price, cache_write_1h: rounded(input * times, 1e6) };
   if (long?.input === undefined) return written;
-  return { ...written, long_context: { ...long, cache_write_1h: wholePicoOfMillion(long.input * times) } };
-}
-
-/** Of a price for a million. */
-function wholePicoOfMillion(usd: number): number {
-  return Math.round(usd * 1e6) / 1e6;
+  return { ...written, long_context: { ...long, cache_write_1h: rounded(long.input * times, 1e6) } };
 }

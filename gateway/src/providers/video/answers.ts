@@ -1,26 +1,26 @@
 import { bounds, Failure, noUsage, type TaskError, type Usage } from "#core/index.ts";
-import { isObject, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
+import { type JsonObject, objectOf, parseObject, textOf } from "#protocols/index.ts";
 import { classifyByStatus, type RefusalReading, refusalObject } from "../classify-by-status.ts";
 import type { GoodAnswer, ListedTask, VideoAdapter, VideoState } from "../video-adapter.ts";
 
 /** The object that a poll was answered with. Throws Failure upstream_error, which ends no task. */
-export function answerObject(answer: GoodAnswer): JsonObject {
-  const value = parse(answer.body);
-  if (value === null) throw noAnswer();
+export function answerObject({ body }: GoodAnswer, failure: () => Failure = noAnswer): JsonObject {
+  const value = parse(body);
+  if (value === null) throw failure();
   return value;
 }
 
 /** The object that a creation was answered with; throws Failure upstream_truncated when nobody can tell what came of it. */
 export function createdObject(answer: GoodAnswer): JsonObject {
-  const value = parse(answer.body);
-  if (value === null) throw noTaskNamed();
-  return value;
+  return answerObject(answer, noTaskNamed);
 }
 
 /** A new task's name at its vendor. Throws Failure upstream_truncated when there is none that could be asked about. */
 export function createdId(value: unknown): { readonly upstreamId: string } {
   const upstreamId = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
-  if (typeof upstreamId !== "string" || !isName(upstreamId)) throw noTaskNamed();
+  // The id becomes part of a path and must not lead out of it.
+  const isSafe = typeof upstreamId === "string" && upstreamId !== "" && !/\.\.|[\s?#\\]/.test(upstreamId);
+  if (!isSafe || upstreamId.length > bounds.upstreamIdCharactersMax) throw noTaskNamed();
   return { upstreamId };
 }
 
@@ -194,18 +194,8 @@ function noTaskNamed(): Failure {
   return new Failure("upstream_truncated", "The upstream's answer names no task.", { retry: "never" });
 }
 
-/** It becomes part of a path: nothing in it may lead out of the place where it is put. */
-function isName(text: string): boolean {
-  return text.length > 0 && text.length <= bounds.upstreamIdCharactersMax && !/\.\.|[\s?#\\]/.test(text);
-}
-
 function parse(body: Uint8Array): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(decoder.decode(body));
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  return parseObject(decoder.decode(body));
 }
 
 const decoder = new TextDecoder();

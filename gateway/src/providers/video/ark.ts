@@ -20,7 +20,9 @@ import {
   taskState,
   webUrl,
 } from "./answers.ts";
-import { plainRoot, present, refuseSound, videoDraft } from "./requests.ts";
+import { plainRoot, present, refuseSound, taskDrafts, videoDraft } from "./requests.ts";
+
+const tasksPath = "/contents/generations/tasks";
 
 /** Results are signed links that live a day (vendor's CLI); tasks can be asked about for seven (several third parties). */
 const keepsSeconds = 86_400;
@@ -41,10 +43,8 @@ interface ArkWays {
  * task whose answer was lost is found again exactly.
  */
 export function arkVideo(ways: ArkWays): VideoAdapter {
-  const tasksUrl = (provider: Provider): string => `${plainRoot(provider)}/contents/generations/tasks`;
-  const taskUrl = (provider: Provider, id: string): string => `${tasksUrl(provider)}/${encodeURIComponent(id)}`;
-  const deletion: VideoAdapter["remove"] = (provider, _, upstreamId) =>
-    videoDraft(provider, taskUrl(provider, upstreamId), { method: "DELETE" });
+  const tasksUrl = (provider: Provider): string => plainRoot(provider) + tasksPath;
+  const task = taskDrafts(plainRoot, tasksPath);
   return {
     capabilities: arkCapabilities,
     // Flags at the end of a text, which models before 2.0 obey (M).
@@ -59,12 +59,12 @@ export function arkVideo(ways: ArkWays): VideoAdapter {
       return videoDraft(provider, tasksUrl(provider), { json: bodyOf(input, marks) });
     },
     readCreated: createdIn("id"),
-    poll: (provider, _, upstreamId) => videoDraft(provider, taskUrl(provider, upstreamId)),
+    poll: task(),
     readState: (answer) => stateOf(answerObject(answer), ways.addressOf ?? webUrl),
     saysGone: goneBy404(hasErrorObject),
     // Only a queued task is cancelled; a running one is refused, and the record of a finished one deleted (M).
-    cancel: deletion,
-    remove: deletion,
+    cancel: task("", { method: "DELETE" }),
+    remove: task("", { method: "DELETE" }),
     // Not filtered by model: whether an endpoint's tasks are listed under its id or its model's is U.
     list: (provider) => videoDraft(provider, `${tasksUrl(provider)}?page_num=1&page_size=${listedMax}`),
     readList: (answer) =>

@@ -30,7 +30,7 @@ export function paidMembersIn(
     for (const [name, value] of Object.entries(members)) {
       if (above === "" && holders.has(name) && isObject(value)) poll(value, `${name}.`);
       const folded = name.replaceAll(/[-_]/g, "").toLowerCase();
-      const paid = own[folded] ?? (Object.hasOwn(common, folded) ? common[folded] : undefined);
+      const paid = own[folded] ?? common.find(([names]) => names.test(folded))?.[1];
       if (paid === undefined || value === null || paid.takes.includes(value) || passesMember(provider, name)) continue;
       found.push({ ...paid, path: above + name, value });
     }
@@ -42,40 +42,15 @@ export function paidMembersIn(
 /** Objects in which vendors keep their options. */
 const holders: ReadonlySet<string> = new Set(["parameters", "input"]);
 
-const count: PaidMember = { instead: null, takes: [1, "1"] };
-const length: PaidMember = { instead: "duration", takes: [] };
-const lines: PaidMember = { instead: "resolution", takes: [] };
-const sound: PaidMember = { instead: "audio", takes: [false, "off"] };
-
-const common: PaidMembers = {
-  n: count,
-  nvariants: count,
-  count,
-  batchsize: count,
-  samplecount: count,
-  numberofvideos: count,
-  numvideos: count,
-  numvideosperprompt: count,
-  numoutputs: count,
-  videocount: count,
-  duration: length,
-  durationseconds: length,
-  seconds: length,
-  videolength: length,
-  frames: length,
-  numframes: length,
-  framecount: length,
-  resolution: lines,
-  size: lines,
-  videosize: lines,
-  quality: lines,
-  generateaudio: sound,
-  enableaudio: sound,
-  sound,
-  audio: sound,
-  servicetier: { instead: null, takes: ["default", "standard", "flex"] },
-  // Where results are put is the operator's.
-  storageuri: { instead: null, takes: [] },
-  model: { instead: null, takes: [] },
-  modelname: { instead: null, takes: [] },
-};
+const common: readonly (readonly [RegExp, PaidMember])[] = [
+  [
+    /^(?:n|nvariants|count|batchsize|samplecount|videocount|num(?:berof)?(?:videos(?:perprompt)?|outputs))$/,
+    { instead: null, takes: [1, "1"] },
+  ],
+  [/^(?:duration(?:seconds)?|seconds|videolength|(?:num)?frames|framecount)$/, { instead: "duration", takes: [] }],
+  [/^(?:resolution|(?:video)?size|quality)$/, { instead: "resolution", takes: [] }],
+  [/^(?:(?:generate|enable)?audio|sound)$/, { instead: "audio", takes: [false, "off"] }],
+  [/^servicetier$/, { instead: null, takes: ["default", "standard", "flex"] }],
+  // The operator decides where results are stored.
+  [/^(?:storageuri|model(?:name)?)$/, { instead: null, takes: [] }],
+];

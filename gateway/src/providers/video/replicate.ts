@@ -1,4 +1,4 @@
-import { type Provider, unknownCapabilities } from "#core/index.ts";
+import { unknownCapabilities } from "#core/index.ts";
 import { isObject, type JsonObject, objectOf } from "#protocols/index.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, VideoAdapter } from "../video-adapter.ts";
@@ -14,7 +14,18 @@ import {
   webUrl,
 } from "./answers.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
-import { membersFor, plainRoot, present, refuseWatermark, seedOf, unsupported, videoDraft } from "./requests.ts";
+import {
+  membersFor,
+  plainRoot,
+  present,
+  refuseWatermark,
+  seedOf,
+  taskDrafts,
+  unsupported,
+  videoDraft,
+} from "./requests.ts";
+
+const prediction = taskDrafts(plainRoot, "/predictions");
 
 /** Files of API predictions are gone after an hour (K). */
 const keepsSeconds = 3_600;
@@ -28,25 +39,23 @@ export const replicateVideo: VideoAdapter = {
   capabilities: () => unknownCapabilities,
   create: createDraft,
   readCreated: createdIn("id"),
-  poll: (provider, _, upstreamId) => videoDraft(provider, predictionUrl(provider, upstreamId)),
+  poll: prediction(),
   readState: (answer) => {
-    const prediction = answerObject(answer);
-    const { error, metrics } = prediction;
-    const completedAt = timeOf(prediction["completed_at"]);
+    const { status, output, error, metrics, started_at, completed_at } = answerObject(answer);
+    const completedAt = timeOf(completed_at);
     return taskState(words, {
-      word: prediction["status"],
-      video: videoIn(prediction["output"]),
+      word: status,
+      video: videoIn(output),
       error: [null, isObject(error) ? error["message"] : error],
       made: {
         expiresAt: completedAt === null ? null : Math.floor(completedAt / 1_000) + keepsSeconds,
         rawUsage: rawUsageOf(metrics),
       },
-      always: { startedAt: timeOf(prediction["started_at"]) },
+      always: { startedAt: timeOf(started_at) },
     });
   },
   saysGone: goneBy404(({ status }) => status === 404),
-  cancel: (provider, _, upstreamId) =>
-    videoDraft(provider, `${predictionUrl(provider, upstreamId)}/cancel`, { method: "POST" }),
+  cancel: prediction("/cancel", { method: "POST" }),
   list: (provider) => videoDraft(provider, `${plainRoot(provider)}/predictions`),
   // Newest first, a hundred (K).
   readList: (answer) => listedTasks(answer, "results", ({ input }) => ({ prompt: objectOf(input)["prompt"] ?? null })),
@@ -106,10 +115,6 @@ function materialIn({ first, last, images, videos, audios }: Material, upstreamM
     reference_videos: videos.length === 0 ? null : videos,
     reference_audios: audios.length === 0 ? null : audios,
   };
-}
-
-function predictionUrl(provider: Provider, id: string): string {
-  return `${plainRoot(provider)}/predictions/${encodeURIComponent(id)}`;
 }
 
 /** An address, a list of them, or an object that has one: what a model gives is its own affair. */

@@ -1,6 +1,6 @@
 import { Failure, type Provider, type VideoTurn } from "#core/index.ts";
 import { isObject, type JsonObject } from "#protocols/index.ts";
-import type { OutboundDraft } from "../outbound-draft.ts";
+import { type OutboundDraft, outboundDraft } from "../outbound-draft.ts";
 
 interface VideoRequest {
   /** Default: POST with a body, else GET. */
@@ -14,15 +14,18 @@ interface VideoRequest {
 export function videoDraft(provider: Provider, url: string, request: VideoRequest = {}): OutboundDraft {
   const { json, method = json === undefined ? "GET" : "POST", headers } = request;
   const typed = json === undefined ? {} : { "content-type": "application/json" };
-  return {
-    provider,
-    upstreamModel: "",
-    stream: false,
+  return outboundDraft(provider, url, {
     method,
-    url,
     headers: { accept: "application/json", ...typed, ...headers },
     body: json === undefined ? null : encoder.encode(JSON.stringify(json)),
-  };
+  });
+}
+
+/** Drafts for one task at `path` below the root, followed by its id and a suffix. */
+export function taskDrafts(rootOf: RootOf, path: string) {
+  return (suffix = "", request: VideoRequest = {}) =>
+    (provider: Provider, _upstreamModel: string, upstreamId: string): OutboundDraft =>
+      videoDraft(provider, `${rootOf(provider)}${path}/${encodeURIComponent(upstreamId)}${suffix}`, request);
 }
 
 const encoder = new TextEncoder();

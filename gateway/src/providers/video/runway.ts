@@ -1,10 +1,21 @@
-import { type Provider, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
+import { unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
 import { arrayOf, isObject, type JsonObject } from "#protocols/index.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, VideoAdapter } from "../video-adapter.ts";
 import { answerObject, createdIn, goneBy404, rawUsageOf, taskState } from "./answers.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
-import { plainRoot, present, refuseSound, refuseWatermark, seedOf, unsupported, videoDraft } from "./requests.ts";
+import {
+  plainRoot,
+  present,
+  refuseSound,
+  refuseWatermark,
+  seedOf,
+  taskDrafts,
+  unsupported,
+  videoDraft,
+} from "./requests.ts";
+
+const task = taskDrafts(plainRoot, "/v1/tasks");
 
 /**
  * Runway (@runwayml/sdk@4.20.1; K = general knowledge). The shape is said in pixels. What is paid for are credits. Links
@@ -18,30 +29,23 @@ export const runwayVideo: VideoAdapter = {
   }),
   create: createDraft,
   readCreated: createdIn("id"),
-  poll: (provider, _, upstreamId) => videoDraft(provider, taskUrl(provider, upstreamId)),
+  poll: task(),
   readState: (answer) => {
-    const { status, progress, output, failure, failureCode, cost } = answerObject(answer);
+    const { status, progress: share, output, failure, failureCode, cost } = answerObject(answer);
+    const progress = typeof share === "number" && share >= 0 && share <= 1 ? Math.round(share * 100) : null;
     return taskState(words, {
       word: status,
       video: arrayOf(output)[0],
       error: [failureCode, failure],
-      always: { progress: percentOf(progress), rawUsage: isObject(cost) ? rawUsageOf({ cost }) : null },
+      always: { progress, rawUsage: isObject(cost) ? rawUsageOf({ cost }) : null },
     });
   },
   saysGone: goneBy404((refusal) => "error" in refusal),
   // One call takes back a task that is open, and deletes one that is done.
-  cancel: deletion,
-  remove: deletion,
+  cancel: task("", { method: "DELETE" }),
+  remove: task("", { method: "DELETE" }),
   keepsSeconds: 86_400,
 };
-
-function deletion(provider: Provider, _: string, upstreamId: string): OutboundDraft {
-  return videoDraft(provider, taskUrl(provider, upstreamId), { method: "DELETE" });
-}
-
-function taskUrl(provider: Provider, upstreamId: string): string {
-  return `${plainRoot(provider)}/v1/tasks/${encodeURIComponent(upstreamId)}`;
-}
 
 function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDraft {
   refuseWatermark(turn);
@@ -110,12 +114,6 @@ const shapes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "1080p": { "16:9": "1920:1080", "9:16": "1080:1920" },
 };
-
-/** A share between 0 and 1 as a percentage. */
-function percentOf(share: unknown): number | null {
-  if (typeof share !== "number" || !(share >= 0 && share <= 1)) return null;
-  return Math.round(share * 100);
-}
 
 /** THROTTLED: taken, and waiting for the account's own concurrency. */
 const words = {

@@ -15,27 +15,35 @@ import {
   taskState,
 } from "./answers.ts";
 import { materialOf, readDataUri, refuseLastFrame, refuseReferences } from "./material.ts";
-import { type RootOf, refuseSeed, refuseSilence, refuseWatermark, unsupported, videoDraft } from "./requests.ts";
+import {
+  type RootOf,
+  refuseSeed,
+  refuseSilence,
+  refuseWatermark,
+  taskDrafts,
+  unsupported,
+  videoDraft,
+} from "./requests.ts";
 
 /**
  * OpenAI's videos (openai@6.49.0; U = unverified), which Azure has taken over at its v1 surface (K: general knowledge).
  * There is no cancelling. The bytes stand behind the credential and go with `expires_at`.
  */
 export function soraVideo(rootOf: RootOf): VideoAdapter {
-  const videoUrl = (provider: Provider, id: string) => `${rootOf(provider)}/videos/${encodeURIComponent(id)}`;
+  const video = taskDrafts(rootOf, "/videos");
   return {
     capabilities,
     create: (input) => createDraft(input, `${rootOf(input.provider)}/videos`),
     readCreated: createdIn("id"),
-    poll: (provider, _, upstreamId) => videoDraft(provider, videoUrl(provider, upstreamId)),
+    poll: video(),
     readState: (answer, provider) => {
-      const video = answerObject(answer);
-      const id = textOf(video["id"]);
+      const shown = answerObject(answer);
+      const id = textOf(shown["id"]);
       if (id === null) throw noAnswer();
-      return stateOf(video, `${videoUrl(provider, id)}/content`);
+      return stateOf(shown, `${rootOf(provider)}/videos/${encodeURIComponent(id)}/content`);
     },
     saysGone: goneBy404(hasErrorObject),
-    remove: (provider, _, upstreamId) => videoDraft(provider, videoUrl(provider, upstreamId), { method: "DELETE" }),
+    remove: video("", { method: "DELETE" }),
     list: (provider) => videoDraft(provider, `${rootOf(provider)}/videos?limit=100&order=desc`),
     readList: (answer) => listedTasks(answer, "data"),
     remixes: true,

@@ -1,10 +1,12 @@
-import { type Provider, unknownCapabilities, type VideoTurn } from "#core/index.ts";
+import { unknownCapabilities, type VideoTurn } from "#core/index.ts";
 import { arrayOf, type JsonObject, objectOf } from "#protocols/index.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, VideoAdapter } from "../video-adapter.ts";
 import { answerObject, calledBackIn, createdIn, listedTasks, rawUsageOf, taskState } from "./answers.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
-import { plainRoot, present, refuseRatio, seedOf, unsupported, videoDraft } from "./requests.ts";
+import { plainRoot, present, refuseRatio, seedOf, taskDrafts, unsupported, videoDraft } from "./requests.ts";
+
+const task = taskDrafts(plainRoot, "/ent/v2/tasks");
 
 /**
  * Vidu (its pages for looks and lists; K = general knowledge, U = unverified). `payload` comes back as it was given, so
@@ -14,7 +16,7 @@ export const viduVideo: VideoAdapter = {
   capabilities: () => unknownCapabilities,
   create: createDraft,
   readCreated: createdIn("task_id"),
-  poll: (provider, _, upstreamId) => videoDraft(provider, `${taskUrl(provider, upstreamId)}/creations`),
+  poll: task("/creations"),
   readState: (answer) => {
     const { state, creations, credits, err_code, err_msg } = answerObject(answer);
     return taskState(words, {
@@ -24,18 +26,13 @@ export const viduVideo: VideoAdapter = {
       always: { rawUsage: credits === undefined ? null : rawUsageOf({ credits }) },
     });
   },
-  cancel: (provider, _, upstreamId) =>
-    videoDraft(provider, `${taskUrl(provider, upstreamId)}/cancel`, { json: { id: upstreamId } }),
+  cancel: (provider, model, upstreamId) => task("/cancel", { json: { id: upstreamId } })(provider, model, upstreamId),
   list: (provider) => videoDraft(provider, `${plainRoot(provider)}/ent/v2/tasks`),
   // That a list shows the payload is U; a task without it is found by its model, prompt and time.
   readList: (answer) => listedTasks(answer, "tasks", ({ payload }) => ({ mark: payload })),
   readCallback: calledBackIn("id"),
   keepsSeconds: 86_400,
 };
-
-function taskUrl(provider: Provider, upstreamId: string): string {
-  return `${plainRoot(provider)}/ent/v2/tasks/${encodeURIComponent(upstreamId)}`;
-}
 
 function createDraft({ provider, upstreamModel, turn, taskId, callbackUrl }: CreateInput): OutboundDraft {
   const material = materialOf(turn);

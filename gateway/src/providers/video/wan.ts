@@ -1,10 +1,4 @@
-import {
-  type Failure,
-  type Provider,
-  unknownCapabilities,
-  type VideoCapabilities,
-  type VideoTurn,
-} from "#core/index.ts";
+import { type Failure, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
 import { type JsonObject, objectOf, textOf } from "#protocols/index.ts";
 import { classifyByStatus, refusalObject } from "../classify-by-status.ts";
 import type { BadAnswer } from "../kind.ts";
@@ -20,9 +14,12 @@ import {
   refuseRatio,
   refuseSound,
   seedOf,
+  taskDrafts,
   unsupported,
   videoDraft,
 } from "./requests.ts";
+
+const task = taskDrafts(hostRoot, "/api/v1/tasks");
 
 /**
  * Wan on DashScope, beside its chat (vendor's Python SDK and reference; K = general knowledge). Tasks and links live a
@@ -46,7 +43,7 @@ export const wanVideo: VideoAdapter = {
     }
     return createdId(objectOf(created["output"])["task_id"]);
   },
-  poll: (provider, _, upstreamId) => videoDraft(provider, taskUrl(provider, upstreamId)),
+  poll: task(),
   readState: (answer) => {
     const { output: told, usage } = answerObject(answer);
     const output = objectOf(told);
@@ -62,14 +59,9 @@ export const wanVideo: VideoAdapter = {
   // Said of a task that is older than a day too, which may well have been made, and of one that is not everywhere yet.
   saysGone: ({ status, body }) => status <= 299 && objectOf(refusalObject(body)["output"])["task_status"] === "UNKNOWN",
   // While it waits only (K).
-  cancel: (provider, _, upstreamId) =>
-    videoDraft(provider, `${taskUrl(provider, upstreamId)}/cancel`, { method: "POST" }),
+  cancel: task("/cancel", { method: "POST" }),
   keepsSeconds: 86_400,
 };
-
-function taskUrl(provider: Provider, upstreamId: string): string {
-  return `${hostRoot(provider)}/api/v1/tasks/${encodeURIComponent(upstreamId)}`;
-}
 
 function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDraft {
   if (isSilent(upstreamModel)) refuseSound(turn);
