@@ -139,12 +139,12 @@ test("a refused exchange leaves nothing behind for whoever read the account agai
 
 test("a token that the upstream refused is renewed, and serves on where that fails", async () => {
   await ask();
-  tokens.refused(provider);
+  tokens.tokenRefused(provider);
   expect([await ask(), sent]).toEqual(["token-1", 1]);
   clock.advance(11_000);
-  tokens.refused({ ...provider });
+  tokens.tokenRefused({ ...provider });
   expect([await ask(), sent]).toEqual(["token-1", 1]);
-  tokens.refused(provider);
+  tokens.tokenRefused(provider);
   status = 503;
   expect([await ask(), await ask(), sent]).toEqual(["token-1", "token-1", 2]);
   status = 200;

@@ -1,7 +1,7 @@
 import type { OutboundBody, OutboundRequest } from "#ports/index.ts";
 import { mayReachPrivate, networkOf, type OutboundDraft } from "#providers/index.ts";
 
-/** The clocks of one request, and whether it may go on a kept connection. */
+/** Timeouts of one request. `ownConnection`: do not reuse a kept connection. */
 export interface RequestClocks {
   readonly connectMs: number;
   readonly headersMs: number;
@@ -9,7 +9,7 @@ export interface RequestClocks {
   readonly ownConnection?: boolean;
 }
 
-/** A draft as the transport sends it: what the account's provider is allowed goes with it. */
+/** Adds the account's network settings to a draft. */
 export function outboundRequest(
   { method, url, headers, provider }: OutboundDraft,
   { connectMs, headersMs, totalMs, ownConnection = false }: RequestClocks,

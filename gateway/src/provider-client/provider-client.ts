@@ -10,26 +10,26 @@ import {
 import { AccountTokens } from "./account-tokens.ts";
 import { outboundRequest, type RequestClocks } from "./outbound-request.ts";
 
-/** How much of an answer is read, and how long each piece is waited for. */
+/** Bounds for reading an answer. `limitMs` applies to each piece, or to the whole with the clock `total`. */
 interface ReadLimits {
-  /** Of a good answer; of a bad one never more than bounds.errorBodyBytesMax. */
+  /** For a good answer; a bad one is limited to bounds.errorBodyBytesMax. */
   readonly bytesMax: number;
   readonly limitMs: number;
   /** Default: idle. */
   readonly clock?: ReadClock;
-  /** Is told how much is here each time there is more, and may throw. */
-  readonly grown?: (bytes: number) => void;
+  /** Called with the bytes received so far; may throw. */
+  readonly onGrowth?: (bytes: number) => void;
 }
 
-/** A whole answer, good or bad; `now` is what a Retry-After counts from. */
+/** `now` is the base of a relative Retry-After. */
 export type WholeAnswer = BadAnswer & { readonly good: boolean };
 
-/** The one way to the accounts of providers. There is one for the whole gateway: what it keeps is shared by all. */
+/** Sends requests to providers' accounts. One instance for the whole gateway, which shares its tokens. */
 export class ProviderClient {
   readonly #transport: Transport;
   readonly #clock: Clock;
   readonly #tokens: AccountTokens;
-  /** For kinds without tokens; only those that sign ask for the time. */
+  /** For provider types without tokens; reads the clock only to sign. */
   readonly #tokenless: AuthorizeOptions;
 
   constructor(transport: Transport, clock: Clock) {
@@ -45,8 +45,8 @@ export class ProviderClient {
   }
 
   /**
-   * Puts the account's credential on a draft, as the last thing before it is sent. Returns nothing where nothing has to be
-   * waited for. Throws the Failure of a token that cannot be had, and client_closed.
+   * Adds the account's credential, the last step before sending. Returns undefined if there is nothing to wait for. Throws
+   * the Failure of the token exchange, and client_closed.
    */
   authorize(kind: ProviderKind, draft: OutboundDraft, signal: CallSignal): Promise<void> | undefined {
     draft.headers["user-agent"] ??= "sluice";
@@ -55,7 +55,7 @@ export class ProviderClient {
     return authorized instanceof Promise ? authorized : undefined;
   }
 
-  /** Sends an authorised draft once. `body`: where it is not the draft's own, because it is not held whole. */
+  /** Sends an authorized draft once. Pass `body` to stream a body that is not in the draft. */
   send(
     draft: OutboundDraft,
     clocks: RequestClocks,
@@ -65,18 +65,18 @@ export class ProviderClient {
     return this.#transport.send(outboundRequest(draft, clocks, body), signal);
   }
 
-  /** The rest of an answer; of a refused credential the next call has a new token. A refusal comes without the keys of the account that it may quote. */
+  /** Reads a whole answer. Redacts the account's keys in a refusal, and renews its token after a 401. */
   async read(
     provider: Provider,
     answer: OutboundAnswer,
-    { bytesMax, limitMs, clock = "idle", grown }: ReadLimits,
+    { bytesMax, limitMs, clock = "idle", onGrowth: grown }: ReadLimits,
   ): Promise<WholeAnswer> {
     const good = isGood(answer.status);
-    if (answer.status === 401) this.#tokens.refused(provider);
+    if (answer.status === 401) this.#tokens.tokenRefused(provider);
     try {
       const most = good ? bytesMax : Math.min(bytesMax, bounds.errorBodyBytesMax);
-      const said = await answer.body.readAll(most, clock, limitMs, grown);
-      const body = good ? said : accountRedactor(provider).bytes(said);
+      const received = await answer.body.readAll(most, clock, limitMs, grown);
+      const body = good ? received : accountRedactor(provider).bytes(received);
       return { status: answer.status, headers: answer.headers, body, now: this.#clock.now(), good };
     } catch (thrown) {
       answer.body.cancel();
@@ -84,7 +84,7 @@ export class ProviderClient {
     }
   }
 
-  /** Authorises, sends and reads: for what may be asked at any time, as a state, a list, a cancellation. */
+  /** Authorizes, sends and reads a request that is safe to repeat: a state, a list, a cancellation. */
   async ask(
     kind: ProviderKind,
     draft: OutboundDraft,
@@ -94,7 +94,11 @@ export class ProviderClient {
   ): Promise<WholeAnswer> {
     await this.authorize(kind, draft, signal);
     const answer = await this.send(draft, clocks, signal);
-    return this.read(draft.provider, answer, { bytesMax: bounds.replyBytesMax, limitMs: clocks.headersMs, grown });
+    return this.read(draft.provider, answer, {
+      bytesMax: bounds.replyBytesMax,
+      limitMs: clocks.headersMs,
+      onGrowth: grown,
+    });
   }
 
   async #authorizeByToken(

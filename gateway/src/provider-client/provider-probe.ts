@@ -19,31 +19,31 @@ import {
 } from "#providers/index.ts";
 import type { ProviderClient, WholeAnswer } from "./provider-client.ts";
 
-/** What one request to a provider gave. `problem` is null when it answered as it should. */
+/** The result of one test request. `problem` is null if it succeeded. */
 interface Probe {
-  /** 0 when there was no answer. */
+  /** 0: no answer. */
   readonly status: number;
   readonly ms: number;
   readonly problem: string | null;
   readonly advice: string | null;
-  /** The problem by code; null when it has none. */
+  /** The problem by code. */
   readonly fault: Remark<"testProblem"> | null;
-  readonly said: string | null;
+  readonly upstreamMessage: string | null;
   /** The advice by code. */
   readonly remedy: Remark<"testAdvice"> | null;
   readonly body: unknown;
-  /** What the provider's clock says, Unix milliseconds; null when it does not tell. */
+  /** The provider's clock, Unix milliseconds; null if unknown. */
   readonly date: number | null;
-  /** The provider let us in: what went wrong, if anything, is about what was asked. */
+  /** The credential was accepted; any problem is about the request. */
   readonly admitted: boolean;
 }
 
-/** A list of models, or why there is none. `models` are those that were read before a later page failed. */
+/** `models` has the pages before the one that failed. */
 interface ListProbe extends Probe {
   readonly models: readonly UpstreamModelListed[] | null;
 }
 
-/** Asks providers by the gateway's own way out: same guard, same clocks, same credentials. Never throws for a bad answer. */
+/** Tests providers with the same address guard, timeouts and credentials as calls. Never throws for a bad answer. */
 export class ProviderProbe {
   readonly #client: ProviderClient;
   readonly #clock: Clock;
@@ -53,7 +53,7 @@ export class ProviderProbe {
     this.#clock = clock;
   }
 
-  /** The models an account may use, all pages within bounds; null for kinds that tell none. */
+  /** Lists the account's models, all pages within bounds; null if the provider type has no list. */
   async listModels(provider: Provider, kind: ProviderKind, signal: AbortSignal): Promise<ListProbe | null> {
     const models = new Map<string, UpstreamModelListed>();
     let ms = 0;
@@ -77,8 +77,8 @@ export class ProviderProbe {
   }
 
   /**
-   * Whether an account is reached, by the first page of its list of models: false when it does not answer or is ill. A key that may
-   * not list models may call them. Never rejects. null for kinds without a list.
+   * Whether the first page of the model list has an answer below 500. A key without access to the list may still call
+   * models. Never rejects. null: the provider type has no list.
    */
   isReached(provider: Provider, kind: ProviderKind, signal: AbortSignal): Promise<boolean> | null {
     const draft = listQuestion(provider, kind, null);
@@ -90,7 +90,7 @@ export class ProviderProbe {
     );
   }
 
-  /** The smallest question a model of this type can be asked; null when nothing free or nearly free can be asked of it. */
+  /** Sends the smallest request for a model of this type; null if every request would be expensive. */
   async ask(
     provider: Provider,
     kind: ProviderKind,
@@ -103,7 +103,7 @@ export class ProviderProbe {
     return await this.#send(kind, draft, { ...small, model: model.upstreamModel, signal });
   }
 
-  /** Asks after a video task that is not there; fine when the account is let in. null: the kind makes no videos. */
+  /** Polls a video task that does not exist; succeeds if the credential is accepted. null: the provider type makes no videos. */
   async askForTask(
     provider: Provider,
     kind: ProviderKind,
@@ -122,38 +122,38 @@ export class ProviderProbe {
     return probe.admitted ? { ...probe, ...noProblem } : probe;
   }
 
-  async #send(kind: ProviderKind, draft: OutboundDraft, asked: Asked): Promise<Probe> {
+  async #send(kind: ProviderKind, draft: OutboundDraft, options: ProbeOptions): Promise<Probe> {
     const began = this.#clock.monotonic();
-    const took = () => this.#clock.monotonic() - began;
+    const elapsedMs = () => this.#clock.monotonic() - began;
     try {
-      await this.#authorize(kind, draft, asked);
-      const answer = await this.#ask(draft, asked, Math.max(1, asked.leftMs - took()));
-      return this.#judge(kind, draft.provider, { answer, ms: took(), asked });
+      await this.#authorize(kind, draft, options);
+      const answer = await this.#ask(draft, options, Math.max(1, options.leftMs - elapsedMs()));
+      return this.#judge(kind, draft.provider, { answer, ms: elapsedMs(), asked: options });
     } catch (thrown) {
       const failure = accountRedactor(draft.provider).failure(asFailure(thrown));
       if (failure.code === "client_closed") throw failure;
-      const advice = adviceFor(kind, { status: 0, failure, location: null, model: asked.model });
-      const problem = failure.code === "internal_error" ? "The request could not be made." : failure.message;
-      const told = { problem, fault: faultOf(failure, 0), said: null, ...advised(advice) };
-      return { status: 0, ms: took(), ...told, body: null, date: null, admitted: false };
+      const advice = adviceFor(kind, { status: 0, failure, location: null, model: options.model });
+      const problem = failure.code === "internal_error" ? "The request could not be built." : failure.message;
+      const result = { problem, fault: faultOf(failure, 0), upstreamMessage: null, ...advised(advice) };
+      return { status: 0, ms: elapsedMs(), ...result, body: null, date: null, admitted: false };
     }
   }
 
-  /** The exchange of a token has a patience of its own and may go on; this one waits no longer than for an answer. */
-  async #authorize(kind: ProviderKind, draft: OutboundDraft, { leftMs, signal }: Asked): Promise<void> {
+  /** Limits the wait for a token, whose exchange continues for other calls. */
+  async #authorize(kind: ProviderKind, draft: OutboundDraft, { leftMs, signal }: ProbeOptions): Promise<void> {
     const late = new AbortController();
     const stop = this.#clock.after(leftMs, () => late.abort());
     try {
       await this.#client.authorize(kind, draft, AbortSignal.any([signal, late.signal]));
     } catch (thrown) {
       if (signal.aborted || !late.signal.aborted) throw thrown;
-      throw new Failure("upstream_timeout", "The provider's access token did not come in time.");
+      throw new Failure("upstream_timeout", "The provider's access token timed out.");
     } finally {
       stop();
     }
   }
 
-  async #ask(draft: OutboundDraft, { bytesMax, signal }: Asked, leftMs: number): Promise<WholeAnswer> {
+  async #ask(draft: OutboundDraft, { bytesMax, signal }: ProbeOptions, leftMs: number): Promise<WholeAnswer> {
     const { connectMs, headersMs, totalMs } = draft.provider.timeouts;
     const clocks = {
       connectMs: Math.min(connectMs, leftMs),
@@ -167,46 +167,48 @@ export class ProviderProbe {
   #judge(
     kind: ProviderKind,
     provider: Provider,
-    { answer, ms, asked }: { readonly answer: WholeAnswer; readonly ms: number; readonly asked: Asked },
+    { answer, ms, asked }: { readonly answer: WholeAnswer; readonly ms: number; readonly asked: ProbeOptions },
   ): Probe {
     const { status, headers, good, body: bytes } = answer;
     const date = Date.parse(headers.get("date") ?? "");
     const facts = { status, ms, date: Number.isNaN(date) ? null : date };
-    const sound = bytes.length > 0 && /^(audio\/|application\/octet-stream)/i.test(headers.get("content-type") ?? "");
-    const body = sound ? "a sound" : parsed(bytes);
+    const isAudio = bytes.length > 0 && /^(audio\/|application\/octet-stream)/i.test(headers.get("content-type") ?? "");
+    const body = isAudio ? "a sound" : parsed(bytes);
     const hidden = good && body !== null ? hiddenRefusal(answer, asked) : null;
     if (good && body !== null && hidden === null) {
       return { ...facts, ...noProblem, body, admitted: true };
     }
     const failure =
       hidden === null ? (good ? notJson : kind.classify(answer)) : accountRedactor(provider).failure(hidden);
-    const theirs = upstreamMessage(body, provider);
+    const upstreamText = upstreamMessage(body, provider);
     return {
       ...facts,
       body: null,
-      problem: theirs === null ? failure.message : `${failure.message} It says: ${theirs}`,
+      problem: upstreamText === null ? failure.message : `${failure.message} Upstream: ${upstreamText}`,
       fault: failure === notJson ? { code: "not_json", params: {} } : faultOf(failure, status),
-      said: theirs,
-      ...advised(adviceFor(kind, { status, failure, location: placeOf(headers.get("location")), model: asked.model })),
-      // A page that is not the API's is no sign of having been let in.
+      upstreamMessage: upstreamText,
+      ...advised(
+        adviceFor(kind, { status, failure, location: redirectTarget(headers.get("location")), model: asked.model }),
+      ),
+      // A page of another server does not prove that the credential was accepted.
       admitted: failure.accountFault === null && isObject(body) && [400, 404, 409, 422].includes(status),
     };
   }
 }
 
-interface Asked {
+interface ProbeOptions {
   readonly model: string | null;
   readonly bytesMax: number;
   readonly leftMs: number;
   readonly signal: AbortSignal;
-  /** Throws the Failure of a refusal that hides in a good answer. */
+  /** Throws the Failure of a refusal inside a good answer. */
   readonly read?: (answer: GoodAnswer) => void;
 }
 
 const small = { bytesMax: bounds.probeAnswerBytesMax, leftMs: bounds.providerProbeMs };
 
-/** Only what is the account's own trouble counts: a task that is not there is what was asked for. */
-function hiddenRefusal(answer: GoodAnswer, asked: Asked): Failure | null {
+/** Only account failures count: the task is expected to be missing. */
+function hiddenRefusal(answer: GoodAnswer, asked: ProbeOptions): Failure | null {
   try {
     asked.read?.(answer);
     return null;
@@ -216,12 +218,12 @@ function hiddenRefusal(answer: GoodAnswer, asked: Asked): Failure | null {
   }
 }
 
-const noProblem = { problem: null, fault: null, said: null, advice: null, remedy: null };
+const noProblem = { problem: null, fault: null, upstreamMessage: null, advice: null, remedy: null };
 const notJson = new Failure("upstream_error", "The answer is not JSON.");
 const noList = {
-  problem: "The answer is JSON, but no list of models.",
+  problem: "The answer is JSON, but not a list of models.",
   fault: { code: "no_model_list", params: {} },
-  said: null,
+  upstreamMessage: null,
   ...advised(noListAdvice),
 } as const;
 
@@ -229,7 +231,7 @@ function advised(advice: Advice | null) {
   return { advice: advice?.text ?? null, remedy: advice?.remark ?? null };
 }
 
-/** What went wrong, by code. `status` 0: there was no answer. */
+/** The problem by code. `status` 0: no answer. */
 function faultOf({ accountFault, code }: Failure, status: number): Remark<"testProblem"> | null {
   if (accountFault !== null) return { code: accountFault, params: {} };
   if (code === "upstream_timeout") return { code: "timeout", params: {} };
@@ -250,15 +252,15 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-/** Where a redirect leads, without what could be a secret in its query. */
-function placeOf(location: string | null): string | null {
+/** Without the query, which may hold secrets. */
+function redirectTarget(location: string | null): string | null {
   const url = location === null ? null : URL.parse(location);
   return url === null || !/^https?:$/.test(url.protocol) ? null : `${url.origin}${url.pathname}`.slice(0, 300);
 }
 
 const messageLengthMax = 300;
 
-/** The upstream's own words, without the account's secrets (some repeat them) and in one line. */
+/** The upstream's message in one line, with secrets redacted. */
 function upstreamMessage(body: unknown, provider: Provider): string | null {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   const error = member(first, "error");

@@ -6,8 +6,8 @@ import type { BadAnswer, OutboundDraft } from "./kind.ts";
 import { settingText } from "./settings.ts";
 
 /**
- * Signs a request for an AWS service (Signature Version 4) with the account's settings. `now` is Unix milliseconds.
- * Only what the gateway itself controls is signed: the host, the content type and Amazon's own headers.
+ * Signs a request for AWS (Signature Version 4). `now` is Unix milliseconds. Signs only the headers that the gateway
+ * controls: host, content type and Amazon's own.
  */
 export async function signAws(draft: OutboundDraft, service: string, now: number): Promise<void> {
   const { provider, headers } = draft;
@@ -17,7 +17,7 @@ export async function signAws(draft: OutboundDraft, service: string, now: number
   if (accessKeyId === null || secretAccessKey === null || region === null) {
     throw unusableCredential("The provider has no AWS credentials or no region.");
   }
-  // Loaded with the first call that needs it: other installations are spared its start-up time.
+  // Loaded on first use to keep startup fast.
   const [{ SignatureV4 }, { Sha256 }] = await Promise.all([
     import("@smithy/signature-v4"),
     import("@aws-crypto/sha256-js"),
@@ -48,7 +48,7 @@ export async function signAws(draft: OutboundDraft, service: string, now: number
   }
 }
 
-/** A name may stand several times: all its values are signed. */
+/** Repeated names are signed with all their values. */
 function queryOf({ searchParams }: URL): Record<string, string | string[]> {
   const names = [...new Set(searchParams.keys())];
   return Object.fromEntries(
@@ -59,17 +59,14 @@ function queryOf({ searchParams }: URL): Record<string, string | string[]> {
   );
 }
 
-/** The transport may add headers of its own; those stay outside the signature. */
+/** The transport may add other headers, which are not signed. */
 function signable(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => name === "content-type" || name.startsWith("x-amzn-bedrock-")),
   );
 }
 
-/**
- * Natively: a body of megabytes would take a hundred times as long in the signer's own digest. After each megabyte
- * everybody else has a turn.
- */
+/** The native hash is a hundred times faster than the signer's. Yields to other work after each megabyte. */
 async function bodyDigest(body: Uint8Array | null): Promise<string> {
   const hash = createHash("sha256");
   const size = body?.length ?? 0;
@@ -80,7 +77,7 @@ async function bodyDigest(body: Uint8Array | null): Promise<string> {
   return hash.digest("hex");
 }
 
-/** A bad answer that is `{"message"}` with its code in the header x-amzn-errortype. */
+/** Refusals are `{"message"}` with a code in the header x-amzn-errortype. */
 export function classifyAwsShaped(answer: BadAnswer): Failure {
   const refusal = refusalObject(answer.body);
   // "ThrottlingException:http://internal…" and "com.amazon.coral#ThrottlingException" are the same code.
@@ -88,8 +85,8 @@ export function classifyAwsShaped(answer: BadAnswer): Failure {
   const code = (named.split(":")[0] ?? "").split("#").at(-1) ?? "";
   return classifyByStatus(answer, {
     account: answer.status === 403 || credentialCodes.has(code) ? "credential" : null,
-    spent: code === "ServiceQuotaExceededException",
-    elsewhere: code === "ServiceQuotaExceededException" || code === "ModelErrorException",
+    quotaExhausted: code === "ServiceQuotaExceededException",
+    retryElsewhere: code === "ServiceQuotaExceededException" || code === "ModelErrorException",
   });
 }
 

@@ -3,73 +3,68 @@ import { providerKind } from "./kinds.ts";
 import { settingList } from "./settings.ts";
 
 /**
- * Which of a caller's headers reach an account: those of the families below, those that its kind names, and those that
- * `settings.forward_headers` adds. A name that ends in `*` stands for all that begin so. What this list does not know
- * stays here: routers and clouds read a great many headers that choose another host, account, model or tier.
+ * Selects the caller's headers that an account receives: common ones, those of its dialects, those of its provider type,
+ * and `settings.forward_headers`. A trailing `*` matches a prefix. Unknown headers are dropped, since routers and clouds
+ * have many that select another host, account, model or tier.
  */
 class CallerHeaders {
   readonly #exact: ReadonlySet<string>;
-  readonly #beginnings: readonly string[];
-  /** What was decided for the names seen so far. */
+  readonly #prefixes: readonly string[];
   readonly #decided = new Map<string, boolean>();
 
   constructor(names: Iterable<string>) {
     const all = [...names].map((name) => name.toLowerCase());
     this.#exact = new Set(all.filter((name) => !name.endsWith("*")));
-    this.#beginnings = all.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
+    this.#prefixes = all.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
   }
 
-  /** `name` in lower case. */
-  takes(name: string): boolean {
-    const known = this.#decided.get(name);
-    if (known !== undefined) return known;
-    const taken =
+  /** `name` is lowercase. */
+  accepts(name: string): boolean {
+    const cached = this.#decided.get(name);
+    if (cached !== undefined) return cached;
+    const accepted =
       (this.#exact.has(name) ||
-        (!payers.has(name) && this.#beginnings.some((beginning) => name.startsWith(beginning)))) &&
-      !isKeptBack(name);
-    if (this.#decided.size < bounds.headerNamesMax) this.#decided.set(name, taken);
-    return taken;
+        (!billingHeaders.has(name) && this.#prefixes.some((beginning) => name.startsWith(beginning)))) &&
+      !isBlockedHeader(name);
+    if (this.#decided.size < bounds.headerNamesMax) this.#decided.set(name, accepted);
+    return accepted;
   }
 }
 
-/** The account's list, made once for each state of it. */
 export const callerHeaders = oncePerObject((provider: Provider) => {
   const kind = providerKind(provider.kind);
   const dialects = new Set(kind?.lanes.map((lane) => lane.dialect));
   const families = [...dialects].flatMap((dialect) => familyOf[dialect] ?? openaiFamily);
-  return new CallerHeaders([...common, ...families, ...(kind?.callerHeaders ?? []), ...addedBy(provider)]);
+  return new CallerHeaders([...commonHeaders, ...families, ...(kind?.callerHeaders ?? []), ...extraHeaders(provider)]);
 });
 
-/** Whether its settings ask for the header that says which trace a call belongs to, also where its caller said nothing of one. */
+/** Whether the account wants a trace header on every call. */
 export function sendsOwnTrace(provider: Provider): boolean {
-  return addedBy(provider).some((name) => name.toLowerCase() === "traceparent");
+  return extraHeaders(provider).some((name) => name.toLowerCase() === "traceparent");
 }
 
-/** What is wrong with `settings.forward_headers`; null when nothing is. */
+/** A problem with `settings.forward_headers`; null if there is none. */
 export function forwardHeadersProblem(provider: Provider): string | null {
-  const names = addedBy(provider);
+  const names = extraHeaders(provider);
   if (!names.every((name) => namePattern.test(name))) {
-    return "settings.forward_headers must be a list of names of headers, each with or without a * at its end";
+    return "settings.forward_headers must be a list of header names, each optionally ending in *";
   }
-  const refused = names.find((name) => isKeptBack(name.toLowerCase()));
-  return refused === undefined ? null : `settings.forward_headers must not name ${refused}: it is never passed on`;
+  const refused = names.find((name) => isBlockedHeader(name.toLowerCase()));
+  return refused === undefined ? null : `settings.forward_headers must not contain ${refused}: it is never forwarded`;
 }
 
-function addedBy(provider: Provider): readonly string[] {
+function extraHeaders(provider: Provider): readonly string[] {
   return settingList(provider, "forward_headers");
 }
 
-/** Two characters at least before a star: a list of everything is none. */
+/** At least two characters before a star, so that no pattern matches everything. */
 const namePattern = /^(?:[A-Za-z0-9][\w.-]*|[A-Za-z0-9][\w.-]+\*)$/;
 
-/** Whose bill a call goes on: only where an operator lists the whole name. */
-const payers: ReadonlySet<string> = new Set(["anthropic-user-profile-id"]);
+/** Headers that choose who pays: forwarded only if listed by full name. */
+const billingHeaders: ReadonlySet<string> = new Set(["anthropic-user-profile-id"]);
 
-/**
- * To every vendor: what means the same to all, and what agents send to whoever stands behind the address that they were
- * given (Codex and Claude Code as they were seen, 2026).
- */
-const common: readonly string[] = [
+/** Common headers, and those of coding agents (Codex and Claude Code in 2026). */
+const commonHeaders: readonly string[] = [
   "accept",
   "accept-language",
   "user-agent",
@@ -99,7 +94,7 @@ const openaiFamily: readonly string[] = ["openai-*"];
 
 const googleFamily: readonly string[] = ["x-goog-api-client", "x-goog-upload-*", "x-server-timeout"];
 
-/** What the others speak is OpenAI's, or close to it. */
+/** Dialects that are not listed use OpenAI's headers. */
 const familyOf: { readonly [Dialect in WireDialectId]?: readonly string[] } = {
   "openai-chat": openaiFamily,
   "openai-responses": openaiFamily,
@@ -115,19 +110,22 @@ const familyOf: { readonly [Dialect in WireDialectId]?: readonly string[] } = {
 };
 
 /**
- * Never, whoever lists them: credentials and cookies, what belongs to one connection (RFC 9110, 7.6.1), what makes
- * another request of this one, what tells about the caller's network or says who the caller is, what chooses another
- * account, and our own.
+ * Never forwarded: credentials and cookies, hop-by-hop headers (RFC 9110, 7.6.1), headers that change the request, identify
+ * the caller, describe its network or select another account, and our own.
  */
-export function isKeptBack(name: string): boolean {
-  return keptBack.has(name) || selects.test(name) || keptBackBeginnings.some((beginning) => name.startsWith(beginning));
+export function isBlockedHeader(name: string): boolean {
+  return (
+    blockedHeaders.has(name) ||
+    sensitiveWords.test(name) ||
+    blockedPrefixes.some((beginning) => name.startsWith(beginning))
+  );
 }
 
-/** Words in a header's name by which it carries a credential or chooses an account, a host or a model. */
-const selects =
+/** Parts of names that carry a credential or select an account, a host or a model. */
+const sensitiveWords =
   /authorization|credential|cookie|secret|password|api-?key|(?:auth|access|security|csrf|xsrf|id)-token|organi[sz]ation|project|account|workspace|tenant|custom-host|target-ur[il]|upstream|-model$|-deployment$/;
 
-const keptBack: ReadonlySet<string> = new Set([
+const blockedHeaders: ReadonlySet<string> = new Set([
   "host",
   "connection",
   "keep-alive",
@@ -160,7 +158,7 @@ const keptBack: ReadonlySet<string> = new Set([
   "cdn-loop",
 ]);
 
-const keptBackBeginnings: readonly string[] = [
+const blockedPrefixes: readonly string[] = [
   "proxy-",
   "x-forwarded-",
   "x-http-method-",

@@ -2,31 +2,30 @@ import { bounds, Failure, type FailureOptions, type HeaderReader } from "#core/i
 import { type JsonObject, parseFirst } from "#protocols/index.ts";
 import type { BadAnswer } from "./outbound-draft.ts";
 
-/** What a family of APIs says in its error body and headers, beyond the status. */
-export interface RefusalReading {
+/** What an API's error body and headers add to the status. */
+export interface RefusalHints {
   /**
-   * Whose fault it is when it is the account's: its credential (or what that may do), or its credit. The caller is
-   * never shown such an answer: it is not about the caller's own key, and often names the account.
+   * The account's fault: its credential (or permissions), or its credit. Callers never see such an answer, which is not
+   * about their key and often names the account.
    */
   readonly account?: "credential" | "credit" | null;
-  /** Waiting does not help: the quota is spent. */
-  readonly spent?: boolean;
-  /** Another account may take the very same request. */
-  readonly elsewhere?: boolean;
-  /** A 403 or 404 that is certainly about the account's model, not about what the request holds or names. */
+  /** Waiting does not help. */
+  readonly quotaExhausted?: boolean;
+  /** Another account may accept the same request. */
+  readonly retryElsewhere?: boolean;
+  /** The 403 or 404 is certainly about the model. */
   readonly lacksModel?: boolean;
   readonly retryAfterMs?: number | undefined;
 }
 
 /**
- * A bad answer by its status, the same for every family. Request faults (4xx) are the caller's and go back as they
- * are; what is the account's or the upstream's fault is retried elsewhere. When nothing else is left it becomes 502, but for an
- * overload (503, 529): that is told with its status, because clients wait and try again when they hear of one.
- * Nothing the upstream wrote stands in a message.
+ * Classifies a bad answer by its status. 4xx about the request go back to the caller unchanged; faults of the account or
+ * the upstream are retried elsewhere and otherwise become 502, except overloads (503, 529), which keep their status because
+ * clients retry them. Messages contain no text of the upstream.
  */
-export function classifyByStatus(answer: BadAnswer, reading: RefusalReading = {}): Failure {
+export function classifyByStatus(answer: BadAnswer, hints: RefusalHints = {}): Failure {
   const { status, headers } = answer;
-  const retryAfterMs = readRetryAfter(headers, answer.now) ?? reading.retryAfterMs;
+  const retryAfterMs = readRetryAfter(headers, answer.now) ?? hints.retryAfterMs;
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
   const failure = (message: string, options: FailureOptions): Failure =>
     new Failure("upstream_error", message, { ...wait, arrival: "refused", ...options });
@@ -36,10 +35,10 @@ export function classifyByStatus(answer: BadAnswer, reading: RefusalReading = {}
     body: answer.body,
   };
 
-  if (status === 401 || reading.account === "credential") {
+  if (status === 401 || hints.account === "credential") {
     return failure("The provider refused the gateway's credentials.", credentialFault);
   }
-  if (status === 402 || reading.account === "credit") {
+  if (status === 402 || hints.account === "credit") {
     return failure("The provider's account has no credit left.", { ...credentialFault, accountFault: "credit" });
   }
   switch (status) {
@@ -47,7 +46,7 @@ export function classifyByStatus(answer: BadAnswer, reading: RefusalReading = {}
     case 404:
       return failure(`The upstream answered ${status}.`, {
         retry: "other",
-        cools: reading.lacksModel === true ? "now" : "once_served_elsewhere",
+        cools: hints.lacksModel === true ? "now" : "once_served_elsewhere",
         upstream,
       });
     case 408:
@@ -56,7 +55,7 @@ export function classifyByStatus(answer: BadAnswer, reading: RefusalReading = {}
       return failure(`The upstream answered ${status}.`, { retry: "same", upstream });
     case 429:
       return failure("The upstream's rate limit is exceeded.", {
-        retry: reading.spent === true ? "other" : "same",
+        retry: hints.quotaExhausted === true ? "other" : "same",
         cools: "now",
         upstream,
       });
@@ -66,20 +65,23 @@ export function classifyByStatus(answer: BadAnswer, reading: RefusalReading = {}
     default:
       if (status >= 500) return failure(`The upstream answered ${status}.`, { retry: "same", unhealthy: true });
       if (status >= 400) {
-        return failure(`The upstream answered ${status}.`, { retry: reading.elsewhere ? "other" : "never", upstream });
+        return failure(`The upstream answered ${status}.`, {
+          retry: hints.retryElsewhere ? "other" : "never",
+          upstream,
+        });
       }
-      return failure(`The upstream answered ${status}, which is not an answer to this call.`, { retry: "other" });
+      return failure(`The upstream answered ${status}, which is unexpected for this call.`, { retry: "other" });
   }
 }
 
 const credentialFault = { retry: "other", unhealthy: true, accountFault: "credential" } as const;
 
-/** For an account whose credential is missing or of no use, before anything was sent. */
+/** A missing or invalid credential, found before anything was sent. */
 export function unusableCredential(message: string): Failure {
   return new Failure("upstream_error", message, credentialFault);
 }
 
-/** The object that an error body is, or that is the first of its list (Google); empty when there is none. */
+/** The error body as an object, or the first of a list (Google); empty if it is neither. */
 export function refusalObject(body: Uint8Array): JsonObject {
   return parseFirst(decoder.decode(body)) ?? {};
 }
@@ -87,22 +89,22 @@ export function refusalObject(body: Uint8Array): JsonObject {
 const decoder = new TextDecoder();
 
 /**
- * How long an upstream asks to wait, in whole milliseconds: `retry-after-ms`, else `retry-after` as seconds or as an
- * HTTP date (RFC 9110, 10.2.3). undefined when it does not say, or says something unreadable.
+ * Retry delay in milliseconds: `retry-after-ms`, else `retry-after` in seconds or as an HTTP date (RFC 9110, 10.2.3).
+ * undefined: none, or unreadable.
  */
 export function readRetryAfter(headers: HeaderReader, now: number): number | undefined {
   const exactMs = headers.get("retry-after-ms") ?? "";
   const waitMs = plain.test(exactMs) ? Number(exactMs) : wait(headers.get("retry-after"), now);
-  // Whoever is told to wait for a thousand years is told nothing that is true.
+  // Ignores absurd values.
   return waitMs === undefined ? undefined : Math.min(Math.ceil(waitMs), bounds.retryAfterReadMsMax);
 }
 
 function wait(text: string | null, now: number): number | undefined {
   if (text === null) return undefined;
-  // A proxy may have put one more behind it.
+  // A proxy may have appended another value.
   const seconds = text.split(",", 1)[0] ?? "";
   if (plain.test(seconds)) return Number(seconds) * 1_000;
-  // Date.parse alone would take almost any text with a digit for a date.
+  // Date.parse accepts almost any text with a digit.
   if (!/^[A-Z][a-z]{2,8}, .*GMT$/.test(text.trim())) return undefined;
   const date = Date.parse(text);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);

@@ -2,10 +2,10 @@ import { type FieldPlaces, findFields, type Warn } from "#protocols/index.ts";
 import type { OutboundDraft } from "./outbound-draft.ts";
 import { settingList } from "./settings.ts";
 
-/** What one cloud takes of Anthropic's betas. It refuses the whole request for one that it does not know. */
+/** The Anthropic betas that a cloud supports. It refuses requests with others. */
 interface CloudBetas {
-  readonly takes: readonly string[];
-  /** Betas that it knows by other names. */
+  readonly supports: readonly string[];
+  /** The cloud's names for a beta. */
   readonly renames: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -21,7 +21,7 @@ const common: readonly string[] = [
 
 /** Source: docs.aws.amazon.com/bedrock, "Anthropic Claude Messages API", beta headers; and "Tool search tool". */
 export const bedrockBetas: CloudBetas = {
-  takes: [
+  supports: [
     ...common,
     "effort-2025-11-24",
     "tool-examples-2025-10-29",
@@ -33,70 +33,70 @@ export const bedrockBetas: CloudBetas = {
 
 /** Source: platform.claude.com, "Claude on Vertex AI" and "Tool search tool". */
 export const vertexBetas: CloudBetas = {
-  takes: common,
+  supports: common,
   renames: { "advanced-tool-use-2025-11-20": ["tool-search-tool-2025-10-19"] },
 };
 
 interface RequestedBetas extends Pick<OutboundDraft, "provider" | "upstreamModel" | "body"> {
-  /** By the caller. */
+  /** From the caller's header. */
   readonly named: readonly string[];
 }
 
 /**
- * The betas that a cloud is told, and the body that fits them. `settings.betas` of a provider says otherwise which it takes, "*" all
- * of them. A beta that belongs to fields is told where the body has them, named or not: Anthropic's own API takes many
- * without it by now. Where it is not taken, the fields go, with a warning where somebody would miss them.
+ * The betas to send to a cloud, and the matching body. `settings.betas` overrides the supported ones, "*" allows all. A
+ * beta that belongs to fields is sent if the body has them, since Anthropic's own API accepts many without it. Fields of an
+ * unsupported beta are dropped, with a warning if the caller would miss them.
  */
-export function sentBetas(cloud: CloudBetas, asked: RequestedBetas, warn?: Warn) {
-  const { provider, upstreamModel, body } = asked;
-  const said = Array.isArray(provider.settings["betas"]) ? settingList(provider, "betas") : null;
-  const named = [...new Set(asked.named)];
-  if (said?.includes("*") === true) return { betas: named, body };
-  const taken = new Set<unknown>(said ?? cloud.takes);
-  const renamed = named.flatMap((beta) => (taken.has(beta) ? [beta] : (cloud.renames[beta] ?? [beta])));
+export function betasFor(cloud: CloudBetas, request: RequestedBetas, warn?: Warn) {
+  const { provider, upstreamModel, body } = request;
+  const configured = Array.isArray(provider.settings["betas"]) ? settingList(provider, "betas") : null;
+  const named = [...new Set(request.named)];
+  if (configured?.includes("*") === true) return { betas: named, body };
+  const supported = new Set<unknown>(configured ?? cloud.supports);
+  const renamed = named.flatMap((beta) => (supported.has(beta) ? [beta] : (cloud.renames[beta] ?? [beta])));
   const found = body === null ? null : fieldsIn(body, upstreamModel);
-  const needed = (found?.betas ?? []).flatMap((beta) => takenAs(beta, taken));
-  const betas = [...new Set([...renamed, ...needed])].filter((beta) => taken.has(beta) && fits(beta, needed, said));
-  const unknown = renamed.filter((beta) => !taken.has(beta) && betaFields.every((field) => field.beta !== beta));
-  if (unknown.length > 0) warn?.("betas that the upstream does not take were left out");
-  const refused = found?.betas.filter((beta) => takenAs(beta, taken).length === 0) ?? [];
+  const needed = (found?.betas ?? []).flatMap((beta) => matchingBetas(beta, supported));
+  const betas = [...new Set([...renamed, ...needed])].filter(
+    (beta) => supported.has(beta) && isWanted(beta, needed, configured),
+  );
+  const unknown = renamed.filter((beta) => !supported.has(beta) && betaFields.every((field) => field.beta !== beta));
+  if (unknown.length > 0) warn?.("betas that the upstream does not support were dropped");
+  const refused = found?.betas.filter((beta) => matchingBetas(beta, supported).length === 0) ?? [];
   if (found === null || refused.length === 0) return { betas, body };
   return { betas, body: found.without(refused, (what) => warn?.(what)) };
 }
 
-/** The same beta of whatever date. */
-function takenAs(beta: string, taken: ReadonlySet<unknown>): readonly string[] {
+/** Matches a beta of another date. */
+function matchingBetas(beta: string, supported: ReadonlySet<unknown>): readonly string[] {
   const isSame = (one: unknown): one is string => typeof one === "string" && familyOf(one) === familyOf(beta);
-  return taken.has(beta) ? [beta] : [...taken].filter(isSame).slice(0, 1);
+  return supported.has(beta) ? [beta] : [...supported].filter(isSame).slice(0, 1);
 }
 
 function familyOf(beta: string): string {
   return beta.replace(/-\d{4}-\d{2}-\d{2}$/, "");
 }
 
-function fits(beta: string, needed: readonly string[], said: readonly unknown[] | null): boolean {
+function isWanted(beta: string, needed: readonly string[], configured: readonly unknown[] | null): boolean {
   return (
-    said !== null ||
+    configured !== null ||
     needed.includes(beta) ||
     betaFields.every((field) => field.beta !== beta || field.onlyWithFields !== true)
   );
 }
 
-export function namedBetas(header: string | undefined): readonly string[] {
+export function parseBetas(header: string | undefined): readonly string[] {
   return (header ?? "").split(",").flatMap((beta) => beta.trim() || []);
 }
 
-/** Fields of a messages request that belong to a beta. */
 interface BetaField {
   readonly beta: string;
-  /** Where they are; see FieldPlaces. */
   readonly at: FieldPlaces;
-  /** Models that take them only with it; absent: all. */
+  /** Models that need the beta for the fields; absent: all. */
   readonly models?: RegExp;
-  /** Without them the beta asks for nothing, and models that need none for them refuse it. */
+  /** Some models refuse the beta without its fields. */
   readonly onlyWithFields?: true;
-  /** What the caller hears when they are left out; null: the answer does not depend on them. */
-  readonly lost: string | null;
+  /** The warning when fields are dropped; null: they do not change the answer. */
+  readonly warning: string | null;
 }
 
 /** Sources: platform.claude.com, the page of each; the types of @anthropic-ai/sdk. */
@@ -105,76 +105,74 @@ const betaFields: readonly BetaField[] = [
     beta: "tool-search-tool-2025-10-19",
     at: { ofTools: ["defer_loading"], toolTypes: ["tool_search_tool_"] },
     onlyWithFields: true,
-    lost: "the search for tools is not taken by the upstream: all tools were given to the model at once",
+    warning: "the upstream does not support tool search; all tools were sent to the model",
   },
   {
     beta: "tool-examples-2025-10-29",
     at: { ofTools: ["input_examples"] },
     onlyWithFields: true,
-    lost: "input_examples of tools are not taken by the upstream and were left out",
+    warning: "the upstream does not support input_examples of tools; they were dropped",
   },
   {
     beta: "fine-grained-tool-streaming-2025-05-14",
     at: { ofTools: ["eager_input_streaming"] },
-    lost: null,
+    warning: null,
   },
   {
     beta: "effort-2025-11-24",
     at: { nested: { output_config: ["effort"] } },
     models: /opus-4-5/,
     onlyWithFields: true,
-    lost: "the effort is not taken by the upstream and was left out",
+    warning: "the upstream does not support effort; it was dropped",
   },
   {
     beta: "context-management-2025-06-27",
     at: { members: ["context_management"] },
-    lost: "context_management is not taken by the upstream and was left out",
+    warning: "the upstream does not support context_management; it was dropped",
   },
   {
     beta: "mcp-client-2025-11-20",
     at: { members: ["mcp_servers"], toolTypes: ["mcp_toolset"] },
-    lost: "MCP servers are not called by the upstream and were left out",
+    warning: "the upstream does not support MCP servers; they were dropped",
   },
   {
     beta: "thinking-binding-controls-2026-08-01",
     at: { nested: { thinking: ["block_binding"] } },
-    lost: "block_binding is not taken by the upstream and was left out",
+    warning: "the upstream does not support block_binding; it was dropped",
   },
   {
     beta: "task-budgets-2026-03-13",
     at: { nested: { output_config: ["task_budget"] } },
-    lost: "task_budget is not taken by the upstream and was left out",
+    warning: "the upstream does not support task_budget; it was dropped",
   },
   {
     beta: "advisor-tool-2026-03-01",
     at: { toolTypes: ["advisor_"] },
-    lost: "the advisor is not asked by the upstream and was left out",
+    warning: "the upstream does not support the advisor; it was dropped",
   },
   {
     beta: "fast-mode-2026-02-01",
     at: { members: ["speed"] },
-    lost: "speed is not taken by the upstream and was left out",
+    warning: "the upstream does not support speed; it was dropped",
   },
-  { beta: "prompt-caching-scope-2026-01-05", at: { ofCacheMarks: ["scope"] }, lost: null },
+  { beta: "prompt-caching-scope-2026-01-05", at: { ofCacheMarks: ["scope"] }, warning: null },
 ];
 
-/** Looked for in the bytes first; null: it has none of them. */
+/** null: the body has none of the fields. */
 function fieldsIn(body: Uint8Array, upstreamModel: string) {
-  const asked = betaFields.filter(({ models }) => models === undefined || models.test(upstreamModel));
+  const candidates = betaFields.filter(({ models }) => models === undefined || models.test(upstreamModel));
   const document = findFields(
     body,
-    asked.map(({ at }) => at),
+    candidates.map(({ at }) => at),
   );
   if (document === null) return null;
-  const there = asked.filter(({ at }) => document.has(at));
+  const present = candidates.filter(({ at }) => document.has(at));
   return {
-    /** The betas whose fields the body has. */
-    betas: there.map(({ beta }) => beta),
-    /** The body without the fields of these betas. */
+    betas: present.map(({ beta }) => beta),
     without(betas: readonly string[], warn: Warn): Uint8Array {
-      const gone = there.filter(({ beta }) => betas.includes(beta));
-      for (const { lost } of gone) if (lost !== null) warn(lost);
-      return document.without(gone.map(({ at }) => at));
+      const removed = present.filter(({ beta }) => betas.includes(beta));
+      for (const { warning: lost } of removed) if (lost !== null) warn(lost);
+      return document.without(removed.map(({ at }) => at));
     },
   };
 }

@@ -1,28 +1,28 @@
 import type { Provider } from "#core/index.ts";
 import type { DialectTraits, UsageConvention } from "#protocols/index.ts";
-import { asMaxCompletionTokens, asMaxTokens, withoutStreamOptions } from "./chat-quirks.ts";
+import { dropStreamOptions, renameToMaxCompletionTokens, renameToMaxTokens } from "./chat-quirks.ts";
 import type { Lane, OutboundDraft } from "./kind.ts";
 import { type SettingField, settingField } from "./setting-field.ts";
 
-/** What servers of chat completions differ in, for those kinds that can be any server. */
+/** Settings for servers that speak chat completions with differences. */
 export const compatibleFields: readonly SettingField[] = [
   settingField("output_cap", "Output limit field", {
     type: "select",
     options: ["max_tokens", "max_completion_tokens"],
-    help: "What the server calls it. A call that names it otherwise is changed.",
+    help: "The server's name for the output limit. Calls with the other name are changed.",
   }),
   settingField("stream_options", "Supports stream_options", {
     type: "boolean",
-    help: "No: the server refuses it. Usage of streams is then estimated, unless the server tells it unasked. Default: yes.",
+    help: "No: the server refuses it, and usage of streams is estimated unless the server always reports it. Default: yes.",
   }),
   settingField("schema_output", "Supports output schemas", {
     type: "boolean",
-    help: "No: in a translated call JSON is asked for, and the schema said in words. Default: yes.",
+    help: "No: translated calls request JSON and describe the schema in the prompt. Default: yes.",
   }),
   settingField("reasoning_field", "Reasoning field", {
     type: "select",
     options: ["reasoning_content", "reasoning", "none"],
-    help: "The field in which earlier thoughts come back with the tool calls that they led to, in a translated call.",
+    help: "The field for earlier thoughts in a translated call with tools.",
   }),
   settingField("reasoning_usage", "Reasoning tokens in usage", {
     type: "select",
@@ -36,9 +36,8 @@ export const compatibleFields: readonly SettingField[] = [
   }),
 ];
 
-/** A lane of chat completions of which these settings say more. */
-export function asServersVary(lane: Lane): Lane {
-  return { ...lane, traitsOf: compatibleTraits, adjust: asServerTakes, adjusts };
+export function withCompatibleSettings(lane: Lane): Lane {
+  return { ...lane, traitsOf: compatibleTraits, adjust: adjustForServer, adjusts };
 }
 
 function compatibleTraits({ settings }: Provider): DialectTraits {
@@ -60,10 +59,10 @@ function adjusts({ settings }: Provider): boolean {
   return typeof settings["output_cap"] === "string" || settings["stream_options"] === false;
 }
 
-/** The same for a body that passes otherwise as it is. */
-function asServerTakes(draft: OutboundDraft): void {
+/** Applies the settings to an untranslated body. */
+function adjustForServer(draft: OutboundDraft): void {
   const { output_cap: cap, stream_options: options } = draft.provider.settings;
-  if (cap === "max_tokens") asMaxTokens(draft);
-  else if (cap === "max_completion_tokens") asMaxCompletionTokens(draft);
-  if (options === false) withoutStreamOptions(draft);
+  if (cap === "max_tokens") renameToMaxTokens(draft);
+  else if (cap === "max_completion_tokens") renameToMaxCompletionTokens(draft);
+  if (options === false) dropStreamOptions(draft);
 }

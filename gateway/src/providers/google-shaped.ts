@@ -4,15 +4,15 @@ import { classifyByStatus, refusalObject } from "./classify-by-status.ts";
 import type { BadAnswer, OutboundDraft } from "./kind.ts";
 import { authorizeBearer, authorizeWith } from "./openai-shaped.ts";
 
-/** `x-goog-api-key`; below /openai a bearer. Source: Gemini API docs, "OpenAI compatibility". */
+/** `x-goog-api-key`, or a bearer token below /openai. Source: Gemini API docs, "OpenAI compatibility". */
 export function authorizeGoogleKey(draft: OutboundDraft): void {
   const authorize = draft.url.includes("/openai/") ? authorizeBearer : authorizeWith("x-goog-api-key");
   authorize(draft);
 }
 
 /**
- * A bad answer whose error is `{"error":{code,message,status,details}}`, sometimes in a list of one. A wrong key is
- * a 400 here, told by the reason in its details (google.rpc.ErrorInfo).
+ * Refusals are `{"error":{code,message,status,details}}`, sometimes in a list. A wrong key is a 400 with a reason in its
+ * details (google.rpc.ErrorInfo).
  */
 export function classifyGoogleShaped(answer: BadAnswer): Failure {
   const error = objectOf(refusalObject(answer.body)["error"]);
@@ -21,9 +21,9 @@ export function classifyGoogleShaped(answer: BadAnswer): Failure {
   const refused = answer.status === 403 || reasons.some((reason) => reason !== null && keyReasons.has(reason));
   return classifyByStatus(answer, {
     account: refused ? "credential" : null,
-    spent: details.some(isDayQuota),
-    // What is wrong is the state of the account or its project, not the request.
-    elsewhere: error["status"] === "FAILED_PRECONDITION",
+    quotaExhausted: details.some(isDayQuota),
+    // About the state of the account or project, not the request.
+    retryElsewhere: error["status"] === "FAILED_PRECONDITION",
     retryAfterMs: retryDelay(details),
   });
 }
@@ -45,7 +45,7 @@ function retryDelay(details: readonly JsonObject[]): number | undefined {
   return undefined;
 }
 
-/** google.rpc.QuotaFailure of a quota that is counted by the day. */
+/** google.rpc.QuotaFailure with a daily quota. */
 function isDayQuota(detail: JsonObject): boolean {
   return arrayOf(detail["violations"]).some((violation) =>
     (textOf(objectOf(violation)["quotaId"]) ?? "").includes("PerDay"),

@@ -6,8 +6,8 @@ import type { TokenExchange } from "./kind.ts";
 import { type OutboundDraft, outboundDraft } from "./outbound-draft.ts";
 
 /**
- * A service account's key becomes an access token: a JWT signed with it (RS256) is exchanged at Google's token
- * address (RFC 7523). An api_key that is no JSON is an access token already.
+ * Exchanges a service account's key for an access token with a signed JWT (RS256, RFC 7523). An api_key that is not JSON is
+ * an access token already.
  */
 export const googleTokens: TokenExchange = {
   request: (provider, now) => {
@@ -18,7 +18,7 @@ export const googleTokens: TokenExchange = {
     const answer = refusalObject(body);
     const token = textOf(answer["access_token"]);
     if (status !== 200 || token === null || token === "") {
-      throw unusableCredential("Google gave no access token for the provider's service account.");
+      throw unusableCredential("Google returned no access token for the provider's service account.");
     }
     return { token, expiresInMs: (numberOf(answer["expires_in"]) ?? 3_600) * 1_000 };
   },
@@ -38,7 +38,7 @@ interface ServiceAccount {
   readonly tokenUri: string;
 }
 
-/** null when the account's secret is not a key but a token, or nothing. */
+/** null: the secret is a token, or missing. */
 function serviceAccount(provider: Provider): ServiceAccount | null {
   const text = provider.secret?.reveal().trim() ?? "";
   if (!text.startsWith("{")) return null;
@@ -65,7 +65,7 @@ function signedJwt({ email, keyId, privateKey, tokenUri }: ServiceAccount, nowSe
     const signature = sign("sha256", encoder.encode(unsigned), { key: der, format: "der", type: "pkcs8" });
     return `${unsigned}.${signature.toString("base64url")}`;
   } catch {
-    // What went wrong may quote the key: it is not passed on.
+    // The error may quote the key.
     throw unusable();
   }
 }

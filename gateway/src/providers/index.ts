@@ -1,14 +1,14 @@
 /**
- * providers: what is special to each kind of upstream, as data and pure functions. Nothing here sends anything.
+ * providers: what each provider type (kind) needs, as data and pure functions. Nothing here sends anything.
  *
- * kind  where the upstream is, how a request is authorised, and what a bad answer means. One file in kinds/ says what differs;
- *       what several kinds share is in `…-shaped.ts`.
- * lane  one path of a kind: which endpoint, which dialect.
+ * kind  the base URL, the authorization, and the meaning of bad answers. One file in kinds/ lists what differs;
+ * `…-shaped.ts` files have what several share.
+ * lane  one path of a kind, with its endpoint and dialect.
  *
- * How a vendor makes videos is one file in video/. Its library of assets is one file in assets/.
+ * A vendor's video API is one file in video/, its asset library one file in assets/.
  */
 export type { AssetLibrary, AssetTexts, LibraryAsset } from "./assets/volcengine-library.ts";
-export { callerHeaders, isKeptBack, sendsOwnTrace } from "./caller-headers.ts";
+export { callerHeaders, isBlockedHeader as isKeptBack, sendsOwnTrace } from "./caller-headers.ts";
 export { withQuery } from "./caller-query.ts";
 export { governingFor } from "./governed-members.ts";
 export type {
@@ -27,10 +27,10 @@ export { deniedPaths } from "./pass-through/denied-paths.ts";
 export { passThroughOf } from "./pass-through/pass-through-setting.ts";
 export { type PassThroughTarget, passThroughTarget } from "./pass-through/pass-through-target.ts";
 export {
-  lastPriceListSince,
+  lastPriceListDate as lastPriceListSince,
   type PriceListInUse,
   priceListData,
-  priceListSince,
+  priceListDate as priceListSince,
   withContextWindows,
 } from "./price-list/bundled-price-list.ts";
 export { type PriceChange, type PriceSource, priceChanges, priceSource } from "./price-list/price-changes.ts";

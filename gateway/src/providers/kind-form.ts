@@ -8,9 +8,9 @@ import { type KindForm, type SettingField, settingField } from "./setting-field.
 
 interface CommonSetting {
   readonly field: SettingField;
-  /** Which kinds have it. Absent: all. */
+  /** Absent: all provider types have it. */
   readonly of?: (kind: ProviderKind) => boolean;
-  /** What is wrong with it beyond its type, in one sentence that names it. */
+  /** A problem beyond its type, as a sentence with the setting's name. */
   readonly problem?: (provider: Provider) => string | null;
 }
 
@@ -21,7 +21,7 @@ const commonSettings: readonly CommonSetting[] = [
     of: servesModels,
     field: settingField("forward_headers", "Forwarded headers", {
       type: "list",
-      help: "Headers of callers that this account gets beside the usual ones, such as x-router-trace or x-router-*.",
+      help: "Additional caller headers to forward, such as x-router-trace or x-router-*.",
       placeholder: "x-router-trace",
     }),
     problem: forwardHeadersProblem,
@@ -30,7 +30,7 @@ const commonSettings: readonly CommonSetting[] = [
     of: servesModels,
     field: settingField("objects", "Shared objects", {
       type: "list",
-      help: "Files, stores, prompts, conversations and caches of the account that every workspace may name: ids, or beginnings with a *. Where one workspace alone can reach the account, it may name all.",
+      help: "Files, stores, prompts, conversations and caches of the account that every workspace may use: ids, or prefixes with a *. If only one workspace can reach the account, it may use all of them.",
       placeholder: "file-abc123",
     }),
   },
@@ -38,14 +38,14 @@ const commonSettings: readonly CommonSetting[] = [
     of: servesModels,
     field: settingField("fetches_urls", "Upstream fetches URLs", {
       type: "boolean",
-      help: "No: pictures are fetched here and sent along. Yes, for an upstream in a private network: it can reach nothing that callers must not. Default: no in a private network, else yes.",
+      help: "No: the gateway downloads images and sends them. Yes, for an upstream in a private network: it cannot reach internal services. Default: no in a private network, otherwise yes.",
     }),
   },
   {
     of: servesModels,
     field: settingField("reasoning", "Model reasoning", {
       type: "json",
-      help: 'By names of models or beginnings with a *: {"glm-*": {"switch": "thinking", "efforts": ["high", "max"]}}. Also always, never and wants_thoughts. Only where it differs from what is known.',
+      help: 'By model names or prefixes with a *: {"glm-*": {"switch": "thinking", "efforts": ["high", "max"]}}. Also always, never and wants_thoughts. Overrides the built-in rules.',
     }),
     problem: reasoningProblem,
   },
@@ -53,20 +53,20 @@ const commonSettings: readonly CommonSetting[] = [
     of: ({ lanes }) => lanes.some(({ dialect }) => dialect === "anthropic-messages"),
     field: settingField("cache_marks", "Add cache marks", {
       type: "boolean",
-      help: "Yes: translated calls to the Messages API are marked for the prompt cache even if the caller does not ask for it. Writing a cache costs more than plain input. Default: no.",
+      help: "Yes: translated calls to the Messages API use the prompt cache even if the caller does not request it. Cache writes cost more than input. Default: no.",
     }),
   },
   {
     field: settingField("pass_members", "Forwarded fields", {
       type: "list",
-      help: "Fields of requests that choose a model, a route, a tier or a size past the gateway's prices and grants, and are kept back unless they are named here.",
+      help: "Request fields to allow although they can select a model, route, tier or size outside the gateway's prices and grants.",
       placeholder: "service_tier",
     }),
   },
   {
     field: settingField("pass_through", "Pass-through", {
       type: "json",
-      help: '{"price_per_call": 0.001, "deny": ["fine_tuning"]}: what a call below /v1/providers/… costs, in USD, that no model has a price for (without it such a call is refused where a budget holds), and beginnings of paths that are refused beside those that administer the account.',
+      help: '{"price_per_call": 0.001, "deny": ["fine_tuning"]}: the USD price of a call below /v1/providers/… without a model price (such calls are refused under a budget if it is not set), and path prefixes to deny in addition to the administrative ones.',
     }),
     problem: passThroughProblem,
   },
@@ -74,19 +74,19 @@ const commonSettings: readonly CommonSetting[] = [
     field: settingField("cost_source", "Cost", {
       type: "select",
       options: ["price", "vendor"],
-      help: "Where an answer says what it cost: vendor books that, price books usage times price. Both are recorded. Default: vendor for OpenRouter and xAI, else price.",
+      help: "For answers with a cost: vendor charges that cost, price charges usage times price. Both are recorded. Default: vendor for OpenRouter and xAI, otherwise price.",
     }),
   },
 ];
 
-/** What a kind says of its form, completed: a key is needed, and lanes can be chosen where there are several. */
+/** The form of a provider type with the settings that all types share. */
 export function kindForm(kind: ProviderKind): KindForm {
   const { fields = [], baseUrlHelp = null, apiKey = "required", apiKeyHelp = null } = kind;
   const options = [...new Set(kind.lanes.map((lane) => lane.endpoint))];
   const endpoints = settingField("endpoints", "Endpoints", {
     type: "list",
     options,
-    help: "Only these are used. Leave it empty for the usual ones.",
+    help: "Only these are used. Leave empty for the defaults.",
   });
   const common = commonSettings.filter(({ of }) => of?.(kind) ?? true).map(({ field }) => field);
   return {
@@ -97,7 +97,7 @@ export function kindForm(kind: ProviderKind): KindForm {
   };
 }
 
-/** What is wrong with an account's settings, in one sentence that names the setting; null when nothing is. */
+/** A problem with an account's settings, as a sentence with the setting's name; null if there is none. */
 export function settingsProblem(kind: ProviderKind, provider: Provider): string | null {
   for (const field of kindForm(kind).fields) {
     const value = provider.settings[field.name];
@@ -111,18 +111,14 @@ export function settingsProblem(kind: ProviderKind, provider: Provider): string 
   return networkProblem(provider) ?? kind.checkSettings?.(provider) ?? null;
 }
 
-/** Something wrong with one setting, in words that go after its name. */
+/** The text of `problem` follows the setting's name. */
 interface SettingProblem {
   readonly name: string;
-  /** `unknown`: the kind has no such setting. */
   readonly what: "unknown" | "type";
   readonly problem: string;
 }
 
-/**
- * Settings that a kind does not have, and values of another type than it reads. What is empty counts as not there, as it does
- * where settings are read.
- */
+/** Unknown settings, and values of the wrong type. Empty values count as absent. */
 export function wrongSettings(
   kind: ProviderKind,
   settings: Readonly<Record<string, unknown>>,
@@ -131,7 +127,9 @@ export function wrongSettings(
   return Object.entries(settings).flatMap(([name, value]): SettingProblem[] => {
     const field = fields.find((each) => each.name === name);
     if (field === undefined) {
-      return [{ name, what: "unknown", problem: `the kind ${kind.id} has no setting \`${name.slice(0, nameMax)}\`` }];
+      return [
+        { name, what: "unknown", problem: `the provider type ${kind.id} has no setting \`${name.slice(0, nameMax)}\`` },
+      ];
     }
     const problem = isEmpty(value) ? null : settingTypeProblem(field, value);
     return problem === null ? [] : [{ name, what: "type", problem }];
@@ -145,7 +143,7 @@ export function settingTypeProblem(field: SettingField, value: unknown): string 
     case "number":
       return typeof value === "number" ? null : "must be a number";
     case "list":
-      return isListOf(null, value) ? null : "must be a list of texts, none of them empty";
+      return isListOf(null, value) ? null : "must be a list of non-empty texts";
     case "select":
       return isListOf(field.options, [value]) ? null : `must be one of: ${field.options?.join(", ")}`;
     case "json":
@@ -157,7 +155,7 @@ export function settingTypeProblem(field: SettingField, value: unknown): string 
 
 function listProblem({ type, options }: SettingField, value: unknown): string | null {
   if (type !== "list" || isListOf(options, value)) return null;
-  return `must be a list out of: ${options?.join(", ")}`;
+  return `must be a list of: ${options?.join(", ")}`;
 }
 
 function isListOf(options: readonly string[] | null, value: unknown): boolean {

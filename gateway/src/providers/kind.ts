@@ -17,106 +17,102 @@ import type { VideoAdapter } from "./video-adapter.ts";
 
 export type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
 
-/** One way into an upstream: what is spoken at which path below the base URL. */
+/** A path of an upstream with its endpoint and dialect. */
 export interface Lane {
   readonly endpoint: EndpointId;
   readonly dialect: WireDialectId;
-  /** `{model}` in it stands for the upstream's model name, percent-encoded whole. */
+  /** `{model}` is replaced by the upstream's model name, encoded as one segment. */
   readonly path: string;
-  /** Where streams have a path of their own. */
+  /** The path for streams, if it differs. */
   readonly streamPath?: string;
-  /** For a lane that stands beside the others' base URL instead of below it: its own, from theirs. */
+  /** The lane's own root, derived from the base URL of the other lanes. */
   rootOf?(root: string): string;
-  /** How a stream's events are framed; a framing other than SSE is turned into SSE before anyone listens. */
+  /** Framing of stream events; others are converted to SSE. */
   readonly framing?: "sse" | "aws-event-stream";
   readonly traits?: DialectTraits;
-  /** The dialect of its refusals, where that is not the lane's own (a cloud in front of another vendor's models). */
+  /** The dialect of refusals if it differs, as for a cloud in front of another vendor's models. */
   readonly errorDialect?: WireDialectId;
-  /** Tokens of the input as a header of the answer tells them, where its body does not. */
+  /** Input tokens from an answer's headers if its body does not report them. */
   inputTokensIn?(headers: HeaderReader): number | null;
-  /** Offered only where `settings.endpoints` names it: a server of this kind may have it, most have not. */
+  /** Used only if `settings.endpoints` lists it, because most servers of this type lack it. */
   readonly onlyWhenNamed?: true;
-  /** For a model that this lane does not fit (Bedrock: other vendors' models). Absent: fits all. */
+  /** Whether the lane serves a model. Absent: all models. */
   fits?(upstreamModel: string): boolean;
-  /** What an account's settings say otherwise than `traits`. */
+  /** Traits from the account's settings; they override `traits`. */
   traitsOf?(provider: Provider): DialectTraits;
-  /** Last changes to a request of this lane before it is authorised. `warn` hears what the caller would miss. */
+  /** Changes a request before it is authorized. `warn` reports what the caller would miss. */
   adjust?(draft: OutboundDraft, warn?: Warn): void;
-  /** It looks into what a body holds, not only at its members: a larger one is changed in a thread. */
+  /** `adjust` scans nested values, so large bodies are changed in a thread. */
   readonly walks?: true;
-  /** Whether this account's requests are to be changed. Default: all are. */
+  /** Whether requests of this account need `adjust`. Default: all do. */
   adjusts?(provider: Provider): boolean;
 }
 
-/** What a signature needs beside the request. `now` is Unix milliseconds; `token` as `tokenRequest` brought it. */
+/** `now` is Unix milliseconds; `token` comes from the kind's token exchange. */
 export interface AuthorizeOptions {
   readonly now: number;
   readonly token: string | null;
 }
 
-/** How a short-lived token is had (Vertex): described here, sent by the relay, kept until shortly before its end. */
+/** How to get a short-lived token. The provider client sends the request and caches the token. */
 export interface TokenExchange {
-  /** null when the account needs none. `now` is Unix milliseconds. */
+  /** null: the account needs none. `now` is Unix milliseconds. */
   request(provider: Provider, now: number): Promise<OutboundDraft> | OutboundDraft | null;
-  /** Throws Failure upstream_error when the answer holds no token. `expiresInMs` counts from now. */
+  /** Throws Failure upstream_error without a token. `expiresInMs` counts from now. */
   read(status: number, body: Uint8Array): { readonly token: string; readonly expiresInMs: number };
 }
 
-/** A model that a new installation offers when it finds this kind's key. Its price is the price list's. */
+/** A model that a new installation offers if it finds a key of this provider type. */
 export interface StarterModel {
   readonly name: string;
-  /** Default: it talks. */
+  /** Default: chat. */
   readonly type?: ModelType;
 }
 
-/** What is particular to one kind of upstream: data and pure functions. Sending is the transport's. */
-/** Of `KindForm` it has what a form for its accounts asks beyond an API key. */
+/** A provider type as data and pure functions. */
 export interface ProviderKind extends Partial<KindForm> {
   readonly id: string;
   readonly title: string;
-  /** null: an operator must say where it is. */
+  /** null: the operator must set it. */
   readonly baseUrl: string | null;
-  /** Environment variables that make a provider of this kind at first start. */
+  /** Environment variables that create a provider at first start. */
   readonly envKey: string | null;
   readonly envBaseUrl: string | null;
-  /**
-   * In the order in which they are natural to the vendor: a call that must be translated takes the first lane that is
-   * a model call. `settings.endpoints` of a provider (a list of endpoint names) restricts them.
-   */
+  /** In the vendor's preferred order: a translated call uses the first model lane. `settings.endpoints` restricts them. */
   readonly lanes: readonly Lane[];
-  /** What is wrong with a provider's settings, in one sentence that names the setting; null when nothing is. */
+  /** A problem with the settings, as a sentence with the setting's name; null if there is none. */
   checkSettings?(provider: Provider): string | null;
-  /** The base URL for an account that set none of its own and whose settings decide it (a region, a resource). */
+  /** The base URL that follows from settings such as a region, if the account sets none. */
   baseUrlOf?(provider: Provider): string | null;
-  /** The base URL that lanes stand below, for the other forms in which operators write it. Default: as it is. */
+  /** Normalizes the base URL. Default: unchanged. */
   rootOf?(provider: Provider): string;
-  /** GET /models below its base URL is not there, so that nobody asks. */
+  /** GET /models does not exist. */
   readonly listsModels?: false;
-  /** What is asked for with it, where a list is short without (`limit=1000`). */
+  /** A query for full pages, such as `limit=1000`. */
   readonly modelsQuery?: string;
-  /** Members of a body that choose a model or multiply a cost, where this vendor differs from what is common. */
+  /** Rules for fields that select a model or raise the cost, where they differ from the common ones. */
   readonly memberRules?: MemberRules;
-  /** What answers cost that were not served the plain way, ahead of what is usual. A model's own price variants count before. */
+  /** Price factors of this vendor, before the common ones. A model's own price variants come first. */
   readonly priceFactors?: readonly PriceFactor[];
-  /** `vendor`: where an answer says what it cost, that is booked. Default `price`. */
+  /** `vendor`: charge the cost that the answer reports. Default: `price`. */
   readonly costSource?: CostSource;
   /** See PriceTerms. */
   readonly routers?: RegExp;
-  /** Its uploads stand beside the base URL's version: `/upload/v1beta/files` beside `/v1beta`. */
+  /** Uploads are at `/upload/v1beta/files`, not below the version of the base URL. */
   readonly uploadsBesideVersion?: true;
-  /** It keeps the message threads of the Messages API. Default: it does not. */
+  /** It stores message threads of the Messages API. */
   readonly keepsThreads?: true;
   readonly reasoning?: readonly ReasoningRule[];
-  /** Headers of a caller that this vendor's clients depend on, beside those of its dialects' families. `x-*` as well. */
+  /** Headers that this vendor's clients need, in addition to its dialects' own. Also `x-*`. */
   readonly callerHeaders?: readonly string[];
   readonly tokens?: TokenExchange;
-  /** Its credential is a signature over the body too: a body that is passed through is held for it, and sent in one piece. */
+  /** The signature covers the body, so a pass-through body is buffered. */
   readonly signsBody?: true;
   readonly video?: VideoAdapter;
   readonly library?: AssetLibrary;
-  /** Puts the account's credential on a request that is about to be sent, as the last thing before sending. */
+  /** Adds the credential, the last step before sending. */
   authorize(draft: OutboundDraft, options: AuthorizeOptions): void | Promise<void>;
-  /** A bad answer as a Failure that says what may be retried. */
+  /** Turns a bad answer into a Failure with its retry rule. */
   classify(answer: BadAnswer): Failure;
   readonly starterModels: readonly StarterModel[];
 }

@@ -38,7 +38,7 @@ import { xai } from "./kinds/xai.ts";
 import { zhipu } from "./kinds/zhipu.ts";
 import { passesMember } from "./settings.ts";
 
-/** Every kind there is. A new one is its file and a line here. */
+/** Every provider type. A new one is a file and a line here. */
 export const providerKinds: readonly ProviderKind[] = [
   openai,
   openaiCompatible,
@@ -78,13 +78,13 @@ export function providerKind(id: string): ProviderKind | null {
   return byId.get(id) ?? null;
 }
 
-/** How an account charges: as its kind does, unless it says otherwise. */
+/** How an account charges: its own setting, else its provider type's. */
 export function priceTermsOf({ kind, settings }: Pick<Provider, "kind" | "settings">): PriceTerms {
-  const known = providerKind(kind);
-  if (known === null) return usualTerms;
-  const terms = termsOf(known);
-  const said = settings["cost_source"];
-  return terms[said === "price" || said === "vendor" ? said : (known.costSource ?? "price")];
+  const providerType = providerKind(kind);
+  if (providerType === null) return usualTerms;
+  const terms = termsOf(providerType);
+  const configured = settings["cost_source"];
+  return terms[configured === "price" || configured === "vendor" ? configured : (providerType.costSource ?? "price")];
 }
 
 const termsOf = oncePerObject(({ priceFactors = [], routers }: ProviderKind): Record<CostSource, PriceTerms> => {
@@ -93,10 +93,7 @@ const termsOf = oncePerObject(({ priceFactors = [], routers }: ProviderKind): Re
   return { price: { costSource: "price", ...all }, vendor: { costSource: "vendor", ...all } };
 });
 
-/**
- * Whether this account keeps message threads, so that a call may continue one. An account that does not would answer the
- * last message without the conversation.
- */
+/** Whether a call may continue a message thread. An account without threads would answer only the last message. */
 export function keepsThreads(provider: Provider, kind: ProviderKind): boolean {
   return kind.keepsThreads === true || passesMember(provider, "thread");
 }

@@ -37,8 +37,8 @@ test("an account without them has no connections of its own", () => {
 test.each([
   [{ proxy: "socks5://x" }, "settings.proxy must begin with http://"],
   [{ ca: "hello" }, "settings.ca must be PEM"],
-  [{ client_certificate: certificate }, "settings.client_key is missing: certificate and key go together"],
-  [{ client_key: key }, "settings.client_certificate is missing: certificate and key go together"],
+  [{ client_certificate: certificate }, "settings.client_key is missing: a certificate requires its key"],
+  [{ client_key: key }, "settings.client_certificate is missing: a certificate requires its key"],
   [{ client_certificate: certificate, client_key: "x" }, "settings.client_key must be a private key in PEM"],
   [
     { client_certificate: certificate, client_key: otherKey },

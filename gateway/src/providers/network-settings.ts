@@ -4,24 +4,24 @@ import type { OutboundNetwork } from "#ports/index.ts";
 import { type SettingField, settingField } from "./setting-field.ts";
 import { settingText } from "./settings.ts";
 
-/** Settings of every kind: how the account's connections differ from all others. */
+/** Network settings of every provider type. */
 export const networkFields: readonly SettingField[] = [
   settingField("proxy", "Egress proxy", {
     type: "secret",
-    help: "By which calls to this provider leave, such as http://user:password@proxy.example:3128; none for straight. Default: as the gateway's environment says.",
-    leads: true,
+    help: "The proxy for calls to this provider, such as http://user:password@proxy.example:3128; none for a direct connection. Default: the gateway's environment.",
+    setsDestination: true,
   }),
   settingField("ca", "Certificate authorities", {
-    help: "PEM, believed beside the usual ones.",
-    leads: true,
+    help: "PEM; trusted in addition to the defaults.",
+    setsDestination: true,
   }),
   settingField("client_certificate", "Client certificate", {
-    help: "PEM, which the gateway shows of itself. Goes with its key.",
+    help: "PEM of the gateway's own certificate. Requires its key.",
   }),
   settingField("client_key", "Client key", { type: "secret", help: "PEM, not encrypted." }),
 ];
 
-/** What is wrong with them; null when nothing is. */
+/** A problem with the network settings; null if there is none. */
 export function networkProblem(provider: Provider): string | null {
   const problem = (name: string, text: string) => `settings.${name} ${text}`;
   const proxy = settingText(provider, "proxy");
@@ -39,7 +39,7 @@ export function networkProblem(provider: Provider): string | null {
   if ((certificate === null) !== (key === null)) {
     return problem(
       certificate === null ? "client_certificate" : "client_key",
-      "is missing: certificate and key go together",
+      "is missing: a certificate requires its key",
     );
   }
   if (certificate === null || key === null) return null;
@@ -73,12 +73,11 @@ function keyProblem(certificate: string, key: string): string | null {
   }
 }
 
-/** How the connections of this account differ from all others; undefined: in nothing. */
+/** undefined: the account uses the default network. */
 export function networkOf({ settings }: Provider): OutboundNetwork | undefined {
   return networkBy(settings) ?? undefined;
 }
 
-/** Read once for each reading of the configuration: an account's settings are frozen with it. */
 const networkBy = oncePerObject((settings: Provider["settings"]): OutboundNetwork | null => {
   const provider = { settings };
   const proxy = settingText(provider, "proxy");
@@ -98,9 +97,8 @@ const networkBy = oncePerObject((settings: Provider["settings"]): OutboundNetwor
 });
 
 /**
- * Whether a request for an account may go to a private address: only to the origins that its operator wrote down, those of the
- * base URL and of addresses in its settings. An address that an upstream names, as that of a result or a redirect, is no word
- * of the operator's.
+ * Whether a request may go to a private address: only to origins in the base URL or the settings. A URL from an upstream's
+ * answer or redirect is not trusted.
  */
 export function mayReachPrivate(provider: Provider, url: string): boolean {
   if (!provider.allowPrivateNetwork) return false;
@@ -114,7 +112,7 @@ export function mayReachPrivate(provider: Provider, url: string): boolean {
   return reach.isPrivate;
 }
 
-/** Keeps the verdict on the last address, because consecutive calls mostly go to the same one. */
+/** Caches the last URL, because consecutive calls mostly use the same one. */
 const reachOf = oncePerObject((provider: Provider) => ({
   origins: configuredOrigins(provider),
   url: "",
@@ -122,7 +120,7 @@ const reachOf = oncePerObject((provider: Provider) => ({
 }));
 const endsOrigin: ReadonlySet<string> = new Set(["/", "?", "#", ""]);
 
-/** As they are written and as URLs are normalized. */
+/** As written, and normalized. */
 function configuredOrigins({ baseUrl, settings }: Provider): readonly string[] {
   return [baseUrl, ...Object.values(settings)].flatMap((value) => {
     const written = typeof value === "string" ? /^https?:\/\/[^/?#]+/i.exec(value)?.[0] : undefined;

@@ -5,12 +5,12 @@ interface OpenAiLike extends Partial<Omit<ProviderKind, "id" | "title" | "baseUr
   readonly id: string;
   readonly title: string;
   readonly baseUrl: string | null;
-  /** The vendor's name in its variables: NAME_API_KEY, NAME_BASE_URL. null: not made from the environment. */
+  /** The prefix of NAME_API_KEY and NAME_BASE_URL. null: not created from the environment. */
   readonly variable: string | null;
   readonly lanes: readonly Lane[];
 }
 
-/** A vendor that takes a bearer and refuses in OpenAI's shape: only what differs has to be said. */
+/** A provider type with a bearer token and OpenAI's errors, except for what is given. */
 export function openaiLike({ variable, ...rest }: OpenAiLike): ProviderKind {
   return {
     envKey: variable === null ? null : `${variable}_API_KEY`,

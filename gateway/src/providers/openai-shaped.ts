@@ -12,27 +12,27 @@ export function authorizeWith(header: string, prefix = "") {
 
 export const authorizeBearer = authorizeWith("authorization", "Bearer ");
 
-/** A bad answer of an API whose errors are `{"error":{message,type,param,code}}`. */
+/** Refusals are `{"error":{message,type,param,code}}`. */
 export function classifyOpenAiShaped(answer: BadAnswer): Failure {
   const code = openaiErrorCode(answer.body);
   if (code === null) return classifyByStatus(answer);
   return classifyByStatus(answer, {
     account: creditCodes.has(code) ? "credit" : null,
-    spent: quotaCodes.has(code),
-    // Groq refuses so what alone is more than the account's tokens per minute.
-    elsewhere: boundCodes.has(code) || (answer.status === 413 && code === "rate_limit_exceeded"),
+    quotaExhausted: quotaCodes.has(code),
+    // Groq: the request exceeds the account's tokens per minute.
+    retryElsewhere: boundCodes.has(code) || (answer.status === 413 && code === "rate_limit_exceeded"),
     lacksModel: modelCodes.has(code) && !namesOtherModel(answer.body),
   });
 }
 
-/** The error's code, or its type where the vendor gives no code. */
+/** The error's code, else its type. */
 export function openaiErrorCode(body: Uint8Array): string | null {
   const error = objectOf(refusalObject(body)["error"]);
   const { code } = error;
   return textOf(code) ?? (typeof code === "number" ? String(code) : null) ?? textOf(error["type"]);
 }
 
-/** 429 that does not pass by waiting: OpenAI, Moonshot, Zhipu, Ark. */
+/** A 429 that does not pass: OpenAI, Moonshot, Zhipu, Ark. */
 const quotaCodes: ReadonlySet<string> = new Set([
   "insufficient_quota",
   "exceeded_current_quota_error",
@@ -41,14 +41,14 @@ const quotaCodes: ReadonlySet<string> = new Set([
   "QuotaExceeded",
 ]);
 
-/** An account in arrears, said with other statuses than 402: DashScope, Ark. */
+/** An unpaid account, without a 402: DashScope, Ark. */
 const creditCodes: ReadonlySet<string> = new Set([
   "Arrearage",
   "AccountOverdueError",
   "OperationDenied.ServiceOverdue",
 ]);
 
-/** The account does not have the model, or may not use it: OpenAI and its copies, Azure, Ark. */
+/** The account lacks the model: OpenAI, Azure, Ark. */
 const modelCodes: ReadonlySet<string> = new Set([
   "model_not_found",
   "DeploymentNotFound",
@@ -56,11 +56,11 @@ const modelCodes: ReadonlySet<string> = new Set([
   "InvalidEndpointOrModel.NotFound",
 ]);
 
-/** The refusal is about a model that the request itself names, as for one of its tools. */
+/** The refusal is about another model in the request, such as a tool's. */
 function namesOtherModel(body: Uint8Array): boolean {
   const param = textOf(objectOf(refusalObject(body)["error"])["param"]);
   return param !== null && param !== "" && param !== "model";
 }
 
-/** What only the account that made it can read or find: another one of the same vendor may be the one. */
+/** Only the account that created it can read it: another account may be the right one. */
 const boundCodes: ReadonlySet<string> = new Set(["invalid_encrypted_content", "previous_response_not_found"]);

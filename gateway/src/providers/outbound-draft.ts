@@ -1,7 +1,7 @@
 import type { HeaderReader, Provider } from "#core/index.ts";
 import type { OutboundMethod } from "#ports/index.ts";
 
-/** A request that is about to be sent. `body` is null for one without, or one that is streamed from elsewhere. */
+/** A request to an upstream. `body` is null if there is none or it is streamed from elsewhere. */
 export interface OutboundDraft {
   readonly provider: Provider;
   readonly upstreamModel: string;
@@ -12,7 +12,7 @@ export interface OutboundDraft {
   body: Uint8Array | null;
 }
 
-/** A draft with the usual values: GET without a model, a stream or a body. */
+/** GET without model, stream or body by default. */
 export function outboundDraft(
   provider: Provider,
   url: string,
@@ -21,11 +21,11 @@ export function outboundDraft(
   return { provider, url, upstreamModel: "", stream: false, method: "GET", headers: {}, body: null, ...request };
 }
 
-/** An upstream's refusal, with what little of it is safe and useful to read. */
+/** An upstream's refusal. */
 export interface BadAnswer {
   readonly status: number;
   readonly headers: HeaderReader;
   readonly body: Uint8Array;
-  /** Unix milliseconds, to read a Retry-After date. */
+  /** Unix milliseconds, for a Retry-After date. */
   readonly now: number;
 }

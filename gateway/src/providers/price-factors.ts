@@ -1,9 +1,6 @@
 import type { PriceFactor } from "#core/index.ts";
 
-/*
- * What answers cost that were not served the plain way, in thousandths of the plain price. A price's own variants count before.
- * What no table here knows is priced by `usualFactors`.
- */
+/** Factors for answers that were not served at the base price, in thousandths. A price's own variants come first, `usualFactors` last. */
 
 /** https://developers.openai.com/api/docs/pricing. `fast` is an older word for priority. */
 export const openaiFactors: readonly PriceFactor[] = [
@@ -12,8 +9,8 @@ export const openaiFactors: readonly PriceFactor[] = [
 ];
 
 /**
- * https://platform.claude.com/docs/en/about-claude/pricing. Tier, region and speed multiply. `priority` is capacity that was bought
- * ahead: its tokens are listed at the plain price.
+ * https://platform.claude.com/docs/en/about-claude/pricing. Tier, region and speed multiply. Tokens of `priority` have the
+ * base price, because its capacity is prepaid.
  */
 export const anthropicFactors: readonly PriceFactor[] = [
   ...tiers({ batch: 500, priority: 1_000 }),
@@ -25,7 +22,7 @@ export const anthropicFactors: readonly PriceFactor[] = [
 /** https://ai.google.dev/gemini-api/docs/pricing. */
 export const googleFactors: readonly PriceFactor[] = tiers({ flex: 500, batch: 500, priority: 1_800 });
 
-/** https://aws.amazon.com/bedrock/pricing: AWS names no premium for priority, so the factor is a guess. */
+/** https://aws.amazon.com/bedrock/pricing: no premium is published for priority, so the factor is a guess. */
 export const bedrockFactors: readonly PriceFactor[] = [
   ...tiers({ flex: 500, batch: 500 }),
   { axis: "tier", word: "priority", factor: 1_750, assumed: true },

@@ -3,23 +3,23 @@ import type { AccountFault, Failure } from "#core/index.ts";
 import type { ProviderKind } from "./kind.ts";
 import { kindForm } from "./kind-form.ts";
 
-/** What is known of an answer that was not what was hoped for. `status` 0: there was none. */
+/** A failed test request. `status` 0: no answer. */
 export interface BadProbe {
   readonly status: number;
   readonly failure: Failure;
-  /** The origin and path a redirect names; null when it is none. */
+  /** Origin and path of a redirect; null: none. */
   readonly location: string | null;
-  /** The upstream's model that was asked; null when its list was asked for. */
+  /** The upstream's model; null for the model list. */
   readonly model: string | null;
 }
 
-/** What whoever runs the gateway can do about it: by code, and in plain words. */
+/** How to fix the problem, by code and in words. */
 export interface Advice {
   readonly remark: Remark<"testAdvice">;
   readonly text: string;
 }
 
-/** null when nothing is known to help. */
+/** null: no advice. */
 export function adviceFor(kind: ProviderKind, probe: BadProbe): Advice | null {
   const { status, failure, location, model } = probe;
   if (failure.accountFault === "credential" || status === 401) return keyAdvice(kind);
@@ -29,7 +29,7 @@ export function adviceFor(kind: ProviderKind, probe: BadProbe): Advice | null {
   if (failure.code === "invalid_request") return plain("enter_key_again");
   if (status >= 300 && status < 400) {
     const target = location === null ? "elsewhere" : `to ${location}`;
-    const text = `The address leads ${target}, and redirects are never followed. Use the final address as the base URL.`;
+    const text = `The URL redirects ${target}, and redirects are never followed. Use the final URL as the base URL.`;
     if (location === null) return { remark: { code: "use_final_address", params: {} }, text };
     return { remark: { code: "use_address", params: { location } }, text };
   }
@@ -42,34 +42,30 @@ function plain(code: keyof typeof texts): Advice {
 
 const texts = {
   try_later_or_allow_time:
-    "It was reached but is too slow, or something on the way holds the answer back. Try again, or allow it more time.",
-  check_connection: "The connection broke off. Try again; if it stays so, look at what is between.",
-  enter_key_again: "The API key holds a character that cannot be sent, such as a line break. Enter it again.",
-  write_url: "Write the base URL as https://host/path.",
+    "The server is reachable but too slow, or a proxy buffers its answer. Try again, or raise the timeouts.",
+  check_connection: "The connection broke. Try again; if it persists, check the network and proxies on the way.",
+  enter_key_again: "The API key contains a character that cannot be sent, such as a line break. Enter it again.",
+  write_url: "Enter the base URL as https://host/path.",
   allow_private_network:
-    "The base URL leads to a private address. If that server is yours, allow the private network for this provider.",
-  use_other_address: "Nothing is ever sent to this address, since it is none of a server. Use another one.",
-  check_name:
-    "Nobody knows the name in the base URL. Check how it is written, and that this machine can look names up.",
+    "The base URL resolves to a private address. If the server is yours, allow the private network for this provider.",
+  use_other_address: "This address can never be a server. Use another one.",
+  check_name: "The host name of the base URL does not resolve. Check its spelling and this machine's DNS.",
   check_reachability:
-    "Nothing answers there. Check the base URL and its port, that the server runs, and that a firewall lets this machine out.",
+    "The server does not respond. Check the base URL and its port, that the server runs, and the firewall.",
   check_certificate:
-    "The server's certificate does not hold: it has expired, is for another name, or its authority is not known here.",
+    "The server's certificate is invalid: it has expired, is for another name, or its authority is not trusted.",
   check_proxy:
-    "The egress proxy lets nothing through to it. Check the proxy's address and credentials, and its own rules for this host.",
+    "The egress proxy refuses the connection. Check its address, its credentials and its rules for this host.",
   top_up: "The account has no credit left, or its bill is unpaid. Top it up at the provider.",
-  check_base_url: "Check the base URL: something else may stand at that path.",
-  no_key_needed: "The provider refused us, although this kind takes no key.",
-  check_key: "The key is missing, wrong, revoked, or of another account or region. Check it, or enter another.",
-  check_permissions: "The key is known but may not do this. Check its permissions, its project and its region.",
-  wait_or_raise_quota: "The key works, but its rate limit or quota is used up. Wait, or raise it at the provider.",
-  wait_for_provider: "The provider has trouble of its own. Try again later; its status page may say more.",
-  check_model_type:
-    "It did not take the question. Check that the model is of the type that is tried, and the settings.",
-  check_base_url_path:
-    "Something answers there, but not this API. Check the base URL: many miss their path, such as /v1.",
-  name_models_yourself:
-    "There is no list of models there. If the base URL is right, that is no fault: name models yourself.",
+  check_base_url: "Check the base URL: another service may be at that path.",
+  no_key_needed: "The provider refused the request, although this provider type needs no key.",
+  check_key: "The key is missing, wrong, revoked, or for another account or region. Check it or enter another.",
+  check_permissions: "The key is valid but not permitted to do this. Check its permissions, project and region.",
+  wait_or_raise_quota: "The key works, but its rate limit or quota is exhausted. Wait, or raise it at the provider.",
+  wait_for_provider: "The provider has an outage. Try again later and check its status page.",
+  check_model_type: "The test request was refused. Check the model's type and the settings.",
+  check_base_url_path: "The server responds, but not with this API. Check the path of the base URL, such as /v1.",
+  name_models_yourself: "The provider has no list of models. If the base URL is right, enter model names yourself.",
 } as const satisfies Partial<Record<Remark<"testAdvice">["code"], string>>;
 
 const adviceByFault: Readonly<Record<Exclude<AccountFault, "credential">, keyof typeof texts>> = {
@@ -83,7 +79,7 @@ const adviceByFault: Readonly<Record<Exclude<AccountFault, "credential">, keyof 
   credit: "top_up",
 };
 
-/** Of a list that is JSON and none. */
+/** For JSON that is not a model list. */
 export const noListAdvice = plain("check_base_url");
 
 function keyAdvice(kind: ProviderKind): Advice {

@@ -6,11 +6,11 @@ import { lanesOf, laneUrl, rootOf } from "./lanes.ts";
 import { type OutboundDraft, outboundDraft } from "./outbound-draft.ts";
 import { type WrittenForm, writeForm } from "./write-form.ts";
 
-/** A page of the list of models; null for kinds that have none. `page` stands behind the `?` of a later one. */
+/** A request for a page of the model list; null: the provider type has none. `page` is the query of a later page. */
 export function listQuestion(provider: Provider, kind: ProviderKind, page: string | null): OutboundDraft | null {
   if (kind.listsModels === false) return null;
   const query = [kind.modelsQuery, page].filter((part) => part != null).join("&");
-  // Whoever speaks both tells more in OpenAI's shape.
+  // Vendors with both dialects report more in OpenAI's format.
   const dialects = new Set(kind.lanes.map((lane) => lane.dialect));
   const isAnthropic = dialects.has("anthropic-messages") && !dialects.has("openai-chat");
   const url = `${rootOf(provider)}/models${query === "" ? "" : `?${query}`}`;
@@ -18,7 +18,7 @@ export function listQuestion(provider: Provider, kind: ProviderKind, page: strin
   return questionDraft(provider, url, { headers });
 }
 
-/** The lane an account is tried by: chat completions where it has them, else the first that generates text. */
+/** The lane to test an account: chat completions if it has them, else the first that generates text. */
 export function testLane(provider: Provider, kind: ProviderKind, upstreamModel: string, type: ModelType): Lane | null {
   const lanes = lanesOf(kind, provider).filter((lane) => lane.fits?.(upstreamModel) ?? true);
   for (const endpoint of endpointsToTry(type)) {
@@ -28,22 +28,21 @@ export function testLane(provider: Provider, kind: ProviderKind, upstreamModel: 
   return null;
 }
 
-/** Where models of a type are asked: where they are called, but for what is too dear or too odd to be tried. */
 function endpointsToTry(type: ModelType): readonly EndpointId[] {
-  const chosen = toTry[type];
+  const chosen = endpointsByType[type];
   if (chosen !== undefined) return chosen;
   const endpoints = Object.entries(modelEndpoints) as [ModelEndpointId, ModelEndpointRow][];
   return endpoints.filter(([, { types }]) => types.includes(type)).map(([endpoint]) => endpoint);
 }
 
-/** Pictures and videos cost too much for a try. */
-const toTry: Readonly<Partial<Record<ModelType, readonly EndpointId[]>>> = {
+/** Images and videos are too expensive for a test. */
+const endpointsByType: Readonly<Partial<Record<ModelType, readonly EndpointId[]>>> = {
   chat: ["chat", "messages", "responses", "generate"],
   image: [],
   video: [],
 };
 
-/** The smallest question there is, in the lane's own dialect. It costs what a few tokens, or a second of sound, cost. */
+/** The smallest request of a lane; it costs a few tokens or a second of audio. */
 export function smallQuestion(provider: Provider, lane: Lane, upstreamModel: string): OutboundDraft {
   const { contentType, body } = smallBody(lane.dialect, upstreamModel);
   const draft = questionDraft(provider, laneUrl(provider, lane, upstreamModel, false), {
@@ -56,7 +55,7 @@ export function smallQuestion(provider: Provider, lane: Lane, upstreamModel: str
   return draft;
 }
 
-/** Asks after a video task that nobody made, which costs nothing and says whether the account is let in. */
+/** Polls a video task that does not exist: free, and shows whether the credential is accepted. */
 export function taskQuestion(provider: Provider, kind: ProviderKind, upstreamModel: string): OutboundDraft | null {
   return kind.video?.poll(provider, upstreamModel, kind.video.noTask ?? noTask) ?? null;
 }
@@ -98,7 +97,7 @@ function questionDraft(provider: Provider, url: string, request: Partial<Outboun
   return outboundDraft(provider, url, { ...request, headers });
 }
 
-/** A sound is asked about in a form with one second of silence in it, the shortest that vendors take. */
+/** Transcriptions get one second of silence, the shortest that vendors accept. */
 function smallBody(dialect: WireDialectId, model: string): WrittenForm {
   if (dialect !== "openai-transcriptions") {
     return { contentType: "application/json", body: Buffer.from(JSON.stringify(bodyIn(dialect, model))) };

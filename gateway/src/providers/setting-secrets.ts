@@ -2,7 +2,7 @@ import { oncePerObject, type Provider, Redactor, redactedText } from "#core/inde
 import { kindForm } from "./kind-form.ts";
 import { providerKind } from "./kinds.ts";
 
-/** Whether a setting of this name of a kind is shown. What no form asks for may be anything, so it is not. */
+/** Whether a setting may be displayed. Settings without a form field are hidden. */
 export function settingIsShown(kindId: string, name: string): boolean {
   const kind = providerKind(kindId);
   const field = kind === null ? undefined : kindForm(kind).fields.find((one) => one.name === name);
@@ -17,7 +17,7 @@ export function shownSettings(
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, shown(name, value)]));
 }
 
-/** What of an account must never be shown: its key, what is secret in its settings, and what is named so within them. */
+/** All secrets of an account: its key, secret settings, and nested values with secret names. */
 export function secretsOf({ kind, secret, settings }: Provider): readonly string[] {
   const credential = secret?.reveal() ?? "";
   const found = [credential, ...secretsInDocument(credential)];
@@ -28,7 +28,7 @@ export function secretsOf({ kind, secret, settings }: Provider): readonly string
   return found.filter((text) => text !== "");
 }
 
-/** Hides the secrets of a provider. Built once per provider object, on first use. */
+/** Redacts a provider's secrets. */
 export const accountRedactor = oncePerObject((provider: Provider) => new Redactor(secretsOf(provider)));
 
 const secretName = /key|secret|token|password|credential|authorization/i;
@@ -43,7 +43,7 @@ function collectNamed(name: string, value: unknown, found: string[]): void {
   }
 }
 
-/** What is secret in a service account's key file; its addresses and names are none. */
+/** The secrets in a service account's key file. */
 function secretsInDocument(credential: string): readonly string[] {
   return [...credential.matchAll(secretMember)].map(([, value]) => value?.replaceAll("\\n", "\n") ?? "");
 }

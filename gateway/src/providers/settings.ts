@@ -1,12 +1,12 @@
 import type { Provider } from "#core/index.ts";
 
-/** A setting that is a text; null when it is absent or empty. */
+/** A text setting; null if absent or empty. */
 export function settingText({ settings }: Pick<Provider, "settings">, name: string): string | null {
   const value = settings[name];
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** The texts of a setting that is a list; none when it is absent. */
+/** A list setting; empty if absent. */
 export function settingList({ settings }: Provider, name: string): readonly string[] {
   const value = settings[name];
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : none;
@@ -15,28 +15,28 @@ export function settingList({ settings }: Provider, name: string): readonly stri
 const none: readonly string[] = [];
 
 /**
- * Whether addresses that callers name may be left for this upstream to fetch. One in a private network would reach what
- * its callers must not, unless its operator says that it cannot; of any other its operator may say that it does not fetch.
+ * Whether the upstream may fetch URLs of callers. By default not in a private network, where it might reach internal
+ * services; the operator may override both.
  */
 export function mayFetch({ settings, allowPrivateNetwork }: Provider): boolean {
-  const said = settings["fetches_urls"];
-  return typeof said === "boolean" ? said : !allowPrivateNetwork;
+  const configured = settings["fetches_urls"];
+  return typeof configured === "boolean" ? configured : !allowPrivateNetwork;
 }
 
-/** Whether the operator lets every workspace that reaches this account name this object. */
+/** Whether every workspace with access to the account may use this object. */
 export function allowsObject(provider: Provider, id: string): boolean {
   return settingList(provider, "objects").some((one) =>
     one.endsWith("*") ? id.startsWith(one.slice(0, -1)) : id === one,
   );
 }
 
-/** Whether the operator lets this member through to this account, by its own name or that of the object that holds it. */
+/** Whether a restricted field is allowed for this account, by its name or its parent's. */
 export function passesMember(provider: Provider, name: string): boolean {
   const passed = provider.settings["pass_members"];
   return Array.isArray(passed) && (passed.includes(name) || passed.includes(name.split(".", 1)[0]));
 }
 
-/** What is wrong with a name that becomes part of a host or a path; null when nothing is. */
+/** A problem with a name that becomes part of a host or path; null if there is none. */
 export function nameProblem(provider: Provider, name: string): string | null {
   const value = provider.settings[name];
   if (value === undefined) return null;
@@ -50,18 +50,18 @@ export function pairProblem(provider: Provider, one: string, other: string): str
   return isPair ? null : `settings.${one} and settings.${other} must be set together`;
 }
 
-/** The base URL with `path` behind it where the operator wrote the host alone. */
+/** Appends `path` to a base URL without a path. */
 export function withDefaultPath(provider: Provider, path: string): string {
   return /^[a-z]+:\/\/[^/]+\/*$/.test(provider.baseUrl) ? provider.baseUrl.replace(/\/*$/, path) : provider.baseUrl;
 }
 
-/** The base URL with `/v1` at its end, as the SDKs of Anthropic's API complete what they are given. */
+/** Appends `/v1` to a base URL without a version, as Anthropic's SDKs do. */
 export function withVersion(provider: Provider): string {
   const base = provider.baseUrl.replace(/\/+$/, "");
   return /\/v\d+[a-z0-9]*$/.test(base) ? base : `${base}/v1`;
 }
 
-/** For addresses that know no query of the caller's dialect, such as Anthropic's `?beta=true`. */
+/** Some vendors refuse queries of other dialects, such as Anthropic's `?beta=true`. */
 export function withoutQuery(url: string): string {
   const at = url.indexOf("?");
   return at === -1 ? url : url.slice(0, at);

@@ -29,7 +29,7 @@ export const transcriptions = nativeLane("transcriptions");
 export const translations = nativeLane("translations");
 
 /** Every lane without conversations, for servers that may have any of them. New native endpoints are included automatically. */
-export const besideChat: readonly Lane[] = [
+export const nonChatLanes: readonly Lane[] = [
   ...(Object.keys(nativeDialects) as NativeEndpointId[]).map(nativeLane),
   images,
   imageEdits,
@@ -55,12 +55,12 @@ export function chatWith(traits: DialectTraits): Lane {
   return { ...chat, traits };
 }
 
-/** For vendors whose Messages API stands beside their chat completions: what of the base URL gives way to what. */
-export function messagesBeside(part: RegExp, replacement: string): Lane {
+/** For a Messages API at a path derived from the base URL. */
+export function messagesAt(part: RegExp, replacement: string): Lane {
   return { ...messages, rootOf: (root) => root.replace(part, replacement) };
 }
 
-/** Anthropic's API refuses a call without a version; a call that was translated brings none. */
+/** Anthropic's API requires a version; translated calls have none. */
 export function requireVersion(draft: OutboundDraft): void {
   draft.headers["anthropic-version"] ??= "2023-06-01";
 }

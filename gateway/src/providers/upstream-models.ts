@@ -8,20 +8,19 @@ export interface UpstreamModelListed {
   readonly ownedBy: string | null;
   /** Unix milliseconds. */
   readonly createdAt: number | null;
-  /** As far as the vendor says it; null where it does not. */
+  /** null: the vendor does not report it. */
   readonly type: ModelType | null;
-  /** Tokens, as the vendor says them (Anthropic, Google); null where it does not. */
+  /** Tokens; null: not reported. */
   readonly contextWindow: number | null;
   readonly outputTokensMax: number | null;
-  /** The vendor says that it will go, or has; with the day where it says that (Mistral), in Unix milliseconds. */
+  /** Retired or announced; `retiresAt` in Unix milliseconds. */
   readonly deprecated: boolean;
   readonly retiresAt: number | null;
 }
 
 /**
- * A page of a model list in the shape of OpenAI's and Anthropic's (`data`), of Google's (`models`), or a bare list
- * (Together); null for anything else. Names that are none are left out. `next` is what
- * stands behind the `?` of the next page's address; null at the end.
+ * Reads a page of a model list: OpenAI's and Anthropic's (`data`), Google's (`models`), or a bare list (Together); null for
+ * anything else. Skips invalid names. `next` is the query of the next page; null at the end.
  */
 export function readModelsPage(
   body: unknown,
@@ -31,7 +30,7 @@ export function readModelsPage(
   return { models: list.filter(isObject).flatMap(listedModel), next: isObject(body) ? nextPage(body) : null };
 }
 
-/** Names of embedding, image and video families, in the words that vendors use. What fits none of them talks. */
+/** Name patterns by type. Default: chat. */
 const families: readonly (readonly [type: ModelType, pattern: RegExp])[] = [
   ["completion", /turbo-instruct|(^|[/:])(davinci|babbage)-002|(^|[-_/])completion$/i],
   ["rerank", /re-?rank|(^|[-_/])rank-/i],
@@ -46,7 +45,7 @@ const families: readonly (readonly [type: ModelType, pattern: RegExp])[] = [
   ["image", /dall-e|image|imagen|flux|stable-diffusion|sdxl|seedream|seededit|cogview|recraft|ideogram|t2i|photon/i],
 ];
 
-/** A name and a type for a model of a provider's, for whoever has nothing better. The type is one its kind can serve. */
+/** Suggests a name and a type that the provider type can serve. */
 export function suggestedModel(
   kind: ProviderKind,
   listed: Pick<UpstreamModelListed, "id" | "type">,
@@ -76,7 +75,7 @@ function listedModel(model: JsonObject): readonly UpstreamModelListed[] {
       id,
       ownedBy: shortText(model["owned_by"]),
       createdAt: createdAt(model),
-      type: saidType(model),
+      type: listedType(model),
       contextWindow: tokensOf(model["max_input_tokens"] ?? model["inputTokenLimit"] ?? model["max_context_length"]),
       outputTokensMax: tokensOf(model["outputTokenLimit"] ?? (model["type"] === "model" ? model["max_tokens"] : null)),
       deprecated: retiresAt !== null || ["deprecated", "retired", "legacy"].includes(String(model["lifecycle"])),
@@ -94,18 +93,19 @@ function dateOf(text: string): number | null {
   return Number.isSafeInteger(ms) && ms > 0 ? ms : null;
 }
 
-/** `created` is Unix seconds (OpenAI), `created_at` a date (Anthropic) or seconds. */
+/** `created` is Unix seconds (OpenAI); `created_at` is a date (Anthropic) or seconds. */
 function createdAt(model: JsonObject): number | null {
-  const said = model["created"] ?? model["created_at"];
-  const ms = typeof said === "number" ? said * 1_000 : typeof said === "string" ? Date.parse(said) : Number.NaN;
+  const created = model["created"] ?? model["created_at"];
+  const ms =
+    typeof created === "number" ? created * 1_000 : typeof created === "string" ? Date.parse(created) : Number.NaN;
   return Number.isSafeInteger(Math.round(ms)) && ms > 0 ? Math.round(ms) : null;
 }
 
-/** Together says `type`, Google which methods a model has. */
-function saidType(model: JsonObject): ModelType | null {
+/** Together reports `type`, Google the supported methods. */
+function listedType(model: JsonObject): ModelType | null {
   const { type, supportedGenerationMethods: methods } = model;
-  const said = modelTypes.find((known) => known === type);
-  if (said !== undefined) return said;
+  const modelType = modelTypes.find((known) => known === type);
+  if (modelType !== undefined) return modelType;
   if (!Array.isArray(methods)) return null;
   if (methods.includes("embedContent")) return "embedding";
   return methods.includes("predictLongRunning") ? "video" : null;
@@ -122,7 +122,7 @@ function page(name: string, place: string): string | null {
   return place.length > bounds.queryBytesMax ? null : `${name}=${encodeURIComponent(place)}`;
 }
 
-/** Fireworks names models by paths that say nothing to a caller. */
+/** Removes Fireworks' path prefix. */
 function suggestedName(id: string): string {
   const name = id.replace(/^accounts\/[^/]+\/models\//, "").replace(/[\s*]+/g, "-");
   return modelNamePattern.test(name) ? name : "model";

@@ -6,39 +6,39 @@ export interface CreateInput {
   readonly provider: Provider;
   readonly upstreamModel: string;
   readonly turn: VideoTurn;
-  /** Ours; vendors that take a reference of the client's get it, so that a lost answer can be found again. */
+  /** Our id, sent as the client reference if the vendor has one, to find a task with a lost answer. */
   readonly taskId: string;
-  /** Where the vendor may say that something happened; null when we have no public address. */
+  /** null: the gateway has no public URL. */
   readonly callbackUrl: string | null;
 }
 
-/** An upstream's good answer (2xx). */
+/** A 2xx answer. */
 export interface GoodAnswer {
   readonly status: number;
   readonly headers: HeaderReader;
   readonly body: Uint8Array;
 }
 
-/** What a look at a task has shown. `state` null: a word we do not know, so the state stays what it was. */
+/** The result of a poll. `state` null: unknown status, the state does not change. */
 export interface VideoState {
   readonly state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired" | null;
   /** 0 to 100. */
   readonly progress: number | null;
   readonly videoUrl: string | null;
   readonly lastFrameUrl: string | null;
-  /** Unix seconds; null when the vendor does not say. */
+  /** Unix seconds; null: not reported. */
   readonly expiresAt: number | null;
   readonly error: TaskError | null;
-  /** What is paid for: tokens as `output`, seconds as `videoSeconds`. null: the vendor does not say. */
+  /** Billed usage: tokens as `output`, seconds as `videoSeconds`. null: not reported. */
   readonly usage: Usage | null;
   readonly rawUsage: string | null;
-  /** Unix milliseconds, as far as the vendor says. */
+  /** Unix milliseconds; null: not reported. */
   readonly startedAt: number | null;
-  /** A second look that is needed before it is whole (a file's address); its answer goes to `readNext`. */
+  /** A second request for the file's URL; its answer goes to `readNext`. */
   readonly next: OutboundDraft | null;
 }
 
-/** A task as a vendor's list shows it, to find one whose answer was lost. */
+/** A task in a vendor's list. */
 export interface ListedTask {
   readonly upstreamId: string;
   readonly taskId: string | null;
@@ -48,55 +48,53 @@ export interface ListedTask {
   readonly createdAt: number | null;
 }
 
-/** Pictures that some vendors make of a video. */
+/** Still pictures of a video. */
 export type VideoStill = "thumbnail" | "spritesheet";
 
-/** How one vendor makes videos, as data and pure functions. Drafts are authorised by the kind before they are sent. */
+/** A vendor's video API as data and pure functions. Drafts are authorized before they are sent. */
 export interface VideoAdapter {
   capabilities(upstreamModel: string): VideoCapabilities;
-  /** Members of this vendor's alone by which a video costs more; those that are common to many are known. */
+  /** The vendor's own fields that raise the price; common ones are built in. */
   readonly paidMembers?: PaidMembers;
-  /** Words of a prompt that the vendor obeys like such a member; its group is the value. */
+  /** Flags in a prompt that act like such fields; the group is the value. */
   readonly paidWords?: readonly { readonly pattern: RegExp; readonly instead: "duration" | "resolution" }[];
-  /** Throws Failure unsupported_by_model when the turn cannot be carried honestly. */
+  /** Throws Failure unsupported_by_model if the vendor cannot do what is requested. */
   create(input: CreateInput): OutboundDraft;
   /**
-   * Throws Failure when a 2xx holds a refusal (MiniMax, Kling), with its retry decided; upstream_truncated when the
-   * answer names no task and refuses none, so that nobody knows whether one was made. `sent` is the draft that was
-   * answered, for vendors where a task stands below the path that made it (Kling).
+   * Throws Failure, with its retry decided, for a refusal inside a 2xx (MiniMax, Kling); upstream_truncated if there is no
+   * task id and no refusal, so a task may exist. `sent` is the request, for vendors with task URLs below its path (Kling).
    */
   readCreated(answer: GoodAnswer, sent?: OutboundDraft): { readonly upstreamId: string };
   poll(provider: Provider, upstreamModel: string, upstreamId: string): OutboundDraft;
-  /** A name in the vendor's form that no task has, where that form is its own. */
+  /** A well-formed task id that does not exist, if the vendor has its own form. */
   readonly noTask?: string;
-  /** Throws Failure upstream_error for what is not an answer; that never ends a task. */
+  /** Throws Failure upstream_error for an invalid answer, which never ends a task. */
   readState(answer: GoodAnswer, provider: Provider): VideoState;
-  /** An answer to a poll, good or bad, by which the vendor says that there is no such task. Absent: that is never said. */
-  saysGone?(answer: GoodAnswer): boolean;
+  /** Whether an answer to a poll, good or bad, says that the task does not exist. */
+  reportsGone?(answer: GoodAnswer): boolean;
   readNext?(answer: GoodAnswer, before: VideoState): VideoState;
-  /** A bad answer to `next` that is the task's own verdict (fal says there that a model failed); null: it is none. */
+  /** The end of a task in a bad answer to `next` (fal); null: not an end. */
   readNextRefusal?(answer: BadAnswer, before: VideoState): VideoState | null;
-  /** null: this vendor cannot cancel (in this state). */
+  /** null: the task cannot be canceled in this state. */
   cancel?(provider: Provider, upstreamModel: string, upstreamId: string): OutboundDraft | null;
-  /** Deletes a task that has ended, with what came of it. Absent: this vendor keeps it until it forgets. */
+  /** Deletes an ended task and its result. */
   remove?(provider: Provider, upstreamModel: string, upstreamId: string): OutboundDraft;
-  /** Where a lost one may be found. */
+  /** Lists tasks, to find one with a lost answer. */
   list?(provider: Provider, upstreamModel: string, sinceMs: number): OutboundDraft;
   readList?(answer: GoodAnswer): readonly ListedTask[];
-  /** `create` understands `turn.remixOf`. */
+  /** `create` supports `turn.remixOf`. */
   readonly remixes?: true;
-  /** A picture of the video at `url`. Absent: there are none. */
   still?(provider: Provider, url: string, still: VideoStill): OutboundDraft;
-  /** The bytes need the account's credential (Sora, Veo). Absent: the URL is public as long as it lives. */
+  /** For results that need the account's credential (Sora, Veo). Absent: the URL is public. */
   content?(provider: Provider, url: string): OutboundDraft;
-  /** The task that a callback's body speaks of; it is only a hint. */
+  /** The task that a callback names. */
   readCallback?(body: Uint8Array): { readonly upstreamId: string } | null;
-  /** How long the vendor keeps results, in seconds, where its answers do not say. */
+  /** Seconds that results are kept, if answers do not report it. */
   readonly keepsSeconds?: number;
-  /** How long it makes a video when nobody says, where its answers do not tell either. Default 5. */
+  /** Default length in seconds, if answers do not report it. Default: 5. */
   readonly usualSeconds?: number;
-  /** Material must come as `data:` URIs: this vendor fetches no addresses (Veo). Absent: both forms are taken. */
+  /** Material must be `data:` URIs (Veo). Absent: URLs are accepted, too. */
   readonly materialAs?: "data";
-  /** Which asset platform its `asset://` references belong to; absent: it takes none. */
+  /** The asset platform of its `asset://` references. */
   readonly platform?: "volcengine" | "byteplus";
 }

@@ -1,4 +1,3 @@
-/** A field of a form: a text, or a file of some content type. */
 export interface FormField {
   readonly name: string;
   readonly value: string | { readonly fileName: string; readonly contentType: string; readonly bytes: Uint8Array };
@@ -9,7 +8,7 @@ export interface WrittenForm {
   readonly body: Uint8Array;
 }
 
-/** A form (RFC 7578) whose boundary begins with `mark` and occurs in none of its values. */
+/** A multipart form (RFC 7578). The boundary starts with `mark` and is not in any value. */
 export function writeForm(fields: readonly FormField[], mark: string): WrittenForm {
   const values = fields.map(({ value }) =>
     Buffer.from(typeof value === "string" ? encoder.encode(value) : value.bytes),
@@ -34,7 +33,7 @@ function headOf({ name, value }: FormField): string {
   return `${head}; filename="${quotable(value.fileName)}"\r\ncontent-type: ${contentType}`;
 }
 
-/** As browsers write names (WHATWG): a name that could end its header is percent-encoded. */
+/** Percent-encodes names like browsers (WHATWG). */
 function quotable(text: string): string {
   return text.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 }

@@ -93,7 +93,7 @@ describe.each(able)("a video by way of %s", (id) => {
     expect((await send(id, draft)).status).toBeLessThan(300);
     const answer = await send(id, adapter.poll(provider, model, upstreamId));
     if (answer.status < 300) expect(["cancelled", "failed"]).toContain((await look(upstreamId)).state ?? "none");
-    else expect(adapter.saysGone?.(answer)).toBe(true);
+    else expect(adapter.reportsGone?.(answer)).toBe(true);
   });
 
   test("is found in the vendor's list when its answer was lost", async () => {
@@ -115,7 +115,7 @@ describe.each(able)("a video by way of %s", (id) => {
     }
     // What one vendor says with a state, others say with a code inside a good answer.
     const read = (): string | null => adapter.readState(answer, provider).state;
-    if (id === "dashscope") expect([read(), adapter.saysGone?.(answer)]).toEqual([null, true]);
+    if (id === "dashscope") expect([read(), adapter.reportsGone?.(answer)]).toEqual([null, true]);
     else expect(read).toThrow(expect.objectContaining({ code: "upstream_error" }));
   });
 });

@@ -141,7 +141,7 @@ describe("every header of the SDKs' own", () => {
       }
     }
     const lists = ["anthropic", "openai", "gemini"].map((kind) => callerHeaders(providerOf(kind)));
-    const passes = (name: string) => lists.some((list) => list.takes(name));
+    const passes = (name: string) => lists.some((list) => list.accepts(name));
     expect([...names].filter(passes).sort()).toEqual([
       "anthropic-beta",
       "anthropic-dangerous-direct-browser-access",

@@ -186,7 +186,7 @@ export const providers = {
       not_made: "The request could not be created.",
     },
     advice: {
-      check_key: "The key is missing, wrong, revoked, or of another account or region. Check it, or enter another.",
+      check_key: "The key is missing, wrong, revoked, or for another account or region. Check it or enter another.",
       no_key_needed: "The provider rejected the request, although this kind needs no key.",
       write_url: "Enter the base URL as https://host/path.",
       allow_private_network: "If this server is yours, allow the private network for this provider.",
@@ -205,12 +205,12 @@ export const providers = {
         "The address redirects elsewhere, and redirects are never followed. Use the final address as the base URL.",
       use_address:
         "The address redirects to {location}, and redirects are never followed. Use the final address as the base URL.",
-      check_permissions: "The key is known but may not do this. Check its permissions, its project and its region.",
+      check_permissions: "The key is valid but not permitted to do this. Check its permissions, project and region.",
       name_models_yourself:
         "There is no list of models there. If the base URL is right, this is no fault: enter models yourself.",
       no_such_model: "The account has no model {model}, or the base URL is not that of the API (many end in /v1).",
-      wait_or_raise_quota: "The key works, but its rate limit or quota is used up. Wait, or raise it at the provider.",
-      wait_for_provider: "The provider has trouble of its own. Try again later; its status page may say more.",
+      wait_or_raise_quota: "The key works, but its rate limit or quota is exhausted. Wait, or raise it at the provider.",
+      wait_for_provider: "The provider has an outage. Try again later and check its status page.",
       check_model_type:
         "The request was not accepted. Check that the model is of the type that is tested, and the settings.",
       check_base_url_path:

@@ -148,7 +148,7 @@ function kindView(kind: ProviderKind) {
     dialects: [...new Set(kind.lanes.map((lane) => lane.dialect))],
     types: typesOf(kind),
     lists_models: kind.listsModels !== false,
-    fields: form.fields.map(({ leads: _leads, ...field }) => field),
+    fields: form.fields.map(({ setsDestination: _leads, ...field }) => field),
   };
 }
 
@@ -176,7 +176,7 @@ function changedProvider(before: ProviderRecord, body: BodyOf<"providers.update"
   const address = addressOf(before, body, merged);
   const moved =
     (address ?? defaultOf(before, merged)) !== before.base_url ||
-    fieldsOf(before.kind).some((field) => field.leads && merged[field.name] !== before.settings[field.name]);
+    fieldsOf(before.kind).some((field) => field.setsDestination && merged[field.name] !== before.settings[field.name]);
   const settings = moved ? withoutKept(before, merged) : merged;
   const timeouts = body.timeouts ?? before.timeouts;
   const disconnect = body.disconnect === undefined ? before.disconnect : body.disconnect;

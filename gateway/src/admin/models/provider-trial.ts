@@ -101,7 +101,7 @@ const nothingToAsk: TestAnswer["steps"][number] = {
 };
 
 function stepOf(name: string, tried: Remark<"test">, trial: Trial): TestAnswer["steps"][number] {
-  const { status, ms, problem, fault, said, advice, remedy } = trial;
+  const { status, ms, problem, fault, upstreamMessage: said, advice, remedy } = trial;
   return { name, tried, ok: problem === null, status, ms: Math.round(ms), problem, fault, said, advice, remedy };
 }
 

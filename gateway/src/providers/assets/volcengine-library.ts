@@ -72,15 +72,15 @@ export function volcengineLibrary(place: LibraryPlace) {
       return draft("CreateAssetGroup", provider, { ...group, ...project(provider, projectName) }, now);
     },
     deleteGroup: (provider: Provider, group: InLibrary, now: number) =>
-      draft("DeleteAssetGroup", provider, named(provider, group), now),
+      draft("DeleteAssetGroup", provider, idOf(provider, group), now),
     createAsset: (provider: Provider, { upstreamGroupId, url, type, name, projectName }: AssetTexts, now: number) => {
       const asset = { GroupId: upstreamGroupId, URL: url, AssetType: type, Name: name };
       return draft("CreateAsset", provider, { ...asset, ...project(provider, projectName) }, now);
     },
     getAsset: (provider: Provider, asset: InLibrary, now: number) =>
-      draft("GetAsset", provider, named(provider, asset), now),
+      draft("GetAsset", provider, idOf(provider, asset), now),
     deleteAsset: (provider: Provider, asset: InLibrary, now: number) =>
-      draft("DeleteAsset", provider, named(provider, asset), now),
+      draft("DeleteAsset", provider, idOf(provider, asset), now),
     /** The id of a new asset or group. Throws Failure upstream_error. */
     readId: (answer: GoodAnswer): string => {
       const id = textOf(resultOf(answer)["Id"]);
@@ -130,17 +130,17 @@ function signedDraft(
   return outboundDraft(provider, url, { method: "POST", headers: { ...json, ...headers, ...signature }, body });
 }
 
-/** The project of the row, else of the account; the vendor's own default is `default`. */
+/** The group's project, else the account's; the vendor's default is `default`. */
 function project(provider: Provider, name: string): { ProjectName?: string } {
   const chosen = name === "" ? settingText(provider, "project_name") : name;
   return chosen === null ? {} : { ProjectName: chosen };
 }
 
-function named(provider: Provider, { upstreamId, projectName }: InLibrary): JsonObject {
+function idOf(provider: Provider, { upstreamId, projectName }: InLibrary): JsonObject {
   return { Id: upstreamId, ...project(provider, projectName) };
 }
 
-/** The envelope's result. Throws Failure upstream_error when it is none, or holds a refusal. */
+/** Throws Failure upstream_error without a result or with a refusal. */
 function resultOf(answer: GoodAnswer): JsonObject {
   const envelope = refusalObject(answer.body);
   const code = errorCode(envelope);
@@ -150,7 +150,7 @@ function resultOf(answer: GoodAnswer): JsonObject {
   return result;
 }
 
-/** A status other than the three known is still under way: `Inactive`, which a few pages show, is U. */
+/** Any other status means still processing: `Inactive`, on a few pages, is U. */
 function assetOf(result: JsonObject): LibraryAsset {
   const upstreamId = textOf(result["Id"]);
   const word = textOf(result["Status"]);
@@ -173,10 +173,10 @@ function failureOf(answer: BadAnswer, code: string | null): Failure {
 }
 
 function noLibraryAnswer(): Failure {
-  return new Failure("upstream_error", "The asset library's answer is none.", { retry: "same" });
+  return new Failure("upstream_error", "The asset library returned an invalid answer.", { retry: "same" });
 }
 
-/** Codes of the key and of what its plan allows; the list of those about signatures is U. */
+/** Codes for the key and its plan; the signature codes are U. */
 const accountCodes: ReadonlySet<string> = new Set([
   "AccessDenied",
   "SubscriptionRequired",
@@ -201,14 +201,14 @@ interface VolcengineKeys {
 interface SignableRequest {
   readonly method: string;
   readonly url: string;
-  /** What is signed beside the host, the date and the body's digest; names in lower case. */
+  /** Signed in addition to host, date and digest; lowercase names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
 
 /**
- * The headers that sign a request to Volcengine's or BytePlus' control plane: HMAC-SHA256 as in `base/sign.go` of the
- * vendor's Go SDK. The server verifies exactly the headers that the signature names. `now` is Unix milliseconds.
+ * Signature headers for Volcengine's and BytePlus' control plane: HMAC-SHA256 as in `base/sign.go` of the vendor's Go SDK.
+ * `now` is Unix milliseconds.
  */
 export function volcengineSignature(
   { method, url, headers, body }: SignableRequest,
@@ -218,8 +218,8 @@ export function volcengineSignature(
   const { host, pathname, searchParams } = new URL(url);
   const at = new Date(now).toISOString().replace(/\.\d+|[:-]/g, "");
   const digest = sha256(body);
-  const told = { "x-content-sha256": digest, "x-date": at };
-  const signed = Object.entries({ ...headers, ...told, host }).sort(byName);
+  const dateAndDigest = { "x-content-sha256": digest, "x-date": at };
+  const signed = Object.entries({ ...headers, ...dateAndDigest, host }).sort(byName);
   const names = signed.map(([name]) => name).join(";");
   const lines = signed.map(([name, value]) => `${name}:${value.trim()}\n`).join("");
   const canonical = [method, pathname, canonicalQuery(searchParams), lines, names, digest].join("\n");
@@ -229,7 +229,10 @@ export function volcengineSignature(
   const key = [day, keys.region, keys.service, "request"].reduce<string | Buffer>(hmac, keys.secretAccessKey);
   const signature = hmac(key, text).toString("hex");
   const credential = `Credential=${keys.accessKeyId}/${scope}`;
-  return { ...told, authorization: `HMAC-SHA256 ${credential}, SignedHeaders=${names}, Signature=${signature}` };
+  return {
+    ...dateAndDigest,
+    authorization: `HMAC-SHA256 ${credential}, SignedHeaders=${names}, Signature=${signature}`,
+  };
 }
 
 function canonicalQuery(parameters: URLSearchParams): string {
@@ -240,7 +243,7 @@ function canonicalQuery(parameters: URLSearchParams): string {
     .join("&");
 }
 
-/** RFC 3986: what encodeURIComponent leaves of the reserved characters is encoded too. */
+/** RFC 3986: also encodes the reserved characters that encodeURIComponent leaves. */
 function percent(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
@@ -248,7 +251,7 @@ function percent(text: string): string {
   );
 }
 
-/** By code units, as every server sorts; equal names by value. */
+/** By code units, then by value. */
 function byName([a, first]: readonly [string, string], [b, second]: readonly [string, string]): number {
   if (a !== b) return a < b ? -1 : 1;
   return first < second ? -1 : first > second ? 1 : 0;

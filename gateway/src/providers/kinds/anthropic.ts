@@ -9,7 +9,7 @@ import { reasoningBy } from "../reasoning/reasoning-rule.ts";
 import { withVersion } from "../settings.ts";
 import { countTokens, messages, requireVersion } from "../standard-lanes.ts";
 
-/** The base URL may be written with or without /v1: the vendor's SDK puts it there itself. */
+/** The vendor's SDK adds /v1 to the base URL, so both forms are accepted. */
 export const anthropic: ProviderKind = {
   id: "anthropic",
   title: "Anthropic",
@@ -31,7 +31,7 @@ export const anthropic: ProviderKind = {
   starterModels: [{ name: "claude-sonnet-5-5" }, { name: "claude-opus-5-5" }, { name: "claude-haiku-5-5" }],
 };
 
-/** The beta by which a translated call may ask that thoughts be dropped (`dropsMovedThoughts`). Only such a call brings no version. */
+/** Lets a translated call drop thoughts (`dropsMovedThoughts`). Only translated calls have no version header. */
 function nameBinding(draft: OutboundDraft): void {
   const { headers, upstreamModel } = draft;
   const isTranslated = headers["anthropic-version"] === undefined;
@@ -42,14 +42,14 @@ function nameBinding(draft: OutboundDraft): void {
   requireVersion(draft);
 }
 
-/** A bad answer whose error is `{"type":"error","error":{type,message},"request_id"}`. 529 is an overload. */
+/** Refusals are `{"type":"error","error":{type,message},"request_id"}`. 529 is an overload. */
 function classifyAnthropicShaped(answer: BadAnswer): Failure {
   const error = objectOf(refusalObject(answer.body)["error"]);
   const type = textOf(error["type"]);
-  // What is wrong with a thread is so at its one account, and its caller knows what to do.
+  // A thread exists in one account only, so another one cannot help.
   const isOfThread = textOf(objectOf(error["details"])["error_code"])?.startsWith("thread_") === true;
   if (isOfThread && answer.status < 500) return classifyByStatus(answer).with({ retry: "never" });
   if (type === "billing_error") return classifyByStatus(answer, { account: "credit" });
-  // 403 says what the account's key may do, and names the account's organisation.
+  // 403 concerns the account's key and names its organization.
   return classifyByStatus(answer, { account: answer.status === 403 ? "credential" : null });
 }

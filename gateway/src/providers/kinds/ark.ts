@@ -15,15 +15,12 @@ import { arkVideo } from "../video/ark.ts";
 const lanes: readonly Lane[] = [
   chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
   responses,
-  // Pictures to change are sent to where pictures are made.
+  // Edits use the path of image generation.
   { ...images, traits: { editsWhereItMakes: true } },
   embeddings,
 ];
 
-/**
- * Ark's models are named per account (an endpoint id or a dated name), so none is offered at first start. The asset
- * library wants `settings.access_key_id` with `secret_access_key` (and `session_token`).
- */
+/** Model names are per account (an endpoint id or a dated name), so there are no starter models. */
 export const ark = arkKind(volcenginePlace, {
   id: "ark",
   title: "Volcengine Ark",
@@ -32,7 +29,7 @@ export const ark = arkKind(volcenginePlace, {
   apiKeyHelp: "Create one at console.volcengine.com/ark, under API keys.",
 });
 
-/** The same platform outside China, with accounts and keys of its own. */
+/** The same platform outside China, with its own accounts. */
 export const byteplus = arkKind(byteplusPlace, {
   id: "byteplus",
   title: "BytePlus ModelArk",
@@ -58,13 +55,13 @@ function arkKind(
 
 function arkFields({ url, region }: LibraryPlace): readonly SettingField[] {
   return [
-    ...signingFields("For the asset library, which does not take the API key."),
-    settingField("project_name", "Project", { help: "Where the library's groups are made. Default: default." }),
-    settingField("region", "Asset library region", { placeholder: region, leads: true }),
-    settingField("openapi_url", "Asset library URL", { placeholder: url, leads: true }),
+    ...signingFields("For the asset library, which does not accept the API key."),
+    settingField("project_name", "Project", { help: "The project for asset groups. Default: default." }),
+    settingField("region", "Asset library region", { placeholder: region, setsDestination: true }),
+    settingField("openapi_url", "Asset library URL", { placeholder: url, setsDestination: true }),
     settingField("mark_tasks", "Tag video tasks", {
       type: "boolean",
-      help: "Sends our task's id along as safety_identifier, so that a task whose answer was lost is found again.",
+      help: "Sends our task id as safety_identifier, to find a task again if its answer was lost.",
     }),
   ];
 }

@@ -1,5 +1,5 @@
 import { Failure, type Provider } from "#core/index.ts";
-import { withoutBase64Asked } from "../chat-quirks.ts";
+import { dropBase64Format } from "../chat-quirks.ts";
 import type { BadAnswer, Lane, OutboundDraft } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import { authorizeWith, classifyOpenAiShaped, openaiErrorCode } from "../openai-shaped.ts";
@@ -24,8 +24,8 @@ import {
 import { soraVideo } from "../video/sora.ts";
 
 /**
- * The v1 surface unless `settings.api_version` asks for the dated one, whose paths name the deployment. A model's
- * upstream name is the name of its deployment. Where: `base_url`, or `settings.resource`.
+ * The v1 API, or the dated one if `settings.api_version` is set, whose paths name the deployment. A model's upstream name
+ * is its deployment's.
  */
 export const azureOpenai = openaiLike({
   id: "azure-openai",
@@ -33,21 +33,21 @@ export const azureOpenai = openaiLike({
   baseUrl: null,
   variable: null,
   baseUrlHelp:
-    "The resource's endpoint, such as https://NAME.openai.azure.com. Leave it empty to go by the resource's name.",
+    "The resource's endpoint, such as https://NAME.openai.azure.com. Leave empty to use the resource's name.",
   apiKeyHelp: "Key 1 or key 2 of the resource, under Keys and Endpoint.",
   fields: [
     settingField("resource", "Resource", {
-      help: "The name before .openai.azure.com. Needed where no base URL is given.",
+      help: "The name before .openai.azure.com. Required without a base URL.",
       placeholder: "my-resource",
-      leads: true,
+      setsDestination: true,
     }),
     settingField("api_version", "API version", {
-      help: "Of the dated API, such as 2024-10-21. Leave it empty for the v1 API.",
+      help: "The version of the dated API, such as 2024-10-21. Leave empty for the v1 API.",
       placeholder: "2024-10-21",
     }),
   ],
   priceFactors: openaiFactors,
-  // Only what is named after Microsoft's model router leaves the choice of a model to it.
+  // Microsoft's model router picks the model.
   routers: /router/i,
   reasoning: openaiModels,
   lanes: [
@@ -57,8 +57,8 @@ export const azureOpenai = openaiLike({
     { ...chat, adjust: dated(chat, true) },
     { ...completions, adjust: dated(completions, true), onlyWhenNamed: true },
     { ...embeddings, adjust: dated(embeddings, true) },
-    // Cohere's models, which have no dated API. Source: Microsoft Foundry, "Cohere Rerank".
-    { ...rerank, rootOf: cohereBeside },
+    // Cohere's models have no dated API. Source: Microsoft Foundry, "Cohere Rerank".
+    { ...rerank, rootOf: cohereRoot },
     { ...transcriptions, adjust: dated(transcriptions, true) },
     { ...translations, adjust: dated(translations, true) },
     { ...speech, adjust: dated(speech, true) },
@@ -66,7 +66,7 @@ export const azureOpenai = openaiLike({
       ...images,
       adjust: (draft) => {
         dated(images, true)(draft);
-        withoutBase64Asked(draft);
+        dropBase64Format(draft);
       },
     },
     { ...imageEdits, adjust: dated(imageEdits, true) },
@@ -86,20 +86,19 @@ function versionedRoot(provider: Provider): string {
   return `${surfaceOf(provider)}/v1`;
 }
 
-/** Up to and with /openai, of whatever the operator wrote: the host, one of the surfaces, or a deployment's address. */
+/** Everything up to /openai: operators set the host, one of the APIs, or a deployment's URL. */
 function surfaceOf({ baseUrl }: Provider): string {
   const cut = baseUrl.indexOf("/openai", baseUrl.indexOf("://") + 3);
   return cut === -1 ? `${baseUrl.replace(/\/+$/, "")}/openai` : baseUrl.slice(0, cut + "/openai".length);
 }
 
-/** Beside OpenAI's models, at the resource's own host. */
-function cohereBeside(root: string): string {
+function cohereRoot(root: string): string {
   const host = root.replace(/\/openai(\/.*)?$/, "");
   const foundry = host.replace(/\.(openai|cognitiveservices)\.azure\.com$/, ".services.ai.azure.com");
   return `${foundry}/providers/cohere/v2`;
 }
 
-/** The dated address of a lane. Responses name the model in the body; everything else names its deployment here. */
+/** The dated URL of a lane. Responses have the model in the body, other endpoints in the path. */
 function dated(lane: Lane, byDeployment: boolean): (draft: OutboundDraft) => void {
   return (draft) => {
     const version = settingText(draft.provider, "api_version");
@@ -109,7 +108,7 @@ function dated(lane: Lane, byDeployment: boolean): (draft: OutboundDraft) => voi
   };
 }
 
-/** A prompt that the content filter refused stays refused: sending it elsewhere would go round the account's policy. */
+/** Not retried: another account would bypass the content filter. */
 function classifyAzure(answer: BadAnswer): Failure {
   if (answer.status !== 400 || openaiErrorCode(answer.body) !== "content_filter") return classifyOpenAiShaped(answer);
   const contentType = answer.headers.get("content-type") ?? "application/json";

@@ -1,8 +1,8 @@
 import type { HeaderReader, Provider } from "#core/index.ts";
 import { arrayOf, asBuffer, editBody, type Warn } from "#protocols/index.ts";
 import { classifyAwsShaped, signAws } from "../aws-shaped.ts";
-import { memberOf } from "../chat-quirks.ts";
-import { bedrockBetas, namedBetas, sentBetas } from "../cloud-betas.ts";
+import { topLevelField } from "../chat-quirks.ts";
+import { bedrockBetas, betasFor, parseBetas } from "../cloud-betas.ts";
 import type { OutboundDraft, ProviderKind } from "../kind.ts";
 import { authorizeBearer } from "../openai-shaped.ts";
 import { bedrockFactors } from "../price-factors.ts";
@@ -12,9 +12,8 @@ import { nameProblem, pairProblem, settingText, withoutQuery } from "../settings
 import { rerank } from "../standard-lanes.ts";
 
 /**
- * Claude models are called in Anthropic's own dialect (InvokeModel), every other one in Bedrock's (Converse). An
- * inference profile whose name does not tell the model is called in Bedrock's, which fits all. The credential is
- * `settings.access_key_id` with `secret_access_key` (and `session_token`), or a Bedrock key as `api_key`.
+ * Claude models use Anthropic's dialect (InvokeModel), all others Bedrock's (Converse), also inference profiles with opaque
+ * names. The credential is an access key in the settings, or a Bedrock key as `api_key`.
  */
 export const bedrock: ProviderKind = {
   id: "bedrock",
@@ -22,12 +21,12 @@ export const bedrock: ProviderKind = {
   baseUrl: null,
   envKey: null,
   envBaseUrl: null,
-  baseUrlHelp: "Leave it empty: the region says where. Of a VPC endpoint: its address.",
+  baseUrlHelp: "Leave empty to use the region. For a VPC endpoint: its URL.",
   apiKey: "optional",
-  apiKeyHelp: "A Bedrock API key. Leave it empty to sign with an access key.",
+  apiKeyHelp: "A Bedrock API key. Leave empty to sign with an access key.",
   fields: [
-    settingField("region", "Region", { required: true, placeholder: "us-east-1", leads: true }),
-    ...signingFields("Of an IAM user or role that may invoke models, unless there is a Bedrock API key."),
+    settingField("region", "Region", { required: true, placeholder: "us-east-1", setsDestination: true }),
+    ...signingFields("For an IAM user or role that may invoke models, without a Bedrock API key."),
     betasField,
   ],
   priceFactors: bedrockFactors,
@@ -36,14 +35,14 @@ export const bedrock: ProviderKind = {
     {
       endpoint: "messages",
       dialect: "anthropic-messages",
-      // Pictures by their URL are not taken here (reference of InvokeModel for Claude), nor Anthropic's web search.
+      // No image URLs (reference of InvokeModel for Claude) and no web search.
       traits: { fetchesUrls: false, noWebSearch: true },
       path: "/model/{model}/invoke",
       streamPath: "/model/{model}/invoke-with-response-stream",
       framing: "aws-event-stream",
       errorDialect: "bedrock-converse",
       fits: isClaude,
-      adjust: asInvokeTakes,
+      adjust: adjustInvoke,
       walks: true,
     },
     {
@@ -60,7 +59,7 @@ export const bedrock: ProviderKind = {
       path: "/model/{model}/invoke",
       errorDialect: "bedrock-converse",
       fits: isRanker,
-      adjust: asRankerTakes,
+      adjust: adjustRerank,
     },
     {
       endpoint: "embeddings",
@@ -97,7 +96,7 @@ function checkSettings(provider: Provider): string | null {
   return nameProblem(provider, "region") ?? pairProblem(provider, "access_key_id", "secret_access_key");
 }
 
-/** Model ids, profile ids with a region before them, and ARNs of either. */
+/** Model ids, regional profile ids, and ARNs of either. */
 function isClaude(upstreamModel: string): boolean {
   return /(^|[./])anthropic\.claude/.test(upstreamModel);
 }
@@ -114,8 +113,8 @@ function isRanker(upstreamModel: string): boolean {
   return /(^|[./])(cohere|amazon)\.rerank/.test(upstreamModel);
 }
 
-/** The path names the model, and Cohere's is told which of its APIs is spoken. Source: Bedrock, "Inference parameters", Rerank. */
-function asRankerTakes(draft: OutboundDraft, warn?: Warn): void {
+/** The path names the model, and Cohere's needs an API version. Source: Bedrock, "Inference parameters", Rerank. */
+function adjustRerank(draft: OutboundDraft, warn?: Warn): void {
   const { body, upstreamModel } = draft;
   if (body === null) return;
   if (asBuffer(body).includes('"return_documents"'))
@@ -124,22 +123,22 @@ function asRankerTakes(draft: OutboundDraft, warn?: Warn): void {
   draft.body = editBody(body, { remove: ["model", "user", "return_documents"], add });
 }
 
-/** What was read is counted in a header of every answer; Cohere's bodies do not tell it. */
+/** Input tokens are in a header; Cohere's bodies lack them. */
 function inputTokensIn(headers: HeaderReader): number | null {
   const text = headers.get("x-amzn-bedrock-input-token-count") ?? "";
   return /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
-/** Model and streaming are said by the path, the version and the betas by the body. */
-function asInvokeTakes(draft: OutboundDraft, warn?: Warn): void {
-  const named = namedBetas(draft.headers["anthropic-beta"]);
+/** The path has the model and streaming, the body the version and the betas. */
+function adjustInvoke(draft: OutboundDraft, warn?: Warn): void {
+  const named = parseBetas(draft.headers["anthropic-beta"]);
   delete draft.headers["anthropic-version"];
   delete draft.headers["anthropic-beta"];
   draft.url = withoutQuery(draft.url);
   if (draft.body === null) return;
   const { provider, upstreamModel } = draft;
-  const asked = { provider, upstreamModel, named: [...named, ...betasOf(draft.body)], body: draft.body };
-  const { betas, body } = sentBetas(bedrockBetas, asked, warn);
+  const request = { provider, upstreamModel, named: [...named, ...betasOf(draft.body)], body: draft.body };
+  const { betas, body } = betasFor(bedrockBetas, request, warn);
   draft.body = editBody(body ?? draft.body, {
     remove: ["model", "stream", "anthropic_beta"],
     add: {
@@ -149,8 +148,8 @@ function asInvokeTakes(draft: OutboundDraft, warn?: Warn): void {
   });
 }
 
-/** Betas that a caller for this cloud has put into the body itself. */
+/** Betas that the caller put into the body. */
 function betasOf(body: Uint8Array): readonly string[] {
-  const betas = arrayOf(memberOf(body, "anthropic_beta"));
+  const betas = arrayOf(topLevelField(body, "anthropic_beta"));
   return betas.filter((beta): beta is string => typeof beta === "string");
 }

@@ -1,9 +1,9 @@
-import { asMaxTokens, withoutStreamOptions } from "../chat-quirks.ts";
+import { dropStreamOptions, renameToMaxTokens } from "../chat-quirks.ts";
 import { openaiLike } from "../openai-like.ts";
 import { cohereModels } from "../reasoning/vendor-models.ts";
 import { chatWith, embeddings, rerank } from "../standard-lanes.ts";
 
-/** By its compatibility API, which refuses stream_options and knows JSON output without a schema's name. */
+/** The compatibility API, without stream_options and schema names. */
 export const cohere = openaiLike({
   id: "cohere",
   title: "Cohere",
@@ -15,12 +15,11 @@ export const cohere = openaiLike({
     {
       ...chatWith({ outputCapName: "max_tokens", noSchemaOutput: true }),
       adjust: (draft) => {
-        asMaxTokens(draft);
-        withoutStreamOptions(draft);
+        renameToMaxTokens(draft);
+        dropStreamOptions(draft);
       },
     },
     embeddings,
-    // Its own API stands beside the compatible one.
     { ...rerank, rootOf: (root) => root.replace(/\/compatibility\/v1$/, "/v2") },
   ],
 });

@@ -1,9 +1,8 @@
 import { openaiLike } from "../openai-like.ts";
 import { dashscopeModels } from "../reasoning/vendor-models.ts";
-import { chatWith, embeddings, messagesBeside, rerank, responses } from "../standard-lanes.ts";
+import { chatWith, embeddings, messagesAt, rerank, responses } from "../standard-lanes.ts";
 import { classifyDashscope, wanVideo } from "../video/wan.ts";
 
-/** A key belongs to one region. Outside China: https://dashscope-intl.aliyuncs.com/compatible-mode/v1. */
 export const dashscope = openaiLike({
   id: "dashscope",
   title: "Alibaba Cloud Model Studio (Qwen)",
@@ -14,7 +13,7 @@ export const dashscope = openaiLike({
   reasoning: dashscopeModels,
   lanes: [
     chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
-    messagesBeside(/\/compatible-mode\/v1$/, "/apps/anthropic/v1"),
+    messagesAt(/\/compatible-mode\/v1$/, "/apps/anthropic/v1"),
     responses,
     embeddings,
     { ...rerank, path: "/reranks", rootOf: (root) => root.replace(/\/compatible-mode\/v1$/, "/compatible-api/v1") },

@@ -2,37 +2,34 @@ import { modelTypes } from "@sluice/contract/words";
 import type { StarterModel } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import {
-  besideChat,
   chat,
   countTokens,
   geminiCountTokens,
   generate,
   inputTokens,
   messages,
+  nonChatLanes,
   responses,
   responsesCompact,
 } from "../standard-lanes.ts";
 import { webUrl } from "../video/answers.ts";
 import { arkVideo } from "../video/ark.ts";
 
-/** One model of each type, so that each can be tried with one call. */
+/** One starter model per type. */
 const starters: readonly StarterModel[] = modelTypes.map((type) => ({
   name: type === "chat" ? "demo" : `demo-${type}`,
   type,
 }));
 
-/**
- * The simulator inside this process: answers offline, so that a first call works without any provider. It plays vendors
- * that want a key, so it gets one for each of their headers.
- */
+/** The in-process simulator: answers without any provider. It accepts the key headers of every vendor it simulates. */
 export const demo = openaiLike({
   id: "demo",
   title: "Built-in demo",
   baseUrl: "demo://simulator/v1",
   variable: null,
   apiKey: "none",
-  baseUrlHelp: "Inside this process: nothing leaves it.",
-  // How a call tells the simulator to behave.
+  baseUrlHelp: "The demo runs inside the gateway.",
+  // Headers that control the simulator.
   callerHeaders: ["x-sim-*"],
   lanes: [
     chat,
@@ -43,10 +40,9 @@ export const demo = openaiLike({
     countTokens,
     generate,
     geminiCountTokens,
-    ...besideChat,
+    ...nonChatLanes,
   ],
   starterModels: starters,
-  // Its files are in this process too.
   video: arkVideo({
     marks: true,
     addressOf: (value) => (typeof value === "string" && value.startsWith("demo://simulator/") ? value : webUrl(value)),

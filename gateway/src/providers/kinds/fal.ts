@@ -2,7 +2,7 @@ import { openaiLike } from "../openai-like.ts";
 import { authorizeWith } from "../openai-shaped.ts";
 import { falVideo } from "../video/fal.ts";
 
-/** Models are named owner/app/path. The variable is that of its own client. */
+/** Models are named owner/app/path. The variable is its client's. */
 export const fal = openaiLike({
   id: "fal",
   title: "fal",

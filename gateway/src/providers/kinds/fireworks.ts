@@ -9,7 +9,7 @@ export const fireworks = openaiLike({
   baseUrl: "https://api.fireworks.ai/inference/v1",
   variable: "FIREWORKS",
   apiKeyHelp: "Create one at app.fireworks.ai, under API keys.",
-  // Its prompt cache goes by it.
+  // Used by its prompt cache.
   callerHeaders: ["x-session-affinity"],
   reasoning: openWeights,
   lanes: [

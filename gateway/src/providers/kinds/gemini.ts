@@ -6,7 +6,7 @@ import { withDefaultPath } from "../settings.ts";
 import { batchEmbedContents, chat, embedContent, embeddings, geminiCountTokens, generate } from "../standard-lanes.ts";
 import { veoVideo } from "../video/veo.ts";
 
-/** Pictures are made by the generating method itself. Below /openai it speaks chat completions. */
+/** Images use generateContent. Chat completions are below /openai. */
 export const gemini: ProviderKind = {
   id: "gemini",
   title: "Google Gemini",
@@ -34,7 +34,7 @@ export const gemini: ProviderKind = {
   starterModels: [{ name: "gemini-3.8-flash" }, { name: "gemini-3.5-flash-lite" }],
 };
 
-/** The address of the OpenAI-compatible endpoint, which some documents give, means the same. */
+/** Also accepts the URL of the OpenAI-compatible API, which some documents show. */
 function geminiRoot(provider: Provider): string {
   return withDefaultPath(provider, "/v1beta").replace(/(\/openai)?\/*$/, "");
 }

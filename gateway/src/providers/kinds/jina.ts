@@ -1,7 +1,7 @@
 import { openaiLike } from "../openai-like.ts";
 import { embeddings, rerank } from "../standard-lanes.ts";
 
-/** Search models: vectors and ranks. Source: api.jina.ai/redoc. */
+/** Embeddings and reranking. Source: api.jina.ai/redoc. */
 export const jina = openaiLike({
   id: "jina",
   title: "Jina AI",

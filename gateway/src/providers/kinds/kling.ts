@@ -3,23 +3,19 @@ import { settingField } from "../setting-field.ts";
 import { nameProblem } from "../settings.ts";
 import { authorizeKling, classifyKling, klingVideo } from "../video/kling.ts";
 
-/**
- * `settings.access_key` with the secret key as `api_key`; or a plain API key alone. In China:
- * https://api-beijing.klingai.com.
- */
+/** An access key with its secret as `api_key`, or a plain API key. */
 export const kling: ProviderKind = {
   id: "kling",
   title: "Kling",
   baseUrl: "https://api-singapore.klingai.com",
-  // A pair of keys makes an account, and one variable could not tell which of them it is.
+  // One variable cannot hold a key pair.
   envKey: null,
   envBaseUrl: null,
   baseUrlHelp: "For an account in China: https://api-beijing.klingai.com.",
-  apiKeyHelp:
-    "The secret key that belongs to the access key; or a plain API key alone. Created at app.klingai.com, under API keys.",
+  apiKeyHelp: "The secret key of the access key, or a plain API key. Create one at app.klingai.com, under API keys.",
   fields: [
     settingField("access_key", "Access key", {
-      help: "Of an account that has a pair of keys. Leave it empty for a plain API key.",
+      help: "For an account with a key pair. Leave empty for a plain API key.",
     }),
   ],
   lanes: [],

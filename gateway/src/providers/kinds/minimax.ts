@@ -1,8 +1,8 @@
 import { openaiLike } from "../openai-like.ts";
-import { chat, messagesBeside, responses } from "../standard-lanes.ts";
+import { chat, messagesAt, responses } from "../standard-lanes.ts";
 import { minimaxVideo } from "../video/minimax.ts";
 
-/** Messages stands first: in chat completions thoughts are mixed into the text. In China: https://api.minimaxi.com/v1. */
+/** Messages first: chat completions mix thoughts into the text. */
 export const minimax = openaiLike({
   id: "minimax",
   title: "MiniMax",
@@ -10,6 +10,6 @@ export const minimax = openaiLike({
   variable: "MINIMAX",
   baseUrlHelp: "For an account in China: https://api.minimaxi.com/v1.",
   apiKeyHelp: "Create one at platform.minimax.io (in China: platform.minimaxi.com), under API keys.",
-  lanes: [messagesBeside(/\/v1$/, "/anthropic/v1"), chat, responses],
+  lanes: [messagesAt(/\/v1$/, "/anthropic/v1"), chat, responses],
   video: minimaxVideo,
 });

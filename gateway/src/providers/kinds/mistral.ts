@@ -1,12 +1,12 @@
 import { Failure } from "#core/index.ts";
 import { asBuffer, editBody, readSpan, scanObject, type Warn } from "#protocols/index.ts";
-import { asMaxTokens, withoutStreamOptions } from "../chat-quirks.ts";
+import { dropStreamOptions, renameToMaxTokens } from "../chat-quirks.ts";
 import type { OutboundDraft } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import { mistralModels } from "../reasoning/vendor-models.ts";
 import { chatWith, embeddings, moderations, transcriptions } from "../standard-lanes.ts";
 
-/** Refuses members it does not know (422 extra_forbidden), and tells usage in every stream unasked. */
+/** Refuses unknown fields (422 extra_forbidden), and always streams usage. */
 export const mistral = openaiLike({
   id: "mistral",
   title: "Mistral",
@@ -17,12 +17,12 @@ export const mistral = openaiLike({
   lanes: [
     {
       ...chatWith({ outputCapName: "max_tokens", strictTurns: true, usage: { soundInTotal: true } }),
-      adjust: asMistralTakes,
+      adjust: adjustChat,
     },
     {
       ...{ endpoint: "completions", dialect: "mistral-fim", path: "/fim/completions" },
       fits: (model) => model.toLowerCase().includes("codestral"),
-      adjust: asFimTakes,
+      adjust: adjustFim,
     },
     embeddings,
     moderations,
@@ -30,21 +30,21 @@ export const mistral = openaiLike({
   ],
 });
 
-/** Source: Mistral's API reference, "FIM": members of OpenAI's that it does not have are refused there. */
-function asFimTakes(draft: OutboundDraft, warn?: Warn): void {
+/** Source: Mistral's API reference, "FIM". */
+function adjustFim(draft: OutboundDraft, warn?: Warn): void {
   const { body } = draft;
   if (body === null) return;
-  const members = scanObject(body, new Set(["prompt", "n", ...lost, ...free]));
+  const members = scanObject(body, new Set(["prompt", "n", ...warnedFields, ...droppedFields]));
   const prompt = members.get("prompt");
   if (prompt !== undefined && body[prompt.start] !== QUOTE) throw refused("prompt", "takes one text as its prompt");
   const choices = members.get("n");
   if (choices !== undefined && Number(readSpan(body, choices) ?? 1) > 1)
     throw refused("n", "gives one answer at a time");
-  for (const name of lost) {
-    const said = members.get(name);
-    if (said !== undefined && readSpan(body, said)) warn?.(leftOut(name));
+  for (const name of warnedFields) {
+    const span = members.get(name);
+    if (span !== undefined && readSpan(body, span)) warn?.(leftOut(name));
   }
-  draft.body = editBody(body, { remove: ["n", ...lost, ...free], rename: { seed: "random_seed" } });
+  draft.body = editBody(body, { remove: ["n", ...warnedFields, ...droppedFields], rename: { seed: "random_seed" } });
 }
 
 function leftOut(name: string): string {
@@ -56,28 +56,27 @@ function refused(param: string, why: string): Failure {
 }
 
 const QUOTE = 0x22;
-/** What the caller would miss. */
-const lost = ["echo", "logprobs", "logit_bias", "presence_penalty", "frequency_penalty"];
-/** What changes nothing of the answer; usage is told unasked. */
-const free = ["stream_options", "user", "best_of", "prompt_cache_key"];
+/** Dropped with a warning. */
+const warnedFields = ["echo", "logprobs", "logit_bias", "presence_penalty", "frequency_penalty"];
+/** Dropped silently: they do not change the answer. */
+const droppedFields = ["stream_options", "user", "best_of", "prompt_cache_key"];
 
-/** Source: Mistral's API reference, "Chat Completion". Claude Code and Codex name a user with every call. */
-function asMistralTakes(draft: OutboundDraft, warn?: Warn): void {
-  asMaxTokens(draft);
-  withoutStreamOptions(draft);
+/** Source: Mistral's API reference, "Chat Completion". Claude Code and Codex send a user with every call. */
+function adjustChat(draft: OutboundDraft, warn?: Warn): void {
+  renameToMaxTokens(draft);
+  dropStreamOptions(draft);
   const { body } = draft;
-  if (body === null || !marksOfChat.some((mark) => asBuffer(body).includes(mark))) return;
-  const members = scanObject(body, new Set(lostOfChat));
-  for (const name of lostOfChat) {
-    const said = members.get(name);
-    if (said !== undefined && !usualTiers.has(readSpan(body, said))) warn?.(leftOut(name));
+  if (body === null || !chatMarks.some((mark) => asBuffer(body).includes(mark))) return;
+  const members = scanObject(body, new Set(warnedChatFields));
+  for (const name of warnedChatFields) {
+    const span = members.get(name);
+    if (span !== undefined && !usualTiers.has(readSpan(body, span))) warn?.(leftOut(name));
   }
-  draft.body = editBody(body, { remove: [...unknown, ...lostOfChat], rename: { seed: "random_seed" } });
+  draft.body = editBody(body, { remove: [...droppedChatFields, ...warnedChatFields], rename: { seed: "random_seed" } });
 }
 
-/** What changes nothing of the answer. */
-const unknown = ["user", "safety_identifier"];
-const lostOfChat = ["verbosity", "service_tier"];
-/** A quick look that spares most bodies the scan: the role of a user is a value. */
-const marksOfChat = ["seed", ...unknown, ...lostOfChat].map((name) => `"${name}":`);
+const droppedChatFields = ["user", "safety_identifier"];
+const warnedChatFields = ["verbosity", "service_tier"];
+/** Avoids a scan of most bodies; the colon excludes the role "user". */
+const chatMarks = ["seed", ...droppedChatFields, ...warnedChatFields].map((name) => `"${name}":`);
 const usualTiers: ReadonlySet<unknown> = new Set([null, "auto", "default"]);

@@ -1,8 +1,8 @@
 import { openaiLike } from "../openai-like.ts";
 import { moonshotModels } from "../reasoning/vendor-models.ts";
-import { chatWith, messagesBeside } from "../standard-lanes.ts";
+import { chatWith, messagesAt } from "../standard-lanes.ts";
 
-/** Thinking models refuse a tool loop whose reasoning_content is missing. In China: https://api.moonshot.cn/v1. */
+/** Thinking models require reasoning_content in a tool loop. */
 export const moonshot = openaiLike({
   id: "moonshot",
   title: "Moonshot AI (Kimi)",
@@ -13,6 +13,6 @@ export const moonshot = openaiLike({
   reasoning: moonshotModels,
   lanes: [
     chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
-    messagesBeside(/\/v1$/, "/anthropic/v1"),
+    messagesAt(/\/v1$/, "/anthropic/v1"),
   ],
 });

@@ -3,15 +3,15 @@ import { ollamaModels } from "../reasoning/vendor-models.ts";
 import { withDefaultPath } from "../settings.ts";
 import { chatWith, completions, embeddings, messages, responses } from "../standard-lanes.ts";
 
-/** Runs on a machine of one's own: the provider needs allow_private_network. Older versions speak chat alone. */
+/** A local server, so the provider needs allow_private_network. Older versions have chat only. */
 export const ollama = openaiLike({
   id: "ollama",
   title: "Ollama",
   baseUrl: "http://localhost:11434/v1",
   variable: null,
   apiKey: "optional",
-  apiKeyHelp: "Only where something in front of the server asks for one.",
-  baseUrlHelp: "A server of your own: allow the private network for this provider.",
+  apiKeyHelp: "Only if a proxy in front of the server requires one.",
+  baseUrlHelp: "For your own server, allow the private network for this provider.",
   rootOf: (provider) => withDefaultPath(provider, "/v1"),
   reasoning: ollamaModels,
   lanes: [

@@ -1,26 +1,23 @@
-import { asServersVary, compatibleFields } from "../compatible-settings.ts";
+import { compatibleFields, withCompatibleSettings } from "../compatible-settings.ts";
 import { openaiLike } from "../openai-like.ts";
 import { openWeights } from "../reasoning/openai-models.ts";
-import { besideChat, chatWith, inputTokens, messages, responses, responsesCompact } from "../standard-lanes.ts";
+import { chatWith, inputTokens, messages, nonChatLanes, responses, responsesCompact } from "../standard-lanes.ts";
 
-/**
- * Any server that speaks chat completions below its base URL: llama.cpp, LM Studio, a vendor without a kind of its
- * own. What more it can, `settings.endpoints` says.
- */
+/** Any server with chat completions: llama.cpp, LM Studio, a vendor without its own type. `settings.endpoints` enables more. */
 export const openaiCompatible = openaiLike({
   id: "openai-compatible",
   title: "OpenAI-compatible",
   baseUrl: null,
   variable: null,
   apiKey: "optional",
-  apiKeyHelp: "What the server asks for, if anything; sent as a bearer.",
+  apiKeyHelp: "The server's key, if it requires one; sent as a bearer token.",
   baseUrlHelp:
-    "What stands before /chat/completions, mostly with /v1 at its end. On a private address, allow the private network.",
+    "The URL before /chat/completions, usually ending in /v1. For a private address, allow the private network.",
   fields: compatibleFields,
   reasoning: openWeights,
   lanes: [
-    asServersVary(chatWith({ reasoningField: "reasoning_content" })),
-    ...besideChat,
+    withCompatibleSettings(chatWith({ reasoningField: "reasoning_content" })),
+    ...nonChatLanes,
     { ...responses, onlyWhenNamed: true },
     { ...responsesCompact, onlyWhenNamed: true },
     { ...inputTokens, onlyWhenNamed: true },

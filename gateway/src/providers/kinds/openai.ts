@@ -1,4 +1,4 @@
-import { withoutBase64Asked } from "../chat-quirks.ts";
+import { dropBase64Format } from "../chat-quirks.ts";
 import { openaiLike } from "../openai-like.ts";
 import { openaiFactors } from "../price-factors.ts";
 import { openaiModels } from "../reasoning/openai-models.ts";
@@ -19,8 +19,8 @@ import {
 import { plainRoot } from "../video/requests.ts";
 import { soraVideo } from "../video/sora.ts";
 
-/** Those that go on from a prompt; all others talk. */
-const oldModels = /^(?:ft:)?(?:gpt-3\.5-turbo-instruct|davinci-002|babbage-002)/;
+/** Models for completions; all others are for chat. */
+const completionModels = /^(?:ft:)?(?:gpt-3\.5-turbo-instruct|davinci-002|babbage-002)/;
 
 export const openai = openaiLike({
   id: "openai",
@@ -35,9 +35,9 @@ export const openai = openaiLike({
     responsesCompact,
     inputTokens,
     chat,
-    { ...completions, fits: (model) => oldModels.test(model) },
+    { ...completions, fits: (model) => completionModels.test(model) },
     embeddings,
-    { ...images, adjust: withoutBase64Asked },
+    { ...images, adjust: dropBase64Format },
     imageEdits,
     moderations,
     transcriptions,

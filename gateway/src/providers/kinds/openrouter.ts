@@ -1,7 +1,7 @@
 import { openaiLike } from "../openai-like.ts";
 import { chatWith, embeddings, messages, responses } from "../standard-lanes.ts";
 
-/** Model names carry their maker: anthropic/claude-…. */
+/** Model names include the vendor: anthropic/claude-…. */
 export const openrouter = openaiLike({
   id: "openrouter",
   title: "OpenRouter",
@@ -14,7 +14,7 @@ export const openrouter = openaiLike({
       refused: "The providers behind this upstream are chosen by the gateway: leave provider out, or ask its operator.",
     },
   },
-  // What its list of apps shows, as its documentation asks for it.
+  // Shown in its list of apps.
   callerHeaders: ["http-referer", "x-title"],
   lanes: [chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning" }), messages, responses, embeddings],
 });

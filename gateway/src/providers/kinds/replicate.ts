@@ -1,7 +1,7 @@
 import { openaiLike } from "../openai-like.ts";
 import { replicateVideo } from "../video/replicate.ts";
 
-/** Models are named owner/name, or by a version. The variable is that of its own client. */
+/** Models are named owner/name, or by a version. The variable is its client's. */
 export const replicate = openaiLike({
   id: "replicate",
   title: "Replicate",

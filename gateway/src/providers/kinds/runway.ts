@@ -2,7 +2,7 @@ import { openaiLike } from "../openai-like.ts";
 import { authorizeBearer } from "../openai-shaped.ts";
 import { runwayVideo } from "../video/runway.ts";
 
-/** Named by its SDK's variable. Every call says which version of the API it was written for. */
+/** Every call sends the API version. */
 export const runway = openaiLike({
   id: "runway",
   title: "Runway",

@@ -1,6 +1,6 @@
 import type { Provider } from "#core/index.ts";
 import { editBody, innerRequest, type Warn } from "#protocols/index.ts";
-import { namedBetas, sentBetas, vertexBetas } from "../cloud-betas.ts";
+import { betasFor, parseBetas, vertexBetas } from "../cloud-betas.ts";
 import { classifyGoogleShaped } from "../google-shaped.ts";
 import { googleTokens } from "../google-tokens.ts";
 import type { AuthorizeOptions, OutboundDraft, ProviderKind } from "../kind.ts";
@@ -15,8 +15,8 @@ const google = "/publishers/google";
 const claude = "/publishers/anthropic/models";
 
 /**
- * Google's models and Anthropic's by way of Google Cloud. `settings.project` says whose, `settings.location` where
- * (default global); `api_key` is a service account's key, as the JSON text it is given out as, or an access token.
+ * Google's and Anthropic's models on Google Cloud. `settings.location` defaults to global. `api_key` is the JSON key of a
+ * service account, or an access token.
  */
 export const vertex: ProviderKind = {
   id: "vertex",
@@ -24,11 +24,15 @@ export const vertex: ProviderKind = {
   baseUrl: null,
   envKey: null,
   envBaseUrl: null,
-  baseUrlHelp: "Leave it empty: the location says where.",
-  apiKeyHelp: "A service account's key, as the whole JSON text it is given out as; or an access token.",
+  baseUrlHelp: "Leave empty to use the location.",
+  apiKeyHelp: "The JSON key of a service account, or an access token.",
   fields: [
     settingField("project", "Project", { required: true, help: "Its ID.", placeholder: "my-project-123456" }),
-    settingField("location", "Location", { help: "Default: global.", placeholder: "us-central1", leads: true }),
+    settingField("location", "Location", {
+      help: "Default: global.",
+      placeholder: "us-central1",
+      setsDestination: true,
+    }),
     settingField("storage_uri", "Video bucket", { placeholder: "gs://bucket/prefix" }),
     betasField,
   ],
@@ -43,14 +47,14 @@ export const vertex: ProviderKind = {
       // "Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field."
       traits: { noCallIds: true },
     },
-    { ...geminiCountTokens, path: google + geminiCountTokens.path, fits: generates, adjust: asVertexCounts },
+    { ...geminiCountTokens, path: google + geminiCountTokens.path, fits: generates, adjust: adjustCount },
     {
       ...messages,
       path: `${claude}/{model}:rawPredict`,
       streamPath: `${claude}/{model}:streamRawPredict`,
       errorDialect: "gemini",
       fits: isClaude,
-      adjust: (draft, warn) => asVertexTakes(draft, ["model"], warn),
+      adjust: (draft, warn) => adjustMessages(draft, ["model"], warn),
       walks: true,
     },
     {
@@ -58,7 +62,7 @@ export const vertex: ProviderKind = {
       path: `${claude}/count-tokens:rawPredict`,
       errorDialect: "gemini",
       fits: isClaude,
-      adjust: (draft, warn) => asVertexTakes(draft, [], warn),
+      adjust: (draft, warn) => adjustMessages(draft, [], warn),
       walks: true,
     },
     {
@@ -95,11 +99,11 @@ function vertexRoot(provider: Provider): string {
   return `${version}/projects/${settingText(provider, "project") ?? ""}/locations/${locationOf(provider)}`;
 }
 
-/** Anthropic's version stands in the body here, and the model in the path. Betas stay in their header. */
-function asVertexTakes(draft: OutboundDraft, remove: readonly string[], warn?: Warn): void {
+/** The body has Anthropic's version, the path the model. Betas stay in their header. */
+function adjustMessages(draft: OutboundDraft, remove: readonly string[], warn?: Warn): void {
   const { provider, upstreamModel } = draft;
-  const named = namedBetas(draft.headers["anthropic-beta"]);
-  const { betas, body } = sentBetas(vertexBetas, { provider, upstreamModel, named, body: draft.body }, warn);
+  const named = parseBetas(draft.headers["anthropic-beta"]);
+  const { betas, body } = betasFor(vertexBetas, { provider, upstreamModel, named, body: draft.body }, warn);
   if (betas.length === 0) delete draft.headers["anthropic-beta"];
   else draft.headers["anthropic-beta"] = betas.join();
   delete draft.headers["anthropic-version"];
@@ -108,8 +112,8 @@ function asVertexTakes(draft: OutboundDraft, remove: readonly string[], warn?: W
   draft.body = editBody(body, { remove, add: { anthropic_version: '"vertex-2023-10-16"' } });
 }
 
-/** Here a prompt stands in the body itself, with nothing beside it that is not counted. Source: Vertex AI reference, countTokens. */
-function asVertexCounts(draft: OutboundDraft): void {
+/** The prompt is at the top of the body. Source: Vertex AI reference, countTokens. */
+function adjustCount(draft: OutboundDraft): void {
   if (draft.body !== null) draft.body = editBody(innerRequest(draft.body), { remove: notCounted });
 }
 
@@ -136,7 +140,7 @@ function locationOf(provider: Provider): string {
 
 function hostOf(location: string): string {
   if (location === "global") return "https://aiplatform.googleapis.com";
-  // The multi-regions have hosts of another form.
+  // Multi-regions have another host name.
   if (location === "us" || location === "eu") return `https://aiplatform.${location}.rep.googleapis.com`;
   return `https://${location}-aiplatform.googleapis.com`;
 }
@@ -153,7 +157,7 @@ function isEmbedder(upstreamModel: string): boolean {
   return /embedding/.test(upstreamModel);
 }
 
-/** Embedders from gemini-embedding-2 on read more than texts, and are called so. */
+/** From gemini-embedding-2 on, embedding models use embedContent. */
 function takesContent(upstreamModel: string): boolean {
   return upstreamModel.startsWith("gemini-embedding-") && !upstreamModel.startsWith("gemini-embedding-001");
 }

@@ -3,7 +3,6 @@ import { openaiLike } from "../openai-like.ts";
 import { authorizeWith } from "../openai-shaped.ts";
 import { viduVideo } from "../video/vidu.ts";
 
-/** In China: https://api.vidu.cn. */
 export const vidu = openaiLike({
   id: "vidu",
   title: "Vidu",

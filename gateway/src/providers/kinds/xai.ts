@@ -2,7 +2,7 @@ import { openaiLike } from "../openai-like.ts";
 import { xaiModels } from "../reasoning/vendor-models.ts";
 import { chatWith, images, responses } from "../standard-lanes.ts";
 
-/** Responses is its first endpoint, chat completions its older one. */
+/** Responses is its main endpoint. */
 export const xai = openaiLike({
   id: "xai",
   title: "xAI",
@@ -10,7 +10,7 @@ export const xai = openaiLike({
   variable: "XAI",
   costSource: "vendor",
   apiKeyHelp: "Create one at console.x.ai, under API keys.",
-  // Its prompt cache goes by it.
+  // Used by its prompt cache.
   callerHeaders: ["x-grok-conv-id"],
   reasoning: xaiModels,
   // Source: docs.x.ai, "Consumption and rate limits".

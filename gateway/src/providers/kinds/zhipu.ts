@@ -1,9 +1,8 @@
-import { asMaxTokens } from "../chat-quirks.ts";
+import { renameToMaxTokens } from "../chat-quirks.ts";
 import { openaiLike } from "../openai-like.ts";
 import { zhipuModels } from "../reasoning/vendor-models.ts";
-import { chatWith, embeddings, messagesBeside, rerank } from "../standard-lanes.ts";
+import { chatWith, embeddings, messagesAt, rerank } from "../standard-lanes.ts";
 
-/** In China: https://open.bigmodel.cn/api/paas/v4. A coding plan: https://api.z.ai/api/coding/paas/v4. */
 export const zhipu = openaiLike({
   id: "zhipu",
   title: "Z.ai (Zhipu)",
@@ -16,9 +15,9 @@ export const zhipu = openaiLike({
   lanes: [
     {
       ...chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content", noSchemaOutput: true }),
-      adjust: asMaxTokens,
+      adjust: renameToMaxTokens,
     },
-    messagesBeside(/(\/coding)?\/paas\/v4$/, "/anthropic/v1"),
+    messagesAt(/(\/coding)?\/paas\/v4$/, "/anthropic/v1"),
     embeddings,
     { ...rerank, rootOf: (root) => root.replace(/\/coding\/paas\/v4$/, "/paas/v4") },
   ],

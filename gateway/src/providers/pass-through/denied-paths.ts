@@ -1,17 +1,17 @@
-/** A path of a vendor's API that governs the account itself: whoever calls it could outlive or widen what was granted. */
+/** A path that administers the account. */
 export interface DeniedPath {
-  /** Parts of a path that stand behind one another anywhere in it. `name*` is any part that begins so, and `:verb` any that ends so. */
+  /** Consecutive segments anywhere in a path. `name*` matches a prefix, `:verb` a suffix. */
   readonly parts: readonly string[];
   readonly what: string;
 }
 
 /**
- * Refused at every provider, whichever kind it is: behind an OpenAI-compatible address may stand any of them. Compared without
- * regard to case. docs/pass-through.md shows this table; an account adds its own with `settings.pass_through.deny`.
+ * Denied for every provider type, since an OpenAI-compatible URL may be any of them. Case does not matter.
+ * docs/pass-through.md shows this table; `settings.pass_through.deny` adds to it.
  *
  * Sources, read on 2026-11-22: the API references of OpenAI (Administration), Anthropic (Admin API), OpenRouter (API keys,
- * credits), Replicate, Runway, Google (IAM, permissions of tuned models and corpora), Mistral, vLLM,
- * Ollama and LiteLLM. The last rows, from `customer` on, are from general knowledge of the servers.
+ * credits), Replicate, Runway, Google (IAM, permissions of tuned models and corpora), Mistral, vLLM, Ollama and LiteLLM.
+ * Rows from `customer` on are from general knowledge.
  */
 export const deniedPaths: readonly DeniedPath[] = [
   {
@@ -80,29 +80,25 @@ export const deniedPaths: readonly DeniedPath[] = [
   { parts: ["resume_memory_occupation"], what: "SGLang: whether the server runs" },
 ];
 
-/** The first that a path meets; null: none. `parts` percent-decoded. */
+/** The first match; null: none. `parts` are percent-decoded. */
 export function deniedBy(parts: readonly string[], more: readonly string[]): string | null {
   const folded = parts.map(canonicalPart);
-  const met = deniedPaths.find((denied) => holds(folded, denied.parts));
-  if (met !== undefined) return met.parts.join("/");
-  return more.find((path) => begins(folded, path)) ?? null;
+  const match = deniedPaths.find((denied) => contains(folded, denied.parts));
+  if (match !== undefined) return match.parts.join("/");
+  return more.find((path) => startsWith(folded, path)) ?? null;
 }
 
 function canonicalPart(part: string): string {
   return plainPart(part).toLowerCase();
 }
 
-/**
- * A decoded part of a path as servers may take it: without the parameters behind a semicolon (RFC 3986, 3.3), and in plain
- * letters. Denied paths and lanes are both compared so, without regard to case.
- */
+/** A segment as servers may read it: without parameters after a semicolon (RFC 3986, 3.3), Unicode-normalized. */
 export function plainPart(part: string): string {
   return part.normalize("NFKC").split(";", 1)[0] ?? "";
 }
 
-function holds(path: readonly string[], parts: readonly string[]): boolean {
+function contains(path: readonly string[], parts: readonly string[]): boolean {
   const [only] = parts;
-  // A verb of Google's stands at the end of a part.
   if (only?.startsWith(":") === true) return path.some((part) => part.endsWith(only));
   return path.some((_, at) => parts.every((part, index) => isNamed(nameOf(path[at + index] ?? ""), part)));
 }
@@ -111,13 +107,13 @@ function isNamed(name: string, denied: string): boolean {
   return denied.endsWith("*") ? name.startsWith(denied.slice(0, -1)) : name === denied;
 }
 
-/** Google's `permissions:create` leaves a part what it is. */
+/** Google appends verbs: `permissions:create`. */
 function nameOf(part: string): string {
   return part.split(":", 1)[0] ?? "";
 }
 
-/** What an operator names stands at the beginning of the path, with or without a version before it. */
-function begins(path: readonly string[], denied: string): boolean {
+/** An operator's entry matches the start of the path, with or without a version. */
+function startsWith(path: readonly string[], denied: string): boolean {
   const parts = denied
     .split("/")
     .map(canonicalPart)

@@ -1,60 +1,53 @@
 import { bounds, Failure, oncePerObject, type Provider } from "#core/index.ts";
-import { withOwnQuery } from "../caller-query.ts";
+import { withPassThroughQuery } from "../caller-query.ts";
 import type { Lane } from "../kind.ts";
 import { providerKind } from "../kinds.ts";
 import { laneUrl, rootOf } from "../lanes.ts";
 import { deniedBy, isVersion, plainPart } from "./denied-paths.ts";
 import { passThroughOf } from "./pass-through-setting.ts";
 
-/** What is called at a provider's own API. */
 export interface PassThroughTarget {
   readonly url: string;
-  /** What kind of path it is, without anything that a caller made up: `/files/{id}/content`. */
+  /** The path without ids: `/files/{id}/content`. */
   readonly pathClass: string;
-  /** Its decoded parts below the base URL. */
+  /** Decoded segments below the base URL. */
   readonly parts: readonly string[];
-  /** What is known to be spoken there; null: nobody knows. */
+  /** The lane at this path; null: unknown. */
   readonly lane: LaneCalled | null;
-  /** A resumable upload, or a piece of one: its body is nothing but bytes, whatever its type says. */
+  /** A resumable upload: the body is opaque bytes. */
   readonly isUpload: boolean;
 }
 
 interface LaneCalled {
   readonly lane: Lane;
-  /** The upstream's name of the model, where the path says it. */
+  /** The upstream's model if the path names it. */
   readonly model: string | null;
-  /** The path is that of the lane's streams. */
   readonly streamPath: boolean;
 }
 
 /**
- * Where a call goes that is passed through: `path` stands below the base URL and never anywhere else, whatever is in it; what
- * its end and the path's beginning have in common is said once, so that `/v1/files` and `/files` are the same below
- * `https://api.openai.com/v1`. `path` begins with a slash and is as its caller wrote it. Throws Failure invalid_request or forbidden.
+ * Resolves a pass-through path below the base URL. A version that both contain is used once: `/v1/files` and `/files` are
+ * the same below `https://api.openai.com/v1`. `path` starts with a slash and is as the caller sent it. Throws Failure
+ * invalid_request or forbidden.
  */
 export function passThroughTarget(provider: Provider, path: string, query: string): PassThroughTarget {
-  const parts = partsOf(path);
-  const isUpload = parts[0] === "upload" && providerKind(provider.kind)?.uploadsBesideVersion === true;
+  const callerParts = splitPath(path);
+  const isUpload = callerParts[0] === "upload" && providerKind(provider.kind)?.uploadsBesideVersion === true;
   const root = isUpload ? withoutVersion(rootOf(provider)) : rootOf(provider);
-  const below = belowRoot(root, parts);
-  const decodedParts = below.map(decoded);
+  const parts = belowRoot(root, callerParts);
+  const decodedParts = parts.map(decoded);
   const denied = deniedBy(decodedParts, passThroughOf(provider).deny);
   if (denied !== null) {
-    throw new Failure(
-      "forbidden",
-      `Paths with "${denied}" administer the provider's account and are not passed through.`,
-      {
-        param: "path",
-      },
-    );
+    const message = `Paths with "${denied}" administer the provider's account and are not passed through.`;
+    throw new Failure("forbidden", message, { param: "path" });
   }
   const trailing = path.endsWith("/") && path !== "/" ? "/" : "";
-  const bare = below.length === 0 ? root : `${root}/${below.join("/")}${trailing}`;
-  const url = withOwnQuery(bare, query);
-  if (url.length > bounds.urlBytesMax) throw wrong(`It makes a URL of more than ${bounds.urlBytesMax} bytes.`);
+  const bare = parts.length === 0 ? root : `${root}/${parts.join("/")}${trailing}`;
+  const url = withPassThroughQuery(bare, query);
+  if (url.length > bounds.urlBytesMax) throw wrong(`The URL would exceed ${bounds.urlBytesMax} bytes.`);
   return {
     url,
-    pathClass: pathClassOf(below),
+    pathClass: pathClassOf(parts),
     parts: decodedParts,
     lane: laneCalled(provider, [root, ...decodedParts.map(plainPart)].join("/"), query),
     isUpload,
@@ -66,42 +59,39 @@ function withoutVersion(root: string): string {
   return isVersion(root.slice(at + 1)) ? root.slice(0, at) : root;
 }
 
-function partsOf(path: string): readonly string[] {
+function splitPath(path: string): readonly string[] {
   const inner = path.replace(/^\//, "").replace(/\/$/, "");
   if (inner === "") return [];
   const parts = inner.split("/");
-  if (parts.length > bounds.pathPartsMax) throw wrong(`It has more than ${bounds.pathPartsMax} parts.`);
+  if (parts.length > bounds.pathPartsMax) throw wrong(`It has more than ${bounds.pathPartsMax} segments.`);
   for (const part of parts) checkPart(part);
   return parts;
 }
 
-/**
- * A part means the same to us and to whoever stands behind the base URL: no dots that lead elsewhere, in whichever spelling, and
- * nothing that one side would take for the end of the part.
- */
+/** Refuses segments that servers may read differently: dots, and encoded characters that end a segment. */
 function checkPart(part: string): void {
-  if (!sendable.test(part)) throw wrong("A part of it is empty, is not encoded, or holds what no path may hold.");
+  if (!sendable.test(part)) throw wrong("A segment is empty, not encoded, or has an invalid character.");
   const name = decoded(part);
-  if (/%2[ef]|%5c|%25/i.test(part) || strange.test(name)) {
-    throw wrong("A slash, a dot, a percent sign, a backslash or a control character is percent-encoded in it.");
+  if (/%2[ef]|%5c|%25/i.test(part) || ambiguous.test(name)) {
+    throw wrong("It has a percent-encoded slash, dot, percent sign, backslash or control character.");
   }
-  if (/^\.{1,2}(;|$)/.test(name)) throw wrong("A part of it consists of dots.");
+  if (/^\.{1,2}(;|$)/.test(name)) throw wrong("A segment consists of dots.");
 }
 
-/** RFC 3986, 3.3: what a part of a path may hold as it is, and percent-encoded bytes. */
+/** RFC 3986, 3.3. */
 const sendable = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const strange = /[\\/#?%\u0000-\u001f\u007f\ufffd]/;
+const ambiguous = /[\\/#?%\u0000-\u001f\u007f\ufffd]/;
 
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw wrong("A part of it is not valid percent-encoding.");
+    throw wrong("A segment has invalid percent-encoding.");
   }
 }
 
-/** A base URL that ends in a version is often repeated by those who write the path whole, as every SDK does. */
+/** SDKs often repeat the version at the end of the base URL. */
 function belowRoot(root: string, parts: readonly string[]): readonly string[] {
   const ends = root
     .slice(root.indexOf("/", root.indexOf("://") + 3))
@@ -115,7 +105,7 @@ function belowRoot(root: string, parts: readonly string[]): readonly string[] {
   return parts;
 }
 
-/** Words of the API stay, and what Google asks of a thing behind a colon; what is neither is somebody's id. */
+/** Keeps words of the API and verbs after a colon; anything else is an id. */
 function pathClassOf(parts: readonly string[]): string {
   const shown = parts.slice(0, classPartsMax).map((part, index) => {
     const [, name = part, verb = ""] = named.exec(part) ?? [];
@@ -130,7 +120,7 @@ const named = /^(.*?)(:[A-Za-z_]{1,40})$/;
 const word = /^[a-z][a-z_-]{0,39}$/;
 const classPartsMax = 8;
 
-/** Behind these a name follows that may look like a word. */
+/** The next segment is an id even if it looks like a word. */
 const containers: ReadonlySet<string> = new Set([
   "models",
   "model",
@@ -141,10 +131,10 @@ const containers: ReadonlySet<string> = new Set([
   "cachedContents",
 ]);
 
-/** What stands for a model while a lane's address becomes a pattern. */
+/** Placeholder for the model in a lane's URL pattern. */
 const modelMark = "MODELOFTHEPATH";
 
-/** By provider object: a changed one is another. Vendors may take a path in other letters than it is written in. */
+/** Case-insensitive, as some vendors are. */
 const patternsOf = oncePerObject((provider: Provider) => {
   const lanes = providerKind(provider.kind)?.lanes ?? [];
   return lanes.flatMap((lane) =>
@@ -170,5 +160,5 @@ function laneCalled(provider: Provider, url: string, query: string): LaneCalled 
 }
 
 function wrong(why: string): Failure {
-  return new Failure("invalid_request", `The path cannot be passed on. ${why}`, { param: "path" });
+  return new Failure("invalid_request", `The path cannot be forwarded. ${why}`, { param: "path" });
 }

@@ -3,17 +3,17 @@ import type { StoredPriceList } from "#ports/index.ts";
 import { hasPriceList, priceListModel } from "./price-list.ts";
 import { type PriceListData, readPriceList } from "./read-price-list.ts";
 
-let read: PriceListData | null = null;
-/** The stored price list that was read last, by its digest. */
+let bundled: PriceListData | null = null;
+/** The last stored price list, by its digest. */
 let lastStored: { readonly digest: string; readonly data: PriceListData } | null = null;
 
-/** `stored` null: it came with the program. */
+/** `stored` null: the bundled list. */
 export interface PriceListInUse {
   readonly data: PriceListData;
   readonly stored: StoredPriceList | null;
 }
 
-/** The price list in use: what was taken from elsewhere, unless what comes with the program was published since. */
+/** The stored price list, unless the bundled one is newer. */
 export async function priceListData(stored: StoredPriceList | null): Promise<PriceListInUse> {
   const bundled = await bundledPriceList();
   let inUse: PriceListInUse = { data: bundled, stored: null };
@@ -21,35 +21,32 @@ export async function priceListData(stored: StoredPriceList | null): Promise<Pri
     if (lastStored?.digest !== stored.digest) lastStored = { digest: stored.digest, data: readPriceList(stored.text) };
     inUse = { data: lastStored.data, stored };
   }
-  lastSince = priceListSince(inUse);
+  lastDate = priceListDate(inUse);
   return inUse;
 }
 
-/** When its data was published, or else taken, Unix milliseconds; null: neither is known. */
-export function priceListSince({ data, stored }: PriceListInUse): number | null {
+/** When the data was published, else when it was downloaded (Unix milliseconds). */
+export function priceListDate({ data, stored }: PriceListInUse): number | null {
   return data.publishedAt ?? stored?.takenAt ?? null;
 }
 
-let lastSince: number | null = null;
+let lastDate: number | null = null;
 
-/** The same of the price list that this process used last; null: it has used none. */
-export function lastPriceListSince(): number | null {
-  return lastSince;
+/** The date of the list that this process used last; null: none yet. */
+export function lastPriceListDate(): number | null {
+  return lastDate;
 }
 
-/** The price list that comes with the program, loaded when it is first needed. */
+/** Loaded on first use. */
 export async function bundledPriceList(): Promise<PriceListData> {
-  if (read === null) {
+  if (bundled === null) {
     const { default: text } = await import("./bundled-price-list.generated.json", { with: { type: "text" } });
-    read = readPriceList(text as unknown as string);
+    bundled = readPriceList(text as unknown as string);
   }
-  return read;
+  return bundled;
 }
 
-/**
- * The same config snapshot with the context windows that the price list knows, where the configuration names none. The
- * price list is not loaded while no provider of the installation stands in it.
- */
+/** Adds context windows from the price list where the configuration has none. Loads the list only if a provider is in it. */
 export async function withContextWindows(
   configSnapshot: ConfigSnapshot,
   storedPriceList: () => Promise<StoredPriceList | null>,
@@ -62,23 +59,23 @@ export async function withContextWindows(
     const deployments = model.deployments.map((each) =>
       isUnknown(each) ? Object.freeze({ ...each, contextWindow: windowIn(data, each) }) : each,
     );
-    const known = deployments.flatMap(({ contextWindow }) => contextWindow ?? []);
-    const contextWindow = model.contextWindow ?? (known.length === 0 ? null : Math.max(...known));
+    const windows = deployments.flatMap(({ contextWindow }) => contextWindow ?? []);
+    const contextWindow = model.contextWindow ?? (windows.length === 0 ? null : Math.max(...windows));
     return [model.name, Object.freeze({ ...model, deployments: Object.freeze(deployments), contextWindow })];
   });
   return Object.freeze({ ...configSnapshot, models: new Map(filled) });
 }
 
-/** Remembered, because every change of the configuration asks for all models again. */
+/** Cached, because every config change reads all models again. */
 const windowsOf = oncePerObject((_: PriceListData) => new Map<string, number | null>());
 
 function windowIn(data: PriceListData, { provider: { kind }, upstreamModel }: Deployment): number | null {
-  const known = windowsOf(data);
+  const windows = windowsOf(data);
   const name = `${kind}\n${upstreamModel}`;
-  let window = known.get(name);
+  let window = windows.get(name);
   if (window === undefined) {
     window = priceListModel(data, kind, upstreamModel)?.model.contextWindow ?? null;
-    known.set(name, window);
+    windows.set(name, window);
   }
   return window;
 }

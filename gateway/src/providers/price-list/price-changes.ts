@@ -7,7 +7,7 @@ import type { PriceListData } from "./read-price-list.ts";
 
 export type PriceSource = ReturnType<typeof priceSource>;
 
-/** What a price list says of a kind's model today. `now` is Unix milliseconds. */
+/** Looks up current prices. `now` is Unix milliseconds. */
 export function priceSource(data: PriceListData, now: number) {
   const day = new Date(now).toISOString().slice(0, 10);
   const entry = (kind: string, upstreamModel: string) => priceListEntry(data, kind, upstreamModel, day);
@@ -15,7 +15,7 @@ export function priceSource(data: PriceListData, now: number) {
   return {
     entry,
     price,
-    /** The first other price that begins within thirty days; `from` is Unix milliseconds. */
+    /** The next different price within thirty days; `from` is Unix milliseconds. */
     nextPrice(kind: string, upstreamModel: string): { readonly from: number; readonly price: PriceConfig } | null {
       const found = priceListModel(data, kind, upstreamModel);
       const before = price(kind, upstreamModel);
@@ -33,23 +33,23 @@ export function priceSource(data: PriceListData, now: number) {
 
 const aheadMs = 30 * 86_400_000;
 
-/** A price that a price list knows and a model has not. */
+/** A difference between the price list and a model's price. */
 export interface PriceChange {
   readonly model: string;
-  /** Whose model it is named after: its first deployment's. */
+  /** Of the model's first deployment. */
   readonly provider: string;
   readonly upstreamModel: string;
-  /** When it comes into force, Unix milliseconds; null: when it is taken. */
+  /** When it takes effect, Unix milliseconds; null: once it is applied. */
   readonly from: number | null;
   readonly before: PriceConfig | null;
   readonly after: PriceConfig;
-  /** The price is of an entry whose name only resembles the model's. */
+  /** The entry's name only resembles the model's. */
   readonly guessed: boolean;
 }
 
 /**
- * What a price list would change: prices that came from it before, and models without a price of which nobody has said that they
- * stay without. A price that somebody set is never among them.
+ * The changes that a price list brings: to prices that came from it, and for models without a price that may have one.
+ * Manual prices are never changed.
  */
 export function priceChanges(
   models: readonly ModelRecord[],
@@ -71,20 +71,20 @@ export function priceChanges(
   });
 }
 
-/** A price that begins later and was not taken in advance, or was and is another now. `current`: what it takes the place of. */
+/** A future price that is not stored yet, or differs from the stored one. `current` is the price before it. */
 function laterChanges(
-  { next_price: taken }: ModelRecord,
+  { next_price: stored }: ModelRecord,
   next: ReturnType<PriceSource["nextPrice"]>,
   current: PriceConfig | null,
   about: Pick<PriceChange, "model" | "provider" | "upstreamModel" | "guessed">,
 ): PriceChange[] {
-  const before = taken === null ? current : priceConfigOf(taken);
+  const before = stored === null ? current : priceConfigOf(stored);
   if (next !== null) {
-    const isTaken = taken?.effectiveFrom === next.from && isSame(before, next.price);
+    const isTaken = stored?.effectiveFrom === next.from && isSame(before, next.price);
     return isTaken ? [] : [{ ...about, from: next.from, before, after: next.price }];
   }
-  if (taken?.origin !== "catalogue" || current === null || isSame(before, current)) return [];
-  return [{ ...about, from: taken.effectiveFrom, before, after: current }];
+  if (stored?.origin !== "catalogue" || current === null || isSame(before, current)) return [];
+  return [{ ...about, from: stored.effectiveFrom, before, after: current }];
 }
 
 function isSame(one: PriceConfig | null, other: PriceConfig): boolean {

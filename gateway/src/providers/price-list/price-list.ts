@@ -1,22 +1,21 @@
 import type { PriceConfig } from "@sluice/contract/config-file";
 import { nameLettersMax } from "@sluice/contract/words";
-import { listPrice, type PriceListModelOf } from "./list-price.ts";
+import { listPrice, type ProviderModel } from "./list-price.ts";
 import type { NameMatch, PriceListData } from "./read-price-list.ts";
 
 export interface PriceListEntry {
-  /** The name of the entry: several names of a vendor's may share one. */
+  /** Several model names may share an entry. */
   readonly id: string;
-  /** null: it is known, and charged by something that no price of ours says. */
+  /** null: known, but in a unit that we lack. */
   readonly price: PriceConfig | null;
-  /** Tokens of input and output together; null: not known. */
+  /** Input and output tokens together; null: unknown. */
   readonly contextWindow: number | null;
-  /** The vendor will take it away, or has. */
   readonly deprecated: boolean;
-  /** The name has another number behind what the entry is for (`claude-sonnet-5-5`, `claude-sonnet-5`): it may be another model. */
+  /** The name continues with another number (`claude-sonnet-5-5` for `claude-sonnet-5`), so it may be another model. */
   readonly guessed: boolean;
 }
 
-/** Whose prices an upstream of a kind charges. Kinds that are not here have none of their own (a machine of one's own, a tunnel). */
+/** The price list's provider for each provider type. Types without an entry have no list prices. */
 const providerOfKind: Readonly<Record<string, string>> = {
   anthropic: "anthropic",
   "azure-openai": "azure",
@@ -36,15 +35,13 @@ const providerOfKind: Readonly<Record<string, string>> = {
   xai: "x-ai",
 };
 
-/** The providers of the data that some kind of ours leads to. */
 export const priceListProviders: ReadonlySet<string> = new Set(Object.values(providerOfKind));
 
-/** Whether the data knows models of the kind. */
 export function hasPriceList(kind: string): boolean {
   return Object.hasOwn(providerOfKind, kind);
 }
 
-/** The entry of a kind's model on a day (`2026-11-23`, UTC); null where the data does not know it. */
+/** A model's entry on a day (`2026-11-23`, UTC); null: not in the list. */
 export function priceListEntry(
   data: PriceListData,
   kind: string,
@@ -58,8 +55,7 @@ export function priceListEntry(
   return { id, price: listPrice(found, day), contextWindow, deprecated, guessed };
 }
 
-/** What the data has of a kind's model; null where it does not know it. */
-export function priceListModel(data: PriceListData, kind: string, upstreamModel: string): PriceListModelOf | null {
+export function priceListModel(data: PriceListData, kind: string, upstreamModel: string): ProviderModel | null {
   const provider = data.providers.get(hasPriceList(kind) ? (providerOfKind[kind] ?? "") : "");
   if (provider === undefined || upstreamModel.length > nameLettersMax) return null;
   const name = upstreamModel.toLowerCase();
@@ -70,7 +66,7 @@ export function priceListModel(data: PriceListData, kind: string, upstreamModel:
   return null;
 }
 
-/** Behind the longest part of the name that the entry names, another number stands that is no date. */
+/** A number other than a date follows the longest part of the name that the entry matches. */
 function isGuess(match: NameMatch, id: string, name: string): boolean {
   let end = -1;
   for (const text of [id.toLowerCase(), ...literals(match)]) {

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "#protocols/index.ts";
 
 const priceListModelsMax = 20_000;
 
-/** What names of models an entry is for, as the data says it. */
+/** Which model names an entry matches. */
 export type NameMatch =
   | { readonly or: readonly NameMatch[] }
   | { readonly and: readonly NameMatch[] }
@@ -13,7 +13,7 @@ export type NameMatch =
   | { readonly contains: string }
   | { readonly regex: RegExp };
 
-/** A price for all, or one up to `tiers[].start` tokens of input and others beyond. USD, as numbers of the data. */
+/** USD; with tiers, the price beyond `start` input tokens. */
 export type ListPriceMember = number | ListPriceTiers;
 interface ListPriceTiers {
   readonly base: number;
@@ -22,7 +22,7 @@ interface ListPriceTiers {
 export type ListPrices = Readonly<Record<string, ListPriceMember>>;
 
 export interface ConditionalPrices {
-  /** `2026-08-17`: they count from that day on. null: always, or at times of the day (`timed`). */
+  /** The first day (`2026-08-17`). null: always, or at times of day (`timed`). */
   readonly from: string | null;
   readonly timed: boolean;
   readonly prices: ListPrices;
@@ -38,44 +38,44 @@ export interface PriceListModel {
 
 interface PriceListProvider {
   readonly id: string;
-  /** Whose models it offers as well, at their prices. */
+  /** Providers with models that it offers at the same prices. */
   readonly fallbacks: readonly string[];
   readonly models: readonly PriceListModel[];
 }
 
 export interface PriceListData {
-  /** Where it is from, for people. null: the data does not say. */
+  /** A description of the source; null: unknown. */
   readonly source: string | null;
-  /** When it was published, Unix milliseconds. null: the data does not say. */
+  /** Unix milliseconds; null: unknown. */
   readonly publishedAt: number | null;
   readonly providers: ReadonlyMap<string, PriceListProvider>;
 }
 
 /**
- * Reads the data of genai-prices (a list of providers, or `{ source, providers }`). What it does not understand of a model (a match
- * or a price of a new sort) leaves that model out, never the rest. Throws Failure invalid_request for a text that is not such data.
+ * Reads the data of genai-prices (a list of providers, or `{ source, providers }`). Skips models with a match or price of
+ * an unknown form. Throws Failure invalid_request for other data.
  */
 export function readPriceList(text: string): PriceListData {
-  if (text.length > bounds.priceListBytesMax) throw noPriceList("it is too large");
+  if (text.length > bounds.priceListBytesMax) throw invalidPriceList("it is too large");
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    throw noPriceList("it is not JSON");
+    throw invalidPriceList("it is not JSON");
   }
   const list = isObject(body) ? body["providers"] : body;
-  if (!Array.isArray(list)) throw noPriceList("it has no list of providers");
+  if (!Array.isArray(list)) throw invalidPriceList("it has no list of providers");
   const providers = list.filter(isObject).flatMap(providerOf);
   const models = providers.reduce((sum, { models }) => sum + models.length, 0);
-  if (models === 0) throw noPriceList("it has no models with prices");
-  if (models > priceListModelsMax) throw noPriceList("it has too many models");
+  if (models === 0) throw invalidPriceList("it has no models with prices");
+  if (models > priceListModelsMax) throw invalidPriceList("it has too many models");
   const source = isObject(body) && typeof body["source"] === "string" ? body["source"].slice(0, 256) : null;
   const published = isObject(body) && isDay(body["published"]) ? Date.parse(body["published"]) : null;
   return { source, publishedAt: published, providers: new Map(providers.map((provider) => [provider.id, provider])) };
 }
 
-function noPriceList(why: string): Failure {
-  return new Failure("invalid_request", `This is no catalogue of prices: ${why}.`);
+function invalidPriceList(why: string): Failure {
+  return new Failure("invalid_request", `This is not a price list: ${why}.`);
 }
 
 function providerOf({ id, models, fallback_model_providers: fallbacks }: JsonObject): PriceListProvider[] {
@@ -108,7 +108,7 @@ function matchOf(value: unknown, depth: number): NameMatch | null {
     if (!Array.isArray(parts)) continue;
     const read = parts.slice(0, 256).map((part) => matchOf(part, depth + 1));
     const known = read.filter((part) => part !== null);
-    // Of alternatives one that is not understood is left out; of conditions none can be.
+    // An unknown alternative is skipped; an unknown condition skips the model.
     if (word === "or") return { or: known };
     return known.length === parts.length ? { and: known } : null;
   }
@@ -120,10 +120,7 @@ function matchOf(value: unknown, depth: number): NameMatch | null {
   return pattern === null ? null : { regex: pattern };
 }
 
-/**
- * A pattern that may come from elsewhere: with one repetition at most, and none of a group, it takes no more steps than the square
- * of a name's length. Others are not used.
- */
+/** Accepts only patterns with at most one repetition, and none of a group: their cost is at most quadratic in a name's length. */
 function safePattern(source: unknown): RegExp | null {
   if (typeof source !== "string" || source.length > 200 || /\)[*+{?]/.test(source)) return null;
   if ((source.match(/(?<!\\)[*+]|\{\d*,\}/g) ?? []).length > 1) return null;
@@ -167,7 +164,7 @@ function memberOf(price: unknown): ListPriceMember | null {
   return { base: price["base"], tiers: tiers as unknown as ListPriceTiers["tiers"] };
 }
 
-/** USD for a million tokens, a thousand searches …: more than that is a mistake in the data. */
+/** Higher prices are mistakes in the data. */
 const usdMax = 100_000;
 
 function isAmount(value: unknown): value is number {

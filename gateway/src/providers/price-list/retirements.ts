@@ -1,7 +1,6 @@
 /**
- * Days (UTC) on which vendors take models away, as far as their pages of deprecations said when this was written. By kind, then by day.
- * Sources: developers.openai.com/api/docs/deprecations (22 April 2026), platform.claude.com/docs/en/about-claude/model-deprecations.
- * Other operators of the same models have schedules of their own.
+ * Retirement days (UTC) by provider type. Sources: developers.openai.com/api/docs/deprecations (22 April 2026),
+ * platform.claude.com/docs/en/about-claude/model-deprecations. Other operators of these models have their own schedules.
  */
 const retirements: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   openai: {
@@ -45,7 +44,7 @@ const byKind: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map(
   ]),
 );
 
-/** When a kind's model goes, or went, in Unix milliseconds; null: nothing is known of it. */
+/** The retirement date of a model in Unix milliseconds; null: unknown. */
 export function retirementOf(kind: string, upstreamModel: string): number | null {
   return byKind.get(kind)?.get(upstreamModel.toLowerCase()) ?? null;
 }

@@ -2,8 +2,8 @@ import type { ReasoningRule } from "./reasoning-rule.ts";
 
 /**
  * Sources: platform.claude.com, "Adaptive thinking", "Effort" and the migration guides to Opus 5.5 and Sonnet 5.5;
- * docs.aws.amazon.com/bedrock, "Adaptive thinking". Read on 2026-11-22. Models from 4.7 on take every effort; from 4.6 on
- * a conversation must end with the user (platform.claude.com, "Prefill removal"). Thoughts are bound since August 2026 ("Preserved thinking").
+ * docs.aws.amazon.com/bedrock, "Adaptive thinking". Read on 2026-11-22. From 4.7 on models accept every effort; from 4.6 on
+ * a conversation must end with the user ("Prefill removal"). Thoughts are bound since August 2026 ("Preserved thinking").
  */
 export const claudeModels: readonly ReasoningRule[] = [
   {

@@ -1,14 +1,14 @@
 import { always, never, type ReasoningRule } from "./reasoning-rule.ts";
 
-/** Any temperature but 1 is refused, and any top_p and penalty. */
+/** Refuses any temperature but 1, top_p and penalties. */
 const also = { refusesSampling: true } as const;
-/** Unless reasoning is switched off: "Using GPT-5.1", "Parameter compatibility". */
+/** Only while reasoning is on: "Using GPT-5.1", "Parameter compatibility". */
 const whileReasoning = { refusesSampling: "while-reasoning" } as const;
 
 /**
- * Sources: developers.openai.com/api/docs/guides/reasoning and the reference of `reasoning.effort` (before gpt-5.1 no
- * `none`; gpt-5-pro only `high`; xhigh after gpt-5.1-codex-max; max from gpt-5.6 on), and the refusals `unsupported_value`
- * that name what each model takes. Read on 2026-11-22. A newer name is told what was asked.
+ * Sources: developers.openai.com/api/docs/guides/reasoning, the reference of `reasoning.effort` (before gpt-5.1 no `none`;
+ * gpt-5-pro only `high`; xhigh after gpt-5.1-codex-max; max from gpt-5.6 on), and `unsupported_value` refusals. Read on
+ * 2026-11-22. Unknown models get the requested effort.
  */
 export const openaiModels: readonly ReasoningRule[] = [
   { models: /gpt-oss/, takes: { always: true, efforts: ["low", "medium", "high"] } },
@@ -31,7 +31,7 @@ export const openaiModels: readonly ReasoningRule[] = [
   { models: /gpt-5(?!\.)/, takes: { always: true, efforts: ["minimal", "low", "medium", "high"] }, also },
 ];
 
-/** Models that anybody may serve. How reasoning is switched there is the server's; what the model needs is its own. */
+/** Open-weight models. The server decides how reasoning is switched. */
 export const openWeights: readonly ReasoningRule[] = [
   ...openaiModels.slice(0, 1),
   { models: /deepseek-v[4-9]|kimi-k(2\.[5-9]|2-thinking|[3-9])/, takes: { wantsThoughts: true } },

@@ -8,39 +8,39 @@ import {
   type ReasoningTraits,
 } from "#protocols/index.ts";
 
-/** What models of some names take of a request to reason. */
+/** How models with matching names accept reasoning. */
 export interface ReasoningRule {
-  /** Of the upstream's name of the model, in small letters. */
+  /** Matched against the lowercase upstream name. */
   readonly models: RegExp;
   readonly takes: ReasoningTraits;
-  /** What is different about the same models beside that. */
+  /** Other traits of the same models. */
   readonly also?: DialectTraits;
 }
 
-/** The first rule that fits; null: nothing is known of this model. */
+/** The first matching rule; null: unknown model. */
 export function reasoningBy(rules: readonly ReasoningRule[], upstreamModel: string): ReasoningRule | null {
   const name = upstreamModel.toLowerCase();
   return rules.find(({ models }) => models.test(name)) ?? null;
 }
 
 export const never: ReasoningTraits = { never: true };
-/** It reasons by its nature, and is told nothing. */
+/** Always reasons, without a setting. */
 export const always: ReasoningTraits = { always: true, efforts: [] };
 
 const rulesMax = 100;
 const switches: readonly unknown[] = ["effort", "thinking", "enable_thinking"];
 const flags = ["always", "never", "wants_thoughts"] as const;
-const known: ReadonlySet<string> = new Set(["efforts", "switch", ...flags]);
+const settingNames: ReadonlySet<string> = new Set(["efforts", "switch", ...flags]);
 
-/** What is wrong with `settings.reasoning`; null when nothing is. */
+/** A problem with `settings.reasoning`; null if there is none. */
 export function reasoningProblem(provider: Provider): string | null {
-  const said = provider.settings["reasoning"];
-  if (said === undefined || said === null || said === "") return null;
+  const setting = provider.settings["reasoning"];
+  if (setting === undefined || setting === null || setting === "") return null;
   const at = "settings.reasoning";
-  if (!isObject(said) || Object.keys(said).length > rulesMax) {
-    return `${at} must be an object of at most ${rulesMax} models: names, or beginnings with a *`;
+  if (!isObject(setting) || Object.keys(setting).length > rulesMax) {
+    return `${at} must be an object with at most ${rulesMax} models: names, or prefixes with a *`;
   }
-  for (const [name, rule] of Object.entries(said)) {
+  for (const [name, rule] of Object.entries(setting)) {
     const problem = ruleProblem(rule);
     if (problem !== null) return `${at}: of "${name.slice(0, 64)}", ${problem}`;
   }
@@ -48,26 +48,27 @@ export function reasoningProblem(provider: Provider): string | null {
 }
 
 function ruleProblem(rule: unknown): string | null {
-  if (!isObject(rule)) return "what is said must be an object";
-  const strange = Object.keys(rule).find((name) => !known.has(name));
-  if (strange !== undefined) return `there is no "${strange.slice(0, 64)}"; there are ${[...known].join(", ")}`;
+  if (!isObject(rule)) return "a rule must be an object";
+  const unknownName = Object.keys(rule).find((name) => !settingNames.has(name));
+  if (unknownName !== undefined)
+    return `there is no "${unknownName.slice(0, 64)}"; there are ${[...settingNames].join(", ")}`;
   const { efforts: taken, switch: by } = rule;
   if (taken !== undefined && !(Array.isArray(taken) && taken.every((one) => efforts.includes(one as Effort)))) {
-    return `efforts must be a list out of: ${efforts.join(", ")}`;
+    return `efforts must be a list of: ${efforts.join(", ")}`;
   }
   if (by !== undefined && !switches.includes(by)) return `switch must be one of: ${switches.join(", ")}`;
   const wrong = flags.find((name) => rule[name] !== undefined && typeof rule[name] !== "boolean");
   return wrong === undefined ? null : `${wrong} must be true or false`;
 }
 
-/** What an operator says of a model: by its name, else by the longest beginning of it. null: nothing. */
-export function saidReasoning(provider: Provider, upstreamModel: string): ReasoningTraits | null {
+/** The operator's setting for a model: by its name, else by the longest prefix. null: none. */
+export function configuredReasoning(provider: Provider, upstreamModel: string): ReasoningTraits | null {
   const said = provider.settings["reasoning"];
   if (!isObject(said)) return null;
-  const fitting = Object.entries(said)
+  const matching = Object.entries(said)
     .filter(([name]) => (name.endsWith("*") ? upstreamModel.startsWith(name.slice(0, -1)) : upstreamModel === name))
     .sort(([a], [b]) => Number(a.endsWith("*")) - Number(b.endsWith("*")) || b.length - a.length);
-  const rule = fitting[0]?.[1];
+  const rule = matching[0]?.[1];
   return isObject(rule) ? readRule(rule) : null;
 }
 
@@ -75,7 +76,7 @@ function readRule({ wants_thoughts: wantsThoughts, efforts: taken, ...rest }: Js
   return {
     ...rest,
     ...(wantsThoughts === undefined ? {} : { wantsThoughts: wantsThoughts === true }),
-    // In their order, whatever order they were written in.
+    // In canonical order.
     ...(Array.isArray(taken) ? { efforts: efforts.filter((effort) => taken.includes(effort)) } : {}),
   };
 }

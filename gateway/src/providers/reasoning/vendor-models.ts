@@ -1,8 +1,8 @@
 import { always, never, type ReasoningRule } from "./reasoning-rule.ts";
 
 /**
- * Source: api-docs.deepseek.com/guides/thinking_mode (every other effort is mapped onto these three). "Thinking mode does not
- * support this tool_choice", and it thinks unless it is told not to.
+ * Source: api-docs.deepseek.com/guides/thinking_mode (other efforts map to these three). Thinking is on by default and
+ * excludes some tool_choice values.
  */
 export const deepseekModels: readonly ReasoningRule[] = [
   { models: /reasoner|-r1/, takes: { ...always, forcesNoToolsThinking: true } },
@@ -16,8 +16,8 @@ export const deepseekModels: readonly ReasoningRule[] = [
 const fixed = { refusesSampling: "fixed" } as const;
 
 /**
- * Source: platform.kimi.ai/docs, "Use thinking effort" and "Use Kimi K2 thinking models". "tool_choice 'specified' is incompatible
- * with thinking enabled": K3 takes a choice of any tool, the earlier ones none that forces one.
+ * Source: platform.kimi.ai/docs, "Use thinking effort" and "Use Kimi K2 thinking models". K3 accepts any forced tool except
+ * a named one, earlier models none.
  */
 export const moonshotModels: readonly ReasoningRule[] = [
   {
@@ -48,14 +48,14 @@ export const zhipuModels: readonly ReasoningRule[] = [
   { models: /./, takes: { switch: "thinking", efforts: [] } },
 ];
 
-/** Source: volcengine-go-sdk, arkruntime: `thinking.type`, and an effort from minimal to high. Endpoints have names of their own. */
+/** Source: volcengine-go-sdk, arkruntime. Endpoint names do not show the model. */
 export const arkModels: readonly ReasoningRule[] = [
   { models: /doubao-1[.-]5-(?!.*thinking)|doubao-(pro|lite)/, takes: never },
   { models: /deepseek|kimi|glm/, takes: { switch: "thinking", efforts: [] } },
   { models: /./, takes: { switch: "thinking", efforts: ["minimal", "low", "medium", "high"] } },
 ];
 
-/** Source: docs.mistral.ai, "Reasoning": Magistral reasons by nature, Small 4 and Medium 3.5 by `reasoning_effort`. */
+/** Source: docs.mistral.ai, "Reasoning": Magistral always reasons, Small 4 and Medium 3.5 by `reasoning_effort`. */
 export const mistralModels: readonly ReasoningRule[] = [
   { models: /magistral/, takes: always },
   {
@@ -68,7 +68,7 @@ export const mistralModels: readonly ReasoningRule[] = [
 /** Penalties and stop sequences are "not supported by reasoning models". */
 const penalties = { refusesSampling: "penalties" } as const;
 
-/** Source: docs.x.ai, "Reasoning": before 4.3 the name of the model says whether it reasons, but for Grok 3 Mini. */
+/** Source: docs.x.ai, "Reasoning": before 4.3 the name shows whether a model reasons, except Grok 3 Mini. */
 export const xaiModels: readonly ReasoningRule[] = [
   { models: /non-reasoning|grok-(2|3(?!-mini))/, takes: never },
   { models: /grok-3-mini/, takes: { always: true, efforts: ["low", "high"] }, also: penalties },
@@ -83,10 +83,7 @@ export const groqModels: readonly ReasoningRule[] = [
   { models: /./, takes: never },
 ];
 
-/**
- * Source: help.aliyun.com, Model Studio, "Deep thinking". "The tool_choice parameter does not support being set to required or
- * object in thinking mode".
- */
+/** Source: help.aliyun.com, Model Studio, "Deep thinking". Thinking mode refuses a forced tool_choice. */
 export const dashscopeModels: readonly ReasoningRule[] = [
   { models: /qwq|qvq|-thinking|-r1/, takes: { ...always, forcesNoToolsThinking: true } },
   { models: /-instruct|qwen2|qwen-(long|vl|audio|omni|mt|math|coder)/, takes: never },

@@ -153,7 +153,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
   });
 
   test("call a task gone only when the vendor itself says so", () => {
-    const gone = (status: number, body: unknown) => adapter.saysGone?.(answerOf(body, status)) ?? false;
+    const gone = (status: number, body: unknown) => adapter.reportsGone?.(answerOf(body, status)) ?? false;
     for (const text of ["", "<html>not found</html>", "{}", "[]"]) expect(gone(404, text)).toBe(false);
     for (const status of [400, 401, 403, 429, 500]) expect(gone(status, vendor.gone ?? {})).toBe(false);
     expect(gone(404, vendor.gone ?? {})).toBe(vendor.gone !== null);

@@ -1,36 +1,35 @@
 import { bounds, Failure, noUsage, type TaskError, type Usage } from "#core/index.ts";
 import { type JsonObject, objectOf, parseObject, textOf } from "#protocols/index.ts";
-import { classifyByStatus, type RefusalReading, refusalObject } from "../classify-by-status.ts";
+import { classifyByStatus, type RefusalHints, refusalObject } from "../classify-by-status.ts";
 import type { GoodAnswer, ListedTask, VideoAdapter, VideoState } from "../video-adapter.ts";
 
-/** The object that a poll was answered with. Throws Failure upstream_error, which ends no task. */
-export function answerObject({ body }: GoodAnswer, failure: () => Failure = noAnswer): JsonObject {
+/** The object in an answer to a poll. Throws Failure upstream_error, which ends no task. */
+export function answerObject({ body }: GoodAnswer, failure: () => Failure = invalidAnswer): JsonObject {
   const value = parse(body);
   if (value === null) throw failure();
   return value;
 }
 
-/** The object that a creation was answered with; throws Failure upstream_truncated when nobody can tell what came of it. */
+/** The object in an answer to a creation. Throws Failure upstream_truncated, because a task may exist. */
 export function createdObject(answer: GoodAnswer): JsonObject {
-  return answerObject(answer, noTaskNamed);
+  return answerObject(answer, missingTaskId);
 }
 
-/** A new task's name at its vendor. Throws Failure upstream_truncated when there is none that could be asked about. */
+/** A new task's id at its vendor. Throws Failure upstream_truncated without a valid one. */
 export function createdId(value: unknown): { readonly upstreamId: string } {
   const upstreamId = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
   // The id becomes part of a path and must not lead out of it.
   const isSafe = typeof upstreamId === "string" && upstreamId !== "" && !/\.\.|[\s?#\\]/.test(upstreamId);
-  if (!isSafe || upstreamId.length > bounds.upstreamIdCharactersMax) throw noTaskNamed();
+  if (!isSafe || upstreamId.length > bounds.upstreamIdCharactersMax) throw missingTaskId();
   return { upstreamId };
 }
 
-/** For vendors whose answer to a creation names the task in this member. */
-export function createdIn(member: string): VideoAdapter["readCreated"] {
+export function createdIdIn(member: string): VideoAdapter["readCreated"] {
   return (answer) => createdId(createdObject(answer)[member]);
 }
 
-/** For vendors whose callbacks name the task in this member. Anybody may have sent the body: null when it names none. */
-export function calledBackIn(member: string): NonNullable<VideoAdapter["readCallback"]> {
+/** null without an id: anyone may have sent the body. */
+export function callbackIdIn(member: string): NonNullable<VideoAdapter["readCallback"]> {
   return (body) => {
     try {
       return createdId(parse(body)?.[member]);
@@ -40,56 +39,48 @@ export function calledBackIn(member: string): NonNullable<VideoAdapter["readCall
   };
 }
 
-/** For what may be JSON and yet is no answer to a poll. */
-export function noAnswer(): Failure {
-  return new Failure("upstream_error", "The upstream's answer does not say how the task is.", { retry: "same" });
+/** JSON that does not answer a poll. */
+export function invalidAnswer(): Failure {
+  return new Failure("upstream_error", "The upstream's answer has no task state.", { retry: "same" });
 }
 
-/**
- * A refusal inside a 2xx, judged as the status would be that the vendor did not use. Trouble of the vendor's own (5xx) is no
- * refusal: what was asked for may have been done.
- */
-export function refusalInside(answer: GoodAnswer, status: number, reading: RefusalReading = {}): Failure {
+/** A refusal inside a 2xx, classified by the status that it stands for. After a 5xx the task may exist. */
+export function refusalInside(answer: GoodAnswer, status: number, reading: RefusalHints = {}): Failure {
   const contentType = answer.headers.get("content-type") ?? "application/json";
   const headers = new Headers({ "content-type": contentType });
   const failure = classifyByStatus({ status, headers, body: answer.body, now: 0 }, reading);
   return status >= 500 ? failure.with({ arrival: "unknown" }) : failure;
 }
 
-/**
- * Only a 404 in the vendor's own form says that a task is gone: one without it may come from a proxy, or from a base URL
- * that is wrong.
- */
-export function goneBy404(isAboutTask: (refusal: JsonObject) => boolean): NonNullable<VideoAdapter["saysGone"]> {
+/** Only a 404 with the vendor's own error means that the task is gone; others may come from a proxy or a wrong base URL. */
+export function goneBy404(isAboutTask: (refusal: JsonObject) => boolean): NonNullable<VideoAdapter["reportsGone"]> {
   return ({ status, body }) => status === 404 && isAboutTask(refusalObject(body));
 }
 
-/** `{"error":{code}}` with a code that does not speak of the model or the account instead. */
+/** `{"error":{code}}`, unless the code is about the model or the account. */
 export function hasErrorObject(refusal: JsonObject): boolean {
   const error = objectOf(refusal["error"]);
   const code = textOf(error["code"]) ?? textOf(error["type"]);
   return code !== null && !/model|endpoint|url|route|path/i.test(code);
 }
 
-/** For an address in an answer that leads away from the account. */
-export function elsewhere(): Failure {
-  return new Failure("upstream_error", "The video does not stand where its provider is.");
+export function foreignUrl(): Failure {
+  return new Failure("upstream_error", "The video's URL is outside its provider.");
 }
 
-/** A vendor's words for our states. A word that is not among them says nothing: the state stays what it was. */
+/** A vendor's status words. Unknown words change nothing. */
 export type StateWords = Readonly<Record<string, Exclude<VideoState["state"], null>>>;
 
-/** `null` for a word that is not the vendor's, or none at all. */
 export function stateIn(words: StateWords, word: unknown): VideoState["state"] {
   return typeof word === "string" && Object.hasOwn(words, word) ? (words[word] ?? null) : null;
 }
 
-/** What a poll has shown, with everything that the vendor does not tell as null. */
-export function videoState(known: Partial<VideoState>): VideoState {
-  return { ...nothingKnown, ...known };
+/** A state with null for everything that is not given. */
+export function videoState(shown: Partial<VideoState>): VideoState {
+  return { ...emptyState, ...shown };
 }
 
-const nothingKnown: VideoState = Object.freeze({
+const emptyState: VideoState = Object.freeze({
   state: null,
   progress: null,
   videoUrl: null,
@@ -102,51 +93,48 @@ const nothingKnown: VideoState = Object.freeze({
   next: null,
 });
 
-/** What a vendor's answer says of a task, as it stands there. */
+/** The raw values of an answer to a poll. */
 interface TaskFacts {
-  readonly word: unknown;
-  /** The video's address: a success without one is no answer. */
+  readonly status: unknown;
+  /** The video's URL, required for a success. */
   readonly video: unknown;
-  /** Which addresses are believed; those of the web where nothing else is said. */
+  /** Validates URLs. Default: http and https. */
   readonly addressOf?: typeof webUrl;
-  /** What is paid for, of a success. */
+  /** Billed seconds. */
   readonly seconds?: unknown;
   readonly error: readonly [code: unknown, message: unknown];
-  /** What else is told of a success. */
-  readonly made?: Partial<VideoState>;
-  /** What is told in any state. */
+  readonly onSuccess?: Partial<VideoState>;
   readonly always?: Partial<VideoState>;
 }
 
-/** What a poll has shown. Throws Failure upstream_error for what is no answer. */
+/** Throws Failure upstream_error for an invalid answer. */
 export function taskState(words: StateWords, facts: TaskFacts): VideoState {
-  const { word, video, addressOf = webUrl, seconds, error, made, always } = facts;
-  if (typeof word !== "string") throw noAnswer();
+  const { status: word, video, addressOf = webUrl, seconds, error, onSuccess: made, always } = facts;
+  if (typeof word !== "string") throw invalidAnswer();
   const state = stateIn(words, word);
   if (state === "failed") return videoState({ ...always, state, error: taskError(...error) });
   if (state !== "succeeded") return videoState({ ...always, state });
   const videoUrl = addressOf(video);
-  if (videoUrl === null) throw noAnswer();
+  if (videoUrl === null) throw invalidAnswer();
   return videoState({ usage: secondsUsage(seconds), ...always, ...made, state, videoUrl });
 }
 
-/** Why a task failed, in the vendor's words if it gave any. */
 export function taskError(code: unknown, message: unknown): TaskError {
-  const said = textOf(message) ?? "";
+  const text = textOf(message) ?? "";
   return {
     code: codeText(code) ?? "generation_failed",
-    message: said === "" ? "The upstream could not make the video." : said.slice(0, bounds.taskErrorCharactersMax),
+    message: text === "" ? "The upstream could not make the video." : text.slice(0, bounds.taskErrorCharactersMax),
   };
 }
 
-/** The tasks in a vendor's list. Most vendors have the same names for them; `read` says what differs. Throws upstream_error. */
+/** Reads a vendor's task list. `read` overrides fields with other names. Throws upstream_error. */
 export function listedTasks(
   answer: GoodAnswer,
   member: string,
   read: (task: JsonObject) => { readonly prompt?: unknown; readonly mark?: unknown } = () => ({}),
 ): readonly ListedTask[] {
   const list = answerObject(answer)[member];
-  if (!Array.isArray(list)) throw noAnswer();
+  if (!Array.isArray(list)) throw invalidAnswer();
   return list.map(objectOf).flatMap((task) => {
     const upstreamId = textOf(task["id"]) ?? textOf(task["task_id"]);
     if (upstreamId === null) return [];
@@ -164,7 +152,7 @@ export function listedTasks(
   });
 }
 
-/** Unix seconds or an RFC 3339 time as Unix milliseconds; null for anything else. */
+/** Unix seconds or RFC 3339 to Unix milliseconds; null for anything else. */
 export function timeOf(value: unknown): number | null {
   if (typeof value === "number") return value * 1_000;
   if (typeof value !== "string" || !/^\d{4}-\d{2}-\d{2}T/.test(value)) return null;
@@ -176,21 +164,21 @@ export function webUrl(value: unknown): string | null {
   return typeof value === "string" && value.length <= bounds.urlBytesMax && /^https?:\/\//.test(value) ? value : null;
 }
 
-/** Seconds of video as usage, whole as they are paid for: vendors tell 5.041 of what they bill as 5. */
+/** Rounded to whole seconds: vendors report 5.041 and bill 5. */
 export function secondsUsage(seconds: unknown): Usage | null {
   const number = typeof seconds === "string" && seconds !== "" ? Number(seconds) : seconds;
   if (typeof number !== "number" || !Number.isFinite(number) || number <= 0) return null;
   return { ...noUsage, videoSeconds: Math.max(1, Math.round(number)) };
 }
 
-/** What the vendor said of usage, as it stands in the ledger; null when it said nothing or too much. */
+/** JSON for the ledger; null if absent or too long. */
 export function rawUsageOf(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   const text = JSON.stringify(value);
   return text.length > bounds.rawUsageBytesMax ? null : text;
 }
 
-function noTaskNamed(): Failure {
+function missingTaskId(): Failure {
   return new Failure("upstream_truncated", "The upstream's answer names no task.", { retry: "never" });
 }
 

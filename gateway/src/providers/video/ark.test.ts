@@ -111,7 +111,7 @@ describe("Seedance on Ark", () => {
 
   test("a 404 about the model or the account is no sign that a task is gone", () => {
     const body = answerOf({ error: { code: "InvalidEndpointOrModel.NotFound", message: "m" } }).body;
-    expect(adapterOf("ark").saysGone?.({ status: 404, headers: new Headers(), body })).toBe(false);
+    expect(adapterOf("ark").reportsGone?.({ status: 404, headers: new Headers(), body })).toBe(false);
     const refused = { status: 404, headers: new Headers(), body, now: 0 };
     expect(kindOf("ark").classify(refused)).toMatchObject({ retry: "other" });
   });

@@ -10,8 +10,8 @@ import { arrayOf, isObject, type JsonObject, numberOf, objectOf } from "#protoco
 import type { CreateInput, VideoAdapter, VideoState } from "../video-adapter.ts";
 import {
   answerObject,
-  calledBackIn,
-  createdIn,
+  callbackIdIn,
+  createdIdIn,
   goneBy404,
   hasErrorObject,
   listedTasks,
@@ -24,30 +24,29 @@ import { plainRoot, present, refuseSound, taskDrafts, videoDraft } from "./reque
 
 const tasksPath = "/contents/generations/tasks";
 
-/** Results are signed links that live a day (vendor's CLI); tasks can be asked about for seven (several third parties). */
+/** Links are signed for a day (vendor's CLI); tasks are kept for seven (several third parties). */
 const keepsSeconds = 86_400;
-/** The largest page (from general knowledge of the vendor's page on listing). */
+/** The largest page (general knowledge). */
 const listedMax = 500;
 
-interface ArkWays {
+interface ArkOptions {
   readonly platform?: "volcengine" | "byteplus";
   readonly marks?: true;
-  /** Which addresses of results are believed; those of the web where nothing else is said. */
+  /** Validates result URLs. */
   readonly addressOf?: typeof webUrl;
 }
 
 /**
- * Seedance by Ark's tasks API (V = read in the vendor's SDKs or CLI, M = several third parties, U = unverified).
- * Ark knows no idempotency key and no reference of the client's (V). With `settings.mark_tasks` our task id goes along as
- * `safety_identifier`, which the vendor echoes (V; that every model takes it is U, so it is not done unasked), and a
- * task whose answer was lost is found again exactly.
+ * Seedance on Ark (V = read in the vendor's SDKs or CLI, M = several third parties, U = unverified). There is no
+ * idempotency key and no client reference (V). `settings.mark_tasks` sends our task id as `safety_identifier`, which the
+ * vendor returns (V; support by every model is U), to find tasks with a lost answer.
  */
-export function arkVideo(ways: ArkWays): VideoAdapter {
+export function arkVideo(options: ArkOptions): VideoAdapter {
   const tasksUrl = (provider: Provider): string => plainRoot(provider) + tasksPath;
   const task = taskDrafts(plainRoot, tasksPath);
   return {
     capabilities: arkCapabilities,
-    // Flags at the end of a text, which models before 2.0 obey (M).
+    // Flags at the end of a prompt, for models before 2.0 (M).
     paidWords: [
       { pattern: /(?:^|\s)--(?:resolution|rs)\s+(\S+)/i, instead: "resolution" },
       { pattern: /(?:^|\s)--(?:duration|dur)\s+(\S+)/i, instead: "duration" },
@@ -55,17 +54,17 @@ export function arkVideo(ways: ArkWays): VideoAdapter {
     ],
     create: (input) => {
       const { provider } = input;
-      const marks = ways.marks === true || provider.settings["mark_tasks"] === true;
+      const marks = options.marks === true || provider.settings["mark_tasks"] === true;
       return videoDraft(provider, tasksUrl(provider), { json: bodyOf(input, marks) });
     },
-    readCreated: createdIn("id"),
+    readCreated: createdIdIn("id"),
     poll: task(),
-    readState: (answer) => stateOf(answerObject(answer), ways.addressOf ?? webUrl),
-    saysGone: goneBy404(hasErrorObject),
-    // Only a queued task is cancelled; a running one is refused, and the record of a finished one deleted (M).
+    readState: (answer) => stateOf(answerObject(answer), options.addressOf ?? webUrl),
+    reportsGone: goneBy404(hasErrorObject),
+    // Cancels a queued task, refuses for a running one, deletes a finished one (M).
     cancel: task("", { method: "DELETE" }),
     remove: task("", { method: "DELETE" }),
-    // Not filtered by model: whether an endpoint's tasks are listed under its id or its model's is U.
+    // Not filtered by model: whether lists use the endpoint's id or the model's is U.
     list: (provider) => videoDraft(provider, `${tasksUrl(provider)}?page_num=1&page_size=${listedMax}`),
     readList: (answer) =>
       listedTasks(answer, "items", (task) => {
@@ -74,10 +73,10 @@ export function arkVideo(ways: ArkWays): VideoAdapter {
           .find(({ type }) => type === "text");
         return { prompt: text?.["text"] ?? null, mark: task["safety_identifier"] };
       }),
-    // The body is what a poll gives (M); nothing signs it (U).
-    readCallback: calledBackIn("id"),
+    // The same body as a poll (M), unsigned (U).
+    readCallback: callbackIdIn("id"),
     keepsSeconds,
-    ...(ways.platform === undefined ? {} : { platform: ways.platform }),
+    ...(options.platform === undefined ? {} : { platform: options.platform }),
   };
 }
 
@@ -95,7 +94,7 @@ function bodyOf({ upstreamModel, turn, taskId, callbackUrl }: CreateInput, marks
       duration: turn.durationSeconds,
       seed: turn.seed,
       watermark: turn.watermark,
-      // Members at the top are validated strictly (M/U): a model of the silent family is not told of sound at all.
+      // Silent models may refuse the field (M/U).
       generate_audio: silent ? null : turn.audio,
       return_last_frame: turn.wantsLastFrame ? true : null,
       callback_url: callbackUrl,
@@ -103,16 +102,16 @@ function bodyOf({ upstreamModel, turn, taskId, callbackUrl }: CreateInput, marks
   };
 }
 
-/** The caller's own array as it is, with the prompt before it where it holds no text, and material given apart behind it. */
+/** The prompt, unless the caller's array has text; the caller's array; then material. */
 function contentOf(prompt: string | null, own: readonly unknown[], material: readonly VideoMaterial[]): unknown[] {
-  const says = own.some((item) => objectOf(item)["type"] === "text");
-  const text = prompt === null || says ? [] : [{ type: "text", text: prompt }];
+  const hasText = own.some((item) => objectOf(item)["type"] === "text");
+  const text = prompt === null || hasText ? [] : [{ type: "text", text: prompt }];
   return [...text, ...own, ...material.map(contentItem)];
 }
 
 function contentItem({ role, type, url }: VideoMaterial): object {
   const member = `${type}_url`;
-  // Clients write both Asset:// and asset://; only the latter is common ground (M).
+  // Clients also send Asset://, but only asset:// is common (M).
   const address = url.replace(/^asset:\/\//i, "asset://");
   return { type: member, [member]: { url: address }, role: role === "reference" ? `reference_${type}` : role };
 }
@@ -122,11 +121,11 @@ function stateOf(task: JsonObject, addressOf: typeof webUrl): VideoState {
   const error = isObject(task["error"]) ? task["error"] : objectOf(task["failure_reason"]);
   const updatedAt = numberOf(task["updated_at"]);
   return taskState(words, {
-    word: task["status"],
+    status: task["status"],
     video: content["video_url"],
     addressOf,
     error: [error["code"], error["message"]],
-    made: {
+    onSuccess: {
       lastFrameUrl: addressOf(content["last_frame_url"]),
       expiresAt: updatedAt === null ? null : updatedAt + keepsSeconds,
     },
@@ -134,21 +133,21 @@ function stateOf(task: JsonObject, addressOf: typeof webUrl): VideoState {
   });
 }
 
-/** Tokens are what Ark bills (V); the seconds, which it tells too, are for whoever has set a price for those. */
+/** Ark bills tokens (V); seconds are for prices per second. */
 function usageOf(task: JsonObject): Usage | null {
-  const told = objectOf(task["usage"]);
-  const tokens = numberOf(told["completion_tokens"]) ?? numberOf(told["total_tokens"]);
+  const usage = objectOf(task["usage"]);
+  const tokens = numberOf(usage["completion_tokens"]) ?? numberOf(usage["total_tokens"]);
   const frames = numberOf(task["frames"]);
   const rate = numberOf(task["framespersecond"]);
   const seconds = numberOf(task["duration"]) ?? (frames !== null && rate ? frames / rate : null);
   const video = task["status"] === "succeeded" ? secondsUsage(seconds) : null;
   if (tokens === null) return video;
-  // Its own search of the web is told beside the tokens, and charged beside them.
-  const searches = Math.max(0, Math.round(numberOf(objectOf(told["tool_usage"])["web_search"]) ?? 0));
+  // Web searches are charged in addition.
+  const searches = Math.max(0, Math.round(numberOf(objectOf(usage["tool_usage"])["web_search"]) ?? 0));
   return { ...(video ?? noUsage), output: Math.max(0, Math.round(tokens)), webSearches: searches };
 }
 
-/** Ours. `expired` stands in the API's pages but in no SDK (M). */
+/** `expired` is on the API's pages but in no SDK (M). */
 const words = {
   queued: "queued",
   running: "running",
@@ -158,19 +157,16 @@ const words = {
   expired: "expired",
 } as const;
 
-/**
- * What the families of Seedance take, by model id; of an endpoint (`ep-…`) nothing is known. Tags as in ark.ts: M is
- * what several third parties say of the vendor's page, U nobody confirmed. What is not sure enough to refuse is left open.
- */
+/** Capabilities by model id; unknown for endpoints (`ep-…`). Uncertain values are left open. */
 function arkCapabilities(upstreamModel: string): VideoCapabilities {
   return families.find(([family]) => family.test(upstreamModel))?.[1] ?? unknownCapabilities;
 }
 
 const ratios = ["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"];
 
-const first: VideoCapabilities = {
+const seedance1: VideoCapabilities = {
   ...unknownCapabilities,
-  // keep_ratio: older models that begin with a picture (M).
+  // keep_ratio: older image-to-video models (M).
   ratios: [...ratios, "keep_ratio"],
   resolutions: ["480p", "720p", "1080p"],
   durationMin: 2, // M
@@ -179,7 +175,7 @@ const first: VideoCapabilities = {
   seed: true,
 };
 
-const second: VideoCapabilities = {
+const seedance2: VideoCapabilities = {
   ...unknownCapabilities,
   ratios,
   resolutions: ["480p", "720p", "1080p", "4k"], // 4k on the standard model only (M)
@@ -193,13 +189,13 @@ const second: VideoCapabilities = {
 };
 
 const families: readonly (readonly [RegExp, VideoCapabilities])[] = [
-  [/seedance-1-0-lite-t2v/, { ...first, firstFrame: false, lastFrame: false, referencesMax: 0 }],
-  [/seedance-1-0-lite-i2v/, { ...first, firstFrame: true, lastFrame: true, referencesMax: 4 }], // M
-  [/seedance-1-0/, { ...first, firstFrame: true }],
+  [/seedance-1-0-lite-t2v/, { ...seedance1, firstFrame: false, lastFrame: false, referencesMax: 0 }],
+  [/seedance-1-0-lite-i2v/, { ...seedance1, firstFrame: true, lastFrame: true, referencesMax: 4 }], // M
+  [/seedance-1-0/, { ...seedance1, firstFrame: true }],
   [
     /seedance-1-5/,
     {
-      ...first,
+      ...seedance1,
       ratios,
       durationMin: 4, // U exact
       audio: true,
@@ -207,8 +203,8 @@ const families: readonly (readonly [RegExp, VideoCapabilities])[] = [
       lastFrame: true,
     },
   ],
-  [/seedance-2-0-(fast|mini)/, { ...second, resolutions: ["480p", "720p"] }], // M
-  [/seedance-2-0/, second],
-  // Up to 30 seconds or -1, more lines than 2.0 are not ruled out; 30 images, 10 videos, 10 audios (M).
-  [/seedance-2-5/, { ...second, resolutions: [], durations: [-1], durationMax: 30, referencesMax: 50 }],
+  [/seedance-2-0-(fast|mini)/, { ...seedance2, resolutions: ["480p", "720p"] }], // M
+  [/seedance-2-0/, seedance2],
+  // Up to 30 seconds or -1, resolutions unknown; 30 images, 10 videos, 10 audios (M).
+  [/seedance-2-5/, { ...seedance2, resolutions: [], durations: [-1], durationMax: 30, referencesMax: 50 }],
 ];

@@ -3,32 +3,40 @@ import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "#protocols
 import { refusalObject } from "../classify-by-status.ts";
 import type { BadAnswer, OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, GoodAnswer, VideoAdapter, VideoState } from "../video-adapter.ts";
-import { answerObject, calledBackIn, createdIn, noAnswer, stateIn, taskError, videoState, webUrl } from "./answers.ts";
+import {
+  answerObject,
+  callbackIdIn,
+  createdIdIn,
+  invalidAnswer,
+  stateIn,
+  taskError,
+  videoState,
+  webUrl,
+} from "./answers.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
 import { plainRoot, present, refuseWatermark, seedOf, unsupported, videoDraft } from "./requests.ts";
 
 /**
- * fal's queue (@fal-ai/client@1.10.1; K = general knowledge). A model is `owner/app/path`; looks go to owner and app
- * alone. The body is the model's own input, whose names differ: ours are those that most video models share (K), and a
- * caller's own members stand beside them. COMPLETED says only that there is a result; whether it is a video or a refusal
- * shows when that is fetched.
+ * fal's queue (@fal-ai/client@1.10.1; K = general knowledge). A model is `owner/app/path`; polls use owner and app. The
+ * body has the model's own fields: ours use the most common names (K), next to the caller's own. COMPLETED only means that
+ * there is a result, a video or a refusal, to fetch.
  */
 export const falVideo: VideoAdapter = {
   capabilities: () => ({ ...unknownCapabilities, referencesMax: 0 }),
   create: createDraft,
-  readCreated: createdIn("request_id"),
+  readCreated: createdIdIn("request_id"),
   poll: (provider, upstreamModel, upstreamId) =>
     videoDraft(provider, `${requestUrl(provider, upstreamModel, upstreamId)}/status`),
   readState,
   readNext: (answer, before) => {
     const videoUrl = videoIn(answerObject(answer));
-    if (videoUrl === null) throw noAnswer();
+    if (videoUrl === null) throw invalidAnswer();
     return { ...before, state: "succeeded", videoUrl, next: null };
   },
   readNextRefusal,
   cancel: (provider, upstreamModel, upstreamId) =>
     videoDraft(provider, `${requestUrl(provider, upstreamModel, upstreamId)}/cancel`, { method: "PUT" }),
-  readCallback: calledBackIn("request_id"),
+  readCallback: callbackIdIn("request_id"),
 };
 
 function createDraft({ provider, upstreamModel, turn, callbackUrl }: CreateInput): OutboundDraft {
@@ -52,7 +60,7 @@ function createDraft({ provider, upstreamModel, turn, callbackUrl }: CreateInput
   return videoDraft(provider, `${plainRoot(provider)}/${path}${hook}`, { json });
 }
 
-/** Most models list their lengths as texts, Veo's with a unit, some as numbers (K). */
+/** Most models expect text, Veo's with a unit, some a number (K). */
 function durationIn({ durationSeconds }: VideoTurn, upstreamModel: string): string | number | null {
   if (durationSeconds === null) return null;
   if (/veo/.test(upstreamModel)) return `${durationSeconds}s`;
@@ -61,7 +69,7 @@ function durationIn({ durationSeconds }: VideoTurn, upstreamModel: string): stri
 
 function framesIn({ first, last }: Material, upstreamModel: string): JsonObject {
   if (last === null) return { image_url: first };
-  // Which name the last frame has differs by model, and by version of Kling (K).
+  // The field of the last frame depends on the model and the version of Kling (K).
   const name = /kling-video\/(v1|v2\.[0-5]|v2\/)/.test(upstreamModel) ? "tail_image_url" : "end_image_url";
   return { image_url: first, [name]: last };
 }
@@ -74,33 +82,33 @@ function requestUrl(provider: Provider, upstreamModel: string, id: string): stri
 }
 
 function readState(answer: GoodAnswer, provider: Provider): VideoState {
-  const told = answerObject(answer);
-  if (textOf(told["status"]) === null) throw noAnswer();
-  if (told["status"] !== "COMPLETED") return videoState({ state: stateIn(words, told["status"]) });
-  const { error } = told;
+  const status = answerObject(answer);
+  if (textOf(status["status"]) === null) throw invalidAnswer();
+  if (status["status"] !== "COMPLETED") return videoState({ state: stateIn(words, status["status"]) });
+  const { error } = status;
   if (textOf(error) !== null || isObject(error)) {
-    return videoState({ state: "failed", error: taskError(told["error_type"], messageOf(error)) });
+    return videoState({ state: "failed", error: taskError(status["error_type"], messageOf(error)) });
   }
-  // Only the path is taken: the key goes nowhere but to the account's own base URL.
+  // Uses only the path, so that the key goes to the account's base URL.
   const [, path = ""] =
-    /^https?:\/\/[^/]+(\/[\w./:%-]+\/requests\/[\w-]+)$/.exec(textOf(told["response_url"]) ?? "") ?? [];
-  if (path === "" || path.includes("..")) throw noAnswer();
+    /^https?:\/\/[^/]+(\/[\w./:%-]+\/requests\/[\w-]+)$/.exec(textOf(status["response_url"]) ?? "") ?? [];
+  if (path === "" || path.includes("..")) throw invalidAnswer();
   return videoState({ state: "running", next: videoDraft(provider, plainRoot(provider) + path) });
 }
 
-/** What the model itself refused or failed at has a `detail`; anything else may pass, and is no verdict. */
+/** The model's own refusals and failures have a `detail`; others may be temporary. */
 function readNextRefusal(answer: BadAnswer, before: VideoState): VideoState | null {
   const { detail } = refusalObject(answer.body);
-  if (detail === undefined || passing.has(answer.status)) return null;
-  // A request that was taken back is completed too (K).
+  if (detail === undefined || temporaryStatuses.has(answer.status)) return null;
+  // A canceled request completes with 499 (K).
   if (answer.status === 499) return { ...before, state: "cancelled", next: null };
   const item = objectOf(arrayOf(detail)[0]);
   const error = taskError(item["type"] ?? `upstream_${answer.status}`, textOf(detail) ?? item["msg"]);
   return { ...before, state: "failed", error, next: null };
 }
 
-/** Statuses of the account, of the way there and of the moment. 404 may come before the result is everywhere. */
-const passing: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 409, 425, 429, 502, 503, 504]);
+/** Account, network and temporary failures. 404 may come before the result is replicated. */
+const temporaryStatuses: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 409, 425, 429, 502, 503, 504]);
 
 function messageOf(error: unknown): unknown {
   return isObject(error) ? (error["message"] ?? error["msg"]) : error;

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { type Failure, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
 import { arrayOf, type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
-import { classifyByStatus, type RefusalReading, refusalObject } from "../classify-by-status.ts";
+import { classifyByStatus, type RefusalHints, refusalObject } from "../classify-by-status.ts";
 import type { AuthorizeOptions, BadAnswer, OutboundDraft } from "../kind.ts";
 import { settingText } from "../settings.ts";
 import type { CreateInput, GoodAnswer, VideoAdapter } from "../video-adapter.ts";
@@ -10,10 +10,9 @@ import { type Material, materialOf, refuseReferences, withoutDataPrefix } from "
 import { plainRoot, present, refuseRatio, refuseSeed, refuseSound, unsupported, videoDraft } from "./requests.ts";
 
 /**
- * Kling (several independent clients agree; K = general knowledge; the vendor's own pages were not read). A task is asked
- * about below the path that made it, so our name for it is `<path>/<task id>`; which path it was also stands in the
- * reference that we give along, for callbacks. Lists go by path too and are not looked through: a task whose answer was
- * lost is held. Results are kept 30 days.
+ * Kling (several independent clients agree; K = general knowledge). A task's URL is below the path that created it, so our
+ * upstream id is `<path>/<task id>`; the client reference has the path, too, for callbacks. Lists are per path and not
+ * searched. Results are kept 30 days.
  */
 export const klingVideo: VideoAdapter = {
   capabilities,
@@ -23,7 +22,7 @@ export const klingVideo: VideoAdapter = {
   readCreated: (answer, sent) => {
     const data = dataOf(createdObject(answer), answer);
     const { upstreamId } = createdId(data["task_id"]);
-    const path = pathIn(sent?.url ?? "") ?? markedPath(data) ?? "text2video";
+    const path = pathIn(sent?.url ?? "") ?? pathFromReference(data) ?? "text2video";
     return { upstreamId: `${path}/${upstreamId}` };
   },
   noTask: "text2video/0",
@@ -35,17 +34,17 @@ export const klingVideo: VideoAdapter = {
     const data = dataOf(answerObject(answer), answer);
     const { url, duration } = objectOf(arrayOf(objectOf(data["task_result"])["videos"])[0]);
     return taskState(words, {
-      word: data["task_status"],
+      status: data["task_status"],
       video: url,
       seconds: duration,
       error: [null, data["task_status_msg"]],
-      made: { rawUsage: rawUsageOf({ duration }) },
+      onSuccess: { rawUsage: rawUsageOf({ duration }) },
     });
   },
   readCallback: (body) => {
     try {
       const data = createdObject({ status: 200, headers: new Headers(), body });
-      const path = markedPath(data);
+      const path = pathFromReference(data);
       return path === null ? null : { upstreamId: `${path}/${createdId(data["task_id"]).upstreamId}` };
     } catch {
       return null;
@@ -60,7 +59,6 @@ function capabilities(upstreamModel: string): VideoCapabilities {
   return {
     ...unknownCapabilities,
     ratios: ["16:9", "9:16", "1:1"],
-    // What the modes std and pro make (K).
     resolutions: ["720p", "1080p"],
     durations: third ? [] : [5, 10],
     durationMin: third ? 3 : null,
@@ -70,7 +68,7 @@ function capabilities(upstreamModel: string): VideoCapabilities {
   };
 }
 
-/** Sound came with 2.6 (K). */
+/** Audio starts with 2.6 (K). */
 function isSilent(upstreamModel: string): boolean {
   return /kling-v(1|2-[0-5])/.test(upstreamModel);
 }
@@ -79,7 +77,7 @@ function createDraft({ provider, upstreamModel, turn, taskId, callbackUrl }: Cre
   refuseSeed(turn);
   if (isSilent(upstreamModel)) refuseSound(turn);
   const material = materialOf(turn);
-  const { path, members } = wayOf(turn, material);
+  const { path, members } = endpointFor(turn, material);
   const json = {
     ...turn.more,
     ...present({
@@ -97,7 +95,7 @@ function createDraft({ provider, upstreamModel, turn, taskId, callbackUrl }: Cre
   return videoDraft(provider, `${plainRoot(provider)}/v1/videos/${path}`, { json });
 }
 
-function wayOf(
+function endpointFor(
   turn: VideoTurn,
   { first, last, images, videos, audios }: Material,
 ): { path: string; members: JsonObject } {
@@ -105,7 +103,7 @@ function wayOf(
   const shape = { aspect_ratio: turn.ratio };
   if (images.length > 0) {
     if (first !== null || last !== null) {
-      throw unsupported("references", "This model takes either references or frames.");
+      throw unsupported("references", "This model supports either references or frames, not both.");
     }
     const list = images.map((image) => ({ image: withoutDataPrefix(image) })); // image_list: K
     return { path: "multi-image2video", members: { ...shape, image_list: list } };
@@ -123,20 +121,17 @@ function wayOf(
 
 function modeOf({ resolution }: VideoTurn, upstreamModel: string): string | null {
   if (resolution === null) return null;
-  // The master models have one mode, and that makes 1080p (K).
+  // Master models have one mode, which makes 1080p (K).
   if (upstreamModel.includes("master") && resolution === "1080p") return null;
   if (!upstreamModel.includes("master") && resolution === "720p") return "std";
   if (resolution === "1080p") return "pro";
   throw unsupported("resolution", "This model makes 720p and 1080p; a master model 1080p only.");
 }
 
-/**
- * The envelope's data. Throws Failure when its code is a refusal: the vendor gives some of those with a 2xx. Codes of
- * Kling's own trouble (5xxx) are no refusal: the task may have been made.
- */
+/** Throws Failure for a refusal inside a 2xx. After an internal error (5xxx) the task may exist. */
 function dataOf(envelope: JsonObject, answer: GoodAnswer): JsonObject {
   const code = numberOf(envelope["code"]);
-  if (code !== null && code !== 0) throw refusalInside(answer, statusOf(code), readingOf(code));
+  if (code !== null && code !== 0) throw refusalInside(answer, statusForCode(code), hintsOf(code));
   return objectOf(envelope["data"]);
 }
 
@@ -144,18 +139,15 @@ function pathIn(url: string): string | null {
   return /\/v1\/videos\/([a-z0-9-]+)$/.exec(url)?.[1] ?? null;
 }
 
-function markedPath(data: JsonObject): string | null {
+function pathFromReference(data: JsonObject): string | null {
   const mark = textOf(objectOf(data["task_info"])["external_task_id"]) ?? textOf(data["external_task_id"]) ?? "";
   return /\.([a-z0-9-]+)$/.exec(mark)?.[1] ?? null;
 }
 
-/** `succeed` has no "ed". */
+/** Kling writes `succeed`. */
 const words = { submitted: "queued", processing: "running", succeed: "succeeded", failed: "failed" } as const;
 
-/**
- * A token of half an hour (RFC 7519, HS256), signed with the account's secret key and issued by
- * `settings.access_key`. An account without one has a plain key instead (newer ones; general knowledge).
- */
+/** A JWT for half an hour (RFC 7519, HS256), issued by `settings.access_key`. Accounts without one have a plain key (general knowledge). */
 export function authorizeKling({ provider, headers }: OutboundDraft, { now }: AuthorizeOptions): void {
   const secret = provider.secret?.reveal();
   if (secret === undefined) return;
@@ -163,18 +155,18 @@ export function authorizeKling({ provider, headers }: OutboundDraft, { now }: Au
   headers["authorization"] = `Bearer ${accessKey === null ? secret : signedToken(accessKey, secret, now)}`;
 }
 
-/** A bad answer of Kling: `{"code","message"}` with a number, whose thousands say what it is about. */
+/** Refusals are `{"code","message"}`; the thousands of the code group them. */
 export function classifyKling(answer: BadAnswer): Failure {
   const code = numberOf(refusalObject(answer.body)["code"]);
-  return code === null ? classifyByStatus(answer) : classifyByStatus(answer, readingOf(code));
+  return code === null ? classifyByStatus(answer) : classifyByStatus(answer, hintsOf(code));
 }
 
-function readingOf(code: number): RefusalReading {
+function hintsOf(code: number): RefusalHints {
   if ((code >= 1_000 && code <= 1_004) || code === 1_103) return { account: "credential" };
   return { account: code >= 1_100 && code <= 1_102 ? "credit" : null };
 }
 
-function statusOf(code: number): number {
+function statusForCode(code: number): number {
   if (code >= 1_000 && code <= 1_004) return 401;
   if (code >= 1_200 && code <= 1_301) return 400;
   if (code >= 1_302 && code <= 1_304) return 429;

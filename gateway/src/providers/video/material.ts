@@ -9,13 +9,13 @@ export interface Material {
   readonly audios: readonly string[];
 }
 
-/**
- * A turn's material by what it is for. Throws Failure unsupported_by_model for what only Ark reads: a `content` array,
- * and references into an asset library.
- */
+/** Material by its role. Throws Failure unsupported_by_model for a `content` array or library assets, which only Ark supports. */
 export function materialOf({ content, material }: VideoTurn): Material {
   if (content !== null) {
-    throw unsupported("content", "This model reads no `content` array: use prompt, image, last_frame and references.");
+    throw unsupported(
+      "content",
+      "This model does not support a `content` array: use prompt, image, last_frame and references.",
+    );
   }
   const foreign = material.find(({ url }) => /^asset:\/\//i.test(url));
   if (foreign !== undefined) throw unsupported(paramOf(foreign), "This model's upstream has no asset library.");
@@ -30,21 +30,20 @@ export function materialOf({ content, material }: VideoTurn): Material {
   };
 }
 
-/** For models that take no references, or none of some type. */
 export function refuseReferences(references: readonly string[], what: string): void {
-  if (references.length > 0) throw unsupported("references", `This model takes no ${what}.`);
+  if (references.length > 0) throw unsupported("references", `This model does not support ${what}.`);
 }
 
 export function refuseLastFrame({ last }: Material): void {
-  if (last !== null) throw unsupported("last_frame", "This model takes no last frame.");
+  if (last !== null) throw unsupported("last_frame", "This model does not support a last frame.");
 }
 
 function frame(material: readonly VideoMaterial[], role: "first_frame" | "last_frame"): string | null {
   const frames = material.filter((one) => one.role === role);
   const one = frames[0];
   if (one === undefined) return null;
-  if (frames.length > 1) throw unsupported(paramOf(one), `There can be one ${role.replace("_", " ")} only.`);
-  if (one.type !== "image") throw unsupported(paramOf(one), `A ${role.replace("_", " ")} is an image.`);
+  if (frames.length > 1) throw unsupported(paramOf(one), `Only one ${role.replace("_", " ")} is supported.`);
+  if (one.type !== "image") throw unsupported(paramOf(one), `A ${role.replace("_", " ")} must be an image.`);
   return one.url;
 }
 
@@ -52,7 +51,7 @@ function paramOf({ role }: VideoMaterial): string {
   return role === "reference" ? "references" : role === "first_frame" ? "image" : "last_frame";
 }
 
-/** What a `data:` URI holds as base64; null for an address, and for data in another form (RFC 2397). */
+/** null for URLs, and for data that is not base64 (RFC 2397). */
 export function readDataUri(url: string): { readonly contentType: string; readonly base64: string } | null {
   const comma = url.indexOf(",");
   if (comma === -1 || !/^data:/i.test(url.slice(0, 5))) return null;
@@ -61,7 +60,7 @@ export function readDataUri(url: string): { readonly contentType: string; readon
   return { contentType: contentType.toLowerCase() || "application/octet-stream", base64: url.slice(comma + 1) };
 }
 
-/** For vendors that take an address or bare base64, and refuse the prefix. */
+/** For vendors that accept URLs or bare base64. */
 export function withoutDataPrefix(url: string): string {
   return readDataUri(url)?.base64 ?? url;
 }

@@ -14,7 +14,7 @@ import {
   answerObject,
   createdId,
   createdObject,
-  noAnswer,
+  invalidAnswer,
   refusalInside,
   stateIn,
   taskError,
@@ -34,13 +34,13 @@ import {
 } from "./requests.ts";
 
 /**
- * Hailuo (V = vendor's OpenAPI, K = general knowledge, U = unverified). v1 (V) takes two looks: the task names a file,
- * the file its address, which lives about an hour (K). v2, for H3 and Hailuo-03, is V for its looks and U for its
- * creation. No callback is asked for: the vendor first wants a challenge sent back (K). HTTP is 200 for refusals too.
+ * Hailuo (V = vendor's OpenAPI, K = general knowledge, U = unverified). v1 (V) needs a second request for the file's URL,
+ * which is valid for an hour (K). v2, for H3 and Hailuo-03, is V for polls and U for creation. No callbacks: they need a
+ * challenge first (K). Refusals have status 200.
  */
 export const minimaxVideo: VideoAdapter = {
   capabilities: (upstreamModel): VideoCapabilities => {
-    if (isSecond(upstreamModel)) return { ...unknownCapabilities, durationMin: 4, durationMax: 15 };
+    if (isV2(upstreamModel)) return { ...unknownCapabilities, durationMin: 4, durationMax: 15 };
     if (!/hailuo|[TIS]2V-/i.test(upstreamModel)) return { ...unknownCapabilities, audio: false, seed: false };
     return {
       ...unknownCapabilities,
@@ -54,32 +54,32 @@ export const minimaxVideo: VideoAdapter = {
   create: createDraft,
   readCreated: (answer) => {
     const created = createdObject(answer);
-    refuseIn(created, answer);
+    throwRefusal(created, answer);
     return createdId(created["task_id"] ?? objectOf(created["task"])["id"]);
   },
   poll: (provider, upstreamModel, upstreamId) => {
     const id = encodeURIComponent(upstreamId);
-    const path = isSecond(upstreamModel) ? `video_generation/${id}` : `video_generation?task_id=${id}`;
-    return videoDraft(provider, `${rootFor(provider, upstreamModel)}/query/${path}`);
+    const path = isV2(upstreamModel) ? `video_generation/${id}` : `video_generation?task_id=${id}`;
+    return videoDraft(provider, `${versionedRoot(provider, upstreamModel)}/query/${path}`);
   },
   readState,
   readNext: (answer, before) => {
     const retrieved = answerObject(answer);
-    refuseIn(retrieved, answer);
+    throwRefusal(retrieved, answer);
     const videoUrl = webUrl(objectOf(retrieved["file"])["download_url"]);
-    if (videoUrl === null) throw noAnswer();
+    if (videoUrl === null) throw invalidAnswer();
     return { ...before, state: "succeeded", videoUrl, next: null };
   },
   keepsSeconds: 3_600,
-  // The shorter of the two lengths that the first version makes (K).
+  // The shorter of the two lengths of v1 (K).
   usualSeconds: 6,
 };
 
 function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDraft {
-  const second = isSecond(upstreamModel);
+  const v2 = isV2(upstreamModel);
   const material = materialOf(turn);
   refuseReferences([...material.videos, ...material.audios], "videos or sounds as references");
-  if (!second) refuseWhatFirstLacks(turn, material);
+  if (!v2) refuseV2Fields(turn, material);
   const json = {
     ...turn.more,
     ...present({
@@ -91,65 +91,65 @@ function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDr
       first_frame_image: material.first,
       last_frame_image: material.last,
       subject_reference: material.images.length === 0 ? null : [{ type: "character", image: material.images }],
-      // Of v2 only the looks are confirmed: what v1 lacks goes under the names that other vendors share (U).
-      ...(second ? { ratio: turn.ratio, seed: seedOf(turn), audio: turn.audio } : {}),
+      // v2 is unconfirmed: fields that v1 lacks use the common names (U).
+      ...(v2 ? { ratio: turn.ratio, seed: seedOf(turn), audio: turn.audio } : {}),
     }),
   };
-  return videoDraft(provider, `${rootFor(provider, upstreamModel)}/video_generation`, { json });
+  return videoDraft(provider, `${versionedRoot(provider, upstreamModel)}/video_generation`, { json });
 }
 
-function refuseWhatFirstLacks(turn: VideoTurn, { first, last, images }: Material): void {
+function refuseV2Fields(turn: VideoTurn, { first, last, images }: Material): void {
   refuseSeed(turn);
   refuseSound(turn);
   if (first !== null || last !== null) refuseRatio(turn);
   else if (turn.ratio !== null && turn.ratio !== "16:9") {
-    throw unsupported("ratio", "This model makes 16:9 from text; a picture gives its own shape.");
+    throw unsupported("ratio", "This model makes 16:9 from text; a picture sets its own ratio.");
   }
-  if (images.length > 1) throw unsupported("references", "This model takes one picture as a reference.");
+  if (images.length > 1) throw unsupported("references", "This model supports one reference picture.");
 }
 
-function isSecond(upstreamModel: string): boolean {
+function isV2(upstreamModel: string): boolean {
   return /MiniMax-H[3-9]|Hailuo-0[3-9]/i.test(upstreamModel);
 }
 
-function rootFor(provider: Provider, upstreamModel: string): string {
+function versionedRoot(provider: Provider, upstreamModel: string): string {
   const root = plainRoot(provider);
-  return isSecond(upstreamModel) ? root.replace(/\/v1$/, "/v2") : root;
+  return isV2(upstreamModel) ? root.replace(/\/v1$/, "/v2") : root;
 }
 
 function readState(answer: GoodAnswer, provider: Provider): VideoState {
-  const told = answerObject(answer);
-  const task = isObject(told["task"]) ? told["task"] : told;
+  const shown = answerObject(answer);
+  const task = isObject(shown["task"]) ? shown["task"] : shown;
   const word = textOf(task["status"]);
   const state = stateIn(words, word?.toLowerCase());
-  if (state === "failed") return videoState({ state, error: failureOf(told, task) });
-  refuseIn(told, answer);
-  if (word === null) throw noAnswer();
+  if (state === "failed") return videoState({ state, error: failureOf(shown, task) });
+  throwRefusal(shown, answer);
+  if (word === null) throw invalidAnswer();
   if (state !== "succeeded") return videoState({ state });
   const videoUrl = webUrl(objectOf(task["content"])["url"]);
   if (videoUrl !== null) return videoState({ state, videoUrl });
   const fileId = textOf(task["file_id"]) ?? numberOf(task["file_id"])?.toString() ?? "";
-  if (fileId === "") throw noAnswer();
+  if (fileId === "") throw invalidAnswer();
   const url = `${plainRoot(provider)}/files/retrieve?file_id=${encodeURIComponent(fileId)}`;
   return videoState({ state: "running", next: videoDraft(provider, url) });
 }
 
-function failureOf(told: JsonObject, task: JsonObject): ReturnType<typeof taskError> {
+function failureOf(shown: JsonObject, task: JsonObject): ReturnType<typeof taskError> {
   const error = objectOf(task["error"]);
-  const base = objectOf(told["base_resp"]);
+  const base = objectOf(shown["base_resp"]);
   const code = numberOf(base["status_code"]);
   if (code === null || code === 0) return taskError(error["code"], error["message"]);
   return taskError(code, base["status_msg"]);
 }
 
-/** Throws Failure when `base_resp` refuses, judged as the status would be that it stands for. */
-function refuseIn(told: JsonObject, answer: GoodAnswer): void {
-  const code = numberOf(objectOf(told["base_resp"])["status_code"]);
+/** Throws Failure for a refusal in `base_resp`. */
+function throwRefusal(shown: JsonObject, answer: GoodAnswer): void {
+  const code = numberOf(objectOf(shown["base_resp"])["status_code"]);
   if (code === null || code === 0) return;
-  throw refusalInside(answer, minimaxStatus(code) ?? 500, { spent: code === minimaxPlanUsedUp });
+  throw refusalInside(answer, minimaxStatus(code) ?? 500, { quotaExhausted: code === minimaxPlanUsedUp });
 }
 
-/** Of both versions, in lower case; queued, running and cancelled of v2 are U. */
+/** Both versions, in lowercase; queued, running and cancelled of v2 are U. */
 const words = {
   preparing: "queued",
   queueing: "queued",

@@ -2,24 +2,24 @@ import type { Provider } from "#core/index.ts";
 import { isObject, type JsonObject } from "#protocols/index.ts";
 import { passesMember } from "../settings.ts";
 
-/** A member of a vendor's own by which the price of a video is decided past what was asked of us. */
+/** A vendor's field that changes the price of a video. */
 interface PaidMember {
-  /** Our own field that says it, and is priced; null: there is none. */
+  /** Our priced field for it; null: none. */
   readonly instead: "duration" | "resolution" | "audio" | null;
-  /** Values that cost no more than none at all. */
+  /** Values without an extra charge. */
   readonly takes: readonly unknown[];
 }
 
-/** By name, in lower case and without dashes and underscores. */
+/** By lowercase name without dashes and underscores. */
 export type PaidMembers = Readonly<Record<string, PaidMember>>;
 
 export interface PaidMemberFound extends PaidMember {
-  /** Where it stands, such as parameters.sampleCount. */
+  /** Such as parameters.sampleCount. */
   readonly path: string;
   readonly value: unknown;
 }
 
-/** Those of a caller's own members that this account must not get: one video is asked for and priced by our fields. */
+/** The caller's vendor fields that would raise the price past our priced fields, unless the account allows them. */
 export function paidMembersIn(
   more: Readonly<JsonObject>,
   provider: Provider,
@@ -39,7 +39,6 @@ export function paidMembersIn(
   return found;
 }
 
-/** Objects in which vendors keep their options. */
 const holders: ReadonlySet<string> = new Set(["parameters", "input"]);
 
 const common: readonly (readonly [RegExp, PaidMember])[] = [

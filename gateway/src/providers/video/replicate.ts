@@ -4,8 +4,8 @@ import type { OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, VideoAdapter } from "../video-adapter.ts";
 import {
   answerObject,
-  calledBackIn,
-  createdIn,
+  callbackIdIn,
+  createdIdIn,
   goneBy404,
   listedTasks,
   rawUsageOf,
@@ -27,50 +27,50 @@ import {
 
 const prediction = taskDrafts(plainRoot, "/predictions");
 
-/** Files of API predictions are gone after an hour (K). */
+/** Files are deleted after an hour (K). */
 const keepsSeconds = 3_600;
 
 /**
- * Replicate (replicate@1.4.0; K = general knowledge). A model is `owner/name`, or a version: 64 hexadecimal digits, alone
- * or behind `owner/name:`. The input's names are each model's own: ours are those that most video models share (K), and a
- * caller's own members stand beside them. What is paid for is machine time or the model's own unit, not told here.
+ * Replicate (replicate@1.4.0; K = general knowledge). A model is `owner/name`, or a version of 64 hexadecimal digits,
+ * optionally after `owner/name:`. The input has the model's own fields: ours use the most common names (K), next to the
+ * caller's own. The billed machine time is not reported.
  */
 export const replicateVideo: VideoAdapter = {
   capabilities: () => unknownCapabilities,
   create: createDraft,
-  readCreated: createdIn("id"),
+  readCreated: createdIdIn("id"),
   poll: prediction(),
   readState: (answer) => {
     const { status, output, error, metrics, started_at, completed_at } = answerObject(answer);
     const completedAt = timeOf(completed_at);
     return taskState(words, {
-      word: status,
+      status: status,
       video: videoIn(output),
       error: [null, isObject(error) ? error["message"] : error],
-      made: {
+      onSuccess: {
         expiresAt: completedAt === null ? null : Math.floor(completedAt / 1_000) + keepsSeconds,
         rawUsage: rawUsageOf(metrics),
       },
       always: { startedAt: timeOf(started_at) },
     });
   },
-  saysGone: goneBy404(({ status }) => status === 404),
+  reportsGone: goneBy404(({ status }) => status === 404),
   cancel: prediction("/cancel", { method: "POST" }),
   list: (provider) => videoDraft(provider, `${plainRoot(provider)}/predictions`),
   // Newest first, a hundred (K).
   readList: (answer) => listedTasks(answer, "results", ({ input }) => ({ prompt: objectOf(input)["prompt"] ?? null })),
-  readCallback: calledBackIn("id"),
+  readCallback: callbackIdIn("id"),
   keepsSeconds,
 };
 
 function createDraft({ provider, upstreamModel, turn, callbackUrl }: CreateInput): OutboundDraft {
   refuseWatermark(turn);
-  const { path, version } = placeOf(upstreamModel);
+  const { path, version } = endpointOf(upstreamModel);
   const json = present({
     version,
-    ...Object.fromEntries(Object.entries(turn.more).filter(([member]) => outside.has(member))),
+    ...Object.fromEntries(Object.entries(turn.more).filter(([member]) => topLevelFields.has(member))),
     input: {
-      ...membersFor(turn.more, "input", (member) => !outside.has(member)),
+      ...membersFor(turn.more, "input", (member) => !topLevelFields.has(member)),
       ...present({
         prompt: turn.prompt,
         aspect_ratio: turn.ratio,
@@ -87,10 +87,9 @@ function createDraft({ provider, upstreamModel, turn, callbackUrl }: CreateInput
   return videoDraft(provider, `${plainRoot(provider)}${path}`, { json });
 }
 
-/** What stands beside the input. */
-const outside: ReadonlySet<string> = new Set(["webhook", "webhook_events_filter", "stream"]);
+const topLevelFields: ReadonlySet<string> = new Set(["webhook", "webhook_events_filter", "stream"]);
 
-function placeOf(upstreamModel: string): { path: string; version: string | null } {
+function endpointOf(upstreamModel: string): { path: string; version: string | null } {
   const version = /^(?:[\w.-]+\/[\w.-]+:)?([0-9a-f]{64})$/.exec(upstreamModel)?.[1] ?? null;
   if (version !== null) return { path: "/predictions", version };
   const [owner = "", name = "", more] = upstreamModel.split("/");
@@ -100,7 +99,7 @@ function placeOf(upstreamModel: string): { path: string; version: string | null 
   return { path: `/models/${encodeURIComponent(owner)}/${encodeURIComponent(name)}/predictions`, version: null };
 }
 
-/** Frames have three pairs of names among the well-known models, references one (K). */
+/** Three naming schemes for frames, one for references (K). */
 function materialIn({ first, last, images, videos, audios }: Material, upstreamModel: string): JsonObject {
   const [firstName, lastName] = /kling|vidu/i.test(upstreamModel)
     ? ["start_image", "end_image"]
@@ -117,7 +116,7 @@ function materialIn({ first, last, images, videos, audios }: Material, upstreamM
   };
 }
 
-/** An address, a list of them, or an object that has one: what a model gives is its own affair. */
+/** The output is a URL, a list, or an object with one. */
 function videoIn(output: unknown): string | null {
   if (typeof output === "string") return webUrl(output);
   if (Array.isArray(output)) return firstOf(output);
@@ -133,7 +132,7 @@ function firstOf(values: readonly unknown[]): string | null {
   return null;
 }
 
-/** aborted: its deadline passed before it began. */
+/** aborted: not started before its deadline. */
 const words = {
   starting: "queued",
   processing: "running",

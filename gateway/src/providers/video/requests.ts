@@ -6,11 +6,9 @@ interface VideoRequest {
   /** Default: POST with a body, else GET. */
   readonly method?: OutboundDraft["method"];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Members that are undefined stay out. */
   readonly json?: object;
 }
 
-/** A request about a video, before its credential is put on it. */
 export function videoDraft(provider: Provider, url: string, request: VideoRequest = {}): OutboundDraft {
   const { json, method = json === undefined ? "GET" : "POST", headers } = request;
   const typed = json === undefined ? {} : { "content-type": "application/json" };
@@ -30,42 +28,42 @@ export function taskDrafts(rootOf: RootOf, path: string) {
 
 const encoder = new TextEncoder();
 
-/** What an account's paths stand below, without a slash at its end. */
+/** The root of a vendor's paths, without a trailing slash. */
 export type RootOf = (provider: Provider) => string;
 
 export const plainRoot: RootOf = ({ baseUrl }) => baseUrl.replace(/\/+$/, "");
 
-/** The host alone, for vendors whose video API stands beside the path that operators write for their chat. */
+/** The host only, for vendors with a video API outside the chat path of the base URL. */
 export const hostRoot: RootOf = ({ baseUrl }) => /^[a-z]+:\/\/[^/]+/.exec(baseUrl)?.[0] ?? baseUrl;
 
-/** The members that say something: those that are null or undefined must not take the place of a caller's own. */
+/** Removes null and undefined, which must not overwrite the caller's own fields. */
 export function present(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined));
 }
 
-/**
- * A caller's own members for a vendor whose options stand inside an object of the body: what the caller has put into
- * an object of that name stays there, and what it wrote beside it goes in too.
- */
+/** The caller's vendor fields for a nested object: those inside `name`, and those next to it that `beside` accepts. */
 export function membersFor(more: Readonly<JsonObject>, name: string, beside: (member: string) => boolean): JsonObject {
   const inside = more[name];
   const loose = Object.entries(more).filter(([member]) => member !== name && beside(member));
   return { ...Object.fromEntries(loose), ...(isObject(inside) ? inside : {}) };
 }
 
-/** What this upstream cannot do as it was asked; another one may. */
+/** Another upstream may support it. */
 export function unsupported(param: string, message: string): Failure {
   return new Failure("unsupported_by_model", message, { param, retry: "other" });
 }
 
-/** A seed that can be sent; undefined for none and for a negative one, which asks for chance and gets it unasked. */
+/** undefined for no seed and for a negative one, which means random. */
 export function seedOf({ seed }: VideoTurn): number | undefined {
   return seed === null || seed < 0 ? undefined : seed;
 }
 
 export function refuseSeed(turn: VideoTurn): void {
   if (seedOf(turn) !== undefined) {
-    throw unsupported("seed", "This model takes no `seed`: leave it out, or let it be negative for a random one.");
+    throw unsupported(
+      "seed",
+      "This model does not support `seed`. Omit it, or use a negative number for a random seed.",
+    );
   }
 }
 
@@ -73,7 +71,6 @@ export function refuseSound({ audio }: VideoTurn): void {
   if (audio === true) throw unsupported("audio", "This model makes silent videos.");
 }
 
-/** For models whose videos always have sound. */
 export function refuseSilence({ audio }: VideoTurn): void {
   if (audio === false) throw unsupported("audio", "This model's videos always have sound.");
 }
@@ -82,8 +79,8 @@ export function refuseWatermark({ watermark }: VideoTurn): void {
   if (watermark === true) throw unsupported("watermark", "This model puts no visible watermark on its videos.");
 }
 
-/** For models whose picture decides the shape of the video. */
+/** For models that take the shape from the picture. */
 export function refuseRatio({ ratio }: VideoTurn): void {
   if (ratio === null || ratio === "adaptive") return;
-  throw unsupported("ratio", "This model takes the shape of its video from the picture: leave `ratio` out.");
+  throw unsupported("ratio", "This model takes the ratio from the picture. Omit `ratio`.");
 }

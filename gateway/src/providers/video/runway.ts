@@ -2,7 +2,7 @@ import { unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#co
 import { arrayOf, isObject, type JsonObject } from "#protocols/index.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, VideoAdapter } from "../video-adapter.ts";
-import { answerObject, createdIn, goneBy404, rawUsageOf, taskState } from "./answers.ts";
+import { answerObject, createdIdIn, goneBy404, rawUsageOf, taskState } from "./answers.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
 import {
   plainRoot,
@@ -17,10 +17,7 @@ import {
 
 const task = taskDrafts(plainRoot, "/v1/tasks");
 
-/**
- * Runway (@runwayml/sdk@4.20.1; K = general knowledge). The shape is said in pixels. What is paid for are credits. Links
- * live one to two days.
- */
+/** Runway (@runwayml/sdk@4.20.1; K = general knowledge). Ratios are in pixels. It bills credits. Links are valid for one to two days. */
 export const runwayVideo: VideoAdapter = {
   capabilities: (upstreamModel): VideoCapabilities => ({
     ...unknownCapabilities,
@@ -28,20 +25,20 @@ export const runwayVideo: VideoAdapter = {
     seed: true,
   }),
   create: createDraft,
-  readCreated: createdIn("id"),
+  readCreated: createdIdIn("id"),
   poll: task(),
   readState: (answer) => {
     const { status, progress: share, output, failure, failureCode, cost } = answerObject(answer);
     const progress = typeof share === "number" && share >= 0 && share <= 1 ? Math.round(share * 100) : null;
     return taskState(words, {
-      word: status,
+      status: status,
       video: arrayOf(output)[0],
       error: [failureCode, failure],
       always: { progress, rawUsage: isObject(cost) ? rawUsageOf({ cost }) : null },
     });
   },
-  saysGone: goneBy404((refusal) => "error" in refusal),
-  // One call takes back a task that is open, and deletes one that is done.
+  reportsGone: goneBy404((refusal) => "error" in refusal),
+  // One call cancels an open task and deletes an ended one.
   cancel: task("", { method: "DELETE" }),
   remove: task("", { method: "DELETE" }),
   keepsSeconds: 86_400,
@@ -52,7 +49,7 @@ function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDr
   if (!makesSound(upstreamModel)) refuseSound(turn);
   const material = materialOf(turn);
   refuseReferences(material.audios, "sounds as references");
-  const { path, members } = wayOf(material);
+  const { path, members } = endpointFor(material);
   const json = {
     ...turn.more,
     ...present({
@@ -68,16 +65,17 @@ function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDr
   return videoDraft(provider, `${plainRoot(provider)}/v1/${path}`, { json });
 }
 
-/** Of the models offered there, Google's make sound (K). */
+/** Only Google's models have audio (K). */
 function makesSound(upstreamModel: string): boolean {
   return upstreamModel.startsWith("veo3");
 }
 
-function wayOf({ first, last, images, videos }: Material): { path: string; members: JsonObject } {
-  if (videos.length > 1) throw unsupported("references", "This model takes one video as a reference.");
+function endpointFor({ first, last, images, videos }: Material): { path: string; members: JsonObject } {
+  if (videos.length > 1) throw unsupported("references", "This model supports one reference video.");
   const video = videos[0];
   if (video !== undefined) {
-    if (first !== null || last !== null) throw unsupported("image", "This model takes either a video or frames.");
+    if (first !== null || last !== null)
+      throw unsupported("image", "This model supports either a video or frames, not both.");
     const references = images.map((uri) => ({ type: "image", uri }));
     return { path: "video_to_video", members: { videoUri: video, ...(images.length === 0 ? {} : { references }) } };
   }
@@ -90,7 +88,7 @@ function wayOf({ first, last, images, videos }: Material): { path: string; membe
   return { path: "image_to_video", members: { promptImage: last === null ? first : promptImage } };
 }
 
-/** A ratio in pixels is the vendor's own and passes. */
+/** Accepts the vendor's ratios in pixels. */
 function pixelsOf({ ratio, resolution }: VideoTurn): string | null {
   if (ratio === null && resolution === null) return null;
   if (ratio !== null && /^\d{3,4}:\d{3,4}$/.test(ratio)) return ratio;
@@ -102,7 +100,7 @@ function pixelsOf({ ratio, resolution }: VideoTurn): string | null {
   );
 }
 
-/** What the vendor's own refusal of another ratio lists for its gen4 models; 1080p is of the others (M). */
+/** From the vendor's own refusals for gen4 models; 1080p is for others (M). */
 const shapes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "720p": {
     "16:9": "1280:720",
@@ -115,7 +113,7 @@ const shapes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "1080p": { "16:9": "1920:1080", "9:16": "1080:1920" },
 };
 
-/** THROTTLED: taken, and waiting for the account's own concurrency. */
+/** THROTTLED: queued by the account's concurrency limit. */
 const words = {
   PENDING: "queued",
   THROTTLED: "queued",

@@ -5,12 +5,12 @@ import type { CreateInput, VideoAdapter, VideoState } from "../video-adapter.ts"
 import { type FormField, writeForm } from "../write-form.ts";
 import {
   answerObject,
-  createdIn,
-  elsewhere,
+  createdIdIn,
+  foreignUrl,
   goneBy404,
   hasErrorObject,
+  invalidAnswer,
   listedTasks,
-  noAnswer,
   rawUsageOf,
   taskState,
 } from "./answers.ts";
@@ -26,23 +26,23 @@ import {
 } from "./requests.ts";
 
 /**
- * OpenAI's videos (openai@6.49.0; U = unverified), which Azure has taken over at its v1 surface (K: general knowledge).
- * There is no cancelling. The bytes stand behind the credential and go with `expires_at`.
+ * OpenAI's videos (openai@6.49.0; U = unverified), also at Azure's v1 API (K: general knowledge). No cancellation. The
+ * bytes need the credential and expire at `expires_at`.
  */
 export function soraVideo(rootOf: RootOf): VideoAdapter {
   const video = taskDrafts(rootOf, "/videos");
   return {
     capabilities,
     create: (input) => createDraft(input, `${rootOf(input.provider)}/videos`),
-    readCreated: createdIn("id"),
+    readCreated: createdIdIn("id"),
     poll: video(),
     readState: (answer, provider) => {
       const shown = answerObject(answer);
       const id = textOf(shown["id"]);
-      if (id === null) throw noAnswer();
+      if (id === null) throw invalidAnswer();
       return stateOf(shown, `${rootOf(provider)}/videos/${encodeURIComponent(id)}/content`);
     },
-    saysGone: goneBy404(hasErrorObject),
+    reportsGone: goneBy404(hasErrorObject),
     remove: video("", { method: "DELETE" }),
     list: (provider) => videoDraft(provider, `${rootOf(provider)}/videos?limit=100&order=desc`),
     readList: (answer) => listedTasks(answer, "data"),
@@ -53,7 +53,7 @@ export function soraVideo(rootOf: RootOf): VideoAdapter {
 }
 
 function fileDraft(provider: Provider, url: string, root: string): OutboundDraft {
-  if (!url.startsWith(`${root}/videos/`)) throw elsewhere();
+  if (!url.startsWith(`${root}/videos/`)) throw foreignUrl();
   return videoDraft(provider, url, { headers: { accept: "*/*" } });
 }
 
@@ -69,17 +69,17 @@ const sora: VideoCapabilities = {
   seed: false,
 };
 
-/** An Azure deployment may have any name: of that nothing is known. */
+/** Azure deployments may have any name: unknown capabilities. */
 function capabilities(upstreamModel: string): VideoCapabilities {
   if (!upstreamModel.includes("sora-2")) return { ...unknownCapabilities, seed: false, lastFrame: false };
-  // 1792x1024 and 1024x1792 are the larger model's; in our words 7:4 with 1024p.
+  // The larger model also has 1792x1024 and 1024x1792: 7:4 with 1024p.
   if (!upstreamModel.includes("pro")) return sora;
   return { ...sora, ratios: ["16:9", "9:16", "7:4", "4:7"], resolutions: ["720p", "1024p"] };
 }
 
 function createDraft({ provider, upstreamModel, turn, taskId }: CreateInput, url: string): OutboundDraft {
   if (turn.remixOf !== undefined) {
-    // Only the words are new: the vendor keeps model, length and size.
+    // The vendor keeps model, length and size.
     const json = { ...turn.more, prompt: turn.prompt };
     return videoDraft(provider, `${url}/${encodeURIComponent(turn.remixOf)}/remix`, { json });
   }
@@ -98,7 +98,7 @@ function createDraft({ provider, upstreamModel, turn, taskId }: CreateInput, url
   };
   const inline = material.first === null ? null : readDataUri(material.first);
   if (material.first !== null && inline === null) {
-    // A picture by its address goes in JSON, which the vendor takes in practice (U).
+    // The vendor accepts image URLs in JSON (U).
     const json = { ...members, input_reference: { image_url: material.first } };
     return videoDraft(provider, url, { json });
   }
@@ -130,13 +130,13 @@ function stateOf(video: JsonObject, videoUrl: string): VideoState {
   const error = objectOf(video["error"]);
   const progress = numberOf(video["progress"]);
   return taskState(words, {
-    word: video["status"],
+    status: video["status"],
     video: videoUrl,
-    // It was made here from the account's own address.
+    // Built here from the account's base URL.
     addressOf: () => videoUrl,
     seconds,
     error: [error["code"], error["message"]],
-    made: { expiresAt: numberOf(video["expires_at"]), rawUsage: rawUsageOf({ seconds, size }) },
+    onSuccess: { expiresAt: numberOf(video["expires_at"]), rawUsage: rawUsageOf({ seconds, size }) },
     always: { progress: progress === null ? null : Math.min(100, Math.max(0, Math.round(progress))) },
   });
 }
@@ -146,7 +146,7 @@ const words = {
   in_progress: "running",
   completed: "succeeded",
   failed: "failed",
-  // Azure's earlier words (K).
+  // Azure's earlier names (K).
   preprocessing: "running",
   running: "running",
   processing: "running",

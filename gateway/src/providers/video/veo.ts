@@ -6,9 +6,9 @@ import {
   answerObject,
   createdId,
   createdObject,
-  elsewhere,
+  foreignUrl,
   goneBy404,
-  noAnswer,
+  invalidAnswer,
   taskError,
   videoState,
   webUrl,
@@ -27,8 +27,8 @@ import {
   videoDraft,
 } from "./requests.ts";
 
-/** What both APIs have in common. The longest that its models make (K) is eight seconds. */
-const both = {
+/** Shared by both APIs. The longest video is eight seconds (K). */
+const sharedMethods = {
   readCreated: readVeoName,
   readState: (answer: GoodAnswer) => stateOf(answerObject(answer)),
   saysGone: goneBy404((refusal) => objectOf(refusal["error"])["status"] === "NOT_FOUND"),
@@ -37,12 +37,12 @@ const both = {
 } as const;
 
 /**
- * Veo by the Gemini API (Google's SDK; K = general knowledge). Seed and sound are Vertex' alone. There is no state before
- * `done`, and no cancelling (K). A download needs the key and is redirected; files are kept two days (K).
+ * Veo by the Gemini API (Google's SDK; K = general knowledge). No seed, audio switch, state before `done` or cancellation
+ * (K). Downloads need the key and redirect; files are kept two days (K).
  */
 export function veoVideo(rootOf: RootOf): VideoAdapter {
   return {
-    ...both,
+    ...sharedMethods,
     capabilities: (upstreamModel) => ({ ...veoCapabilities(upstreamModel), seed: false }),
     create: ({ provider, upstreamModel, turn }) => {
       refuseSeed(turn);
@@ -53,10 +53,10 @@ export function veoVideo(rootOf: RootOf): VideoAdapter {
     },
     noTask: "models/veo/operations/0",
     poll: (provider, _, upstreamId) => videoDraft(provider, `${rootOf(provider)}/${upstreamId}`),
-    // The key goes where the account's key belongs, whatever host an answer names: only the file's name is taken.
+    // Uses only the file's name, so that the key goes to the account's base URL.
     content: (provider, url) => {
       const [, file] = /^https?:\/\/[^/]+\/.*?(files\/[\w-][\w.-]*:download)\?alt=media$/.exec(url) ?? [];
-      if (file === undefined) throw elsewhere();
+      if (file === undefined) throw foreignUrl();
       return videoDraft(provider, `${rootOf(provider)}/${file}?alt=media`, { headers: { accept: "*/*" } });
     },
     keepsSeconds: 172_800,
@@ -64,12 +64,12 @@ export function veoVideo(rootOf: RootOf): VideoAdapter {
 }
 
 /**
- * Veo on Google Cloud. Without a bucket (`settings.storage_uri`, `gs://…`) the whole video would come inside each answer
- * to a poll, as base64; so one is asked for. The bytes are read from it with the account's token.
+ * Veo on Google Cloud. Requires a bucket (`settings.storage_uri`, `gs://…`), because otherwise every poll returns the whole
+ * video as base64.
  */
 export function veoOnVertex(rootOf: RootOf): VideoAdapter {
   return {
-    ...both,
+    ...sharedMethods,
     capabilities: (upstreamModel) => ({ ...veoCapabilities(upstreamModel), seed: true }),
     create: ({ provider, upstreamModel, turn }) => {
       const storageUri = settingText(provider, "storage_uri");
@@ -77,14 +77,14 @@ export function veoOnVertex(rootOf: RootOf): VideoAdapter {
         throw unsupported("model", "The provider needs settings.storage_uri, a bucket for its videos.");
       }
       if (isSilent(upstreamModel)) refuseSound(turn);
-      const also = {
+      const extra = {
         seed: seedOf(turn),
-        // Veo 2 does not know the member (K).
+        // Veo 2 has no such field (K).
         generateAudio: isSilent(upstreamModel) ? undefined : (turn.audio ?? undefined),
         storageUri,
       };
       const url = `${modelUrl(rootOf(provider), upstreamModel)}:predictLongRunning`;
-      return videoDraft(provider, url, { json: veoBody(turn, also) });
+      return videoDraft(provider, url, { json: veoBody(turn, extra) });
     },
     poll: (provider, upstreamModel, upstreamId) => {
       const url = `${modelUrl(rootOf(provider), upstreamModel)}:fetchPredictOperation`;
@@ -92,7 +92,7 @@ export function veoOnVertex(rootOf: RootOf): VideoAdapter {
     },
     content: (provider, url) => {
       const [, bucket = "", object = ""] = /^gs:\/\/([^/]+)\/(.+)$/.exec(url) ?? [];
-      if (bucket === "") throw elsewhere();
+      if (bucket === "") throw foreignUrl();
       const path = `b/${encodeURIComponent(bucket)}/o/${encodeURIComponent(object)}`;
       const stored = `https://storage.googleapis.com/storage/v1/${path}?alt=media`;
       return videoDraft(provider, stored, { headers: { accept: "*/*" } });
@@ -104,7 +104,7 @@ function modelUrl(root: string, upstreamModel: string): string {
   return `${root}/publishers/google/models/${encodeURIComponent(upstreamModel)}`;
 }
 
-/** 1080p wants eight seconds on Veo 3 (K), which is left to the vendor to say. */
+/** 1080p needs eight seconds on Veo 3 (K); the vendor checks that. */
 function veoCapabilities(upstreamModel: string): VideoCapabilities {
   if (!upstreamModel.includes("veo-")) return unknownCapabilities;
   const silent = isSilent(upstreamModel);
@@ -118,13 +118,13 @@ function veoCapabilities(upstreamModel: string): VideoCapabilities {
   };
 }
 
-/** Sound came with Veo 3 (K). */
+/** Audio starts with Veo 3 (K). */
 function isSilent(upstreamModel: string): boolean {
   return /veo-2/.test(upstreamModel);
 }
 
-/** What goes beside it in `parameters` is the caller's own first, then ours. */
-function veoBody(turn: VideoTurn, also: JsonObject): object {
+/** Our fields override the caller's own. */
+function veoBody(turn: VideoTurn, extra: JsonObject): object {
   refuseWatermark(turn);
   const material = materialOf(turn);
   refuseReferences([...material.videos, ...material.audios], "videos or sounds as references");
@@ -133,7 +133,7 @@ function veoBody(turn: VideoTurn, also: JsonObject): object {
     aspectRatio: turn.ratio,
     resolution: turn.resolution,
     durationSeconds: turn.durationSeconds,
-    ...also,
+    ...extra,
   });
   return {
     instances: [{ ...own, ...(turn.prompt === null ? {} : { prompt: turn.prompt }), ...pictures(material) }],
@@ -153,38 +153,38 @@ function pictures({ first, last, images }: Material): object {
 
 function picture(url: string, param: string): object {
   const inline = readDataUri(url);
-  if (inline === null) throw unsupported(param, "This model takes pictures as `data:` URIs in base64 only.");
+  if (inline === null) throw unsupported(param, "This model supports pictures only as base64 `data:` URIs.");
   return { bytesBase64Encoded: inline.base64, mimeType: inline.contentType };
 }
 
-/** An operation's name is a path of its own; it is held to the form that keeps it below the API. */
+/** The operation's name is a path, validated to stay below the API. */
 function readVeoName(answer: GoodAnswer): { readonly upstreamId: string } {
   const { name } = createdObject(answer);
   return createdId(typeof name === "string" && /^[\w][\w.:@/-]*\/operations\/[\w.-]+$/.test(name) ? name : null);
 }
 
-/** `done` comes with a video, with an error, or with everything filtered out; the last is no success (both APIs). */
+/** `done` has a video, an error, or only filtered videos, which is a failure (both APIs). */
 function stateOf(operation: JsonObject): VideoState {
-  if (textOf(operation["name"]) === null) throw noAnswer();
+  if (textOf(operation["name"]) === null) throw invalidAnswer();
   if (operation["done"] !== true) return videoState({ state: "running" });
   if (isObject(operation["error"])) {
     const { code, message } = operation["error"];
     return videoState({ state: "failed", error: taskError(code, message) });
   }
   const response = objectOf(operation["response"]);
-  const said = isObject(response["generateVideoResponse"]) ? response["generateVideoResponse"] : response;
-  const videoUrl = videoOf(said);
+  const result = isObject(response["generateVideoResponse"]) ? response["generateVideoResponse"] : response;
+  const videoUrl = videoOf(result);
   if (videoUrl !== null) return videoState({ state: "succeeded", videoUrl });
-  const filtered = numberOf(said["raiMediaFilteredCount"]) ?? 0;
-  if (filtered === 0) throw noAnswer();
-  const reasons = arrayOf(said["raiMediaFilteredReasons"]).filter((reason) => typeof reason === "string");
-  const message = reasons.length === 0 ? "The upstream's filter held the video back." : reasons.join(" ");
+  const filtered = numberOf(result["raiMediaFilteredCount"]) ?? 0;
+  if (filtered === 0) throw invalidAnswer();
+  const reasons = arrayOf(result["raiMediaFilteredReasons"]).filter((reason) => typeof reason === "string");
+  const message = reasons.length === 0 ? "The upstream's filter blocked the video." : reasons.join(" ");
   return videoState({ state: "failed", error: taskError("content_filtered", message) });
 }
 
-function videoOf(said: JsonObject): string | null {
-  const sample = objectOf(objectOf(arrayOf(said["generatedSamples"])[0])["video"]);
-  const video = objectOf(arrayOf(said["videos"])[0]);
+function videoOf(result: JsonObject): string | null {
+  const sample = objectOf(objectOf(arrayOf(result["generatedSamples"])[0])["video"]);
+  const video = objectOf(arrayOf(result["videos"])[0]);
   const bytes = textOf(sample["encodedVideo"]) ?? textOf(video["bytesBase64Encoded"]);
   const type = textOf(sample["encoding"]) ?? textOf(video["mimeType"]) ?? "video/mp4";
   const stored = textOf(video["gcsUri"]);

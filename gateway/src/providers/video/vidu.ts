@@ -2,25 +2,25 @@ import { unknownCapabilities, type VideoTurn } from "#core/index.ts";
 import { arrayOf, type JsonObject, objectOf } from "#protocols/index.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, VideoAdapter } from "../video-adapter.ts";
-import { answerObject, calledBackIn, createdIn, listedTasks, rawUsageOf, taskState } from "./answers.ts";
+import { answerObject, callbackIdIn, createdIdIn, listedTasks, rawUsageOf, taskState } from "./answers.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
 import { plainRoot, present, refuseRatio, seedOf, taskDrafts, unsupported, videoDraft } from "./requests.ts";
 
 const task = taskDrafts(plainRoot, "/ent/v2/tasks");
 
 /**
- * Vidu (its pages for looks and lists; K = general knowledge, U = unverified). `payload` comes back as it was given, so
- * our task id goes there. Cancelling makes a task `failed` (K). Links live a day; what is paid for are credits.
+ * Vidu (its pages for polls and lists; K = general knowledge, U = unverified). `payload` is returned unchanged, so it has
+ * our task id. A canceled task is `failed` (K). Links are valid for a day; it bills credits.
  */
 export const viduVideo: VideoAdapter = {
   capabilities: () => unknownCapabilities,
   create: createDraft,
-  readCreated: createdIn("task_id"),
+  readCreated: createdIdIn("task_id"),
   poll: task("/creations"),
   readState: (answer) => {
     const { state, creations, credits, err_code, err_msg } = answerObject(answer);
     return taskState(words, {
-      word: state,
+      status: state,
       video: objectOf(arrayOf(creations)[0])["url"],
       error: [err_code, err_msg],
       always: { rawUsage: credits === undefined ? null : rawUsageOf({ credits }) },
@@ -28,16 +28,16 @@ export const viduVideo: VideoAdapter = {
   },
   cancel: (provider, model, upstreamId) => task("/cancel", { json: { id: upstreamId } })(provider, model, upstreamId),
   list: (provider) => videoDraft(provider, `${plainRoot(provider)}/ent/v2/tasks`),
-  // That a list shows the payload is U; a task without it is found by its model, prompt and time.
+  // Whether lists have the payload is U; otherwise model, prompt and time match.
   readList: (answer) => listedTasks(answer, "tasks", ({ payload }) => ({ mark: payload })),
-  readCallback: calledBackIn("id"),
+  readCallback: callbackIdIn("id"),
   keepsSeconds: 86_400,
 };
 
 function createDraft({ provider, upstreamModel, turn, taskId, callbackUrl }: CreateInput): OutboundDraft {
   const material = materialOf(turn);
   refuseReferences([...material.videos, ...material.audios], "videos or sounds as references");
-  const { path, members } = wayOf(turn, material);
+  const { path, members } = endpointFor(turn, material);
   const json = {
     ...turn.more,
     ...present({
@@ -56,16 +56,16 @@ function createDraft({ provider, upstreamModel, turn, taskId, callbackUrl }: Cre
   return videoDraft(provider, `${plainRoot(provider)}/ent/v2/${path}`, { json });
 }
 
-function wayOf(turn: VideoTurn, { first, last, images }: Material): { path: string; members: JsonObject } {
+function endpointFor(turn: VideoTurn, { first, last, images }: Material): { path: string; members: JsonObject } {
   const shape = { aspect_ratio: turn.ratio };
   if (images.length > 0) {
     if (first !== null || last !== null) {
-      throw unsupported("references", "This model takes either references or frames.");
+      throw unsupported("references", "This model supports either references or frames, not both.");
     }
     return { path: "reference2video", members: { ...shape, images } };
   }
   if (first === null) {
-    if (last !== null) throw unsupported("last_frame", "This model takes a last frame together with a first one only.");
+    if (last !== null) throw unsupported("last_frame", "This model supports a last frame only with a first frame.");
     return { path: "text2video", members: shape };
   }
   refuseRatio(turn);

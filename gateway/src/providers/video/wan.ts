@@ -22,9 +22,8 @@ import {
 const task = taskDrafts(hostRoot, "/api/v1/tasks");
 
 /**
- * Wan on DashScope, beside its chat (vendor's Python SDK and reference; K = general knowledge). Tasks and links live a
- * day; times in answers are local and without a zone, so they are not read. A caller's own members go where the vendor
- * has them: into `input` what is material, into `parameters` the rest.
+ * Wan on DashScope (vendor's Python SDK and reference; K = general knowledge). Tasks and links are kept for a day; times
+ * have no zone and are not read. The caller's vendor fields go to `input` (material) or `parameters`.
  */
 export const wanVideo: VideoAdapter = {
   capabilities: (upstreamModel): VideoCapabilities => ({
@@ -39,7 +38,7 @@ export const wanVideo: VideoAdapter = {
     const code = textOf(created["code"]);
     if (code !== null) {
       const refusal = classifyDashscope({ status: 400, headers: answer.headers, body: answer.body, now: 0 });
-      throw ownFault.test(code) ? refusal.with({ arrival: "unknown" }) : refusal;
+      throw internalErrors.test(code) ? refusal.with({ arrival: "unknown" }) : refusal;
     }
     return createdId(objectOf(created["output"])["task_id"]);
   },
@@ -49,16 +48,17 @@ export const wanVideo: VideoAdapter = {
     const output = objectOf(told);
     const { duration, video_duration } = objectOf(usage);
     return taskState(words, {
-      word: output["task_status"],
+      status: output["task_status"],
       video: output["video_url"],
       seconds: duration ?? video_duration,
       error: [output["code"], output["message"]],
       always: { rawUsage: rawUsageOf(usage) },
     });
   },
-  // Said of a task that is older than a day too, which may well have been made, and of one that is not everywhere yet.
-  saysGone: ({ status, body }) => status <= 299 && objectOf(refusalObject(body)["output"])["task_status"] === "UNKNOWN",
-  // While it waits only (K).
+  // Also reported for tasks older than a day and for new ones that are not replicated yet.
+  reportsGone: ({ status, body }) =>
+    status <= 299 && objectOf(refusalObject(body)["output"])["task_status"] === "UNKNOWN",
+  // Only while queued (K).
   cancel: task("/cancel", { method: "POST" }),
   keepsSeconds: 86_400,
 };
@@ -71,7 +71,7 @@ function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDr
   }
   const service = upstreamModel.includes("kf2v") ? "image2video" : "video-generation";
   return videoDraft(provider, `${hostRoot(provider)}/api/v1/services/aigc/${service}/video-synthesis`, {
-    // Without it the vendor refuses to work at all (K).
+    // Required (K).
     headers: { "x-dashscope-async": "enable" },
     json: {
       model: upstreamModel,
@@ -79,7 +79,7 @@ function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDr
         ...membersFor(turn.more, "input", (member) => inputMembers.has(member)),
         ...present({
           prompt: turn.prompt,
-          ...(isNewer(upstreamModel) ? mediaOf(material) : inputOf(material, upstreamModel)),
+          ...(usesMediaList(upstreamModel) ? mediaOf(material) : inputOf(material, upstreamModel)),
         }),
       },
       parameters: {
@@ -107,16 +107,16 @@ const inputMembers: ReadonlySet<string> = new Set([
   "media",
 ]);
 
-/** Codes of DashScope's own trouble, after which a task may have been made all the same (K). */
-const ownFault = /^(Internal|System|ServiceUnavailable|RequestTimeOut|.*Timeout)/;
+/** Internal errors of DashScope, after which the task may exist (K). */
+const internalErrors = /^(Internal|System|ServiceUnavailable|RequestTimeOut|.*Timeout)/;
 
-/** Sound came with 2.5 (K). */
+/** Audio starts with 2.5 (K). */
 function isSilent(upstreamModel: string): boolean {
   return /wanx?2\.[12]-/.test(upstreamModel);
 }
 
-/** From 2.7 on material is one list, and the shape is a ratio with a resolution (vendor's pages; M). */
-function isNewer(upstreamModel: string): boolean {
+/** From 2.7 on: one list of media, and a ratio with a resolution (vendor's pages; M). */
+function usesMediaList(upstreamModel: string): boolean {
   return /wan(2\.[7-9]|[3-9])/.test(upstreamModel);
 }
 
@@ -126,14 +126,14 @@ function mediaOf({ first, last, images, videos, audios }: Material): JsonObject 
     ...(last === null ? [] : [{ type: "last_frame", url: last }]),
     ...images.map((url) => ({ type: "reference_image", url })),
     ...videos.map((url) => ({ type: "reference_video", url })),
-    // Models that begin with a picture call the sound that drives it driving_audio (M).
+    // Image-to-video models name it driving_audio (M).
     ...audios.map((url) => ({ type: first === null ? "reference_audio" : "driving_audio", url })),
   ];
   return media.length === 0 ? {} : { media };
 }
 
 function inputOf({ first, last, images, videos, audios }: Material, upstreamModel: string): JsonObject {
-  if (audios.length > 1) throw unsupported("references", "This model takes one sound.");
+  if (audios.length > 1) throw unsupported("references", "This model supports one sound.");
   const references = [...images, ...videos];
   if (!upstreamModel.includes("r2v")) refuseReferences(references, "references but one sound");
   const sound = audios[0] === undefined ? {} : { audio_url: audios[0] };
@@ -141,11 +141,11 @@ function inputOf({ first, last, images, videos, audios }: Material, upstreamMode
   if (upstreamModel.includes("kf2v")) {
     return { first_frame_url: first, last_frame_url: last, ...sound };
   }
-  if (last !== null) throw unsupported("last_frame", "This model takes no last frame.");
+  if (last !== null) throw unsupported("last_frame", "This model does not support a last frame.");
   return { img_url: first, ...referred, ...sound };
 }
 
-/** Text alone wants pixels with an asterisk; a picture brings its shape, and wants the resolution alone. */
+/** Text-to-video needs pixels with an asterisk; with a picture only the resolution is accepted. */
 function sizeOf(turn: VideoTurn, upstreamModel: string, { first, last }: Material): JsonObject {
   const { ratio, resolution } = turn;
   const lines = resolution?.toUpperCase();
@@ -153,18 +153,18 @@ function sizeOf(turn: VideoTurn, upstreamModel: string, { first, last }: Materia
     refuseRatio(turn);
     return { resolution: lines };
   }
-  if (isNewer(upstreamModel)) return { resolution: lines, ratio };
+  if (usesMediaList(upstreamModel)) return { resolution: lines, ratio };
   if (ratio === null && resolution === null) return {};
   const size = sizes[resolution?.toLowerCase() ?? "720p"]?.[ratio ?? "16:9"];
   if (size !== undefined) return { size };
-  const known = Object.keys(sizes).join(", ");
+  const supported = Object.keys(sizes).join(", ");
   throw unsupported(
     ratio === null ? "resolution" : "ratio",
-    `This model takes 16:9, 9:16 and 1:1, from 720p on 4:3 and 3:4 too, at ${known}.`,
+    `This model takes 16:9, 9:16 and 1:1, from 720p on 4:3 and 3:4 too, at ${supported}.`,
   );
 }
 
-/** What the vendor has for each (K; the same figures stand in a third party's pages). */
+/** The vendor's sizes (K). */
 const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "480p": { "16:9": "832*480", "9:16": "480*832", "1:1": "624*624" },
   "720p": { "16:9": "1280*720", "9:16": "720*1280", "1:1": "960*960", "4:3": "1088*832", "3:4": "832*1088" },
@@ -180,12 +180,12 @@ const words = {
   CANCELLED: "cancelled",
 } as const;
 
-/** A bad answer of DashScope: `{"code","message","request_id"}` from its own API, OpenAI's shape from the compatible one. */
+/** `{"code","message","request_id"}` from its own API, OpenAI's format from the compatible one. */
 export function classifyDashscope(answer: BadAnswer): Failure {
   const code = textOf(refusalObject(answer.body)["code"]);
   if (code === null) return classifyOpenAiShaped(answer);
   return classifyByStatus(answer, {
     account: code === "InvalidApiKey" ? "credential" : code === "Arrearage" ? "credit" : null,
-    spent: code === "Throttling.AllocationQuota",
+    quotaExhausted: code === "Throttling.AllocationQuota",
   });
 }

@@ -239,7 +239,7 @@ export function forwardedHeaders(headers: HeaderReader, provider: Provider): Rec
   const out: Record<string, string> = {};
   let connection: string | null = null;
   headers.forEach((value, name) => {
-    if (list.takes(name)) out[name] = value;
+    if (list.accepts(name)) out[name] = value;
     else if (name === "connection") connection = value;
   });
   return withoutOwned(out, connection);

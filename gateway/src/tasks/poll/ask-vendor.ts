@@ -31,7 +31,7 @@ async function ask(dependencies: TaskDependencies, task: Task, signal: AbortSign
   try {
     const draft = adapter.poll(provider, task.upstreamModel, upstreamId);
     const answer = await providerClient.ask(kind, draft, pollClocks, signal);
-    const gone = adapter.saysGone?.(answer) === true;
+    const gone = adapter.reportsGone?.(answer) === true;
     if (!answer.good) return { kind: gone ? "gone" : "failed", failure: kind.classify(answer) };
     if (gone) {
       return {
