@@ -4,7 +4,7 @@ import type { PriceListSource } from "#config/index.ts";
 import { bounds, Failure, LastingFault, sleep } from "#core/index.ts";
 import type { ControlStore } from "#directory/index.ts";
 import type { Clock, Leadership, Observer, Transport } from "#ports/index.ts";
-import { lastPriceListSince } from "#providers/index.ts";
+import { lastPriceListDate } from "#providers/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
 
 export interface RefreshPriceListOptions {
@@ -32,7 +32,7 @@ export function refreshPriceList(
   metrics.numbers({ sluice_catalogue_refresh_failures_total: () => failures });
   metrics.numbers({
     sluice_catalogue_prices_waiting: () => waiting,
-    sluice_catalogue_age_seconds: () => (clock.now() - (lastPriceListSince() ?? clock.now())) / 1_000,
+    sluice_catalogue_age_seconds: () => (clock.now() - (lastPriceListDate() ?? clock.now())) / 1_000,
   });
   if (source === null) return async () => undefined;
   const fault = new LastingFault({

@@ -8,7 +8,7 @@
  * A vendor's video API is one file in video/, its asset library one file in assets/.
  */
 export type { AssetLibrary, AssetTexts, LibraryAsset } from "./assets/volcengine-library.ts";
-export { callerHeaders, isBlockedHeader as isKeptBack, sendsOwnTrace } from "./caller-headers.ts";
+export { callerHeaders, isBlockedHeader, sendsOwnTrace } from "./caller-headers.ts";
 export { withQuery } from "./caller-query.ts";
 export { governingFor } from "./governed-members.ts";
 export type {
@@ -27,10 +27,10 @@ export { deniedPaths } from "./pass-through/denied-paths.ts";
 export { passThroughOf } from "./pass-through/pass-through-setting.ts";
 export { type PassThroughTarget, passThroughTarget } from "./pass-through/pass-through-target.ts";
 export {
-  lastPriceListDate as lastPriceListSince,
+  lastPriceListDate,
   type PriceListInUse,
   priceListData,
-  priceListDate as priceListSince,
+  priceListDate,
   withContextWindows,
 } from "./price-list/bundled-price-list.ts";
 export { type PriceChange, type PriceSource, priceChanges, priceSource } from "./price-list/price-changes.ts";

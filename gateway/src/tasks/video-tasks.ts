@@ -162,14 +162,14 @@ export class VideoTasks {
 
   /** True: the stored state may have changed. Never throws. */
   async #refresh(task: Task): Promise<boolean> {
-    const { store, clock, pacer: rates, observer } = this.#dependencies;
+    const { store, clock, pacer, observer } = this.#dependencies;
     const { account, state } = task;
     if (finalTaskStates.has(state) || account === null || task.upstreamId === null) return false;
     const now = clock.now();
     const stale = now - task.updatedAt >= baseDelayMs(task, now) || (task.dueAt ?? now) <= now;
     if (!stale) return false;
     const pending = (async (): Promise<boolean> => {
-      if (!(await rates.trySpare(account))) return false;
+      if (!(await pacer.trySpare(account))) return false;
       const leased = await store.leaseOne(task.id, clock.now(), bounds.taskLeaseMs);
       if (leased === null) return true;
       const pass = new TaskPass(this.#dependencies, leased);

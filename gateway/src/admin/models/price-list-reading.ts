@@ -8,7 +8,7 @@ import {
   type PriceSource,
   priceChanges,
   priceListData,
-  priceListSince,
+  priceListDate,
   priceSource,
 } from "#providers/index.ts";
 
@@ -31,7 +31,7 @@ export async function priceListView(
 ): Promise<{ readonly view: ConsoleCatalogue; readonly changes: readonly PriceChange[] }> {
   const inUse = await priceListInUse(dependencies);
   const { data, stored, prices } = inUse;
-  const since = priceListSince(inUse);
+  const since = priceListDate(inUse);
   const models = await dependencies.controlStore.listModels();
   const providers = await dependencies.controlStore.listProviders();
   const owners = new Map(models.map(({ name, managed_by }) => [name, managed_by]));

@@ -92,7 +92,7 @@ describe("an account's settings", () => {
   test("that are half or wrong are refused when they are written", () => {
     expect(check({})).toBeNull();
     expect(check(keys)).toBeNull();
-    expect(check({ access_key_id: "AK" })).toContain("go together");
+    expect(check({ access_key_id: "AK" })).toContain("set together");
     for (const openapi_url of ["open.volcengineapi.com", "https://x.example/?Action=Other", 5]) {
       expect(check({ ...keys, openapi_url })).toContain("settings.openapi_url");
     }

@@ -184,9 +184,9 @@ test("a pattern that could take long is not used, and its alternatives are", () 
 });
 
 test.each([["{"], ["{}"], ["[]"], ["null"], ['[{"id":"openai","models":[]}]'], ['{"providers":{"id":"openai"}}']])(
-  "%s is no catalogue",
+  "refuses %s, which is not a price list",
   (text) => {
-    expect(() => readPriceList(text)).toThrow("no catalogue of prices");
+    expect(() => readPriceList(text)).toThrow("not a price list");
   },
 );
 

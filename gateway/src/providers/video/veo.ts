@@ -31,10 +31,10 @@ import {
 const sharedMethods = {
   readCreated: readVeoName,
   readState: (answer: GoodAnswer) => stateOf(answerObject(answer)),
-  saysGone: goneBy404((refusal) => objectOf(refusal["error"])["status"] === "NOT_FOUND"),
+  reportsGone: goneBy404((refusal) => objectOf(refusal["error"])["status"] === "NOT_FOUND"),
   usualSeconds: 8,
   materialAs: "data",
-} as const;
+} as const satisfies Partial<VideoAdapter>;
 
 /**
  * Veo by the Gemini API (Google's SDK; K = general knowledge). No seed, audio switch, state before `done` or cancellation

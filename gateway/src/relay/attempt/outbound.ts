@@ -17,7 +17,7 @@ import {
 import {
   callerHeaders,
   governingFor,
-  isKeptBack,
+  isBlockedHeader,
   type OutboundDraft,
   sendsOwnTrace,
   withQuery,
@@ -257,7 +257,7 @@ function addVendorVersions(out: Record<string, string>, { headers, protocol }: C
   if (protocol.wireDialect !== "anthropic-messages") return;
   for (const [name, value] of headers) {
     if (name === "anthropic-version" || !isVendorVersion(name) || !isVersionDate(value)) continue;
-    if (!isKeptBack(name)) out[name] = value;
+    if (!isBlockedHeader(name)) out[name] = value;
   }
 }
 

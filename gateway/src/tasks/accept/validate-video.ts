@@ -35,7 +35,7 @@ export interface VideoRequest {
  * Validates the body of POST /v1/video/tasks. Fields of a vendor are collected in `more`. `webhookExemptions` lists private
  * targets that callbacks may reach. Throws missing_required_parameter or invalid_request with the name of the parameter.
  */
-export function readVideoRequest(body: JsonObject, webhookPlaces: readonly ExemptRule[] = []): VideoRequest {
+export function readVideoRequest(body: JsonObject, webhookExemptions: readonly ExemptRule[] = []): VideoRequest {
   for (const name of Object.keys(body)) {
     const correctName = fieldNames.variantOf(name);
     if (correctName !== null) throw invalidParameter(name, `is a misspelling of "${correctName}"`);
@@ -71,7 +71,7 @@ export function readVideoRequest(body: JsonObject, webhookPlaces: readonly Exemp
     content,
     more,
     wantsLastFrame: input.return_last_frame ?? false,
-    callbackUrl: readCallbackUrl(input.callback_url ?? null, webhookPlaces),
+    callbackUrl: readCallbackUrl(input.callback_url ?? null, webhookExemptions),
     metadata: readMetadata(input.metadata ?? {}),
     references: referencesIn([material.map(({ url }) => url), content, more], content),
   };

@@ -31,9 +31,9 @@ export async function advance(dependencies: TaskDependencies, pass: TaskPass, si
 }
 
 /** False: too many polls of the account are due, so the task got a later slot. */
-async function waitForTurn({ pacer: rates }: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<boolean> {
+async function waitForTurn({ pacer }: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<boolean> {
   if (pass.task.account === null) return true;
-  const place = await rates.waitForTurn(pass.task, pass.task.account, signal);
+  const place = await pacer.waitForTurn(pass.task, pass.task.account, signal);
   if (place !== null) await pass.release({ dueAt: place, placeAt: place });
   return place === null;
 }
