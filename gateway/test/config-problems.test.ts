@@ -47,7 +47,7 @@ describe("a config file with many problems", () => {
     expect(await linesOf(text)).toEqual([
       '2 providers[0].kind: there is no provider type "opnai"; did you mean `openai`?',
       "2 providers[0].enabled: must be true or false, not a text",
-      "3 providers[1].settings.regoin: the kind bedrock has no setting `regoin`; did you mean `region`?",
+      "3 providers[1].settings.regoin: the provider type bedrock has no setting `regoin`; did you mean `region`?",
       '4 providers[2].base_url: the provider type "openai-compatible" needs a base_url',
       '5 providers[3].id: the provider "own" is already declared at providers[2]',
       "5 providers[3].api_key: the environment variable NOPE is not set",
@@ -160,8 +160,8 @@ describe("settings of a provider", () => {
         "providers: [{ id: a, kind: azure-openai, base_url: 'https://a.example', settings: { x: 1, api_verson: y } }]",
       ),
     ).toEqual([
-      "1 providers[0].settings.x: the kind azure-openai has no setting `x`; it has resource, api_version, endpoints, forward_headers, objects, fetches_urls, reasoning, pass_members, pass_through, cost_source, proxy, ca, client_certificate, client_key",
-      "1 providers[0].settings.api_verson: the kind azure-openai has no setting `api_verson`; did you mean `api_version`?",
+      "1 providers[0].settings.x: the provider type azure-openai has no setting `x`; it has resource, api_version, endpoints, forward_headers, objects, fetches_urls, reasoning, pass_members, pass_through, cost_source, proxy, ca, client_certificate, client_key",
+      "1 providers[0].settings.api_verson: the provider type azure-openai has no setting `api_verson`; did you mean `api_version`?",
     ]);
     expect(await linesOf("providers: [{ id: a, kind: ark, api_key: k, settings: { mark_tasks: 'yes' } }]")).toEqual([
       "1 providers[0].settings.mark_tasks: must be true or false",
@@ -171,7 +171,7 @@ describe("settings of a provider", () => {
         "providers: [{ id: a, kind: groq, api_key: k, settings: { reasoning: { 'x*': { efforts: [hard] } } } }]",
       ),
     ).toEqual([
-      '1 providers[0].settings: settings.reasoning: of "x*", efforts must be a list out of: none, minimal, low, medium, high, xhigh, max',
+      '1 providers[0].settings: settings.reasoning: of "x*", efforts must be a list of: none, minimal, low, medium, high, xhigh, max',
     ]);
     const secret = await linesOf("providers: [{ id: a, kind: openai, settings: { token: canary-secret } }]");
     expect(secret.join()).not.toContain("canary");

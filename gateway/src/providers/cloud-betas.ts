@@ -60,7 +60,7 @@ export function betasFor(cloud: CloudBetas, request: RequestedBetas, warn?: Warn
     (beta) => supported.has(beta) && isWanted(beta, needed, configured),
   );
   const unknown = renamed.filter((beta) => !supported.has(beta) && betaFields.every((field) => field.beta !== beta));
-  if (unknown.length > 0) warn?.("betas that the upstream does not support were dropped");
+  if (unknown.length > 0) warn?.("betas that are not supported by the upstream were dropped");
   const refused = found?.betas.filter((beta) => matchingBetas(beta, supported).length === 0) ?? [];
   if (found === null || refused.length === 0) return { betas, body };
   return { betas, body: found.without(refused, (what) => warn?.(what)) };
@@ -105,13 +105,13 @@ const betaFields: readonly BetaField[] = [
     beta: "tool-search-tool-2025-10-19",
     at: { ofTools: ["defer_loading"], toolTypes: ["tool_search_tool_"] },
     onlyWithFields: true,
-    warning: "the upstream does not support tool search; all tools were sent to the model",
+    warning: "tool search is not supported by the upstream: all tools were sent to the model",
   },
   {
     beta: "tool-examples-2025-10-29",
     at: { ofTools: ["input_examples"] },
     onlyWithFields: true,
-    warning: "the upstream does not support input_examples of tools; they were dropped",
+    warning: "input_examples of tools are not supported by the upstream and were dropped",
   },
   {
     beta: "fine-grained-tool-streaming-2025-05-14",
@@ -123,37 +123,37 @@ const betaFields: readonly BetaField[] = [
     at: { nested: { output_config: ["effort"] } },
     models: /opus-4-5/,
     onlyWithFields: true,
-    warning: "the upstream does not support effort; it was dropped",
+    warning: "effort is not supported by the upstream and was dropped",
   },
   {
     beta: "context-management-2025-06-27",
     at: { members: ["context_management"] },
-    warning: "the upstream does not support context_management; it was dropped",
+    warning: "context_management is not supported by the upstream and was dropped",
   },
   {
     beta: "mcp-client-2025-11-20",
     at: { members: ["mcp_servers"], toolTypes: ["mcp_toolset"] },
-    warning: "the upstream does not support MCP servers; they were dropped",
+    warning: "MCP servers are not supported by the upstream and were dropped",
   },
   {
     beta: "thinking-binding-controls-2026-08-01",
     at: { nested: { thinking: ["block_binding"] } },
-    warning: "the upstream does not support block_binding; it was dropped",
+    warning: "block_binding is not supported by the upstream and was dropped",
   },
   {
     beta: "task-budgets-2026-03-13",
     at: { nested: { output_config: ["task_budget"] } },
-    warning: "the upstream does not support task_budget; it was dropped",
+    warning: "task_budget is not supported by the upstream and was dropped",
   },
   {
     beta: "advisor-tool-2026-03-01",
     at: { toolTypes: ["advisor_"] },
-    warning: "the upstream does not support the advisor; it was dropped",
+    warning: "the advisor is not supported by the upstream and was dropped",
   },
   {
     beta: "fast-mode-2026-02-01",
     at: { members: ["speed"] },
-    warning: "the upstream does not support speed; it was dropped",
+    warning: "speed is not supported by the upstream and was dropped",
   },
   { beta: "prompt-caching-scope-2026-01-05", at: { ofCacheMarks: ["scope"] }, warning: null },
 ];

@@ -171,7 +171,7 @@ describe("a try of a provider", () => {
     [
       "JSON of another kind",
       () => Response.json({ hello: 1 }),
-      "no list of models",
+      "not a list of models",
       "base URL",
       ["no_model_list", "check_base_url"],
     ],
@@ -184,10 +184,10 @@ describe("a try of a provider", () => {
       ["rate_limited", "wait_or_raise_quota"],
     ],
     [
-      "trouble of its own",
+      "has an outage",
       () => Response.json({}, { status: 503 }),
       "overloaded",
-      "trouble of its own",
+      "has an outage",
       ["overloaded", "wait_for_provider"],
     ],
     [
@@ -220,9 +220,9 @@ describe("a try of a provider", () => {
     expect(refused).toMatchObject({ status: 0, problem: expect.stringContaining("not public") });
     expect(refused?.advice).toContain("allow the private network");
     const nobody = await at("nobody", { base_url: "https://no-such-name.invalid/v1" });
-    expect(nobody?.advice).toContain("name in the base URL");
+    expect(nobody?.advice).toContain("host name of the base URL");
     const closed = await at("closed", { base_url: "http://127.0.0.1:9/v1" });
-    expect(closed?.advice).toContain("Nothing answers there");
+    expect(closed?.advice).toContain("does not respond");
     const never = await at("never", { base_url: "http://169.254.169.254/v1" });
     expect([never?.status, never?.ok]).toEqual([0, false]);
     const line = await at("line", { api_key: "sk-with\na-line-break" });
@@ -310,7 +310,7 @@ describe("the models of an account", () => {
     await ground.makeProvider("gone", { base_url: "http://127.0.0.1:9/v1" });
     const gone = await listed(ground, "gone");
     expect([gone.status, gone.code]).toEqual([502, "upstream_error"]);
-    expect(gone.body.error.message).toContain("Nothing answers there");
+    expect(gone.body.error.message).toContain("does not respond");
     expect((await listed(ground, "unknown")).code).toBe("not_found");
   });
 });

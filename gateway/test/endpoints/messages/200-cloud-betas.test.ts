@@ -79,13 +79,13 @@ test("betas that one cloud takes and the other does not go with their fields, or
   expect(await told("bedrock", named, body)).toEqual({ betas: kept, rest: body, warnings: "" });
   const vertex = await told("vertex", named, body);
   expect(vertex).toMatchObject({ betas: null, rest: { ...plain, tools: [f] } });
-  expect(vertex.warnings).toContain("input_examples of tools are not taken");
+  expect(vertex.warnings).toContain("input_examples of tools are not supported");
 
   const effort = { ...plain, output_config: { effort: "low" } };
   expect(await told("bedrock-4-5", "", effort)).toEqual({ betas: ["effort-2025-11-24"], rest: effort, warnings: "" });
   const older = await told("vertex-4-5", "effort-2025-11-24", effort);
   expect([older.betas, older.rest]).toEqual([null, { ...plain, output_config: {} }]);
-  expect(older.warnings).toContain("the effort is not taken");
+  expect(older.warnings).toContain("effort is not supported");
 });
 
 test("what only Anthropic's own API has is left out of the body with its beta, and a warning says so", async () => {
@@ -109,7 +109,7 @@ test("what only Anthropic's own API has is left out of the body with its beta, a
       tools: [f],
       output_config: { effort: "low" },
     });
-    for (const what of ["MCP servers", "task_budget", "betas that the upstream does not take"]) {
+    for (const what of ["MCP servers", "task_budget", "betas that are not supported by the upstream"]) {
       expect(warnings).toContain(what);
     }
   }
@@ -120,7 +120,7 @@ test("an operator's list counts in the place of the usual one, for fields too; o
   const strict = await told("strict", `x-1,${toolSearch},mcp-client-2025-04-04`, { ...searched, ...servers });
   expect(strict.betas).toEqual(["x-1", "mcp-client-2025-04-04"]);
   expect(strict.rest).toEqual({ ...plain, ...servers, tools: [f, { ...f, name: "g" }] });
-  expect(strict.warnings).toContain("all tools were given to the model at once");
+  expect(strict.warnings).toContain("all tools were sent to the model");
   const open = await told("open", "advanced-tool-use-2025-11-20,of-next-year", { ...searched, ...servers });
   expect(open).toEqual({
     betas: ["advanced-tool-use-2025-11-20", "of-next-year"],
