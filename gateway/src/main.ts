@@ -1,9 +1,8 @@
 /**
- * main: builds the gateway from its modules, runs it, and stops it in order. It is the only place that connects modules to
- * the implementations of their ports. `serve` runs the gateway; `openControl` opens only the database and the vault, for
- * single commands.
+ * main: builds the gateway from its modules, runs it and stops it in order. Only here ports are connected to their implementations.
+ * `serve` runs the gateway; `openControl` opens the database and the vault for single commands.
  *
- * When the gateway cannot start, it says why in one line and exits.
+ * If the gateway cannot start, it prints the reason in one line and exits.
  */
 export { CertificateUnusable, readCertificate } from "./main/certificate.ts";
 export { configWarnings, kindCheck } from "./main/config-checks.ts";

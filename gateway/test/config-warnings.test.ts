@@ -44,7 +44,7 @@ test("warns of addresses that no call will reach", async () => {
     `2 providers[0].base_url: 127.0.0.1 ${without}`,
     `3 providers[1].base_url: localhost ${without}`,
     `4 providers[2].base_url: ::1 ${without}`,
-    "6 providers[4].base_url: 169.254.169.254 is refused to every provider: every call will fail",
+    "6 providers[4].base_url: 169.254.169.254 is never allowed as an upstream: every call will fail",
     `10 providers[8]: localhost ${without}`,
   ]);
 });
@@ -64,8 +64,8 @@ test("warns of models that nothing serves, of weights that are all 0, and of a n
   ]);
   expect(lines).toEqual([
     "3 models[0].deployments: every deployment, or its provider, is disabled: every call will fail",
-    "4 models[1].deployments: every weight is 0, so all of them are called alike; `enabled: false` takes a deployment out",
-    "6 models[3].next_price.from: this time is over: the price counts from now on, instead of `price`",
+    "4 models[1].deployments: every weight is 0, so all are called equally; use `enabled: false` to disable a deployment",
+    "6 models[3].next_price.from: this time is in the past: the price applies now, instead of `price`",
   ]);
 });
 
@@ -96,7 +96,7 @@ test("warns of models without a price where their calls are refused, and nowhere
   expect(await found(file(["settings: { unpriced: { price_as: gone } }"]))).toEqual([
     `${bare}: all of its calls will be refused`,
     `${embedder}: all of its calls will be refused`,
-    '8 settings.unpriced.price_as: the model "gone" is not in this file, so no price is borrowed',
+    '8 settings.unpriced.price_as: the model "gone" is not in this file, so its price cannot be used',
   ]);
 });
 
@@ -114,8 +114,8 @@ test("warns of grants that let nothing be called, and of keys and tokens that ha
     `  - { name: t, owner: a@example.com, administrator: true, secret_sha256: "${"0".repeat(64)}", expires_at: ${over} }`,
   ];
   const expired = [
-    "6 workspaces[0].keys[0].expires_at: this time is over: the key has expired",
-    "9 tokens[0].expires_at: this time is over: the token has expired",
+    "6 workspaces[0].keys[0].expires_at: this time is in the past: the key has expired",
+    "9 tokens[0].expires_at: this time is in the past: the token has expired",
   ];
   const empty = "4 workspaces[0].groups[0].models: the list is empty: no model can be called";
   // Models may be made in the console.

@@ -29,8 +29,8 @@ async function stream(
 }
 
 const times = (text: string, part: string): number => text.split(part).length - 1;
-const drained = "Everything is flushed; the gateway ends.";
-const refusing = "New calls are refused; those under way are waited for.";
+const drained = "shutdown complete";
+const refusing = "draining: refusing new calls";
 
 describe.concurrent("a gateway that is told to end", () => {
   test.skipIf(!linux).each<[NodeJS.Signals, Receiver, number]>([

@@ -275,7 +275,7 @@ test("a config file that is refused ends a first start; later the configuration 
   ] as const) {
     writeFileSync(config, text);
     const child = await started(env);
-    expect(child.output()).toContain(`${config} (REFUSED; what was applied before is in force)`);
+    expect(child.output()).toContain(`${config} (REFUSED; the previous configuration is used)`);
     expect(child.output()).toContain(problem);
     expect(await modelsFor(env, key)).toContain("told");
     const at = `http://127.0.0.1:${env.SLUICE_PORT}`;

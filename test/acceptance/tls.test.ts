@@ -63,7 +63,7 @@ describe("over TLS", () => {
 
   /** While a port is taken over, either certificate may be shown. */
   async function renewed(times: number): Promise<void> {
-    await until(() => gateway.output().split("The ports show another certificate").length > times);
+    await until(() => gateway.output().split("TLS certificate renewed").length > times);
   }
 
   /** What the metrics say of the end of the certificate that is shown, in Unix milliseconds. */
@@ -104,7 +104,7 @@ describe("over TLS", () => {
     const begun = await call({ stream: true, script: { tokens: 60, event_ms: 20 } }, undefined);
     // One after the other, as they are copied: between the two there is no pair.
     replace(files.key, readFileSync(keyOf("upstream.example"), "utf8"));
-    await until(() => gateway.output().includes("The certificate was not renewed"));
+    await until(() => gateway.output().includes("TLS certificate not renewed"));
     expect((await shown()).name).toBe("gateway.example");
     replace(files.certificate, readFileSync(certificateOf("upstream.example"), "utf8"));
     await renewed(1);
@@ -118,7 +118,7 @@ describe("over TLS", () => {
     replace(files.key, "no key");
     replace(files.certificate, readFileSync(certificateOf("gateway.example"), "utf8"));
     gateway.reload();
-    await until(() => gateway.output().includes(`${files.key} holds no private key`));
+    await until(() => gateway.output().includes(`${files.key} contains no valid private key`));
     expect((await shown()).name).toBe("upstream.example");
     replace(files.key, readFileSync(keyOf("gateway.example"), "utf8"));
     await renewed(2);

@@ -34,16 +34,16 @@ test("what cannot be used is named with its file, and nothing of what is in it",
   const cases: readonly (readonly [{ certificate: string; key: string }, string])[] = [
     [{ certificate: "/nowhere/tls.crt", key }, "/nowhere/tls.crt cannot be read (ENOENT)."],
     [{ certificate: folder, key }, `${folder} cannot be read (EISDIR).`],
-    [{ certificate, key: wrong }, `The key in ${wrong} is not that of the certificate in ${certificate}.`],
-    [{ certificate: key, key }, `${key} holds no certificate`],
-    [{ certificate, key: fileOf("k1", secret) }, `${join(folder, "k1")} holds no private key`],
-    [{ certificate: fileOf("c1", ""), key }, `${join(folder, "c1")} holds no certificate`],
+    [{ certificate, key: wrong }, `The key in ${wrong} does not match the certificate in ${certificate}.`],
+    [{ certificate: key, key }, `${key} contains no certificate`],
+    [{ certificate, key: fileOf("k1", secret) }, `${join(folder, "k1")} contains no valid private key`],
+    [{ certificate: fileOf("c1", ""), key }, `${join(folder, "c1")} contains no certificate`],
     [
       {
         certificate: fileOf("c2", `-----BEGIN CERTIFICATE-----\n${btoa(secret)}\n-----END CERTIFICATE-----\n`),
         key,
       },
-      `${join(folder, "c2")} holds a certificate that cannot be read.`,
+      `${join(folder, "c2")} contains an invalid certificate.`,
     ],
     [{ certificate: fileOf("c3", "x".repeat(300 * 1024)), key }, `${join(folder, "c3")} is larger than 256 KiB.`],
   ];

@@ -6,28 +6,26 @@ import { bounds } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { CannotStart } from "./control.ts";
 
-/** A file with a certificate, or with its key; and how long before its end the gateway and its doctor warn. */
 const certificateBytesMax = 256 * 1024;
 
-/** What the ports show to callers, and what can be said of it. */
 export interface Certificate extends ServerCertificate {
   /** Unix milliseconds. */
   readonly endsAt: number;
-  /** Names and addresses that it is for. */
+  /** The names and addresses it is valid for. */
   readonly names: readonly string[];
 }
 
-/** The files hold no usable pair. The message names the file and never what is in it. */
+/** The files hold no usable pair. The message names the file, but not its content. */
 export class CertificateUnusable extends Error {
   override readonly name = "CertificateUnusable";
 }
 
-/** Reads the two files anew. Throws CertificateUnusable. A certificate that has ended is one all the same: callers decide. */
+/** Throws CertificateUnusable, but not for an expired certificate. */
 export async function readCertificate(files: TlsFiles): Promise<Certificate> {
   const [chain, key] = [await contentOf(files.certificate), await contentOf(files.key)];
   const own = certificateIn(chain, files.certificate);
   if (!own.checkPrivateKey(keyIn(key, files.key))) {
-    throw new CertificateUnusable(`The key in ${files.key} is not that of the certificate in ${files.certificate}.`);
+    throw new CertificateUnusable(`The key in ${files.key} does not match the certificate in ${files.certificate}.`);
   }
   return {
     chain,
@@ -37,7 +35,7 @@ export async function readCertificate(files: TlsFiles): Promise<Certificate> {
   };
 }
 
-/** The same for a start. Throws CannotStart. */
+/** Like `readCertificate`, but throws CannotStart. */
 export async function startCertificate(files: TlsFiles): Promise<Certificate> {
   try {
     return await readCertificate(files);
@@ -67,65 +65,59 @@ async function contentOf(path: string): Promise<string> {
 }
 
 function certificateIn(chain: string, path: string): X509Certificate {
-  // Each is tried: the first is our own, and the runtime would pass over one behind it that is broken.
+  // Parses each, because the runtime would ignore a broken one after the first.
   const found = chain.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   try {
     const [own] = found.map((pem) => new X509Certificate(pem));
     if (own !== undefined) return own;
   } catch {
-    throw new CertificateUnusable(`${path} holds a certificate that cannot be read.`);
+    throw new CertificateUnusable(`${path} contains an invalid certificate.`);
   }
-  throw new CertificateUnusable(`${path} holds no certificate: it must be PEM, with -----BEGIN CERTIFICATE-----.`);
+  throw new CertificateUnusable(`${path} contains no certificate: it must be PEM, with -----BEGIN CERTIFICATE-----.`);
 }
 
 function keyIn(key: string, path: string): KeyObject {
   try {
     return createPrivateKey(key);
   } catch {
-    throw new CertificateUnusable(
-      `${path} holds no private key that can be read: it must be PEM without a passphrase.`,
-    );
+    throw new CertificateUnusable(`${path} contains no valid private key: it must be PEM without a passphrase.`);
   }
 }
 
 interface WatchCertificateOptions {
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
-  /** The one in force when watching begins. */
   readonly first: Certificate;
   readonly changed: (certificate: Certificate) => Promise<void>;
 }
 
-/**
- * Tells of another pair of certificate and key within a second or two after the files hold one. While only one of the two
- * has been written, and where they hold nothing usable, the pair before stays and the log says why.
- */
+/** Calls `changed` within seconds after the files hold another valid pair. Logs a pair that is incomplete or invalid. */
 export function watchCertificate(files: TlsFiles, options: WatchCertificateOptions): ConfigWatch {
   const { clock, observer, changed } = options;
-  let inForce = options.first;
-  warnOfEnd(inForce, options);
+  let current = options.first;
+  warnBeforeExpiry(current, options);
   let running: Promise<void> = Promise.resolve();
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     try {
       const found = await readCertificate(files);
-      if (found.chain === inForce.chain && found.key === inForce.key) return;
+      if (found.chain === current.chain && found.key === current.key) return;
       await changed(found);
-      inForce = found;
-      observer.log("info", "The ports show another certificate from now on.", facts(found));
-      warnOfEnd(found, options);
+      current = found;
+      observer.log("info", "TLS certificate renewed", facts(found));
+      warnBeforeExpiry(found, options);
     } catch (thrown) {
       if (!(thrown instanceof CertificateUnusable)) throw thrown;
-      observer.log("warn", "The certificate was not renewed; the one before stays.", { reason: thrown.message });
+      observer.log("warn", "TLS certificate not renewed; keeping the current one", { reason: thrown.message });
     }
   };
   const inTurn = (): Promise<void> => {
-    running = running.then(look, look);
+    running = running.then(check, check);
     return running;
   };
   const onError = (thrown: unknown) =>
-    observer.log("error", "The certificate was not renewed; the one before stays.", { error: thrown });
+    observer.log("error", "TLS certificate not renewed; keeping the current one", { error: thrown });
   const watches = [files.certificate, files.key].map((file) => watchConfigFile(file, inTurn, { clock, onError }));
-  // Between the reading at the start and now others may have been written.
+  // The files may have changed since the start.
   void watches[0]?.trigger();
   return {
     trigger: async () => {
@@ -137,10 +129,10 @@ export function watchCertificate(files: TlsFiles, options: WatchCertificateOptio
   };
 }
 
-function warnOfEnd(certificate: Certificate, { clock, observer }: WatchCertificateOptions): void {
+function warnBeforeExpiry(certificate: Certificate, { clock, observer }: WatchCertificateOptions): void {
   if (certificate.endsAt - clock.now() > bounds.certificateSoonMs) return;
-  const ended = certificate.endsAt <= clock.now();
-  observer.log("warn", `The certificate of the ports ${ended ? "has ended" : "ends soon"}.`, facts(certificate));
+  const hasExpired = certificate.endsAt <= clock.now();
+  observer.log("warn", hasExpired ? "TLS certificate has expired" : "TLS certificate expires soon", facts(certificate));
 }
 
 function facts({ names, endsAt }: Certificate) {

@@ -15,8 +15,8 @@ import {
 import { addressKind } from "#upstream/index.ts";
 
 /**
- * What is valid in a config file and cannot work, or not as somebody will expect. `now`: Unix milliseconds. Models and providers
- * may also be made in the console, so nothing is said of a kind that the file does not declare.
+ * Warns of settings that are valid but do not work, or not as expected. Models and providers may also be created in the console, so
+ * there is no warning about objects that the file does not declare. `now` is in Unix milliseconds.
  */
 export function configWarnings(now: number): ConfigCheck {
   return (config) => [
@@ -35,33 +35,34 @@ function providerWarnings({ providers = [] }: ConfigFile): readonly Conflict[] {
     const address = base_url ?? kindDefaults(provider.kind, provider)?.baseUrl ?? "";
     const host = URL.parse(address)?.hostname.replace(/^\[|\]$/g, "") ?? "";
     const kind = kindOfHost(host);
-    if (kind === "forbidden") return [{ path, message: `${host} is refused to every provider: every call will fail` }];
+    if (kind === "forbidden")
+      return [{ path, message: `${host} is never allowed as an upstream: every call will fail` }];
     if (kind === "public" || allow_private_network === true) return [];
     const message = `${host} is a private address: every call will fail without \`allow_private_network: true\``;
     return [{ path, message }];
   });
 }
 
-/** A name with a dot is looked up when it is called. */
+/** Host names are resolved at each call, so they count as public. */
 function kindOfHost(host: string): "public" | "private" | "forbidden" {
   if (/^[\d.]+$/.test(host) || host.includes(":")) return addressKind(host);
   return host === "localhost" || host.endsWith(".localhost") ? "private" : "public";
 }
 
 function modelWarnings({ models = [], providers = [] }: ConfigFile, now: number): readonly Conflict[] {
-  const stopped = new Set(providers.filter(({ enabled }) => enabled === false).map(({ id }) => id));
+  const disabled = new Set(providers.filter(({ enabled }) => enabled === false).map(({ id }) => id));
   return models.flatMap(({ deployments, next_price }, index): Conflict[] => {
     const found: Conflict[] = [];
-    const on = deployments.filter(({ enabled, provider }) => enabled !== false && !stopped.has(provider));
+    const enabled = deployments.filter((each) => each.enabled !== false && !disabled.has(each.provider));
     const path = ["models", index, "deployments"];
-    if (on.length === 0) {
+    if (enabled.length === 0) {
       found.push({ path, message: "every deployment, or its provider, is disabled: every call will fail" });
-    } else if (on.every(({ weight }) => weight === 0)) {
-      const message = "every weight is 0, so all of them are called alike; `enabled: false` takes a deployment out";
+    } else if (enabled.every(({ weight }) => weight === 0)) {
+      const message = "every weight is 0, so all are called equally; use `enabled: false` to disable a deployment";
       found.push({ path, message });
     }
     if (next_price !== undefined && Date.parse(next_price.from) <= now) {
-      const message = "this time is over: the price counts from now on, instead of `price`";
+      const message = "this time is in the past: the price applies now, instead of `price`";
       found.push({ path: ["models", index, "next_price", "from"], message });
     }
     return found;
@@ -75,18 +76,19 @@ function unpricedWarnings({ models = [], providers = [], settings, workspaces = 
   const found: Conflict[] = [];
   if (typeof policy === "object" && models.length > 0 && lender?.price === undefined) {
     const message = `the model "${policy.price_as}" ${lender === undefined ? "is not in this file" : "has no price"}`;
-    found.push({ path: ["settings", "unpriced", "price_as"], message: `${message}, so no price is borrowed` });
+    found.push({ path: ["settings", "unpriced", "price_as"], message: `${message}, so its price cannot be used` });
   }
   const demo = new Set(providers.filter(({ kind }) => kind === "demo").map(({ id }) => id));
   const budget = workspaces.map(budgetIn).find((path) => path !== null);
   const type = (model: ModelConfig) => model.type ?? "chat";
   models.forEach((model, index) => {
     if (model.price !== undefined || model.deployments.every(({ provider }) => demo.has(provider))) return;
-    const said = model.unpriced ?? policy;
-    const lent = lender?.price !== undefined && type(lender) === type(model);
-    if (said === "allow" || (typeof said === "object" && lent)) return;
+    const ownPolicy = model.unpriced ?? policy;
+    const isLent = lender?.price !== undefined && type(lender) === type(model);
+    if (ownPolicy === "allow" || (typeof ownPolicy === "object" && isLent)) return;
     const path = ["models", index];
-    if (said !== "block_in_budgets") found.push({ path, message: "it has no price: all of its calls will be refused" });
+    if (ownPolicy !== "block_in_budgets")
+      found.push({ path, message: "it has no price: all of its calls will be refused" });
     else if (budget !== undefined) {
       const message = `it has no price: calls that a budget counts (${budget}) will be refused; write \`price\` or \`unpriced: allow\``;
       found.push({ path, message });
@@ -95,7 +97,7 @@ function unpricedWarnings({ models = [], providers = [], settings, workspaces = 
   return found;
 }
 
-/** Whose budget is the first one, for a message. */
+/** Names the owner of the first budget; null if there is none. */
 function budgetIn({ slug, budget, groups = [], keys = [] }: NonNullable<ConfigFile["workspaces"]>[number]) {
   if (budget !== undefined) return `workspace ${slug}`;
   const group = groups.find((each) => each.budget !== undefined);
@@ -104,19 +106,18 @@ function budgetIn({ slug, budget, groups = [], keys = [] }: NonNullable<ConfigFi
   return key === undefined ? null : `key ${slug}/${key.name}`;
 }
 
-/** Lists of models that let nothing be called, and patterns in them that no model of the file has. */
+/** Warns of empty lists of models, and of patterns that match no model of the file. */
 function grantWarnings({ models, workspaces = [] }: ConfigFile): readonly Conflict[] {
   const names = models?.map(({ name }) => name) ?? null;
-  const known = new Set(names);
-  const matched = new Map<string, boolean>();
+  const nameSet = new Set(names);
+  const cache = new Map<string, boolean>();
   const matches = (pattern: string): boolean => {
-    if (names === null || known.has(pattern)) return true;
-    let found = matched.get(pattern);
-    if (found === undefined) {
-      const pieces = pattern.split(/\*+/);
-      found = pieces.length > 1 && (/^\*+$/.test(pattern) || names.some((name) => piecesMatch(pieces, name)));
-      matched.set(pattern, found);
-    }
+    if (names === null || nameSet.has(pattern)) return true;
+    const pieces = pattern.split(/\*+/);
+    const found =
+      cache.get(pattern) ??
+      (pieces.length > 1 && (/^\*+$/.test(pattern) || names.some((name) => piecesMatch(pieces, name))));
+    cache.set(pattern, found);
     return found;
   };
   const inList = (patterns: readonly string[] | undefined, owner: Conflict["path"]): readonly Conflict[] => {
@@ -138,50 +139,47 @@ function grantWarnings({ models, workspaces = [] }: ConfigFile): readonly Confli
   });
 }
 
-/** Keys and admin tokens whose time is over. */
 function expiredWarnings({ workspaces = [], tokens = [] }: ConfigFile, now: number): readonly Conflict[] {
-  const isOver = (at: string | undefined): boolean => at !== undefined && Date.parse(at) <= now;
-  const ofTokens = tokens.flatMap(({ expires_at }, index): Conflict[] =>
-    isOver(expires_at)
-      ? [{ path: ["tokens", index, "expires_at"], message: "this time is over: the token has expired" }]
-      : [],
-  );
-  const ofKeys = workspaces.flatMap(({ keys = [] }, workspace) =>
-    keys.flatMap(({ expires_at }, index): Conflict[] => {
-      const path = ["workspaces", workspace, "keys", index, "expires_at"];
-      return isOver(expires_at) ? [{ path, message: "this time is over: the key has expired" }] : [];
-    }),
-  );
-  return [...ofKeys, ...ofTokens];
+  const expired = (what: string, at: string | undefined, path: Conflict["path"]): readonly Conflict[] =>
+    at !== undefined && Date.parse(at) <= now
+      ? [{ path: [...path, "expires_at"], message: `this time is in the past: the ${what} has expired` }]
+      : [];
+  return [
+    ...workspaces.flatMap(({ keys = [] }, workspace) =>
+      keys.flatMap((key, index) => expired("key", key.expires_at, ["workspaces", workspace, "keys", index])),
+    ),
+    ...tokens.flatMap((token, index) => expired("token", token.expires_at, ["tokens", index])),
+  ];
 }
 
-/** What a provider of a kind has unless it is told otherwise; null when there is no such kind. */
+/** The defaults of a provider kind; null if the kind is unknown. */
 export function kindDefaults(
   kind: string,
   config: ProviderConfig,
 ): { readonly baseUrl: string | null; readonly problem: string | null } | null {
-  const known = providerKind(kind);
-  if (known === null) return null;
+  const found = providerKind(kind);
+  if (found === null) return null;
   const provider = providerOf(config);
-  const problem = settingsProblem(known, provider);
-  return { problem, baseUrl: defaultBaseUrl(known, provider) };
+  return { problem: settingsProblem(found, provider), baseUrl: defaultBaseUrl(found, provider) };
 }
 
-/** Every provider of a config file is of a kind there is, has settings of that kind and no others, and an address. */
+/** Checks that every provider has a known kind, valid settings of that kind, and an address. */
 export const kindCheck: ConfigCheck = (config) => {
   const providers = config.providers ?? [];
-  const misspelt = providers.flatMap((provider, index) => settingConflicts(provider, index));
-  const told = new Set(misspelt.map(({ path }) => path[1]));
+  const wrong = providers.flatMap((provider, index) => settingConflicts(provider, index));
+  const reported = new Set(wrong.map(({ path }) => path[1]));
   const others = kindConflicts(providers, kindDefaults).flatMap((conflict): Conflict[] => {
     const provider = providers[Number(conflict.path[1])];
     if (provider === undefined || providerKind(provider.kind) !== null) {
-      // What the settings lack may be what was misspelt.
-      return told.has(conflict.path[1] ?? "") ? [] : [conflict];
+      // A missing setting may be the misspelled one.
+      return reported.has(conflict.path[1] ?? "") ? [] : [conflict];
     }
     const hint = didYouMean(provider.kind, kindIds);
-    return [{ ...conflict, message: `${conflict.message}${hint === "" ? `; there are ${kindIds.join(", ")}` : hint}` }];
+    return [
+      { ...conflict, message: `${conflict.message}${hint === "" ? `; use one of ${kindIds.join(", ")}` : hint}` },
+    ];
   });
-  return [...misspelt, ...others, ...secretConflicts(config)];
+  return [...wrong, ...others, ...secretConflicts(config)];
 };
 
 const kindIds = providerKinds.map(({ id }) => id);
@@ -216,19 +214,16 @@ function providerOf(config: ProviderConfig): Provider {
   };
 }
 
-/** A secret that is not of the kind that is made would never be taken. */
-function secretConflicts({ tokens = [] }: Parameters<ConfigCheck>[0]): readonly Conflict[] {
-  return tokens.flatMap(({ secret, scim }, index): Conflict[] =>
-    secret === undefined || (scim === true ? looksLikeScimToken(secret) : looksLikeAdminToken(secret))
-      ? []
-      : [
-          {
-            path: ["tokens", index, "secret"],
-            message:
-              scim === true
-                ? "is no secret of a token for SCIM; `sluice token secret --scim` makes one"
-                : "is no secret of an admin token; `sluice token secret` makes one",
-          },
-        ],
-  );
+/** A secret in another format would never be accepted. */
+function secretConflicts({ tokens = [] }: ConfigFile): readonly Conflict[] {
+  return tokens.flatMap(({ secret, scim }, index): Conflict[] => {
+    if (secret === undefined) return [];
+    const path = ["tokens", index, "secret"];
+    if (scim === true) {
+      if (looksLikeScimToken(secret)) return [];
+      return [{ path, message: "is not a SCIM token; `sluice token secret --scim` creates one" }];
+    }
+    if (looksLikeAdminToken(secret)) return [];
+    return [{ path, message: "is not an admin token; `sluice token secret` creates one" }];
+  });
 }

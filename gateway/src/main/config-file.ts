@@ -19,7 +19,7 @@ import { configWarnings, kindCheck } from "./config-checks.ts";
 import { CannotStart, type Control } from "./control.ts";
 import type { Processes } from "./processes.ts";
 
-/** A config file that another process applies: how long its content is waited for before it is called another. */
+/** How long another process may take to apply the same content. */
 const configElsewhereMs = 15_000;
 
 export interface ConfigSourceOptions {
@@ -34,40 +34,40 @@ export interface ConfigSourceOptions {
 
 const [leaseName, fact] = ["config file", "config_file.applied"];
 
-/** What was applied last: by whom, and what it said, as a digest. */
+/** Which content was applied last, and by which process. */
 interface Applied {
   readonly by: string;
   readonly fence: number;
   readonly digest: string;
 }
 
-/** What became of a config file, and a line for each of its settings that is valid and cannot work. */
 interface Outcome {
   readonly report: ApplyReport;
+  /** Valid settings that do not work. */
   readonly warnings: readonly string[];
 }
 
 type Loaded = Awaited<ReturnType<typeof loadConfigFile>>;
 
 /**
- * The config file. Where several processes have one each, one of them applies its own; the others compare theirs with what was
- * applied, and say so when it is another. When the one ends, another applies its own. A single process leads by itself.
+ * Applies the config file. If several processes have one, only the leader applies its file; the others compare theirs with it and report
+ * differences. When the leader ends, another one takes over.
  */
 export class ConfigSource {
   readonly #options: ConfigSourceOptions;
   #lease: HeldLease | null = null;
   #observer: Pick<Observer, "log" | "configReload"> | null = null;
   #changesSeen: () => Promise<void> = async () => undefined;
+  /** What another process applied at the start, if this process has a different file. */
   #differs: Applied | null = null;
-  /** The file as it was before this process read it first. */
+  /** State of the file before this process first read it. */
   #state = "";
-  /** What the start has read, until it is over. */
-  #own: Loaded | null = null;
-  /** The start is over: whatever becomes of the file now, this process goes on. */
+  /** The file as loaded at the start; null afterwards. */
+  #loaded: Loaded | null = null;
+  /** After the start a bad file does not end the process. */
   #isStarted = false;
-  /** Refused before there was anybody to be told. */
+  /** Why the file was refused at the start. */
   #refused: string | null = null;
-  /** Applied before there was a log. */
   #appliedAtStart: Outcome = { report: [], warnings: [] };
 
   constructor(options: ConfigSourceOptions) {
@@ -75,88 +75,87 @@ export class ConfigSource {
   }
 
   /**
-   * Resolves when the file is applied, here or by another process. A file that is refused stops a first start, and throws; where one was
-   * applied before, that stays in force, since a gateway that ended for another reason must come back.
+   * Resolves when the file is applied, here or by another process. Throws if the file is refused and none was applied before. Otherwise
+   * the previous configuration is kept, so that a gateway restarts even with a bad file.
    */
   async start(): Promise<void> {
     const { file, processes } = this.#options;
     this.#state = await fileState(file);
-    const own = await this.#loadAtStart();
-    this.#own = own;
+    const loaded = await this.#loadAtStart();
+    this.#loaded = loaded;
     const first = Promise.withResolvers<null>();
-    // Whoever waits hears of it below.
     first.promise.catch(() => undefined);
     processes.leadership.lead(leaseName, async (lease) => {
       this.#lease = lease;
       try {
         await this.#takeOver(lease, first);
-        await ended(lease.signal);
+        await aborted(lease.signal);
       } finally {
         this.#lease = null;
       }
     });
-    if (own === null) return;
+    if (loaded === null) return;
     try {
       const elsewhere = await Promise.race([first.promise, this.#appliedElsewhere()]);
-      if (elsewhere !== null && elsewhere.digest !== this.#digestOf(own.config)) this.#differs = elsewhere;
+      if (elsewhere !== null && elsewhere.digest !== this.#digestOf(loaded.config)) this.#differs = elsewhere;
     } finally {
       this.#isStarted = true;
-      this.#own = null;
+      this.#loaded = null;
     }
   }
 
-  /** This process applies its file from now on. Throws where that is to be tried again. */
+  /** This process becomes the leader. Throws an error that should be retried. */
   async #takeOver(lease: HeldLease, first: PromiseWithResolvers<null>): Promise<void> {
     try {
       if (await this.#apply()) first.resolve(null);
     } catch (thrown) {
-      if (!this.#isStarted && !(await this.#mayGoOn(thrown))) return first.reject(thrown);
+      if (!this.#isStarted && !(await this.#canKeepPrevious(thrown))) return first.reject(thrown);
       if (!isRefusal(thrown)) throw thrown;
       this.#refuse(thrown);
-      await this.#leaveInForce(lease);
+      await this.#keepPrevious(lease);
       first.resolve(null);
     }
   }
 
-  /** Null: it is refused, and what was applied before stays in force. */
+  /** null if the file is refused and the previous configuration is kept. */
   async #loadAtStart(): Promise<Loaded | null> {
     try {
       return await this.#load();
     } catch (thrown) {
-      if (!isRefusal(thrown) || !(await this.#mayGoOn(thrown))) throw thrown;
+      if (!isRefusal(thrown) || !(await this.#canKeepPrevious(thrown))) throw thrown;
       this.#refuse(thrown);
       this.#isStarted = true;
       return null;
     }
   }
 
-  async #mayGoOn(thrown: unknown): Promise<boolean> {
+  async #canKeepPrevious(thrown: unknown): Promise<boolean> {
     return isRefusal(thrown) && (await this.#applied()) !== null;
   }
 
-  /** Why the file was refused at the start; null: it was not. */
+  /** Why the file was refused at the start; null if it was not. */
   get refused(): string | null {
     return this.#refused;
   }
 
-  /** What another process had applied stays in force. Who starts now waits for the word of whoever has the lease. */
-  async #leaveInForce({ owner, fence }: HeldLease): Promise<void> {
+  /** Confirms the previous configuration under this lease, because processes that start wait for the leader. */
+  async #keepPrevious({ owner, fence }: HeldLease): Promise<void> {
     const { by, digest } = (await this.#applied()) ?? { by: owner, digest: "" };
     await this.#options.control.facts.write(fact, JSON.stringify({ by, fence, digest } satisfies Applied));
   }
 
-  /** Goes on with the changes of the file, and with what others ask for. After `changesSeen` this process goes by what was written. */
+  /** Follows changes of the file. `changesSeen` resolves when this process uses what was written. */
   watch(observer: Observer, changesSeen: () => Promise<void>): ConfigWatch {
     const { file, control, processes } = this.#options;
     this.#observer = observer;
     logConfigWarnings(observer, this.#appliedAtStart);
     this.#changesSeen = changesSeen;
     if (this.#refused !== null) observer.configReload("refused", this.#refused);
-    else if (this.#differs !== null) this.#tellOther(this.#differs);
+    else if (this.#differs !== null) this.#reportDifference(this.#differs);
     const watch = watchConfigFile(file, () => this.#changed(), {
       clock: control.clock,
       state: this.#state,
-      onError: (thrown) => observer.log("error", "The config file could not be applied.", { error: thrown }),
+      onError: (thrown) => observer.log("error", "failed to apply the config file", { error: thrown }),
     });
     const unsubscribe = processes.broadcast.subscribe("config", () => void (this.#lease === null || watch.trigger()));
     return {
@@ -168,7 +167,7 @@ export class ConfigSource {
     };
   }
 
-  /** The file changed, or a HUP came. */
+  /** The file changed, or SIGHUP was received. */
   async #changed(): Promise<void> {
     try {
       if (this.#lease?.isHeld === true) await this.#apply();
@@ -179,10 +178,10 @@ export class ConfigSource {
     }
   }
 
-  /** False: the lease was lost before anything was applied. */
+  /** Returns false if the lease was lost before. */
   async #apply(): Promise<boolean> {
     const { file, control, environment } = this.#options;
-    const { config, warnings } = this.#own ?? (await this.#load());
+    const { config, warnings } = this.#loaded ?? (await this.#load());
     const lease = this.#lease;
     if (lease === null || !lease.isHeld) return false;
     const report = await control.controlStore.apply(config, `file ${file}`, {
@@ -201,7 +200,7 @@ export class ConfigSource {
     return true;
   }
 
-  /** Another process applies its file: it is asked to look now, and for a while it may still be about to get this content. */
+  /** Asks the leader to check its file now, and waits a while until it has applied the same content. */
   async #compare(): Promise<void> {
     const { file, control, processes } = this.#options;
     const digest = this.#digestOf((await this.#load()).config);
@@ -215,15 +214,15 @@ export class ConfigSource {
       }
       if (this.#lease?.isHeld === true && (await this.#apply())) return;
       if (control.clock.monotonic() > endMs) {
-        if (applied !== null) this.#tellOther(applied);
+        if (applied !== null) this.#reportDifference(applied);
         return;
       }
       await sleep(control.clock, bounds.startTurnLookMs, null);
     }
   }
 
-  #tellOther({ by }: Applied): void {
-    const detail = `${this.#options.file} says something else than the config file that process ${by} has applied. It is not applied here; give every process the same file.`;
+  #reportDifference({ by }: Applied): void {
+    const detail = `${this.#options.file} differs from the config file that process ${by} applied, so it is ignored. Give every process the same file.`;
     this.#observer?.configReload("refused", detail);
   }
 
@@ -233,7 +232,7 @@ export class ConfigSource {
     else this.#observer.configReload("refused", detail);
   }
 
-  /** What the process that has the lease has applied under it. Null: it need not be known any more. */
+  /** What the leader applied under its lease; null if this process is the leader. */
   async #appliedElsewhere(): Promise<Applied | null> {
     const { control } = this.#options;
     const endMs = control.clock.monotonic() + bounds.startTurnMs;
@@ -246,7 +245,7 @@ export class ConfigSource {
       await sleep(control.clock, bounds.startTurnLookMs, null);
     }
     if (this.#isStarted) return null;
-    throw new CannotStart("Another gateway is applying its config file and does not come to an end; start again.");
+    throw new CannotStart("Timed out while another gateway applies its config file; start again.");
   }
 
   async #applied(): Promise<Applied | null> {
@@ -264,8 +263,8 @@ export class ConfigSource {
   }
 }
 
-/** The lease may have been lost, or given up, while the file was being applied. */
-function ended(signal: AbortSignal): Promise<void> {
+/** Resolves when the signal aborts, or if it has. */
+function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
@@ -274,25 +273,25 @@ function isRefusal(thrown: unknown): thrown is ConfigInvalid | ConfigConflict {
   return thrown instanceof ConfigInvalid || thrown instanceof ConfigConflict;
 }
 
-/** Logs at `warn` what the file no longer declares, by name, and each setting of it that cannot work. */
+/** Logs which objects the file no longer declares, and which settings do not work. */
 function logConfigWarnings(observer: Pick<Observer, "log">, { report, warnings }: Outcome): void {
   const objects = report.flatMap(({ action, text }) =>
     action === "suspend" || action === "release" || action === "remove" ? [text] : [],
   );
   if (objects.length > 0) observer.log("warn", "the config file no longer declares objects", { objects });
-  for (const problem of warnings) observer.log("warn", "the config file has a setting that cannot work", { problem });
+  for (const problem of warnings) observer.log("warn", "the config file has a setting that does not work", { problem });
 }
 
-/** What the console shows of the config file: its text without secrets, and how its last reading went. */
+/** What the console shows of the config file: its text without secrets, and the result of the last reload. */
 export class ConfigFile implements ConfigFacts {
   readonly path: string | null;
   readonly #clock: Clock;
   readonly #variables: Variables;
   #last: ReturnType<ConfigFacts["lastReload"]> = null;
-  /** When the file was last read and not refused; 0: not since the start. */
+  /** When the file was last accepted; 0 if not since the start. */
   #lastGoodAt: number;
 
-  /** `isApplied`: the start has applied it. */
+  /** `isApplied`: the file was applied at the start. */
   constructor(path: string | null, clock: Clock, variables: Variables, isApplied = true) {
     this.path = path;
     this.#clock = clock;
@@ -328,7 +327,7 @@ export class ConfigFile implements ConfigFacts {
     return this.#lastGoodAt;
   }
 
-  /** For `/readyz`; null: the file is in force. */
+  /** For `/readyz`; null if the file was accepted. */
   get remark(): string | null {
     if (this.#last?.result !== "refused") return null;
     return `the config file was refused at ${new Date(this.#last.at).toISOString()}`;
@@ -338,7 +337,7 @@ export class ConfigFile implements ConfigFacts {
     return this.#last;
   }
 
-  /** An observer that also remembers the last reading here. `observer` must be a plain object: its methods are copied. */
+  /** An observer that records reloads here first. `observer` must be a plain object, because its methods are copied. */
   before(observer: Observer): Observer {
     return {
       ...observer,

@@ -1,25 +1,25 @@
 import { bounds, type ConfigSnapshot, LastingFault } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 
-interface Following {
+interface FollowOptions {
   readonly observer: Pick<Observer, "log">;
-  /** What else comes into force with a snapshot. */
+  /** Runs after each reload. */
   readonly alsoRead?: () => Promise<void>;
 }
 
 /**
- * The snapshot in force. It is replaced whole when something changed; loads that overlap become one more load, so
- * that the last change always wins. When the database cannot be read the last good snapshot stays, and it is read again until that is
- * done: nobody tells of the same change twice.
+ * Holds the current configuration. A reload replaces it as a whole. Reloads requested during a reload are merged into one more, so that
+ * the last change wins. If the database cannot be read the current snapshot is kept and the reload is retried, because each change is
+ * announced only once.
  */
 export class ConfigSnapshotHolder {
   readonly #read: () => Promise<ConfigSnapshot>;
   readonly #clock: Clock;
   #current: ConfigSnapshot;
-  #following: (Following & { readonly fault: LastingFault }) | null = null;
+  #following: (FollowOptions & { readonly fault: LastingFault }) | null = null;
   #loading: Promise<void> | null = null;
   #again = false;
-  #unbook = (): void => undefined;
+  #cancelTimer = (): void => undefined;
   #closed = false;
 
   constructor(read: () => Promise<ConfigSnapshot>, clock: Clock, first: ConfigSnapshot) {
@@ -28,16 +28,16 @@ export class ConfigSnapshotHolder {
     this.#current = first;
   }
 
-  /** From now on it is read again at `refresh`, and when a price begins. */
-  follow(following: Following): void {
-    const fault = "The configuration could not be read again; the last one stays in force.";
-    const over = "The configuration was read again.";
-    const { observer } = following;
+  /** Starts reloading when a scheduled price becomes effective, and logging failures. */
+  follow(options: FollowOptions): void {
+    const fault = "failed to reload the configuration; keeping the current one";
+    const over = "configuration reloaded after failures";
+    const { observer } = options;
     this.#following = {
-      ...following,
+      ...options,
       fault: new LastingFault({ clock: this.#clock, observer, level: "error", fault, over }),
     };
-    this.#bookNextPrice();
+    this.#scheduleNextPrice();
   }
 
   get current(): ConfigSnapshot {
@@ -55,43 +55,41 @@ export class ConfigSnapshotHolder {
     return this.#loading;
   }
 
-  /** Resolves when the reading that is under way, if any, has come into force. */
+  /** Resolves when no reload is running. */
   async settled(): Promise<void> {
     await this.#loading;
   }
 
-  /** Nothing is read again from now on. */
   close(): void {
     this.#closed = true;
-    this.#unbook();
+    this.#cancelTimer();
   }
 
   async #load(): Promise<void> {
     do {
       this.#again = false;
-      this.#unbook();
+      this.#cancelTimer();
       try {
         this.#current = await this.#read();
         await this.#following?.alsoRead?.();
         this.#following?.fault.passed();
-        this.#bookNextPrice();
+        this.#scheduleNextPrice();
       } catch (thrown) {
         this.#following?.fault.failed({ error: thrown });
         if (!this.#closed) {
-          this.#unbook = this.#clock.after(bounds.changePollMs, () => void this.refresh());
+          this.#cancelTimer = this.#clock.after(bounds.changePollMs, () => void this.refresh());
         }
       }
     } while (this.#again);
   }
 
-  /** A price that begins later comes into force with a reading at that moment. */
-  #bookNextPrice(): void {
+  #scheduleNextPrice(): void {
     const { nextPriceAt } = this.#current;
     if (nextPriceAt === undefined || this.#closed) return;
     const delayMs = Math.min(Math.max(0, nextPriceAt - this.#clock.now()), waitMaxMs);
-    this.#unbook = this.#clock.after(delayMs, () => void this.refresh());
+    this.#cancelTimer = this.#clock.after(delayMs, () => void this.refresh());
   }
 }
 
-/** No timer is booked for longer: clocks are set, and the runtime's end at 24 days. */
+/** Longest timer, because the clock may be set and timers of the runtime end at 24 days. */
 const waitMaxMs = 3_600_000;

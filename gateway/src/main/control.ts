@@ -30,16 +30,14 @@ import { createIds, systemClock, trustAuthorities } from "#system/index.ts";
 import { believedBeside, type TransportOptions } from "#upstream/index.ts";
 import { kindDefaults } from "./config-checks.ts";
 
-/** The control side of the gateway: what one-shot commands need, and what the server is built upon. */
+/** What single commands need, and what the server is built on. */
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
 /**
- * Opens vault and database, and brings the schema up to date. Throws when the database is of a later version or cannot be
- * reached, and DataUnusable when the data directory is not as it must be; then nothing was made in it.
- * `held`: this process holds the data directory, so it may bring a database up to date that others would have to leave alone.
+ * Opens the vault and the database, and migrates the schema. Throws if the database is newer or unreachable, and DataUnusable, before
+ * changing anything, if the data directory is invalid. `held`: this process owns the data directory, so it may run every migration.
  */
 export async function openControl(environment: Environment, { held = false } = {}) {
-  // Before anything is connected to.
   trustAuthorities(environment.authorities);
   const ids = createIds(systemClock);
   const paths = dataPaths(environment.dataDir);
@@ -51,12 +49,12 @@ export async function openControl(environment: Environment, { held = false } = {
     now: systemClock.now(),
     held,
   });
-  const kept = place.kind === "sqlite" ? null : await openDatabaseClock(database, systemClock);
-  const clock = kept ?? systemClock;
+  const databaseClock = place.kind === "sqlite" ? null : await openDatabaseClock(database, systemClock);
+  const clock = databaseClock ?? systemClock;
   return {
     /** The id of this process: `proc_…`. */
     instanceId: ids.next("proc_"),
-    /** On PostgreSQL the database's time of day, so that all processes have one. */
+    /** On PostgreSQL the time of the database, so that all processes agree. */
     clock,
     ids,
     vault,
@@ -71,40 +69,35 @@ export async function openControl(environment: Environment, { held = false } = {
     leases: createLeases(database),
     instances: createInstances(database),
     facts: createSharedFacts(database),
-    /** Tries at what is secret, counted by all processes together. */
+    /** Counts attempts to guess secrets, over all processes. */
     openTries: place.kind === "sqlite" ? createMemoryTries(clock) : createDatabaseTries({ database, vault, clock }),
-    /** Where `database` is, for those who open connections of their own. */
+    /** Where the database is, for opening more connections. */
     place,
     journalPath: paths.journal,
-    /** What was done to bring the database up to this version. */
+    /** The migrations that ran. */
     upgrade,
     async close(): Promise<void> {
-      kept?.stop();
+      databaseClock?.stop();
       await closeDatabase(database);
     },
   };
 }
 
-/** The database that the environment names: a server's, or else the file in the data directory. */
+/** The database server, or by default the file in the data directory. */
 export function placeOf({ databaseUrl, dataDir }: Environment): DatabasePlace {
   if (databaseUrl !== null) return { kind: "postgres", url: databaseUrl };
   return { kind: "sqlite", path: dataPaths(dataDir).database };
 }
 
-/** What the environment says of how this process reaches others, for every client that it makes. */
-export function networkOf({
-  egress,
-  authorities,
-  webhookPlaces,
-}: Environment): Pick<TransportOptions, "egress" | "authorities" | "webhookPlaces"> {
-  return {
-    egress,
-    webhookPlaces,
-    authorities: authorities.length === 0 ? undefined : believedBeside(authorities),
-  };
+/** Network settings for every outbound client. */
+export function networkOf(
+  environment: Environment,
+): Pick<TransportOptions, "egress" | "authorities" | "webhookPlaces"> {
+  const { egress, authorities, webhookPlaces } = environment;
+  return { egress, webhookPlaces, authorities: authorities.length === 0 ? undefined : believedBeside(authorities) };
 }
 
-/** Where the environment says that blobs are: a bucket, or else a folder of the data directory. */
+/** Blobs are in a bucket, or by default in a folder of the data directory. */
 export function openBlobs(
   { bucket, dataDir }: Environment,
   { clock, transport, spool }: { readonly clock: Clock; readonly transport: Transport; readonly spool: Spool },
@@ -117,7 +110,7 @@ export function openBlobs(
     accessKeyId: bucket.accessKeyId,
     secretAccessKey: bucket.secretAccessKey.reveal(),
     endpoint: bucket.endpoint ?? `https://s3.${bucket.region}.amazonaws.com`,
-    // Whoever names an address of its own for the bucket is the operator, and may mean a machine of its own network.
+    // The operator sets the endpoint, which may be in a private network.
     allowPrivateNetwork: bucket.endpoint !== null,
     transport,
     spool,
@@ -126,10 +119,10 @@ export function openBlobs(
 }
 
 /**
- * On a server's database there may be processes of other machines, which would not find what is kept on this one's disk.
- * Throws DataUnusable where the installation's blobs are elsewhere and nobody said that each machine may have its own.
+ * Processes on other machines cannot read blobs on this machine's disk. Throws DataUnusable if the installation's blobs are in another
+ * folder, unless the operator allows separate folders.
  */
-export async function keepToOneBlobFolder(
+export async function requireSharedBlobFolder(
   { bucket, blobs, databaseUrl, dataDir }: Environment,
   { database, ids }: Pick<Control, "database" | "ids">,
 ): Promise<void> {
@@ -137,46 +130,41 @@ export async function keepToOneBlobFolder(
   await refuseOtherBlobFolder({ directory: dataPaths(dataDir).blobs, database, ids });
 }
 
-/** What a workspace checks our messages with, in the form of Standard Webhooks: `whsec_` and base64. It changes with the master key. */
+/** Key for verifying our webhooks, in the format of Standard Webhooks (`whsec_…`). It changes with the master key. */
 export function webhookSecretOf(vault: Pick<Vault, "derive">, workspaceId: string): string {
-  return shown(vault.derive(purpose, workspaceId));
+  return webhookFormat(vault.derive(purpose, workspaceId));
 }
 
-/** The same, and those of earlier master keys until their end: a message is signed with each of them. */
-export function webhookSecretsOf(
-  vault: Pick<Vault, "deriveValid">,
-  workspaceId: string,
-  now: number,
-): readonly string[] {
-  return vault.deriveValid(purpose, workspaceId, now).map(shown);
+/** Includes those of earlier master keys that are still valid. A webhook is signed with each of them. */
+export function webhookSecretsOf(vault: Pick<Vault, "deriveValid">, workspaceId: string, now: number) {
+  return vault.deriveValid(purpose, workspaceId, now).map(webhookFormat);
 }
 
 const purpose = "webhook";
-const shown = (secret: string) => `whsec_${Buffer.from(secret, "base64url").toString("base64")}`;
+const webhookFormat = (secret: string) => `whsec_${Buffer.from(secret, "base64url").toString("base64")}`;
 
-/** Who made a task, under the config snapshot in force; null when the key or what it stands in is gone. */
+interface HolderSources {
+  readonly configSnapshot: { readonly current: ConfigSnapshot };
+  readonly control: Pick<Control, "controlStore">;
+}
+
+/** The principal of a task under the current configuration; null if its key, group or workspace no longer exists. */
 export async function holderOf(
-  {
-    configSnapshot,
-    control,
-  }: {
-    readonly configSnapshot: { readonly current: ConfigSnapshot };
-    readonly control: Pick<Control, "controlStore">;
-  },
-  holder: Pick<Task, "workspaceId" | "groupId" | "keyId" | "personId">,
+  { configSnapshot, control }: HolderSources,
+  task: Pick<Task, "workspaceId" | "groupId" | "keyId" | "personId">,
 ): Promise<Principal | null> {
-  const workspace = configSnapshot.current.workspaces.get(holder.workspaceId);
-  const group = configSnapshot.current.groups.get(holder.groupId);
-  const key = await control.controlStore.keyById(holder.keyId);
+  const workspace = configSnapshot.current.workspaces.get(task.workspaceId);
+  const group = configSnapshot.current.groups.get(task.groupId);
+  const key = await control.controlStore.keyById(task.keyId);
   if (workspace === undefined || group === undefined || key === null) return null;
-  const person = holder.personId ?? null;
-  // A key that has changed hands since has what limits another.
-  const { personScope, ...own } = key;
-  const scopes = scopesOf(workspace, group, personOf(key) === person ? key : own);
+  const person = task.personId ?? null;
+  // The key may have a new owner, whose limits do not apply.
+  const { personScope, ...keyOnly } = key;
+  const scopes = scopesOf(workspace, group, personOf(key) === person ? key : keyOnly);
   return { key, group, workspace, person, scopes };
 }
 
-/** A reason not to start that the operator can mend; shown as one line. */
+/** A start error that the operator can fix; printed as one line. */
 export class CannotStart extends Error {
   override readonly name = "CannotStart";
 }

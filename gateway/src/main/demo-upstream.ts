@@ -1,27 +1,27 @@
 import type { Simulator } from "@sluice/simulator";
 
-/** The upstream behind the kind `demo`. It plays every vendor, which is much code: nothing of it is there until it is asked for. */
+/** The upstream of the kind `demo`. The simulator is large, so it is loaded at its first use. */
 export function openDemoUpstream() {
   let loading: Promise<Simulator> | null = null;
-  const loaded = (): Promise<Simulator> => {
+  const simulator = (): Promise<Simulator> => {
     loading ??= load();
     return loading;
   };
   return {
-    fetch: async (request: Request): Promise<Response> => (await loaded()).fetch(request),
-    /** Loads it before its first call. */
-    prepare: async (): Promise<void> => void (await loaded()),
+    fetch: async (request: Request): Promise<Response> => (await simulator()).fetch(request),
+    /** Loads it in advance. */
+    prepare: async (): Promise<void> => void (await simulator()),
   };
 }
 
 async function load(): Promise<Simulator> {
   const { createSimulator } = await import("@sluice/simulator");
   const { providerKind } = await import("#providers/index.ts");
-  // The demo answers everybody alike: what a caller writes is no script for it.
   return createSimulator({
-    // An import from the demo offers a model of each type.
+    // One model of each type.
     models: providerKind("demo")?.starterModels?.map(({ name }) => name) ?? [],
     defaults: { event_ms: 25 },
+    // Callers cannot script the demo.
     obeysRequests: false,
     truthRecordsMax: 1,
     filesUrl: "demo://simulator",

@@ -28,12 +28,12 @@ test("what does not end is named and left behind, and what follows is done", asy
   await ending.step("journal", () => {
     done = true;
   });
-  ending.tell();
+  ending.logResult();
   ending.check();
   expect(done).toBe(true);
   expect(lines).toEqual([
-    ["warn", "A part of the gateway did not end in time; it is left behind.", "pool"],
-    ["warn", "The gateway ends, and some of its parts have not.", ["pool"]],
+    ["warn", "a part did not close in time", "pool"],
+    ["warn", "shutdown complete, but some parts did not close", ["pool"]],
   ]);
   expect(clock.pending).toBe(0);
 });
@@ -59,7 +59,7 @@ test("what fails is told, keeps nobody from the rest, and is thrown at the end",
   const { lines, ending } = openEnding();
   await ending.step("reports", () => Promise.reject(new Error("no")));
   await ending.step("counter", () => undefined);
-  ending.tell();
+  ending.logResult();
   expect(lines.map(([level, , part]) => [level, part])).toEqual([
     ["error", "reports"],
     ["info", undefined],

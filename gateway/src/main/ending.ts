@@ -2,14 +2,11 @@ import { bounds, sleep, within } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import type { Listeners } from "./listeners.ts";
 
-/**
- * How long a leaving worker stays after it stops receiving new connections: the kernel hands over a connection that has sent nothing
- * only after a second (TCP_DEFER_ACCEPT).
- */
+/** How long a leaving worker stays open for connections that the kernel has not handed over yet (TCP_DEFER_ACCEPT: a second). */
 const workerSettleMs = 3_000;
 
 /** How often a leaving worker checks whether its connections are closed. */
-const workerLookMs = 100;
+const workerCheckMs = 100;
 
 interface EndingOptions {
   readonly clock: Clock;
@@ -37,7 +34,7 @@ export class Ending {
     this.#parts.defer(() => this.step(part, close, ms));
   }
 
-  /** The same for the part that gets all the time the others leave: `close` receives it in milliseconds and must keep to it. */
+  /** Like `defer`, for the part that may use all remaining time. `close` receives that time in milliseconds. */
   deferLast(part: string, close: (ms: number) => unknown): void {
     this.#parts.defer(() => this.lastStep(part, close));
   }
@@ -52,17 +49,17 @@ export class Ending {
     await this.#within(what, act, Math.min(ms, bounds.endWorkMs - this.#elapsedMs));
   }
 
-  /** The step that gets all the time the others leave: `act` receives it in milliseconds and must keep to it. */
+  /** Like `step`, with all remaining time. `act` receives that time in milliseconds. */
   async lastStep(what: string, act: (ms: number) => unknown): Promise<void> {
     const ms = bounds.flushMs - this.#elapsedMs;
     await this.#within(what, () => act(ms), ms + bounds.endStepMsMin);
   }
 
   /** Logs that everything has closed, or what has not. */
-  tell(): void {
+  logResult(): void {
     const { observer } = this.#options;
-    if (this.#late.length === 0) observer.log("info", "Everything is flushed; the gateway ends.");
-    else observer.log("warn", "The gateway ends, and some of its parts have not.", { parts: this.#late });
+    if (this.#late.length === 0) observer.log("info", "shutdown complete");
+    else observer.log("warn", "shutdown complete, but some parts did not close", { parts: this.#late });
   }
 
   /** Throws the error of the first step that failed. */
@@ -83,43 +80,43 @@ export class Ending {
       () => "done" as const,
       (thrown: unknown) => {
         this.#failure ??= { thrown };
-        observer.log("error", "A part of the gateway failed at its end.", { part: what, error: thrown });
+        observer.log("error", "failed to close a part", { part: what, error: thrown });
         return "failed" as const;
       },
     );
     if ((await within(clock, withinMs, done, () => "late" as const)) === "late") {
       this.#late.push(what);
-      observer.log("warn", "A part of the gateway did not end in time; it is left behind.", { part: what, withinMs });
+      observer.log("warn", "a part did not close in time", { part: what, withinMs });
     }
   }
 }
 
-interface DepartureOptions {
+interface LeaveOptions {
   readonly listeners: Pick<Listeners, "leaveSockets" | "pending" | "connections">;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
-  /** The longest wait, whatever is under way. */
+  /** The longest wait. */
   readonly timeoutMs: number;
   /** Ends the wait early. */
   readonly signal: AbortSignal;
 }
 
 /**
- * A worker that was replaced leaves without its callers noticing. New connections already go to others. It still answers every call
- * on its own connections, and each answer closes the connection; an idle one closes after the idle timeout. Resolves when the last is
- * closed.
+ * Waits until the connections of a replaced worker are closed. New connections already go to other workers. Each answer closes its
+ * connection, and idle ones close after the idle timeout.
  */
-export async function depart({ listeners, clock, observer, timeoutMs, signal }: DepartureOptions): Promise<void> {
-  observer.log("info", "Another worker has taken this one's place; its connections are waited for.");
+export async function waitForConnections(options: LeaveOptions): Promise<void> {
+  const { listeners, clock, observer, timeoutMs, signal } = options;
+  observer.log("info", "replaced by another worker; waiting for open connections");
   listeners.leaveSockets();
   const startMs = clock.monotonic();
-  // If connections cannot be counted, wait for the idle timeout so that those without a call have closed.
-  const silentMs = bounds.idleConnectionMs + workerSettleMs;
+  // If connections cannot be counted, idle ones are closed after the idle timeout.
+  const idleMs = bounds.idleConnectionMs + workerSettleMs;
   for (;;) {
     const elapsedMs = clock.monotonic() - startMs;
     const open = listeners.connections();
-    const gone = open === null ? listeners.pending() === 0 && elapsedMs >= silentMs : open === 0;
-    if (signal.aborted || elapsedMs >= timeoutMs || (gone && elapsedMs >= workerSettleMs)) return;
-    await sleep(clock, workerLookMs, signal);
+    const isClosed = open === null ? listeners.pending() === 0 && elapsedMs >= idleMs : open === 0;
+    if (signal.aborted || elapsedMs >= timeoutMs || (isClosed && elapsedMs >= workerSettleMs)) return;
+    await sleep(clock, workerCheckMs, signal);
   }
 }

@@ -6,22 +6,21 @@ import type { ControlStore, StoredWorkspace } from "#directory/index.ts";
 import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
 import { type ProviderKind, priceListData, priceSource, providerKind } from "#providers/index.ts";
 
-/** Who makes the installation's own first objects, in the audit log. */
+/** Actor in the audit log for objects of a new installation. */
 export const firstStartActor = "first start";
 const auditSource = { actor: firstStartActor, ip: null };
 
-/** Provider keys of the environment, as the banner names them. */
+/** Provider keys in the environment, for the banner. */
 export interface StarterProviders {
-  /** They became providers at this start. */
+  /** Those that became providers. */
   readonly found: readonly string[];
-  /** They did not: there are providers already, and none of theirs. */
+  /** Those that did not, because other providers exist already. */
   readonly unused: readonly string[];
 }
 
 /**
- * A new installation works at once: provider keys in the environment become providers with the models that are
- * usual there; without any model, the built-in demo answers. So they do at a later start, as long as nobody has made
- * anything else. Nothing that exists is changed.
+ * Creates providers with their usual models from provider keys in the environment, or the built-in demo if there are none. Changes
+ * nothing once anything else was created.
  */
 export async function starterProviders(
   environment: Environment,
@@ -31,8 +30,8 @@ export async function starterProviders(
   const { config, found } = starterConfig(environment);
   const before = await store.configSnapshot();
   if (before.providers.size === 0 || found.length > 0) {
-    const made = await store.seed(config, auditSource.actor);
-    if (made.length > 0) {
+    const created = await store.seed(config, auditSource.actor);
+    if (created.length > 0) {
       await takeStarterPrices(environment, store, now);
       return { found, unused: [] };
     }
@@ -42,23 +41,20 @@ export async function starterProviders(
   return { found: [], unused };
 }
 
-/**
- * Makes the first key, when there is none, and gives its secret, which the store does not keep. To be called when it can be
- * shown for certain: with the port open. `told` puts it where it will be found, before there is such a key.
- */
+/** Creates the first key if there is none and returns its secret. `show` must display or save the secret before the key exists. */
 export async function firstKey(
   store: ControlStore,
   randomBytes: (size: number) => Uint8Array,
-  told: (secret: Secret) => void,
+  show: (secret: Secret) => void,
 ): Promise<Secret | null> {
   if (await store.hasKeys()) return null;
-  const home = await firstWorkspace(store);
-  const groups = await store.groups(home.id);
+  const workspace = await firstWorkspace(store);
+  const groups = await store.groups(workspace.id);
   const group = groups.find(({ name }) => name === defaultGroupName) ?? groups[0];
   const secret = new Secret(makeKeySecret(randomBytes(keySecretBytes)));
-  told(secret);
+  show(secret);
   const key = { name: "first key", secret, createdBy: null, ...(group === undefined ? {} : { group: group.id }) };
-  await store.addKey(home.id, key, auditSource);
+  await store.addKey(workspace.id, key, auditSource);
   return secret;
 }
 
@@ -79,12 +75,12 @@ function starterConfig(environment: Environment): { readonly config: ConfigFile;
       id: kind.id,
       kind: kind.id,
       api_key: key.apiKey.reveal(),
-      // Whoever sets a base URL in the environment is the operator, and may mean a machine of its own network.
+      // The operator sets the base URL, which may be in a private network.
       ...(key.baseUrl === null ? {} : { base_url: key.baseUrl, allow_private_network: true }),
     });
     models.push(...starterModels(kind));
   }
-  // A provider whose models nobody can guess would leave a newcomer with nothing to call.
+  // Some kinds have no usual models.
   if (models.length === 0) {
     const demo = providerKind("demo");
     if (demo !== null) {
@@ -95,7 +91,7 @@ function starterConfig(environment: Environment): { readonly config: ConfigFile;
   return { config: { providers, models }, found };
 }
 
-/** As from the price list, so that they follow it. */
+/** Takes prices from the price list, so that later updates apply to them. */
 async function takeStarterPrices({ providerKeys }: Environment, store: ControlStore, now: number): Promise<void> {
   const source = priceSource((await priceListData(null)).data, now);
   const prices = providerKeys.flatMap(({ kind }) =>

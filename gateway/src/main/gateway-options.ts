@@ -7,44 +7,43 @@ import type { Processes } from "./processes.ts";
 import type { openSignIn } from "./sign-in.ts";
 
 export interface Leave {
-  /** How long readiness fails while calls are still taken, so that load balancers turn away first. */
+  /** How long readiness fails before calls are refused, so that load balancers stop sending first. */
   readonly graceMs: number;
-  /** Aborted: nobody is waited for any more. */
+  /** Aborts every wait. */
   readonly hurried: AbortSignal;
 }
 
 export interface GatewayOptions {
   readonly environment: Environment;
-  /** Closed with the gateway, like `processes`; where it cannot be opened, by whoever opened them. */
+  /** Closed with the gateway, like `processes`. If the gateway cannot be opened, its caller closes them. */
   readonly control: Control;
-  /** Held by this process, and so the whole data directory. */
+  /** Locked by this process. */
   readonly directory: JournalDirectory;
   readonly version: string;
-  /** As in ServeOptions; left out: `unknown`. */
+  /** As in ServeOptions; `unknown` by default. */
   readonly revision?: string;
   /** Variables that the config file may refer to. */
   readonly variables?: Variables;
-  /** The config file was refused at the start; what was applied before is in force. */
+  /** The config file was refused at the start, and the previous configuration is used. */
   readonly configRefused?: boolean;
   readonly randomToken: () => string;
-  /** Somebody has made the first administrator with the link. */
+  /** The first administrator was created with the set-up link. */
   readonly onSetUp?: () => void;
-  /** The journal can no longer be trusted: the process must end. */
+  /** The journal failed, so the process must end. */
   readonly onFatal: (error: Error) => void;
-  /** It is one of several workers. */
+  /** Set in one of several workers. */
   readonly link?: WorkerLink | null;
-  /** Left out: it takes its place among the processes of the installation by itself. */
+  /** Opened with the gateway by default. */
   readonly processes?: Processes;
-  /** The ports speak TLS; left out: plain HTTP. */
+  /** Plain HTTP without one. */
   readonly certificate?: Certificate | null;
-  /** Writes why requests went as they did; a thread by default. */
+  /** Writes explanations of requests; a thread by default. */
   readonly explainWriter?: ExplainWriter;
-  /** Moves the ledger's entries from the journal into the database; in a thread by default. */
+  /** Moves ledger entries from the journal into the database; a thread by default. */
   readonly drain?: typeof startDrain;
-  /** Answers what the console and the limits ask of the ledger; on SQLite in threads by default. */
+  /** Reads the ledger for the console and the limits; in threads by default on SQLite. */
   readonly openReports?: typeof openReports;
-  /** Signs people in; with the installation's own accounts and issuers by default. */
   readonly openSignIn?: typeof openSignIn | undefined;
-  /** How long a connection without a call may be silent; a minute by default. */
+  /** Idle timeout of connections; a minute by default. */
   readonly idleSeconds?: number;
 }

@@ -15,14 +15,14 @@ import {
 import type { Control } from "./control.ts";
 import type { Base } from "./open-base.ts";
 
-/** Hourly copies of the ledger: when first and how often one is looked for. */
-const exportFirstLookMs = 20_000;
-const exportLookMs = 300_000;
+/** When the first copy is made after a start, and how often later ones are. */
+const exportFirstMs = 20_000;
+const exportIntervalMs = 300_000;
 
 interface LedgerExportOptions {
   readonly place: () => LedgerExportPlace | null;
   readonly retentionDays: () => number;
-  /** Throws when its keys are not known. */
+  /** Throws if its access keys are not configured. */
   readonly storeOf: (place: LedgerExportPlace) => ObjectStore;
   readonly hours: ExportedHours;
   readonly reader: LedgerReader;
@@ -31,24 +31,25 @@ interface LedgerExportOptions {
   readonly observer: Pick<Observer, "log">;
 }
 
-interface Copying {
+interface CopyTarget {
   readonly destination: string;
   readonly store: ObjectStore;
   readonly signal: AbortSignal;
 }
 
 /**
- * Copies the ledger to a bucket, hour by hour and in their order, by one process at a time. An hour is marked when all of its objects are
- * there, so one that was broken off is copied again, under the same names. Hours to which entries came late are copied again too.
+ * Copies the ledger to a bucket, one hour after the other, by one process at a time. An hour is marked when all of its objects are
+ * written, so an interrupted one is copied again under the same names. Hours that received late entries are copied again too.
  */
 export class LedgerExport {
   readonly counts = { hours: 0, entries: 0, failures: 0 };
   readonly #options: LedgerExportOptions;
   readonly #fault: LastingFault;
   readonly #stopping = new AbortController();
+  /** The first hour not yet copied; null if no bucket is set. */
   #next: number | null = null;
-  #looking: Promise<void> = Promise.resolve();
-  #unbook: () => void = () => {};
+  #copying: Promise<void> = Promise.resolve();
+  #cancelTimer: () => void = () => {};
 
   constructor(options: LedgerExportOptions) {
     this.#options = options;
@@ -57,33 +58,31 @@ export class LedgerExport {
       clock,
       observer,
       level: "error",
-      fault:
-        "The ledger could not be copied to its bucket. It is tried again; nothing is lost while the entries are kept.",
-      over: "The ledger is copied to its bucket again.",
+      fault: "failed to copy the ledger to its bucket; retrying",
+      over: "copies of the ledger to its bucket succeed again",
     });
   }
 
-  /** Seconds since the beginning of the first hour that was not copied; 0 where nothing is to be copied. */
+  /** Seconds since the start of the first hour not yet copied; 0 if no bucket is set. */
   get lagSeconds(): number {
     return this.#next === null ? 0 : Math.max(0, (this.#options.clock.now() - this.#next) / 1_000);
   }
 
   start(): void {
-    this.#later(exportFirstLookMs);
+    this.#schedule(exportFirstMs);
   }
 
-  /** Resolves when what it was at has ended. */
+  /** Resolves when the current copy has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#unbook();
+    this.#cancelTimer();
     await this.#options.reader.rest();
-    await this.#looking;
+    await this.#copying;
   }
 
-  /** Copies what is due. Never rejects. */
-  async look(): Promise<void> {
-    const { place: placeNow } = this.#options;
-    const place = placeNow();
+  /** Copies the hours that are due. Never rejects. */
+  async copy(): Promise<void> {
+    const place = this.#options.place();
     if (place === null) {
       this.#next = null;
       return;
@@ -98,25 +97,25 @@ export class LedgerExport {
     }
   }
 
-  #later(ms: number): void {
+  #schedule(ms: number): void {
     if (this.#stopping.signal.aborted) return;
-    this.#unbook = this.#options.clock.after(ms, () => {
-      this.#looking = this.look().finally(() => this.#later(exportLookMs));
+    this.#cancelTimer = this.#options.clock.after(ms, () => {
+      this.#copying = this.copy().finally(() => this.#schedule(exportIntervalMs));
     });
   }
 
   async #copyDue(place: LedgerExportPlace): Promise<void> {
     const { hours, leadership, storeOf, reader, clock } = this.#options;
     const destination = destinationOf(place);
-    this.#next = await hours.next(destination, this.#keptSince(), clock.now());
+    this.#next = await hours.next(destination, this.#exportableSince(), clock.now());
     const store = storeOf(place);
-    const mayBeLate = await hours.toCheck(destination, clock.now(), this.#keptSince());
+    const mayBeLate = await hours.toCheck(destination, clock.now(), this.#exportableSince());
     if (!this.#isDue() && mayBeLate.length === 0) return;
     await leadership.once("ledger-export", async (lease) => {
       const signal = AbortSignal.any([lease.signal, this.#stopping.signal]);
       try {
-        // Another process may have copied some since.
-        this.#next = await hours.next(destination, this.#keptSince(), clock.now());
+        // Another process may have copied some in the meantime.
+        this.#next = await hours.next(destination, this.#exportableSince(), clock.now());
         for (; this.#isDue() && !signal.aborted; this.#next = (this.#next ?? 0) + hourMs) {
           await this.#copyHour(this.#next ?? 0, { destination, store, signal });
         }
@@ -127,21 +126,21 @@ export class LedgerExport {
     });
   }
 
-  /** Entries come late by long streams, videos, and processes that were away. */
-  async #copyLate(hours: readonly ExportedHour[], copying: Copying): Promise<void> {
+  /** Long streams, videos and processes that were down add entries to past hours. */
+  async #copyLate(hours: readonly ExportedHour[], target: CopyTarget): Promise<void> {
     if (hours.length === 0) return;
     const { reader, clock } = this.#options;
     const counted = await reader.counted(hours.map(({ hour }) => hour));
-    const isLate = ({ entries }: ExportedHour, place: number): boolean => (counted[place] ?? 0) > entries;
-    const same = hours.filter((hour, place) => !isLate(hour, place)).map(({ hour }) => hour);
-    await this.#options.hours.checked(copying.destination, same, clock.now());
+    const isLate = ({ entries }: ExportedHour, index: number): boolean => (counted[index] ?? 0) > entries;
+    const unchanged = hours.filter((hour, index) => !isLate(hour, index)).map(({ hour }) => hour);
+    await this.#options.hours.checked(target.destination, unchanged, clock.now());
     for (const { hour } of hours.filter(isLate)) {
-      if (copying.signal.aborted) return;
-      await this.#copyHour(hour, copying);
+      if (target.signal.aborted) return;
+      await this.#copyHour(hour, target);
     }
   }
 
-  async #copyHour(hour: number, { destination, store, signal }: Copying): Promise<void> {
+  async #copyHour(hour: number, { destination, store, signal }: CopyTarget): Promise<void> {
     const { reader, hours, clock } = this.#options;
     const folder = folderOf(hour);
     const parts: Readonly<Record<string, unknown>>[] = [];
@@ -171,14 +170,14 @@ export class LedgerExport {
     return this.#next !== null && this.#next + hourMs + bounds.exportSettleMs <= this.#options.clock.now();
   }
 
-  /** Before it entries are being removed, and a copy must not be made anew of what is left. */
-  #keptSince(): number {
+  /** Older entries are being deleted, so a new copy would be incomplete. */
+  #exportableSince(): number {
     const days = this.#options.retentionDays();
     return this.#options.clock.now() - Math.max(days - 1, days / 2) * dayMs;
   }
 }
 
-/** `date=2026-11-23/hour=07`, as readers of such buckets take partitions. */
+/** `date=2026-11-23/hour=07`, a common format of partitions. */
 function folderOf(hour: number): string {
   const [date = "", time = ""] = new Date(hour).toISOString().split("T");
   return `date=${date}/hour=${time.slice(0, 2)}`;
@@ -197,7 +196,6 @@ type ExportParts = Pick<
 > &
   Pick<LedgerExportOptions, "leadership">;
 
-/** What the console tells of the copies. */
 export function ledgerExportFacts(
   { ledgerExportKeys, bucket }: Pick<Environment, "ledgerExportKeys" | "bucket">,
   { database, clock }: Pick<Control, "database" | "clock">,
@@ -213,7 +211,7 @@ export function ledgerExportFacts(
   };
 }
 
-/** Begins to copy, where the settings say so. Returns its end. */
+/** Starts copying if the settings name a bucket. Returns a function that stops it. */
 export function startLedgerExport(parts: ExportParts): () => Promise<void> {
   const { environment, control, configSnapshot, metrics, clock } = parts;
   const exported = new LedgerExport({
@@ -234,7 +232,7 @@ export function startLedgerExport(parts: ExportParts): () => Promise<void> {
   return () => exported.stop();
 }
 
-/** The bucket that the ledger is copied to. Throws when its keys are not known. */
+/** Throws if its access keys are not configured. */
 export function openLedgerObjects(
   { bucket, prefix, region, endpoint }: LedgerExportPlace,
   { ledgerExportKeys, bucket: blobs }: Pick<Environment, "ledgerExportKeys" | "bucket">,
@@ -247,7 +245,7 @@ export function openLedgerObjects(
     accessKeyId: keys.accessKeyId,
     secretAccessKey: keys.secretAccessKey.reveal(),
     endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
-    // As with the bucket of blobs: whoever names an address may mean a machine of their own network.
+    // The endpoint may be in a private network.
     allowPrivateNetwork: endpoint !== null,
   });
 }

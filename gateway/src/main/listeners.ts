@@ -7,28 +7,27 @@ import { SharedPort, type SharedPorts, type WorkerLink } from "#workers/index.ts
 import type { Certificate } from "./certificate.ts";
 import { CannotStart } from "./control.ts";
 
-/** At a port of the console's own. */
 const consoleConnectionsMax = 256;
 
 interface ListenersOptions {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly idleSeconds?: number | undefined;
-  /** The ports speak TLS; null: plain HTTP. */
+  /** null for plain HTTP. */
   readonly certificate: Certificate | null;
 }
 
-/** Other workers have the ports open too, unless this is `alone`; `ports` are those that were found before. */
+/** How ports are shared with other workers. `alone`: no other worker is listening. `ports`: those that the others use. */
 interface Sharing {
   readonly ports: SharedPorts | null;
   readonly alone: boolean;
 }
 
-/** The ports of the gateway: one for everything, or one for calls and one for those who run it. None is open before `open`. */
+/** The ports of the gateway: one for everything, or one for calls and one for the console. Closed until `open`. */
 export class Listeners {
   readonly #options: ListenersOptions;
   #certificate: Certificate | null;
-  /** That of calls, and behind it that of the console where it has one of its own. */
+  /** The server for calls, then the one for the console if it has its own port. */
   #servers: readonly ApiServer[] = [];
   #sharedPorts: readonly SharedPort[] = [];
 
@@ -37,14 +36,11 @@ export class Listeners {
     this.#certificate = options.certificate;
   }
 
-  /**
-   * Opens them when it is this worker's turn; at once where `link` is null, because it is the only process. Throws CannotStart when one
-   * cannot be opened; none is then.
-   */
+  /** Opens the ports, in a worker when it is its turn. Throws CannotStart if one cannot be opened; then none stays open. */
   async open(dependencies: ApiDependencies, link: WorkerLink | null): Promise<void> {
     if (link === null) return this.#openAll(dependencies, null);
     this.#openAll(dependencies, await link.turnToListen());
-    link.onSteer((places) => this.#steer(places));
+    link.onSteer((indexes) => this.#steer(indexes));
     const console = this.#options.environment.admin === null ? null : this.console.port;
     link.listening({ calls: this.calls.port, console });
   }
@@ -56,9 +52,9 @@ export class Listeners {
     const calls = this.#openOne(dependencies, { hostname: host, port: callsPort, ...role }, shared, "SLUICE");
     this.#servers = [calls];
     if (admin !== null) {
-      const place: Place = { hostname: admin.host, port: shared?.ports?.console ?? admin.port, role: "console" };
+      const console: Address = { hostname: admin.host, port: shared?.ports?.console ?? admin.port, role: "console" };
       try {
-        this.#servers = [calls, this.#openOne(withOwnRoom(dependencies), place, shared, "SLUICE_ADMIN")];
+        this.#servers = [calls, this.#openOne(withOwnConnections(dependencies), console, shared, "SLUICE_ADMIN")];
       } catch (thrown) {
         this.#servers = [];
         void calls.stop(true);
@@ -68,22 +64,22 @@ export class Listeners {
     this.#sharedPorts = this.#servers.map((server) => new SharedPort(server.port));
   }
 
-  #openOne(dependencies: ApiDependencies, own: Place, shared: Sharing | null, variables: string): ApiServer {
+  #openOne(dependencies: ApiDependencies, own: Address, shared: Sharing | null, variables: string): ApiServer {
     const { environment, idleSeconds, clock } = this.#options;
     const certificate = this.#certificate;
     const { trustedProxies } = environment;
     const common = { trustedProxies, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
     if (certificate === null && shared === null) return openPort(dependencies, { ...common, ...own }, variables);
-    // Whoever shares a port is not told that a stranger has it too.
+    // Opening a shared port does not fail if another program uses it, so open it exclusively first.
     if (shared?.alone !== false && own.port !== 0)
       void openPort(dependencies, { ...common, ...own }, variables).stop(true);
-    const openWith = (place: Place, tls: { certificate?: ServerCertificate }): ApiServer =>
-      openPort(dependencies, { ...common, ...place, ...tls, shared: true }, variables);
+    const openWith = (address: Address, tls: { certificate?: ServerCertificate }): ApiServer =>
+      openPort(dependencies, { ...common, ...address, ...tls, shared: true }, variables);
     if (certificate === null) return openWith(own, {});
     return new RenewableServer(openWith(own, { certificate }), {
       open: (port, next) => openWith({ ...own, port }, { certificate: next }),
       clock,
-      silentMs: idleSeconds === undefined ? bounds.idleConnectionMs : idleSeconds * 1_000,
+      idleMs: idleSeconds === undefined ? bounds.idleConnectionMs : idleSeconds * 1_000,
     });
   }
 
@@ -93,19 +89,19 @@ export class Listeners {
     return calls;
   }
 
-  /** Where the console, the admin API, metrics and documents are. */
+  /** The server for the console, the admin API, metrics and documents. */
   get console(): ApiServer {
     return this.#servers[1] ?? this.calls;
   }
 
-  /** What callers use, where that is known; null: the address that they came to, since there is one for everything. */
+  /** URL for callers; null if it is not configured and callers use the address they came to. */
   get callsUrl(): string | null {
     const { environment } = this.#options;
     const { publicUrl, admin, host, port } = environment;
     return publicUrl ?? (admin === null ? null : shownOrigin(environment, host, this.#servers[0]?.port ?? port));
   }
 
-  /** Where the console is, as a link to it needs it; null: at the address that callers use. */
+  /** URL for links to the console; null if it is the address of callers. */
   get consoleUrl(): string | null {
     const { environment } = this.#options;
     const { publicUrl, admin } = environment;
@@ -113,7 +109,7 @@ export class Listeners {
     return admin.url ?? shownOrigin(environment, admin.host, this.#servers[1]?.port ?? admin.port);
   }
 
-  /** When the certificate ends that new connections are shown, in Unix milliseconds; null: the ports speak plain HTTP. */
+  /** Expiry of the current certificate in Unix milliseconds; null for plain HTTP. */
   get certificateEndsAt(): number | null {
     return this.#certificate?.endsAt ?? null;
   }
@@ -122,22 +118,22 @@ export class Listeners {
     return this.#servers.reduce((pending, server) => pending + server.pending(), 0);
   }
 
-  /** WebSockets that are open. */
+  /** Number of open WebSockets. */
   sockets(): number {
     return this.#servers[0]?.sockets() ?? 0;
   }
 
-  /** Calls have no port any more; what is under way goes on. A port of the console's own stays until the end. */
+  /** Closes the port for calls; running calls continue. A separate port of the console stays open. */
   leave(): void {
     this.calls.leave();
   }
 
-  /** WebSockets end with what is under way on them. */
+  /** Closes each WebSocket after its running calls. */
   leaveSockets(): void {
     this.calls.leaveSockets();
   }
 
-  /** Connections that are open; null: not known. */
+  /** Number of open connections; null if unknown. */
   connections(): number | null {
     return this.#sharedPorts.reduce<number | null>((open, sharedPort) => {
       const more = sharedPort.connections();
@@ -145,12 +141,12 @@ export class Listeners {
     }, 0);
   }
 
-  /** Where the ports are shared: new connections go to the listeners at these places only, or to all again. */
-  async #steer(places: readonly number[] | null): Promise<boolean> {
-    return (await Promise.all(this.#sharedPorts.map((sharedPort) => sharedPort.steer(places)))).every((done) => done);
+  /** Sends new connections to the listeners with these indexes only; null: to all. */
+  async #steer(indexes: readonly number[] | null): Promise<boolean> {
+    return (await Promise.all(this.#sharedPorts.map((sharedPort) => sharedPort.steer(indexes)))).every((done) => done);
   }
 
-  /** New connections are shown this certificate. Throws CannotStart; then nothing was changed. Not for ports that are shared. */
+  /** Uses the certificate for new connections. Throws CannotStart, and then changes nothing. Not for shared ports. */
   async renew(certificate: Certificate): Promise<void> {
     for (const server of this.#servers) if (server instanceof RenewableServer) await server.renew(certificate);
     this.#certificate = certificate;
@@ -161,38 +157,38 @@ export class Listeners {
   }
 }
 
-/** Callers who take every connection of their port leave those of the console's. */
-function withOwnRoom(apiDependencies: ApiDependencies): ApiDependencies {
-  const max = Math.min(consoleConnectionsMax, Math.ceil(apiDependencies.connections.max / 4));
+/** The console stays reachable when callers use up every connection of their port. */
+function withOwnConnections(dependencies: ApiDependencies): ApiDependencies {
+  const max = Math.min(consoleConnectionsMax, Math.ceil(dependencies.connections.max / 4));
   const limits = { max, perAddressMax: null, isShared: () => false };
-  return { ...apiDependencies, connections: new CallerConnections(limits, apiDependencies.clock) };
+  return { ...dependencies, connections: new CallerConnections(limits, dependencies.clock) };
 }
 
-interface Place {
+interface Address {
   readonly hostname: string;
   readonly port: number;
   readonly role?: "calls" | "console";
 }
 
-/** A host as a person would open it. */
+/** The URL to open in a browser. */
 export function shownOrigin({ tls }: Pick<Environment, "tls">, host: string, port: number): string {
   const name = host === "127.0.0.1" || host === "::1" ? "localhost" : host;
   return `${tls === null ? "http" : "https"}://${name.includes(":") && !name.startsWith("[") ? `[${name}]` : name}:${port}`;
 }
 
-/** Where the console is opened, as configured; null: at this machine's own names. */
+/** The configured URL of the console; null if none is. */
 export function consoleUrl({ publicUrl, admin }: Environment): string | null {
   return admin === null ? publicUrl : admin.url;
 }
 
-/** Opens the port. Throws CannotStart, naming the address, when this machine does not let us. */
+/** Throws CannotStart, naming the address, if the system refuses. `variables`: prefix of the settings to change. */
 function openPort(
-  apiDependencies: ApiDependencies,
+  dependencies: ApiDependencies,
   options: Parameters<typeof serveApi>[1],
-  variables = "SLUICE",
+  variables: string,
 ): ApiServer {
   try {
-    return serveApi(apiDependencies, options);
+    return serveApi(dependencies, options);
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
     const reason = reasons[code];
@@ -210,22 +206,22 @@ const reasons: Readonly<Record<string, (host: string, port: number, variables: s
 };
 
 interface RenewableServerOptions {
-  /** Opens the port beside whoever has it in this process. */
+  /** Opens the port, next to the current listener. */
   readonly open: (port: number, certificate: ServerCertificate) => ApiServer;
   readonly clock: Clock;
-  /** A connection on which nothing is under way has ended by itself after this long. */
-  readonly silentMs: number;
+  /** Idle timeout of connections. */
+  readonly idleMs: number;
 }
 
 /**
- * A port with TLS. Whoever listens by the runtime keeps the certificate that it began with, so another one takes the port over: both
- * listen for a moment, the system hands new connections to the new one alone, and the old one ends with its connections.
+ * A TLS port whose certificate can be renewed. A listener of the runtime keeps its first certificate, so a new listener takes over the
+ * port: both listen for a moment, the kernel sends new connections to the new one, and the old one closes with its connections.
  */
 class RenewableServer implements ApiServer {
   readonly #options: RenewableServerOptions;
-  /** Those whose connections have not ended. */
+  /** Servers that still have connections. */
   readonly #servers: Set<ApiServer>;
-  /** Those that have the port open, in the kernel's own order: who opens it comes last, and the last takes the place of one that closes it. */
+  /** Servers that listen, in the kernel's order: a new one is appended, and the last one replaces one that closes. */
   readonly #listening: ApiServer[];
   #current: ApiServer;
   #renewing: Promise<void> = Promise.resolve();
@@ -245,7 +241,7 @@ class RenewableServer implements ApiServer {
   readonly sockets = (): number => this.#sum((server) => server.sockets());
   readonly pending = (): number => this.#sum((server) => server.pending());
 
-  /** Connections from now on are shown this certificate. Throws what opening the port throws; then nothing was changed. */
+  /** Uses the certificate for new connections. Throws what opening the port throws, and then changes nothing. */
   renew(certificate: ServerCertificate): Promise<void> {
     const renewed = this.#renewing.then(() => this.#renew(certificate));
     this.#renewing = renewed.catch(() => undefined);
@@ -254,30 +250,30 @@ class RenewableServer implements ApiServer {
 
   async #renew(certificate: ServerCertificate): Promise<void> {
     if (this.#ended) return;
-    const { open, clock, silentMs } = this.#options;
+    const { open, clock, idleMs } = this.#options;
     const old = this.#current;
     this.#current = open(old.port, certificate);
     this.#listening.push(this.#current);
     this.#servers.add(this.#current);
     await this.#steer();
     old.retire();
-    // By then an answer or the idle timeout has closed each of its connections.
-    void clock.after(silentMs, () => this.#close(old));
+    // By then each of its connections was closed by an answer or the idle timeout.
+    void clock.after(idleMs, () => this.#close(old));
   }
 
   #close(old: ApiServer): void {
     if (this.#ended) return;
     void old.closePort().finally(() => this.#servers.delete(old));
-    const place = this.#listening.indexOf(old);
+    const index = this.#listening.indexOf(old);
     const last = this.#listening.pop();
-    if (last !== undefined && last !== old) this.#listening[place] = last;
+    if (last !== undefined && last !== old) this.#listening[index] = last;
     void this.#steer();
   }
 
-  /** Where the system cannot be told, each listener gets a part of the new connections until the old ones are closed. */
+  /** If the kernel does not support it, each listener gets a part of the new connections until the old ones close. */
   async #steer(): Promise<void> {
-    const place = this.#listening.indexOf(this.#current);
-    await new SharedPort(this.port).steer(this.#listening.length === 1 ? null : [place]);
+    const index = this.#listening.indexOf(this.#current);
+    await new SharedPort(this.port).steer(this.#listening.length === 1 ? null : [index]);
   }
 
   leave(): void {

@@ -7,32 +7,29 @@ import { CallerConnections } from "#http-server/index.ts";
 import { addressAllowed } from "#identity/index.ts";
 import type { Clock } from "#ports/index.ts";
 
-/** Descriptors of a call at most (its caller and an upstream, or its caller and two inside the gateway), and those for all else. */
+/** File descriptors of a call (one of its caller and up to two others), and those reserved for everything else. */
 const descriptorsOfConnection = 3;
 const descriptorsReserved = 2_304;
 
-/** Where the system does not say how many a process may have. */
+/** If the system does not report the limit. */
 const descriptorsAssumed = 10_240;
 
 const cgroups = "/sys/fs/cgroup";
 
-type CallersPart = Pick<
+type MemorySettings = Pick<
   Environment,
   "memoryBytes" | "workers" | "connectionsMax" | "connectionsPerAddressMax" | "trustedProxies"
 >;
 
-/** What is held for callers by one of the workers, its room for their connections, and the memory of its spool. */
-export function openCallerMemory(
-  environment: CallersPart,
-  clock: Clock,
-): { readonly memory: CallerMemory; readonly spoolBytes: number; readonly connections: CallerConnections } {
+/** The memory for callers, the connection limits and the spool memory of one worker. */
+export function openCallerMemory(environment: MemorySettings, clock: Clock) {
   const { memoryBytes, workers, connectionsMax, connectionsPerAddressMax, trustedProxies } = environment;
   const limits = memoryLimits((memoryBytes ?? machineMemory()) / workers);
-  const asked = connectionsMax === null ? Number.POSITIVE_INFINITY : Math.ceil(connectionsMax / workers);
+  const configured = connectionsMax === null ? Number.POSITIVE_INFINITY : Math.ceil(connectionsMax / workers);
   const shared = [...loopback, ...trustedProxies];
   const connections = new CallerConnections(
     {
-      max: Math.min(asked, limits.connectionsMax, connectionsWith(descriptorsMax())),
+      max: Math.min(configured, limits.connectionsMax, connectionsWith(descriptorsMax())),
       perAddressMax: connectionsPerAddressMax,
       isShared: (address) => addressAllowed(shared, address),
     },
@@ -43,7 +40,7 @@ export function openCallerMemory(
 
 const loopback = ["127.0.0.0/8", "::1/128"];
 
-/** How many connections a process may take that may open so many files. */
+/** How many connections a process can accept with that many file descriptors. */
 export function connectionsWith(descriptors: number): number {
   const reserved = Math.min(descriptorsReserved, descriptors / 4);
   return Math.max(bounds.connectionsMin, Math.floor((descriptors - reserved) / descriptorsOfConnection));
@@ -55,27 +52,24 @@ function descriptorsMax(): number {
   return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
-/**
- * What this process may use where the operator does not say: the smallest limit of its cgroups, of either version, or the default; and
- * never more than the machine has.
- */
+/** Default memory of this process: the smallest limit of its cgroups (v1 or v2), or a constant; at most the memory of the machine. */
 export function machineMemory(read: (file: string) => string = textOf, machineBytes: number = totalmem()): number {
-  const own = read("/proc/self/cgroup");
+  const groups = read("/proc/self/cgroup");
   const limits = [
-    ...limitsOf(/^0::(\/.*)$/m.exec(own)?.[1], cgroups, "memory.max", read),
+    ...limitsOf(/^0::(\/.*)$/m.exec(groups)?.[1], cgroups, "memory.max", read),
     ...limitsOf(
-      /^\d+:[^:]*\bmemory\b[^:]*:(\/.*)$/m.exec(own)?.[1],
+      /^\d+:[^:]*\bmemory\b[^:]*:(\/.*)$/m.exec(groups)?.[1],
       join(cgroups, "memory"),
       "memory.limit_in_bytes",
       read,
     ),
-    // The first version writes about 2^63 where there is no limit.
+    // cgroups v1 report about 2^63 if there is no limit.
   ].filter((bytes) => bytes < 2 ** 60);
-  const asked = limits.length === 0 ? memoryBytesDefault : Math.min(...limits);
-  return Math.max(memoryBytesMin, Math.min(asked, machineBytes));
+  const limit = limits.length === 0 ? memoryBytesDefault : Math.min(...limits);
+  return Math.max(memoryBytesMin, Math.min(limit, machineBytes));
 }
 
-/** Of a cgroup and those above it. In a container the upper ones may not be there to see. */
+/** Limits of a cgroup and its parents. A container may not see the parents. */
 function limitsOf(path = "/", tree: string, file: string, read: (file: string) => string): readonly number[] {
   const limits: number[] = [];
   for (let at = path; ; at = dirname(at)) {
@@ -85,7 +79,7 @@ function limitsOf(path = "/", tree: string, file: string, read: (file: string) =
   }
 }
 
-/** Empty where there is none, as on other systems. */
+/** "" if there is no such file, as on other systems. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -10,7 +10,7 @@ import type { Calls } from "./open-calls.ts";
 import type { Data } from "./open-data.ts";
 import type { Governance } from "./open-governance.ts";
 
-/** What the parts of the gateway know themselves, and are asked for at each scrape; the event loop is watched until the returned function is called. */
+/** Registers metrics that are read from the parts of the gateway at each scrape. Returns a function that stops measuring the event loop. */
 export function registerNumbers(
   base: Base,
   { journal, databaseWatch }: Data,
@@ -63,7 +63,7 @@ export function registerNumbers(
   return metrics.watchLoop(clock, () => listeners.pending());
 }
 
-/** Of deployments that are in use. One whose time is over waits for a call that probes it, and nobody may call it for days. */
+/** Breakers of enabled deployments. One that is due to be probed counts as half-open, because a call may not come for days. */
 export function breakersOf({ models }: ConfigSnapshot, router: Pick<Router, "states">): readonly BreakerNumber[] {
   const states = new Map(
     router
@@ -89,42 +89,36 @@ function countOf({ models }: ConfigSnapshot, counts: (model: Model) => boolean):
   return count;
 }
 
-interface Space {
-  readonly free: number;
-  readonly size: number;
-}
-
-/** Room on the disk of a directory, in bytes. A number is as old as the scrape before: a disk that hangs holds up none. */
+/** Free space and size of the disk of a directory, as of the last scrape, so that a hanging disk does not block a scrape. */
 function watchSpace(directory: string): { free(): number; size(): number } {
-  let last = spaceIn(() => statfsSync(directory));
-  let asking = false;
+  let last = spaceOf(null);
+  try {
+    last = spaceOf(statfsSync(directory));
+  } catch {
+    // Unknown until the first scrape.
+  }
+  let isReading = false;
   const refresh = async (): Promise<void> => {
-    asking = true;
-    const facts = await statfs(directory).catch(() => null);
-    last = spaceIn(() => facts);
-    asking = false;
+    isReading = true;
+    last = spaceOf(await statfs(directory).catch(() => null));
+    isReading = false;
   };
   return {
     free() {
-      if (!asking) void refresh();
+      if (!isReading) void refresh();
       return last.free;
     },
     size: () => last.size,
   };
 }
 
-/** What is free for a process without special rights. Not a number where nobody says. */
-function spaceIn(read: () => { bavail: number; blocks: number; bsize: number } | null): Space {
-  try {
-    const facts = read();
-    if (facts !== null) return { free: facts.bavail * facts.bsize, size: facts.blocks * facts.bsize };
-  } catch {
-    // A disk that says nothing has no number.
-  }
-  return { free: Number.NaN, size: Number.NaN };
+/** In bytes, for an unprivileged process; NaN if unknown. */
+function spaceOf(stats: { bavail: number; blocks: number; bsize: number } | null) {
+  if (stats === null) return { free: Number.NaN, size: Number.NaN };
+  return { free: stats.bavail * stats.bsize, size: stats.blocks * stats.bsize };
 }
 
-/** How far the budgets of at most `max` workspaces are used. One whose spending cannot be read now is left out. */
+/** The used share of the budgets of at most `max` workspaces. Omits those that cannot be read. */
 async function budgetShares(
   { workspaces }: Pick<ConfigSnapshot, "workspaces">,
   admission: Pick<Admission, "limitUsages">,

@@ -1,5 +1,5 @@
 import { RequestTail } from "#admin/index.ts";
-import type { ConfigSnapshot, Provider } from "#core/index.ts";
+import { type ConfigSnapshot, oncePerObject, type Provider } from "#core/index.ts";
 import type { Observer, Transport } from "#ports/index.ts";
 import { withContextWindows } from "#providers/index.ts";
 import {
@@ -22,10 +22,10 @@ import type { GatewayOptions } from "./gateway-options.ts";
 import { openProcesses } from "./processes.ts";
 import { numbersOf, workspaceLabels } from "./worker-numbers.ts";
 
-/** What every part of the gateway is opened with. */
+/** What the other parts of the gateway are opened with. */
 export type Base = Awaited<ReturnType<typeof openBase>>;
 
-/** Opens what reports what happens (log, metrics, telemetry, the live tail) and what reaches others. */
+/** Opens log, metrics, telemetry, the live tail, outbound transport and the link to other processes. */
 export async function openBase(options: GatewayOptions) {
   const { environment, control } = options;
   const { clock, ids, controlStore, instanceId } = control;
@@ -52,7 +52,7 @@ export async function openBase(options: GatewayOptions) {
   telemetry?.setObserver(observer);
   const agentTelemetry = await openAgentTelemetry({ ...options, transport, metrics }, observer);
   const processes = options.processes ?? (await openProcesses(options));
-  processes.tellTo(observer);
+  processes.setObserver(observer);
   tail.share({ broadcast: processes.broadcast, instanceId });
   const ending = new Ending({ clock, observer });
   return {
@@ -61,14 +61,14 @@ export async function openBase(options: GatewayOptions) {
     numbers: numbersOf(metrics, options.link ?? null, clock.now()),
     tracing: telemetry?.traces == null ? {} : { tracing: telemetry.traces },
     contentSink: telemetry?.content ?? null,
-    /** Loads the demo before its first call, where a provider is one. */
+    /** Loads the demo in advance if a provider uses it. */
     prepareDemo: (): void => {
       const providers = [...configSnapshot.current.providers.values()];
       if (providers.some(({ kind, enabled }) => kind === "demo" && enabled)) void demo.prepare();
     },
-    /** Last of all, so that the log and the collector hear of every other end. */
+    /** Call it last, so that the log and the collector receive everything. */
     async closeLog(): Promise<void> {
-      ending.tell();
+      ending.logResult();
       log.flush();
       await ending.step("telemetry", () => Promise.all([telemetry?.close(), agentTelemetry?.close()]));
       log.flush();
@@ -86,18 +86,21 @@ interface TelemetryParts extends Pick<GatewayOptions, "environment" | "control" 
   readonly metrics: Metrics;
 }
 
-/** null: no collector is named. Its own numbers are among the metrics. */
+/** null if no collector is configured. */
 async function openTelemetry(parts: TelemetryParts, configSnapshot: () => ConfigSnapshot): Promise<OtlpExport | null> {
   const { environment, control, transport, metrics, version, revision } = parts;
   if (environment.otlp === null) return null;
   const { clock, instanceId } = control;
-  const upstreamOf = (id: string) => upstreamFacts(configSnapshot().providers.get(id));
+  const upstreamOf = (id: string) => {
+    const provider = configSnapshot().providers.get(id);
+    return provider === undefined ? null : upstreamFacts(provider);
+  };
   const report = () => metrics.report();
   const settings = environment.otlp;
   const build = revision === undefined ? { version } : { version, revision };
   const opening = openOtlp({ settings, clock, transport, ...build, instanceId, upstreamOf, report });
   const otlp = await opening.catch((error: unknown) => {
-    throw new CannotStart(`Telemetry cannot be sent: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CannotStart(`Telemetry cannot be exported: ${error instanceof Error ? error.message : String(error)}`);
   });
   const { counts } = otlp;
   metrics.numbers({
@@ -111,7 +114,7 @@ async function openTelemetry(parts: TelemetryParts, configSnapshot: () => Config
   return otlp;
 }
 
-/** null: the telemetry of agents is not passed on. */
+/** null if the telemetry of agents is not forwarded. */
 async function openAgentTelemetry(
   { environment, control, transport, metrics }: TelemetryParts,
   observer: Observer,
@@ -127,18 +130,8 @@ async function openAgentTelemetry(
   return relay;
 }
 
-type UpstreamFacts = ReturnType<Parameters<typeof openOtlp>[0]["upstreamOf"]>;
-
-/** Of each state of an account once. */
-const known = new WeakMap<Provider, UpstreamFacts>();
-
-function upstreamFacts(provider: Provider | undefined): UpstreamFacts {
-  if (provider === undefined) return null;
-  const found = known.get(provider);
-  if (found !== undefined) return found;
-  const url = URL.parse(provider.baseUrl);
+const upstreamFacts = oncePerObject(({ kind, baseUrl }: Provider) => {
+  const url = URL.parse(baseUrl);
   const port = url === null ? 0 : Number(url.port === "" ? (url.protocol === "http:" ? 80 : 443) : url.port);
-  const facts = { kind: provider.kind, host: url?.hostname ?? "", port };
-  known.set(provider, facts);
-  return facts;
-}
+  return { kind, host: url?.hostname ?? "", port };
+});

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Assets, createAssetStore } from "#assets/index.ts";
 import { BodyWork } from "#bodies/index.ts";
 import { createMemoryHealthBoard } from "#coordination/index.ts";
-import { bounds, type ConfigSnapshot } from "#core/index.ts";
+import { bounds, type ConfigSnapshot, oncePerObject } from "#core/index.ts";
 import { matches } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
@@ -22,29 +22,29 @@ import type { Base } from "./open-base.ts";
 import type { Data } from "./open-data.ts";
 import type { Governance } from "./open-governance.ts";
 
-/** Work on bodies: how long one piece may take with its wait, how many wait, when an unasked thread ends. */
+/** Jobs on bodies in threads: time limit including the wait, queue length, and idle time until a thread ends. */
 const bodyWorkMs = 30_000;
 const bodyWorkWaitingMax = 256;
 const bodyWorkIdleMs = 60_000;
 
-/** A piece on so many bytes may take long: there is always a thread that none of these has. One that waited so long goes first. */
+/** Larger bodies may take long, so one thread never works on them. A job that waited longer than the patience goes first. */
 const bodyWorkLongBytes = 4 * 1024 * 1024;
 const bodyWorkPatienceMs = 2_000;
 const bodyWorkThreadsMax = 4;
 
 export type Calls = Awaited<ReturnType<typeof openCalls>>;
 
-/** Opens what makes calls of models, and what lasts longer than a call: video tasks, background responses and assets. */
+/** Opens the relay, and what outlives a call: video tasks, background responses and assets. */
 export async function openCalls(base: Base, data: Data, governance: Governance) {
   const { environment, control, configSnapshot, ending, clock, ids } = base;
-  const { journal, rest } = data;
+  const { journal, idleMemory } = data;
   const { admission, steady } = governance;
   const explainer = openExplainer(base);
   ending.defer("explanations", () => explainer.close(bounds.lastBytesMs));
   const { memory, spoolBytes, connections } = openCallerMemory(environment, clock);
   const offload = openBodyThreads(base);
   ending.defer("threads for bodies", () => offload.close());
-  const { relay, settled, ...wired } = wireCalls({
+  const { relay, observer, ...wired } = wireCalls({
     ...{
       transport: base.transport,
       observer: base.observer,
@@ -62,10 +62,10 @@ export async function openCalls(base: Base, data: Data, governance: Governance) 
     probes: true,
   });
   ending.defer("refused calls", () => wired.recorder.flush());
-  rest.unless(() => relay.liveStreams > 0);
+  idleMemory.busyWhile(() => relay.liveStreams > 0);
   const spooling = { directory: join(environment.dataDir, "spool"), memoryBytesMax: spoolBytes };
   const spool = createSpool({ ...spooling, nextName: () => ids.next("spool_") });
-  const media = openMedia(base, settled, spool, { ...wired, admission, journal, explainer, memory });
+  const media = openMedia(base, observer, spool, { ...wired, admission, journal, explainer, memory });
   ending.defer("videos and assets", () => media.stop(), bounds.endStepMsMax);
   await media.start();
   const explain = createExplainStore(control.database, clock);
@@ -87,22 +87,14 @@ function openBodyThreads({ clock, observer }: Pick<Base, "clock" | "observer">):
   });
 }
 
-/** Whether calls of more than one workspace can reach an account, by what their grants say now. */
+/** Whether more than one workspace may currently use an account. */
 function sharedAccounts(configSnapshot: () => ConfigSnapshot): (providerId: string) => boolean {
-  /** By snapshot: a change brings a new one. */
-  const known = new WeakMap<ConfigSnapshot, Map<string, boolean>>();
+  const cacheOf = oncePerObject((_snapshot: ConfigSnapshot) => new Map<string, boolean>());
   return (providerId) => {
-    const now = configSnapshot();
-    let answers = known.get(now);
-    if (answers === undefined) {
-      answers = new Map();
-      known.set(now, answers);
-    }
-    let shared = answers.get(providerId);
-    if (shared === undefined) {
-      shared = isShared(now, providerId);
-      answers.set(providerId, shared);
-    }
+    const snapshot = configSnapshot();
+    const cache = cacheOf(snapshot);
+    const shared = cache.get(providerId) ?? isShared(snapshot, providerId);
+    cache.set(providerId, shared);
     return shared;
   };
 }
@@ -122,21 +114,21 @@ function isShared({ models, workspaces }: ConfigSnapshot, providerId: string): b
 export interface CallParts
   extends Omit<ConstructorParameters<typeof Relay>[0], "router" | "recorder" | "providerClient" | "bodies"> {
   readonly chance: Chance;
-  /** By what the times of ledger entries go. */
+  /** Clock for the times of ledger entries. */
   readonly steady: Clock;
-  /** Threads for large bodies; null: there are none. */
+  /** Threads for large bodies; null to use none. */
   readonly offload: Offload | null;
-  /** Whether an account that was down is asked for its models before a call probes it. */
+  /** Whether an account that was down is probed with its list of models before a call is sent to it. */
   readonly probes: boolean;
 }
 
-/** Connects what takes a call from its admission to its ledger entry. */
+/** Connects what a call passes from its admission to its ledger entry. */
 export function wireCalls(parts: CallParts) {
-  const { admission, journal, transport, ids, clock, chance, observer, offload } = parts;
+  const { admission, journal, transport, ids, clock, chance, offload } = parts;
   const providerClient = new ProviderClient(transport, clock);
   const probe = new ProviderProbe(providerClient, clock);
   const router = new Router({
-    ...{ board: createMemoryHealthBoard(clock), clock, chance, observer },
+    ...{ board: createMemoryHealthBoard(clock), clock, chance, observer: parts.observer },
     ...(parts.probes && {
       check({ provider }, signal) {
         const kind = providerKind(provider.kind);
@@ -144,15 +136,15 @@ export function wireCalls(parts: CallParts) {
       },
     }),
   });
-  const settled = settledFirst(admission, observer);
-  const recorder = createRecorder({ journal, clock: parts.steady, ids, observer: settled });
+  const observer = updatingBudgets(admission, parts.observer);
+  const recorder = createRecorder({ journal, clock: parts.steady, ids, observer });
   const bodies = new BodyWork({ offload, newId: (prefix) => ids.next(prefix) });
   const relay = new Relay({ ...parts, router, recorder, providerClient, bodies });
-  return { providerClient, probe, router, recorder, bodies, relay, settled };
+  return { providerClient, probe, router, recorder, bodies, relay, observer };
 }
 
-/** An observer that tells the budgets what each settled entry cost, before anybody else hears of it. */
-function settledFirst(admission: Pick<Admission, "settled">, observer: Observer): Observer {
+/** An observer that first charges each settled entry to the budgets. */
+function updatingBudgets(admission: Pick<Admission, "settled">, observer: Observer): Observer {
   return {
     ...observer,
     attemptEnd: (entry, fault) => {
@@ -165,7 +157,7 @@ function settledFirst(admission: Pick<Admission, "settled">, observer: Observer)
 type MediaParts = Pick<ReturnType<typeof wireCalls>, "router" | "recorder" | "providerClient" | "bodies"> &
   Pick<CallParts, "admission" | "journal" | "memory" | "explainer">;
 
-/** Opens everything that lasts longer than a call: video tasks, assets, and the bytes of both. */
+/** Opens video tasks, assets, and the blobs of both. */
 function openMedia(base: Base, observer: Observer, spool: Spool, parts: MediaParts) {
   const { environment, control, configSnapshot, transport } = base;
   const { clock, ids, vault } = control;
@@ -210,20 +202,20 @@ function openMedia(base: Base, observer: Observer, spool: Spool, parts: MediaPar
   return {
     videos,
     assets,
-    /** What was under way goes on; before the port opens, so that nothing is reserved twice. */
+    /** Resumes unfinished tasks. Call it before the port opens, so that nothing is reserved twice. */
     async start(): Promise<void> {
       await videos.restoreHolds();
       videos.start();
       assets.start();
     },
-    /** Waits for what is being done now; the rest is picked up by whoever starts next. */
+    /** Waits for the current steps; another process resumes the tasks. */
     async stop(): Promise<void> {
       await Promise.all([videos.stop(), assets.stop()]);
     },
   };
 }
 
-/** Where calls tell why they went as they did, and what of them is to be kept. */
+/** Opens the queue for explanations and captures of requests. */
 function openExplainer({ control, configSnapshot, observer, metrics, options, contentSink: content }: Base) {
   const { explainWriter: writer } = options;
   const explainer = new ExplainQueue({

@@ -17,19 +17,19 @@ import type { Calls } from "./open-calls.ts";
 import type { Data } from "./open-data.ts";
 import type { Governance } from "./open-governance.ts";
 import { inTurn, listProcesses } from "./processes.ts";
-import { tellKept } from "./sign-in.ts";
+import { logKeptRights } from "./sign-in.ts";
 
-/** How far the gateway is on its way out. */
+/** State of the shutdown. */
 export interface Leaving {
-  /** `/readyz` fails, and calls are still taken. */
+  /** `/readyz` fails, and calls are still served. */
   isLeaving: boolean;
-  /** Another worker has taken this one's place. */
+  /** Another worker replaced this one. */
   isReplaced: boolean;
   /** Calls are refused. */
   isDraining: boolean;
 }
 
-/** Opens the console and the admin API. `api`: what the ports answer with. */
+/** Opens the console and the admin API. `api`: dependencies of the ports. */
 export async function openControlPlane(
   base: Base,
   data: Data,
@@ -100,7 +100,7 @@ function consoleBase(base: Base) {
     publicUrl: consoleUrl(environment),
     ledgerExport: ledgerExportFacts(environment, control, () => configSnapshot.current.settings["ledger.export"]),
     webhookSecret: (workspaceId: string) => webhookSecretOf(vault, workspaceId),
-    onRightsKept: (problems: readonly string[]) => tellKept(problems, observer),
+    onRightsKept: (problems: readonly string[]) => logKeptRights(problems, observer),
     ...{ endpointsOf, untranslatedEndpointsOf },
     randomBytes: (size: number) => randomBytes(size),
     databaseKind: control.database.flavour.name,
@@ -118,7 +118,7 @@ function openAgentSignIn({ control, metrics, observer, clock }: Base, { signIn }
   return new AgentSignIn({ ...control, randomBytes: (size) => randomBytes(size), recheck });
 }
 
-/** Who tells of budgets, and by what. */
+/** Opens notices about budgets, by mail and webhook. */
 function openNotices(base: Base, { admission }: Governance) {
   const { environment, control, configSnapshot, observer, clock, processes, transport } = base;
   const { vault, controlStore, people, database, ids } = control;
@@ -135,7 +135,7 @@ function openNotices(base: Base, { admission }: Governance) {
   return { watch, parts: { notices: store, noticeSender: sender, mailer, mailFrom: mail?.from ?? null } };
 }
 
-/** What `/readyz` says: why no call can be served, and what is amiss although calls can. null: nothing. */
+/** `unready`: why no call can be served; `remark`: other problems. Both are null if there is nothing to report. */
 function readiness(
   { control, configSnapshot, configFile, clock }: Base,
   { journal, databaseWatch, feed }: Data,
@@ -160,21 +160,24 @@ function readiness(
 
 const setupFact = "setup.link";
 
-/** One set-up link for all processes: the first to start shows it, and any of them takes it. Nothing where there is one process. */
+/** All processes accept one set-up link, which the first one shows. Not needed with a single process. */
 function sharedSetup({ control, processes: { leadership } }: Base): { readonly shared?: SharedSetup } {
   const { clock, facts, instanceId, instances, vault, database } = control;
   if (database.flavour.name === "sqlite") return {};
-  const read = async (): Promise<Shown | null> => {
+  const read = async (): Promise<ShownLink | null> => {
     const text = await facts.read(setupFact);
-    return text === null ? null : (JSON.parse(text) as Shown);
+    return text === null ? null : (JSON.parse(text) as ShownLink);
   };
   const shared: SharedSetup = {
     claim: (token) =>
       inTurn({ leadership, clock }, "first start", async () => {
         const shown = await read();
-        // Of a process that is gone nobody knows who has seen it: a new one takes its place.
+        // The link of a process that ended may be lost, so it is replaced.
         if (shown !== null && shown.by !== instanceId && (await instances.isAlive(shown.by))) return false;
-        await facts.write(setupFact, JSON.stringify({ by: instanceId, digest: vault.digest(token) } satisfies Shown));
+        await facts.write(
+          setupFact,
+          JSON.stringify({ by: instanceId, digest: vault.digest(token) } satisfies ShownLink),
+        );
         return true;
       }),
     matches: async (token) => (await read())?.digest === vault.digest(token),
@@ -182,14 +185,13 @@ function sharedSetup({ control, processes: { leadership } }: Base): { readonly s
   return { shared };
 }
 
-interface Shown {
+interface ShownLink {
   readonly by: string;
   readonly digest: string;
 }
 
-/** Where the console's build and the API reference's files are. */
+/** Folders with the console's build and the API reference. */
 function staticRoots(): readonly StaticRoot[] {
-  // A build has them beside itself; a clone has them where they are made and installed.
   const built = join(import.meta.dir, "static");
   return isBuilt
     ? [

@@ -14,20 +14,20 @@ import { installationOf } from "./open-journal.ts";
 
 export type Governance = Awaited<ReturnType<typeof openGovernance>>;
 
-/** Opens what decides on a call before it is made: keys, limits and budgets, under the configuration in force. */
+/** Opens authentication, limits and budgets. */
 export async function openGovernance(base: Base, data: Data) {
   const { configSnapshot, control, processes, observer, ending, clock } = base;
   const { journal, reports, feed } = data;
   const counting = await openCounter(base, journal);
   ending.defer("counter", () => counting.close(), bounds.endStepMsMax);
-  // Before the counter and the journal are closed: other processes take over at once.
-  ending.defer("leases and words to other processes", () => processes.close());
-  // What money is counted by: a clock that is set by mistake opens no new month.
+  // Before the counter and the journal, so that other processes take over at once.
+  ending.defer("leases and messages to other processes", () => processes.close());
+  // For money: a clock that is set by mistake must not start a new month.
   const steady = steadyClock(clock, observer);
   const spending = { reports, settled: (signal: AbortSignal) => journal.drained(signal), observer };
   const admission = new Admission({ counter: counting.counter, clock: steady, spending });
   ending.defer("budgets", () => admission.close());
-  data.tellAdopted(adoptionHooks(admission, observer));
+  data.onAdopted(adoptionHooks(admission, observer));
   ending.defer("journals of other processes", () => data.stopAdoption());
   const authenticator = new Authenticator({
     ...{ vault: control.vault, clock },
@@ -41,21 +41,21 @@ export async function openGovernance(base: Base, data: Data) {
     if (change.kind === "config") void configSnapshot.refresh().then(base.prepareDemo);
   });
   ending.defer("changes", unsubscribe);
-  // What changed between the first reading and the subscription is in this second one, once the feed knows where it begins.
+  // Includes changes between the first read and the subscription.
   await feed.catchUp();
   await configSnapshot.refresh();
   return { counting, steady, admission, authenticator, ...ownUsage(admission, reports, clock) };
 }
 
-/** What dead processes left counts for the budgets that are known, and what they held is freed. */
+/** Charges entries of dead processes to the budgets and frees what they held. */
 function adoptionHooks(admission: Admission, observer: Pick<Observer, "log">): Required<AdoptionHooks> {
   return {
     onStored: (entries) => {
-      admission.storedElsewhere(entries).catch((error: unknown) =>
-        observer.log("warn", "Budgets are not told what other processes left; they are read again by themselves.", {
-          error,
-        }),
-      );
+      admission
+        .storedElsewhere(entries)
+        .catch((error: unknown) =>
+          observer.log("warn", "failed to apply adopted entries to budgets; budgets will be re-read", { error }),
+        );
     },
     onAdopted: async (owner, storedAgoMs) => {
       await admission.adopted(owner, storedAgoMs);
@@ -64,28 +64,28 @@ function adoptionHooks(admission: Admission, observer: Pick<Observer, "log">): R
   };
 }
 
-/** What a key is told of its own use. */
+/** Usage that a key may read about itself. */
 function ownUsage(
   admission: Admission,
   reports: Pick<ReportStore, "keyUsage">,
   clock: Clock,
 ): Pick<ApiDependencies, "countCall" | "keyUsage" | "periodSpend" | "limitUsage"> {
-  const asks = new AskRate(clock);
+  const rate = new AskRate(clock);
   return {
     countCall: callCounter(admission),
     keyUsage: (principal, from, to) => {
-      asks.take(principal.key.id);
+      rate.take(principal.key.id);
       return reports.keyUsage(principal.key.id, from, to);
     },
     periodSpend: (principal) => {
-      asks.take(principal.key.id);
+      rate.take(principal.key.id);
       return periodSpend(reports, principal, clock);
     },
     limitUsage: async ({ scopes }) => (await admission.limitUsages(scopes)).map(limitUsageRow),
   };
 }
 
-/** What a key has spent since the day, the week and the month began, all in UTC. */
+/** What a key has spent in the current day, week and month (UTC). */
 async function periodSpend(
   { keyUsage }: Pick<ReportStore, "keyUsage">,
   principal: Principal,
@@ -104,18 +104,17 @@ function limitUsageRow({ label, name, period, limit, used, resetsAt }: LimitUsag
   return { scope: label, kind: name, period, limit, used, resets_at: resetsAt };
 }
 
-/** What limits are counted with: the memory of this process, or the Redis that several share. */
 interface OpenedCounter {
   readonly counter: Counter;
-  /** What is amiss though calls can be taken, for `/readyz`; null: nothing. */
+  /** A problem for `/readyz`; null if there is none. */
   readonly remark: () => string | null;
-  /** Before the journal is closed, after the last call has ended. */
+  /** Call it after the last call, before the journal is closed. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the counter, and tells it what the ledger knows of the last minute. Rejects with one line where the Redis can never do;
- * one that is away is tried until it is there, and meanwhile each limit does what its `fail` says.
+ * Opens the counter of limits, in memory or in Redis, and fills it with the last minute of the ledger. Rejects if the Redis is
+ * unsuitable. An unreachable one is retried; meanwhile each limit behaves as its `fail` says.
  */
 async function openCounter(base: Base, journal: Journal): Promise<OpenedCounter> {
   const { environment, control, metrics, observer } = base;
@@ -152,7 +151,7 @@ async function openRedis(base: Base, journal: Journal, url: string): Promise<Ope
   metrics.numbers({ sluice_redis_epochs_total: () => counter.epochs });
   const remark = (): string | null => {
     const { problem } = counter;
-    return problem === null ? null : `the shared counter of limits is away: ${problem}`;
+    return problem === null ? null : `the shared counter (Redis) is unavailable: ${problem}`;
   };
   return {
     counter,
@@ -161,7 +160,7 @@ async function openRedis(base: Base, journal: Journal, url: string): Promise<Ope
   };
 }
 
-/** What open tasks have set aside. With a counter of this process their own module does so. */
+/** Restores the holds of open tasks. With the counter in memory the module `tasks` does it. */
 async function seedHolds(base: Base, counter: Seeding): Promise<void> {
   const { database, vault, clock } = base.control;
   for await (const open of createTaskStore({ database, vault }).open()) {

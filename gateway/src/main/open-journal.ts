@@ -13,32 +13,31 @@ import {
 } from "#storage/index.ts";
 import type { Control } from "./control.ts";
 
-/** How often processes are looked for that have lost their disks. */
-const remoteLookMs = 60_000;
+/** How often processes are searched that have lost their disks. */
+const remoteIntervalMs = 60_000;
 
 interface OpenJournalOptions {
   readonly control: Control;
-  /** Held by this process. */
+  /** Locked by this process. */
   readonly directory: JournalDirectory;
   readonly durability: Settings["ledger.durability"];
   readonly observer: Observer;
   readonly onFatal: (error: Error) => void;
   readonly drain?: typeof startDrain | undefined;
-  /** Nothing was written for a while, and nothing is open. */
+  /** The journal is idle. */
   readonly onRest: () => void;
 }
 
 interface OpenedJournal {
   readonly journal: Journal;
-  /** Entries of an earlier run that were put right. */
+  /** Number of entries recovered from an earlier run. */
   readonly recovered: number;
-  /** From now on others hear of what dead processes left: until then it is in the database, and its owners are remembered. */
-  tellAdopted(hooks: Required<AdoptionHooks>): void;
-  /** Ends the looking; the journal is closed by itself. */
+  /** Sets who is notified about entries of dead processes. They are stored in any case. */
+  onAdopted(hooks: Required<AdoptionHooks>): void;
   stopAdoption(): Promise<void>;
 }
 
-/** Brings what dead processes left into the database, and opens the journal of this one. */
+/** Stores the entries of dead processes in the database, and opens the journal of this one. */
 export async function openJournal(options: OpenJournalOptions): Promise<OpenedJournal> {
   const { control, directory, observer, onFatal } = options;
   const { clock, ledgerStore, place, instanceId } = control;
@@ -46,10 +45,10 @@ export async function openJournal(options: OpenJournalOptions): Promise<OpenedJo
   const durability = options.durability === "remote" ? "disk" : options.durability;
   const isRemote = shared && options.durability === "remote";
   for (const why of directory.strange) observer.log("warn", why);
-  const takenOver = settingAside(ledgerStore, directory.path, observer);
-  const recovered = await recover({ leftovers: directory.leftovers, store: takenOver });
-  for (const damage of recovered.damage) observer.log("warn", "The journal of an earlier run is damaged.", { damage });
-  const adopting = shared ? await adoptionOf(options) : notAdopting;
+  const recoveryStore = settingAside(ledgerStore, directory.path, observer);
+  const recovered = await recover({ leftovers: directory.leftovers, store: recoveryStore });
+  for (const damage of recovered.damage) observer.log("warn", "journal of an earlier run is damaged", { damage });
+  const adoption = shared ? await openAdoption(options) : noAdoption;
   const drain = (options.drain ?? startDrain)({
     directory: directory.path,
     firstSegment: directory.firstSegment,
@@ -63,35 +62,35 @@ export async function openJournal(options: OpenJournalOptions): Promise<OpenedJo
   const store = createOpenAttemptStore(control.database);
   return {
     journal: isRemote ? new RemoteJournal({ journal, store, owner: instanceId, clock, observer }) : journal,
-    ...adopting,
-    recovered: recovered.stored + adopting.recovered,
+    ...adoption,
+    recovered: recovered.stored + adoption.recovered,
   };
 }
 
-type Adopting = Pick<OpenedJournal, "recovered" | "tellAdopted" | "stopAdoption">;
+type OpenedAdoption = Pick<OpenedJournal, "recovered" | "onAdopted" | "stopAdoption">;
 
-const notAdopting: Adopting = {
+const noAdoption: OpenedAdoption = {
   recovered: 0,
-  tellAdopted: () => undefined,
+  onAdopted: () => undefined,
   stopAdoption: async () => undefined,
 };
 
-/** The first look is over when it resolves: what an earlier run of this process left counts before the port opens. */
-async function adoptionOf({ control, directory, observer }: OpenJournalOptions): Promise<Adopting> {
+/** Resolves after the first search, so that entries of an earlier run count before the port opens. */
+async function openAdoption({ control, directory, observer }: OpenJournalOptions): Promise<OpenedAdoption> {
   const store = createOpenAttemptStore(control.database);
   const installation = installationOf(control);
   let hooks: Required<AdoptionHooks> | null = null;
   let recovered = 0;
-  let databaseAskedMs = Number.NEGATIVE_INFINITY;
-  const early = new AdoptedEarly();
+  let databaseReadMs = Number.NEGATIVE_INFINITY;
+  const early = new EarlyAdoptions();
   const adoption = startAdoption({
     async *abandoned(): AsyncGenerator<AbandonedJournal, void, undefined> {
       for (const journal of abandonedJournals(control.journalPath, directory.path, installation)) {
         yield { ...journal, leftovers: store.joinedTo(journal.leftovers, journal.owner) };
       }
-      // Who is missed in the database has been silent for minutes: it is asked for more rarely than the disk.
-      if (control.clock.monotonic() - databaseAskedMs < remoteLookMs) return;
-      databaseAskedMs = control.clock.monotonic();
+      // Processes that the database misses have been silent for minutes, so it is read less often than the disk.
+      if (control.clock.monotonic() - databaseReadMs < remoteIntervalMs) return;
+      databaseReadMs = control.clock.monotonic();
       yield* store.abandoned();
     },
     store: settingAside(control.ledgerStore, directory.path, observer),
@@ -101,7 +100,7 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
       onStored: (entries) => {
         recovered += entries.length;
         if (hooks !== null) hooks.onStored(entries);
-        else early.take(entries);
+        else early.add(entries);
       },
       onAdopted: async (...adopted) => (hooks === null ? false : await hooks.onAdopted(...adopted)),
     },
@@ -109,11 +108,11 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
   await adoption.hurry();
   return {
     recovered,
-    tellAdopted: (given) => {
+    onAdopted: (given) => {
       hooks = given;
-      const entries = early.give();
+      const entries = early.take();
       if (entries.length > 0) given.onStored(entries);
-      databaseAskedMs = Number.NEGATIVE_INFINITY;
+      databaseReadMs = Number.NEGATIVE_INFINITY;
       void adoption.hurry();
     },
     stopAdoption: () => adoption.close(),
@@ -121,23 +120,23 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
 }
 
 /**
- * What the first look for dead processes' journals found, until there is somebody to be told: by it budgets are read anew. So one entry
- * of each key, group and person on each day is enough, however many thousands there are.
+ * Keeps adopted entries until the budgets are open. They only say which budgets must be read again, so one entry per key, group, person
+ * and day is enough.
  */
-export class AdoptedEarly {
+export class EarlyAdoptions {
   readonly #entries = new Map<string, LedgerEntry>();
 
-  take(entries: readonly LedgerEntry[]): void {
+  add(entries: readonly LedgerEntry[]): void {
     for (const entry of entries) {
       if (entry.costNanoUsd === 0 || this.#entries.size >= bounds.journalBacklogMax) continue;
       const { keyId, groupId, workspaceId, personId = "", at } = entry;
-      const place = `${keyId} ${groupId} ${workspaceId} ${personId} ${Math.floor(at / dayMs)}`;
-      if (!this.#entries.has(place)) this.#entries.set(place, entry);
+      const group = `${keyId} ${groupId} ${workspaceId} ${personId} ${Math.floor(at / dayMs)}`;
+      if (!this.#entries.has(group)) this.#entries.set(group, entry);
     }
   }
 
-  /** All of them, once. */
-  give(): readonly LedgerEntry[] {
+  /** Removes and returns all of them. */
+  take(): readonly LedgerEntry[] {
     const entries = [...this.#entries.values()];
     this.#entries.clear();
     return entries;
@@ -146,13 +145,13 @@ export class AdoptedEarly {
 
 const dayMs = 86_400_000;
 
-/** A journal of this process's own among those that share the data directory; or `alone`, where nobody may share it. */
+/** Opens a journal for this process in a data directory that several may share, unless `alone`. */
 export function openSlot({ control, alone }: { readonly control: Control; readonly alone: boolean }): JournalDirectory {
   const installation = installationOf(control);
   return openJournalSlot(control.journalPath, { process: control.instanceId, installation, alone });
 }
 
-/** The same for all processes on one database: they share its pepper, and nobody learns it from this. */
+/** Id of the installation, the same for all processes on one database. */
 export function installationOf({ vault }: Pick<Control, "vault">): string {
   return vault.digest("journal installation");
 }

@@ -19,8 +19,8 @@ export interface RefreshPriceListOptions {
 const auditSource = { actor: "catalogue of prices", ip: null };
 
 /**
- * Looks for newer prices now and then, in one process of the installation. A price that somebody has set is never changed, and
- * what is there stays in force while the source cannot be read. Returns its own end.
+ * Updates the price list regularly, in one process of the installation. Prices set by people are never changed, and the current list is
+ * kept while the source cannot be read. Returns a function that stops it.
  */
 export function refreshPriceList(
   source: PriceListSource | null,
@@ -37,8 +37,8 @@ export function refreshPriceList(
   if (source === null) return async () => undefined;
   const fault = new LastingFault({
     ...{ clock, observer, level: "warn" },
-    fault: "Newer prices could not be had; those in use stay. It is tried again.",
-    over: "Newer prices can be had again.",
+    fault: "failed to update the price list; retrying",
+    over: "updates of the price list succeed again",
   });
   const lead = options.leadership.lead("catalogue", async ({ signal }) => {
     try {
@@ -54,14 +54,14 @@ export function refreshPriceList(
         await sleep(clock, source.everyMs, signal);
       }
     } finally {
-      // Whoever looks from now on tells of them.
+      // Another process reports them now.
       waiting = 0;
     }
   });
   return () => lead.stop();
 }
 
-/** Gives how many prices wait for somebody. */
+/** Returns how many prices wait to be accepted. */
 async function refreshOnce(
   source: PriceListSource,
   options: RefreshPriceListOptions,
@@ -71,7 +71,7 @@ async function refreshOnce(
   const bytes = await readSource(source.from, options.transport, signal);
   const read = priceListOf(source.from, bytes);
   await checkOrigin(source, read, () => isSigned(source, bytes, options.transport, signal));
-  // Loaded when somebody first asks: most processes never do.
+  // Most processes never load it.
   const { priceListView } = await import("#admin/index.ts");
   const stored = await controlStore.storedPriceList();
   const isNew = stored?.digest !== read.digest;
@@ -80,26 +80,26 @@ async function refreshOnce(
     listProviders: () => controlStore.listProviders(),
     storedPriceList: async () => (isNew ? { ...read, takenAt: clock.now() } : stored),
   };
-  // What is no price list is refused here, before anything is changed.
+  // Rejects an invalid price list before anything is changed.
   const { view, changes } = await priceListView({ controlStore: asIf, clock });
   signal.throwIfAborted();
   if (isNew) await controlStore.storePriceList(read, auditSource);
   const models = changes.map(({ model }) => model);
   if (source.changes === "show") {
-    if (isNew) observer.log("info", "Newer prices are there.", { source: read.source, digest: read.digest, models });
+    if (isNew) observer.log("info", "new price list available", { source: read.source, digest: read.digest, models });
     return changes.length;
   }
-  // What is only a guess waits for somebody.
+  // Guessed prices must be accepted by a person.
   const prices = changes
     .filter(({ guessed }) => !guessed)
     .map(({ model, after, from }) => ({ model, price: after, from }));
   const taken = prices.length === 0 ? [] : await controlStore.applyListPrices(prices, auditSource);
   if (isNew || taken.length > 0)
-    observer.log("info", "Newer prices were taken.", { source: view.source, digest: read.digest, models: taken });
+    observer.log("info", "prices updated", { source: view.source, digest: read.digest, models: taken });
   return changes.length - prices.filter(({ model }) => taken.includes(model)).length;
 }
 
-/** Whatever is pinned must hold: the digest, the signature, or both. */
+/** Checks the pinned digest and signature. */
 async function checkOrigin(
   { digest, publicKey }: PriceListSource,
   read: ReadPriceList,
@@ -108,23 +108,22 @@ async function checkOrigin(
   if (digest !== null && digest !== read.digest)
     throw refusal(`the data of ${read.source} is sha256:${read.digest}, not sha256:${digest}`);
   if (publicKey !== null && !(await signed()))
-    throw refusal(`the data of ${read.source} was not signed with the key that is asked for`);
+    throw refusal(`the data of ${read.source} is not signed with the configured key`);
 }
 
-/** Of the bytes as they came. */
 async function isSigned(
   { from, publicKey }: PriceListSource,
   bytes: Uint8Array,
   transport: Pick<Transport, "send">,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const beside = await readSource(besideOf(from), transport, signal);
-  const signature = beside.length === 64 ? beside : Buffer.from(new TextDecoder().decode(beside).trim(), "base64");
+  const file = await readSource(signatureOf(from), transport, signal);
+  const signature = file.length === 64 ? file : Buffer.from(new TextDecoder().decode(file).trim(), "base64");
   return publicKey !== null && verify(null, bytes, publicKey, signature);
 }
 
-/** `.sig` belongs to the path, not to what stands behind its `?`. */
-function besideOf(from: string): string {
+/** Appends `.sig` to the path, before a query. */
+function signatureOf(from: string): string {
   const url = URL.parse(from);
   if (url === null || url.protocol !== "https:") return `${from}.sig`;
   url.pathname += ".sig";
@@ -135,18 +134,16 @@ function refusal(message: string): Failure {
   return new Failure("invalid_request", message);
 }
 
-/** How long the address of the price list may take to send it. */
 const priceListFetchMs = 60_000;
 
-/** The data of a price list as it was read, and what it may be told by. */
 export interface ReadPriceList {
   readonly text: string;
-  /** SHA-256 of the text, in hexadecimal. */
+  /** SHA-256 of the bytes, in hexadecimal. */
   readonly digest: string;
   readonly source: string;
 }
 
-/** Reads an https address or a file, bounded in size and time. Throws a Failure that says what is wrong. */
+/** Reads an https address or a file, within limits of size and time. Throws a Failure. */
 export async function readPriceListFrom(
   from: string,
   transport: Pick<Transport, "send">,
@@ -155,7 +152,7 @@ export async function readPriceListFrom(
   return priceListOf(from, await readSource(from, transport, signal));
 }
 
-/** What these bytes say; a mark of their order in front is not in the text. */
+/** The text has no byte order mark. */
 function priceListOf(from: string, bytes: Uint8Array): ReadPriceList {
   const text = new TextDecoder().decode(bytes);
   return { text, digest: createHash("sha256").update(bytes).digest("hex"), source: shownSource(from) };
@@ -164,7 +161,7 @@ function priceListOf(from: string, bytes: Uint8Array): ReadPriceList {
 async function readSource(from: string, transport: Pick<Transport, "send">, signal: AbortSignal): Promise<Uint8Array> {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(from)?.[1]?.toLowerCase();
   if (scheme === "https") return await fetched(from, transport, signal);
-  if (scheme !== undefined) throw refusal(`${scheme} addresses are not read: prices come by https, or from a file`);
+  if (scheme !== undefined) throw refusal(`${scheme} addresses are not supported: use https or a file`);
   const size = await stat(from).then(
     (found) => (found.isFile() ? found.size : null),
     () => null,
@@ -196,7 +193,7 @@ async function fetched(url: string, transport: Pick<Transport, "send">, signal: 
   }
 }
 
-/** An address may hold a token behind its `?`: that is nobody's to read later. */
+/** Without the query, which may hold a token. */
 function shownSource(from: string): string {
   const url = URL.parse(from);
   return url === null || url.protocol !== "https:" ? from : `${url.origin}${url.pathname}`;

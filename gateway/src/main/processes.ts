@@ -21,32 +21,30 @@ interface ProcessesOptions {
   readonly revision?: string;
 }
 
-/** What this process is to the others of its installation. */
+/** The link to the other processes of the installation. */
 export type Processes = Awaited<ReturnType<typeof openProcesses>>;
 
-/**
- * Takes a place among the processes of the installation. On SQLite there is this one. On PostgreSQL each tells that it is there.
- */
+/** Registers this process. On PostgreSQL it sends heartbeats; on SQLite it is the only one. */
 export async function openProcesses(options: ProcessesOptions) {
   const { control } = options;
   const { clock, database, instanceId, instances, leases } = control;
   const instance: Instance = { id: instanceId, version: buildName(options), host: hostname() };
-  let told: Pick<Observer, "log"> = { log: () => undefined };
-  const observer: Pick<Observer, "log"> = { log: (...line) => told.log(...line) };
+  let target: Pick<Observer, "log"> = { log: () => undefined };
+  const observer: Pick<Observer, "log"> = { log: (...line) => target.log(...line) };
   let lag = (): number | undefined => undefined;
   const shared = { owner: instanceId, clock, observer };
   const broadcast = openBroadcast({ database, instanceId, clock, observer });
   const isSole = database.flavour.name === "sqlite";
   const leadership = isSole ? createSoleLeadership(shared) : createLeadership({ ...shared, leases });
-  const tell = (): Promise<void> =>
+  const heartbeat = (): Promise<void> =>
     instances
       .tell(instance, lag())
-      .catch((error: unknown) => observer.log("debug", "The database was not told of this process.", { error }));
-  const stopTelling = isSole ? null : repeat(clock, bounds.instanceTellMs, tell);
+      .catch((error: unknown) => observer.log("debug", "heartbeat to the database failed", { error }));
+  const stopHeartbeats = isSole ? null : repeat(clock, bounds.instanceTellMs, heartbeat);
   const close = async (): Promise<void> => {
     await leadership.close();
-    if (stopTelling === null) return;
-    await stopTelling();
+    if (stopHeartbeats === null) return;
+    await stopHeartbeats();
     await instances.leave(instance.id).catch(() => undefined);
     await broadcast.close();
   };
@@ -60,44 +58,42 @@ export async function openProcesses(options: ProcessesOptions) {
     instance,
     leadership,
     broadcast,
-    /** Where is told what happens from now on. */
-    tellTo(next: Pick<Observer, "log">): void {
-      told = next;
+    setObserver(next: Pick<Observer, "log">): void {
+      target = next;
     },
-    /** What is said of this process's journal from now on. */
-    tellLag(read: () => number): void {
+    /** Sets how the lag of the journal is read for heartbeats. */
+    setLag(read: () => number): void {
       lag = read;
     },
     close,
   };
 }
 
-/** `0.1.0+72c595dc1234`: SemVer has what was built behind a plus. */
+/** `0.1.0+72c595dc1234`, with SemVer build metadata. */
 function buildName({ version, revision = "unknown" }: Omit<ProcessesOptions, "control">): string {
   return revision === "unknown" ? version : `${version}+${shortRevision(revision)}`;
 }
 
-/** A process of the installation, with what it does for all. */
 interface ListedProcess extends InstanceStatus {
-  /** Names of the leases that it has: `ledger`, `config file` … */
+  /** Names of its leases: `ledger`, `config file` … */
   readonly leads: readonly string[];
 }
 
-/** The processes that the database has seen within a day, in the order of their starts. */
+/** The processes seen within a day, in the order of their starts. */
 export async function listProcesses(control: {
   readonly instances: Pick<Instances, "list">;
   readonly leases: Pick<Leases, "held">;
 }): Promise<readonly ListedProcess[]> {
-  const [seen, held] = await Promise.all([control.instances.list(), control.leases.held()]);
-  // Leases of one answer that is paid for say nothing of their holder.
-  const leading = held.filter(({ name }) => !name.startsWith("bill "));
-  return seen.map((instance) => ({
+  const [listed, leases] = await Promise.all([control.instances.list(), control.leases.held()]);
+  // Leases on single answers do not describe the process.
+  const roles = leases.filter(({ name }) => !name.startsWith("bill "));
+  return listed.map((instance) => ({
     ...instance,
-    leads: leading.filter(({ owner }) => owner === instance.id).map(({ name }) => name),
+    leads: roles.filter(({ owner }) => owner === instance.id).map(({ name }) => name),
   }));
 }
 
-/** Does at a start what each process does, one after the other. Waits for its turn, but not for ever. */
+/** Runs `work` in one process at a time. Throws CannotStart if the turn does not come in time. */
 export async function inTurn<Result>(
   { leadership, clock }: { readonly leadership: Leadership; readonly clock: Clock },
   name: string,
@@ -109,49 +105,51 @@ export async function inTurn<Result>(
     if (done !== null) return done.result;
     await sleep(clock, bounds.startTurnLookMs, null);
   }
-  throw new CannotStart(`Another gateway has been at "${name}" for ${bounds.startTurnMs / 1_000} s; start again.`);
+  throw new CannotStart(
+    `Timed out after ${bounds.startTurnMs / 1_000} s while another gateway is busy with "${name}"; start again.`,
+  );
 }
 
-/** How often a process that starts looks whether the only one that was there is still alive. */
-const onlyProcessLookMs = 500;
+/** How often a starting process checks whether the current one is alive. */
+const onlyProcessCheckMs = 500;
 
 export interface OnlyProcessOptions {
   readonly leases: Leases;
   /** The id of this process. */
   readonly owner: string;
   readonly clock: Clock;
-  /** Another process has taken the database while this one stood still or could not reach it. */
+  /** Another process took over the database while this one was paused or disconnected. */
   readonly onTaken: (error: Error) => void;
 }
 
-/** The lease that a process has which counts limits in its own memory: a second one would admit them once more. */
+/** Held by a process that counts limits in memory: a second one would admit the same limits again. */
 const onlyProcessLease = "only-process";
 
-/** One lease that all processes which count in Redis keep alive together. Nobody counts by itself beside them. */
+/** Shared by all processes that count in Redis. None may count in memory at the same time. */
 const sharedLease = { name: "shared-processes", owner: "processes with SLUICE_REDIS_URL" } as const;
 
 /**
- * Takes the database for this process alone, until the function that it gives is called. What a process left that was killed
- * lapses after a while, and is waited for. Throws CannotStart when another process is alive, however that one counts.
+ * Reserves the database for this process, until the returned function is called. Waits for the lease of a killed process to expire.
+ * Throws CannotStart if another process is alive.
  */
 export async function beOnlyProcess(options: OnlyProcessOptions): Promise<() => Promise<void>> {
   const { leases, owner, clock, onTaken } = options;
-  let lease = await taken(options);
+  let lease = await takeOnlyProcessLease(options);
   try {
-    await refuseBesideShared(options);
+    if (await isRenewed(options, sharedLease.name)) throw othersUseRedis();
   } catch (thrown) {
     await leases.release(lease).catch(() => undefined);
     throw thrown;
   }
   const renew = async (): Promise<void> => {
-    // Those begin only while nobody has the lease: this process stood still.
-    if ((await leases.holder(sharedLease.name)) !== null) return onTaken(besideShared());
+    // They start only while nobody holds the lease, so this process was paused.
+    if ((await leases.holder(sharedLease.name)) !== null) return onTaken(othersUseRedis());
     if (await leases.renew(lease, bounds.leaseMs)) return;
-    const again = await leases.take(onlyProcessLease, owner, bounds.leaseMs);
-    if (again !== null) lease = again;
-    else onTaken(await otherProcess(leases));
+    const retaken = await leases.take(onlyProcessLease, owner, bounds.leaseMs);
+    if (retaken !== null) lease = retaken;
+    else onTaken(await otherUsesMemory(leases));
   };
-  // A failed renewal is ignored: while the database is unreachable nobody else can get the lease, and its watcher logs that.
+  // A failed renewal is ignored: while the database is down nobody else can take the lease.
   const stop = repeat(clock, bounds.leaseMs / 3, renew);
   return async () => {
     await stop();
@@ -160,53 +158,46 @@ export async function beOnlyProcess(options: OnlyProcessOptions): Promise<() => 
 }
 
 export interface SharedProcessOptions extends Omit<OnlyProcessOptions, "onTaken"> {
-  /** Whether others count in the same Redis now. */
+  /** Whether other processes use the same Redis. */
   readonly hasOthers: () => Promise<boolean>;
 }
 
-/**
- * Takes a place among the processes that count together, until the function that it gives is called. Throws CannotStart beside one
- * that counts by itself.
- */
+/** Joins the processes that count in Redis, until the returned function is called. Throws CannotStart if one counts in memory. */
 export async function beOneOfSeveral(options: SharedProcessOptions): Promise<() => Promise<void>> {
   const { leases, clock, hasOthers } = options;
   const { name, owner } = sharedLease;
-  const tell = () => leases.take(name, owner, bounds.leaseMs);
-  const refuseBesideOnly = async () => await leases.release(await taken(options));
-  await refuseBesideOnly();
-  await tell();
-  // Once more: one that began between the two did not see this one.
-  await refuseBesideOnly();
+  const take = () => leases.take(name, owner, bounds.leaseMs);
+  const refuseIfMemoryIsUsed = async () => await leases.release(await takeOnlyProcessLease(options));
+  await refuseIfMemoryIsUsed();
+  await take();
+  // Again, because one that started in between did not see this process.
+  await refuseIfMemoryIsUsed();
   const stop = repeat(clock, bounds.leaseMs / 3, async () => {
-    if (!(await leases.extend(name, owner, bounds.leaseMs))) await tell();
+    if (!(await leases.extend(name, owner, bounds.leaseMs))) await take();
   });
   return async () => {
     await stop();
     if (await hasOthers().catch(() => true)) return;
-    // Whichever of them took it last: the taking of now is the one to be released.
-    const lease = await tell().catch(() => null);
+    // Only the latest take can be released.
+    const lease = await take().catch(() => null);
     if (lease !== null) await leases.release(lease).catch(() => undefined);
   };
 }
 
-async function taken(options: Omit<OnlyProcessOptions, "onTaken">): Promise<Lease> {
+async function takeOnlyProcessLease(options: Omit<OnlyProcessOptions, "onTaken">): Promise<Lease> {
   const { leases, owner } = options;
   for (;;) {
     const lease = await leases.take(onlyProcessLease, owner, bounds.leaseMs);
     if (lease !== null) return lease;
-    if (await isKeptAlive(options, onlyProcessLease)) throw await otherProcess(leases);
+    if (await isRenewed(options, onlyProcessLease)) throw await otherUsesMemory(leases);
   }
 }
 
-async function refuseBesideShared(options: Omit<OnlyProcessOptions, "onTaken">): Promise<void> {
-  if (await isKeptAlive(options, sharedLease.name)) throw besideShared();
-}
-
 /**
- * Waits until the lease is free, or renewed: who renews it is alive. Those that count together take the one of the only process for a
- * moment when they begin, one after the other: that is another taking, and no renewal.
+ * Waits until the lease is free (false) or renewed (true), which shows that its holder is alive. Starting processes take the lease of
+ * the only process for a moment: that has another fence and is no renewal.
  */
-async function isKeptAlive({ leases, clock }: Omit<OnlyProcessOptions, "onTaken">, name: string): Promise<boolean> {
+async function isRenewed({ leases, clock }: Omit<OnlyProcessOptions, "onTaken">, name: string): Promise<boolean> {
   let before: LeaseHolder | null = null;
   for (;;) {
     const holder = await leases.holder(name);
@@ -214,20 +205,20 @@ async function isKeptAlive({ leases, clock }: Omit<OnlyProcessOptions, "onTaken"
     const isSame = name === sharedLease.name || before?.fence === holder.fence;
     if (before !== null && isSame && holder.until > before.until) return true;
     before = holder;
-    await sleep(clock, onlyProcessLookMs, null);
+    await sleep(clock, onlyProcessCheckMs, null);
   }
 }
 
-async function otherProcess(leases: Leases): Promise<CannotStart> {
+async function otherUsesMemory(leases: Leases): Promise<CannotStart> {
   const holder = await leases.holder(onlyProcessLease);
   return new CannotStart(
     `Another gateway${holder === null ? "" : ` (${holder.owner})`} uses this database and counts limits in its own memory. ` +
-      "Several need SLUICE_REDIS_URL, each of them, so that they count together; or stop the other one.",
+      "Set SLUICE_REDIS_URL for all gateways so that they count together, or stop the other one.",
   );
 }
 
-function besideShared(): CannotStart {
+function othersUseRedis(): CannotStart {
   return new CannotStart(
-    "Other gateways use this database and count limits in Redis. Give this one their SLUICE_REDIS_URL too, so that they count together; or stop them.",
+    "Other gateways use this database and count limits in Redis. Set the same SLUICE_REDIS_URL here, or stop them.",
   );
 }

@@ -10,12 +10,12 @@ import {
   prepareDataDirectory,
   refuseLostDatabase,
 } from "#storage/index.ts";
-import { letGo, systemClock } from "#system/index.ts";
+import { releaseMemory, systemClock } from "#system/index.ts";
 import { createLogWriter, createMetrics, createObserver } from "#telemetry/index.ts";
 import { createWorkerLink, processChannel, Supervisor, type WorkerLink, workerSpawner } from "#workers/index.ts";
 import { startCertificate, watchCertificate } from "./certificate.ts";
 import { ConfigSource } from "./config-file.ts";
-import { CannotStart, type Control, keepToOneBlobFolder, openControl } from "./control.ts";
+import { CannotStart, type Control, openControl, requireSharedBlobFolder } from "./control.ts";
 import { Ending } from "./ending.ts";
 import { starterProviders } from "./first-start.ts";
 import type { Gateway } from "./gateway.ts";
@@ -27,47 +27,47 @@ import { foldReports } from "./worker-numbers.ts";
 export interface ServeOptions {
   readonly variables: Variables;
   readonly version: string;
-  /** The commit: its hash, with `-dirty` or `-checkout` behind it where files may differ; or `unknown`. */
+  /** The commit hash, with `-dirty` or `-checkout` appended if files may differ; or `unknown`. */
   readonly revision: string;
-  /** Shows the banner. */
+  /** Prints the banner. */
   readonly print: (text: string) => void;
-  /** A person reads what is printed, and nobody collects it. */
+  /** Standard output is a person's terminal. */
   readonly interactive: boolean;
 }
 
-/** Runs the gateway until it is told to end. Resolves when everything is flushed and closed. */
+/** Runs the gateway until it is stopped. Resolves when everything is flushed and closed. */
 export async function serve(environment: Environment, options: ServeOptions): Promise<void> {
   await serveUntil({ signals: listenForSignals(systemClock), link: null }, environment, options);
 }
 
-/** Runs one of several workers until it is told to end, or another takes its place. */
+/** Runs one of several workers until it is stopped or replaced. */
 export async function serveWorker(environment: Environment, options: ServeOptions): Promise<void> {
   const signals = listenForSignals(systemClock);
   const channel = processChannel();
-  if (channel === null) throw new CannotStart("A worker is started by `serve` with SLUICE_WORKERS, not by hand.");
+  if (channel === null) throw new CannotStart("Workers are started by `serve` with SLUICE_WORKERS.");
   await serveUntil({ signals, link: createWorkerLink(channel, systemClock) }, environment, options);
 }
 
-interface Told {
+interface StopSources {
   readonly signals: StopSignals;
-  /** null: this process is the whole gateway. */
+  /** null if there is only one process. */
   readonly link: WorkerLink | null;
   /** Rejects when this process must end. */
-  readonly broken: Promise<never>;
+  readonly fatal: Promise<never>;
 }
 
 async function serveUntil(
-  { signals, link }: Omit<Told, "broken">,
+  { signals, link }: Omit<StopSources, "fatal">,
   environment: Environment,
   options: ServeOptions,
 ): Promise<void> {
   const { tls, configFile } = environment;
   const { variables, version, revision } = options;
   const certificate = tls === null ? null : await startCertificate(tls);
-  const { promise: broken, reject: onFatal } = Promise.withResolvers<never>();
-  // Heard when the gateway runs, also when it comes before.
-  broken.catch(() => undefined);
-  // Why the process ends is told by whoever catches it; what else does not end has nobody to tell.
+  const { promise: fatal, reject: onFatal } = Promise.withResolvers<never>();
+  // Handled once the gateway runs.
+  fatal.catch(() => undefined);
+  // The error of a failed start is reported by the caller.
   const start = new Ending({ clock: systemClock, observer: { log: () => undefined } });
   try {
     const { control, directory } = await openOwnControl(environment, onFatal, start);
@@ -79,9 +79,9 @@ async function serveUntil(
     const refused = configSource?.refused ?? null;
     const first = await prepareFirstStart(environment, control, processes);
     const { secrets } = first;
-    // What is loaded next takes the room of what has done its work, as the reading of a config file has.
-    await letGo();
-    // Only now: a start that fails, and a command that opens the data directory only, load none of it.
+    // Frees the memory of the start, such as a parsed config file.
+    await releaseMemory();
+    // Loaded late, so that a failed start does not load it.
     const { createGateway } = await import("./gateway.ts");
     const gateway = await createGateway({
       ...{ environment, control, directory, processes, certificate, link, version, revision, variables, onFatal },
@@ -94,33 +94,33 @@ async function serveUntil(
     const shown = await announcement({ environment, control, processes, gateway, refused, ...first, ...options });
     if (link === null) options.print(shown);
     else link.ready(shown);
-    gateway.observer.log("info", "The gateway takes calls.", {
+    gateway.observer.log("info", "gateway ready", {
       ...{ version, revision, port: gateway.server.port },
-      // By which the supervisor tells of it.
+      // Identifies the worker in the log.
       ...(link === null ? {} : { pid: process.pid }),
     });
-    await runUntilTold({ signals, link, broken }, environment, gateway, watches, secrets);
+    await runUntilStopped({ signals, link, fatal }, environment, gateway, watches, secrets);
   } catch (thrown) {
     await start.close();
     throw thrown;
   }
 }
 
-/** Opens the data directory and the database for this process, alone or with those who count in the same Redis. */
+/** Opens the data directory and the database, alone or together with the processes that use the same Redis. */
 async function openOwnControl(environment: Environment, onFatal: (error: Error) => void, start: Ending) {
   const { databaseUrl, redisUrl, dataDir } = environment;
   const paths = dataPaths(dataDir);
   prepareDataDirectory(paths.dataDir);
   if (databaseUrl === null) refuseLostDatabase(paths);
-  // Held from here on: a second gateway changes nothing, neither the schema nor what a config file says.
-  const held = databaseUrl === null ? openJournalDirectory(paths.journal) : null;
-  start.defer("journal", () => held?.release());
+  // Locked before anything is changed.
+  const locked = databaseUrl === null ? openJournalDirectory(paths.journal) : null;
+  start.defer("journal", () => locked?.release());
   const opened = await openControl(environment, { held: true });
   start.defer("database", () => opened.close());
-  const directory = held ?? openSlot({ control: opened, alone: redisUrl === null });
-  if (held === null) start.defer("journal", () => directory.release());
+  const directory = locked ?? openSlot({ control: opened, alone: redisUrl === null });
+  if (locked === null) start.defer("journal", () => directory.release());
   const leave = databaseUrl === null ? null : await joinDatabase(redisUrl === null, opened, onFatal);
-  start.defer("place among the processes", () => leave?.());
+  start.defer("registration of the process", () => leave?.());
   const control: Control = {
     ...opened,
     async close() {
@@ -128,11 +128,11 @@ async function openOwnControl(environment: Environment, onFatal: (error: Error) 
       await opened.close();
     },
   };
-  await keepToOneBlobFolder(environment, control);
+  await requireSharedBlobFolder(environment, control);
   return { control, directory };
 }
 
-/** Takes the database for this process alone, or a place beside others. Gives how to leave. */
+/** Reserves the database for this process, or joins the others. Returns a function that leaves it. */
 async function joinDatabase(
   alone: boolean,
   { database, instanceId: owner, instances, clock }: Control,
@@ -143,39 +143,35 @@ async function joinDatabase(
   return alone ? await beOnlyProcess({ ...options, onTaken }) : await beOneOfSeveral({ ...options, hasOthers });
 }
 
-/** Makes what a new installation has by itself, and refuses to let others reach one that nobody governs. */
+/** Creates the objects of a new installation. Throws CannotStart if the ports are public and there is no administrator. */
 async function prepareFirstStart(environment: Environment, control: Control, processes: Processes) {
   const { clock, controlStore, people } = control;
-  // The config file may have declared an administrator.
-  const governed = environment.administrator !== null || (await people.administratorExists());
-  if (!governed) refuseOpenHosts(environment);
+  // The config file may declare an administrator.
+  const hasAdministrator = environment.administrator !== null || (await people.administratorExists());
+  if (!hasAdministrator) refusePublicHosts(environment);
   const secrets = new FirstSecrets(environment.dataDir);
-  // Those of an earlier run: the key's holder has the console.
-  if (governed) secrets.remove();
+  if (hasAdministrator) secrets.remove();
   const seeding = () => starterProviders(environment, controlStore, clock.now());
   const { leadership } = processes;
   return { secrets, ...(await inTurn({ leadership, clock }, "first start", seeding)) };
 }
 
-/** Until there is an administrator nobody but this machine may reach the set-up. */
-function refuseOpenHosts({ host, admin }: Environment): void {
-  const [name, open] = isLoopbackHost(host) ? ["SLUICE_ADMIN_HOST", admin?.host ?? host] : ["SLUICE_HOST", host];
-  if (isLoopbackHost(open)) return;
+/** The set-up must not be reachable from other machines. */
+function refusePublicHosts({ host, admin }: Environment): void {
+  const [name, address] = isLoopbackHost(host) ? ["SLUICE_ADMIN_HOST", admin?.host ?? host] : ["SLUICE_HOST", host];
+  if (isLoopbackHost(address)) return;
   throw new CannotStart(
-    `${name} is ${open}, which others can reach, but there is no administrator yet. ` +
+    `${name} is ${address}, which other machines can reach, but there is no administrator yet. ` +
       "Start on 127.0.0.1 and use the set-up link, or set SLUICE_ADMIN_EMAIL and SLUICE_ADMIN_PASSWORD.",
   );
 }
 
 type Watches = ReturnType<typeof watchFiles>;
 
+type WatchOptions = Required<Pick<GatewayOptions, "environment" | "control" | "certificate" | "link">>;
+
 function watchFiles(
-  {
-    environment,
-    control,
-    certificate,
-    link,
-  }: Required<Pick<GatewayOptions, "environment" | "control" | "certificate" | "link">>,
+  { environment, control, certificate, link }: WatchOptions,
   gateway: Gateway,
   configSource: ConfigSource | null,
 ) {
@@ -183,7 +179,7 @@ function watchFiles(
   const { tls } = environment;
   return {
     config: configSource?.watch(observer, changesSeen) ?? null,
-    // Several workers are replaced one by one by their supervisor.
+    // The supervisor replaces workers instead.
     certificate:
       tls !== null && certificate !== null && link === null
         ? watchCertificate(tls, { first: certificate, clock: control.clock, observer, changed })
@@ -191,12 +187,11 @@ function watchFiles(
   };
 }
 
-const noWorkers =
-  "SIGUSR2 replaces workers one by one, but this gateway is one process (SLUICE_WORKERS); nothing is done.";
+const noWorkers = "ignoring SIGUSR2: it replaces workers, and this gateway has none (SLUICE_WORKERS)";
 
-/** Resolves when the gateway was told to end and has ended. Throws why it had to. */
-async function runUntilTold(
-  { signals, link, broken }: Told,
+/** Resolves when the gateway was stopped and closed. Throws the fatal error that ended it. */
+async function runUntilStopped(
+  { signals, link, fatal }: StopSources,
   environment: Environment,
   gateway: Gateway,
   watches: Watches,
@@ -211,14 +206,16 @@ async function runUntilTold(
   let graceMs = 0;
   const hurried = link === null ? signals.hurried : AbortSignal.any([signals.hurried, link.hurried]);
   try {
-    const asked = [signals.stopped, broken];
-    const reason = await Promise.race(link === null ? asked : [...asked, link.left.then(() => "replaced" as const)]);
-    // Somebody at a terminal waits; a load balancer has to see first that this one is leaving.
+    const stopped = [signals.stopped, fatal];
+    const reason = await Promise.race(
+      link === null ? stopped : [...stopped, link.left.then(() => "replaced" as const)],
+    );
+    // Load balancers need the grace period; a person at a terminal does not.
     if (reason !== "SIGINT" && reason !== "replaced") graceMs = environment.drainGraceMs;
-    observer.log("info", "The gateway was asked to end.", { reason, graceMs });
+    observer.log("info", "shutting down", { reason, graceMs });
     const drainTimeoutMs = configSnapshot.current.settings.drain_timeout_ms;
     link?.ending(graceMs + drainTimeoutMs + bounds.lastBytesMs + bounds.flushMs);
-    if (reason === "replaced") await Promise.race([gateway.leavePlace(hurried), ...asked]);
+    if (reason === "replaced") await Promise.race([gateway.waitForConnections(hurried), ...stopped]);
   } finally {
     if (link === null) secrets.removeOwnLink();
     const ending = new Ending({ clock: systemClock, observer });
@@ -234,12 +231,12 @@ export interface ServeWorkersOptions extends ServeOptions {
   readonly command: readonly string[];
 }
 
-/** Runs several workers until they are told to end. Resolves with the exit status when all have ended. */
+/** Runs several workers until they are stopped. Resolves with the exit status when all have ended. */
 export async function serveWorkers(environment: Environment, options: ServeWorkersOptions): Promise<number> {
   if (process.platform !== "linux") {
     throw new CannotStart(
-      `SLUICE_WORKERS is ${environment.workers}, but only Linux shares the calls to one port out among processes. ` +
-        "Set it to 1, or start several gateways on ports of their own behind a load balancer.",
+      `SLUICE_WORKERS is ${environment.workers}, but only Linux distributes the connections of a port among processes. ` +
+        "Set it to 1, or start several gateways on different ports behind a load balancer.",
     );
   }
   const write = createLogWriter(process.stderr);
@@ -272,7 +269,7 @@ export async function serveWorkers(environment: Environment, options: ServeWorke
           first: await startCertificate(tls),
           clock: systemClock,
           observer,
-          // What a worker shows stays what it is; the next one shows another.
+          // New workers load the new certificate.
           changed: async () => supervisor.roll(),
         });
   process.on("SIGHUP", () => {
@@ -285,32 +282,28 @@ export async function serveWorkers(environment: Environment, options: ServeWorke
     return await supervisor.run();
   } finally {
     await certificates?.close();
-    // The link was for this run alone, whichever worker made it.
+    // The set-up link is valid for this run only.
     new FirstSecrets(environment.dataDir).removeLink();
   }
 }
 
-/** What asked the gateway to end. */
 type StopReason = "SIGTERM" | "SIGINT" | "launcher gone";
 
 type StopSignals = ReturnType<typeof listenForSignals>;
 
 /**
- * Listens from the very beginning to the end of the process, so that no signal ends one that is half built, or half gone, and
- * leaves something behind.
+ * Handles signals from the start to the end of the process, so that none interrupts a start or a shutdown.
  *
- * One request to end often comes several times: a terminal and a supervisor signal the whole process group, and npm and our
- * launcher each pass on what they got. What comes within bounds.sameSignalMs of the first is that first one again.
- *
- * The launcher (scripts/start.mjs) holds a channel to this process. When it closes the launcher was killed, and nobody could
- * stop this process by the name it was started by any more; so that too is a request to end.
+ * One stop often arrives several times: a terminal signals the whole process group, and npm and our launcher forward signals. Signals
+ * within bounds.sameSignalMs of the first one count as the same. When the launcher (scripts/start.mjs) is killed its channel closes,
+ * which also stops the gateway.
  */
 function listenForSignals(clock: Clock) {
   const stopped = Promise.withResolvers<StopReason>();
   const hurried = new AbortController();
   let firstMs: number | null = null;
   let reload: (() => void) | null = null;
-  let missedReload = false;
+  let isReloadPending = false;
   let replace = (): void => {};
 
   const stop = (reason: StopReason): void => {
@@ -322,23 +315,23 @@ function listenForSignals(clock: Clock) {
   process.on("SIGTERM", () => stop("SIGTERM"));
   process.on("SIGINT", () => stop("SIGINT"));
   process.on("SIGHUP", () => {
-    if (reload === null) missedReload = true;
+    if (reload === null) isReloadPending = true;
     else reload();
   });
-  // It would end the process if nobody listened.
+  // Without a listener it would end the process.
   process.on("SIGUSR2", () => replace());
   process.on("disconnect", () => stop("launcher gone"));
   return {
-    /** Resolves at the first request to end. */
+    /** Resolves at the first request to stop. */
     stopped: stopped.promise,
-    /** Aborted by a later, deliberate one: whoever waits is tired of it. */
+    /** Aborted by a second request: do not wait any longer. */
     hurried: hurried.signal,
-    /** From now on SIGHUP calls `act`; one that came earlier does so at once. */
+    /** Calls `act` on SIGHUP, and at once if one was received before. */
     onReload: (act: () => void): void => {
       reload = act;
-      if (missedReload) act();
+      if (isReloadPending) act();
     },
-    /** SIGUSR2, which replaces workers, calls `act`; before that it is passed over. */
+    /** Calls `act` on SIGUSR2. */
     onReplace: (act: () => void): void => {
       replace = act;
     },

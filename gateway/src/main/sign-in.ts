@@ -1,4 +1,5 @@
 import type { Environment } from "#config/index.ts";
+import { messageOf } from "#core/index.ts";
 import type { ControlStore, PeopleStore, RightsStore } from "#directory/index.ts";
 import type { ClaimsListener, Observer, SignIn, SignInEvent, Transport } from "#ports/index.ts";
 import { createSignIn } from "#sign-in/index.ts";
@@ -13,7 +14,7 @@ export interface SignInDependencies {
   readonly observer: Observer;
 }
 
-/** Sign-in over the gateway's own database, with a secret of its own and every event in the audit log. */
+/** Sign-in with the gateway's database. Every event is written to the audit log. */
 export function openSignIn({ environment, control, transport, observer }: SignInDependencies): SignIn {
   const { database, clock, ids, vault, people } = control;
   return createSignIn({
@@ -29,55 +30,55 @@ export function openSignIn({ environment, control, transport, observer }: SignIn
     transport,
     oidc: [],
     connect: (identity) => control.scim.connect(identity),
-    rights: listener(control.rights, observer),
-    onEvent: (event) => void remember(event, people, observer),
+    rights: claimsListener(control.rights, observer),
+    onEvent: (event) => void auditEvent(event, people, observer),
   });
 }
 
-/** Single sign-on goes by the accounts that are stored now. Rejects when they cannot be read: those in force stay. */
+/** Loads the accounts for single sign-on. Rejects, and keeps the current ones, if they cannot be read. */
 export async function useOidc(dependencies: {
   readonly signIn: Pick<SignIn, "useOidc">;
   readonly controlStore: Pick<ControlStore, "oidcAccounts">;
   readonly rights: Pick<RightsStore, "reapplyAllRules">;
   readonly observer: Observer;
 }): Promise<void> {
-  // Nobody waits for it: whoever signs in meanwhile is put under the rules of today all the same.
-  void settleRights(dependencies.rights, dependencies.observer);
+  // Not awaited: new sign-ins use the current rules anyway.
+  void applyRights(dependencies.rights, dependencies.observer);
   dependencies.signIn.useOidc(await dependencies.controlStore.oidcAccounts());
 }
 
-/** What an issuer says of somebody becomes their rights. */
-function listener(rights: RightsStore, observer: Observer): ClaimsListener {
+/** Applies the claims of an issuer as rights. */
+function claimsListener(rights: RightsStore, observer: Observer): ClaimsListener {
   return {
     async pathsOf(account) {
       return [...new Set((await rights.rules(`oidc:${account}`)).map(({ claim }) => claim))];
     },
-    async take({ account, ...said }) {
+    async take({ account, ...claims }) {
       const source = { actor: `single sign-on ${account}`, ip: null };
-      tellKept(await rights.applyClaims({ ...said, source: `oidc:${account}` }, source), observer);
+      logKeptRights(await rights.applyClaims({ ...claims, source: `oidc:${account}` }, source), observer);
     },
   };
 }
 
-async function settleRights(rights: Pick<RightsStore, "reapplyAllRules">, observer: Observer): Promise<void> {
+async function applyRights(rights: Pick<RightsStore, "reapplyAllRules">, observer: Observer): Promise<void> {
   try {
-    tellKept(await rights.reapplyAllRules(), observer);
+    logKeptRights(await rights.reapplyAllRules(), observer);
   } catch (thrown) {
-    const error = thrown instanceof Error ? thrown.message : String(thrown);
-    const message = "Not everybody is put under the rules of today yet; it is tried again with the next change.";
-    observer.log("error", message, { error });
+    observer.log("error", "failed to apply rights to all users; retrying at the next change", {
+      error: messageOf(thrown),
+    });
   }
 }
 
-export function tellKept(kept: readonly string[], observer: Observer): void {
-  for (const problem of kept) observer.log("warn", "A right could not be taken away.", { problem });
+export function logKeptRights(problems: readonly string[], observer: Observer): void {
+  for (const problem of problems) observer.log("warn", "failed to revoke a right", { problem });
 }
 
-/** Guesses at accounts that are not there are logged only: whoever makes them must not be able to fill the audit log. */
-async function remember(event: SignInEvent, people: PeopleStore, observer: Observer): Promise<void> {
+/** Attempts for unknown accounts are only logged, so that attackers cannot fill the audit log. */
+async function auditEvent(event: SignInEvent, people: PeopleStore, observer: Observer): Promise<void> {
   const { what, by, userId, email, ip } = event;
   if (userId === null) {
-    observer.log("info", "A sign-in was refused.", { what, by, ip });
+    observer.log("info", "sign-in refused", { what, by, ip });
     return;
   }
   const name = email ?? userId;
@@ -87,7 +88,7 @@ async function remember(event: SignInEvent, people: PeopleStore, observer: Obser
       { actor: name, ip },
     );
   } catch (thrown) {
-    const error = thrown instanceof Error ? thrown.message : String(thrown);
-    observer.log("error", "What happened at sign-in could not be written to the audit log.", { what, userId, error });
+    const error = messageOf(thrown);
+    observer.log("error", "failed to write a sign-in event to the audit log", { what, userId, error });
   }
 }

@@ -16,21 +16,21 @@ import type { Calls } from "./open-calls.ts";
 import type { Governance } from "./open-governance.ts";
 import { refreshPriceList } from "./price-list.ts";
 
-/** A clock that has gone so much further than time has passed is not believed until the next look. */
+/** Nothing is pruned if the wall clock advanced by so much more than the monotonic clock. */
 const pruneClockMs = 86_400_000;
 
-/** PostgreSQL: how soon sums are looked for again when there were some. */
+/** PostgreSQL: pause between two steps of summing while there is work. */
 const foldMs = 1_000;
 
-/** Starts what one process of an installation does at a time, beside the calls. */
+/** Starts the background work that one process of an installation does at a time. */
 export function startUpkeep(base: Base, { steady }: Governance, { explainer }: Calls): void {
   const { environment, control, ending, processes } = base;
   const { database, controlStore, ledgerStore, objectStore, facts } = control;
   const parts = { ...base, ledgerStore, leadership: processes.leadership };
-  // Money and age are counted by the steady clock.
+  // The steady clock is for money and ages.
   const stopSums = keepLedger({ ...parts, database, clock: steady });
   const stopExport = startLedgerExport({ ...parts, clock: steady });
-  const stopRefreshing = refreshPriceList(environment.priceList, { ...parts, controlStore });
+  const stopPriceList = refreshPriceList(environment.priceList, { ...parts, controlStore });
   const stopPruning = pruneDaily({
     ...{ ...parts, objectStore, explainer, clock: steady },
     pruneAudit: (beforeMs) => pruneAudit(database, beforeMs),
@@ -38,20 +38,20 @@ export function startUpkeep(base: Base, { steady }: Governance, { explainer }: C
   const entriesAfter: AuditStreamOptions["entriesAfter"] = (from, limit) => auditEntriesAfter(database, from, limit);
   const stopAudit = startAuditStream({ ...parts, facts, entriesAfter });
   ending.defer("audit entries for the log", stopAudit);
-  ending.defer("price list", stopRefreshing);
+  ending.defer("price list", stopPriceList);
   ending.defer("copies of the ledger", stopExport);
   ending.defer("sums of the ledger", stopSums);
-  ending.defer("removal of what is old", () => void stopPruning());
+  ending.defer("pruning", () => void stopPruning());
 }
 
-/** Does it until it is stopped, which resolves when the work at hand has ended. SQLite needs none of it: days are summed by the drain. */
-export function keepLedger(options: LedgerKeeping): () => Promise<void> {
+/** Returns a function that stops the work. SQLite needs none of it, because the drain sums days there. */
+export function keepLedger(options: LedgerUpkeepOptions): () => Promise<void> {
   if (options.database.flavour.name === "sqlite") return async () => undefined;
   const lead = options.leadership.lead("ledger", ({ signal }) => ledgerUpkeep(options, signal));
   return () => lead.stop();
 }
 
-interface LedgerKeeping {
+interface LedgerUpkeepOptions {
   readonly ledgerStore: Pick<LedgerStore, "fold" | "makeMonths" | "sumDay">;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
@@ -60,17 +60,20 @@ interface LedgerKeeping {
 }
 
 /**
- * What a ledger on PostgreSQL needs from one process at a time, until the signal aborts: sums are folded every second, months are made
- * ahead every hour, days that are over are summed one after the other. Nothing is wrong while nobody does it, and nothing when two do:
- * sums are read whole all the same, and entries without a month have a place.
+ * Background work of a ledger on PostgreSQL: folds sums every second, creates partitions for coming months every hour, and sums finished
+ * days. The ledger stays correct if no process does it, or two do.
  */
-async function ledgerUpkeep({ ledgerStore, clock, observer }: LedgerKeeping, signal: AbortSignal): Promise<void> {
+async function ledgerUpkeep({ ledgerStore, clock, observer }: LedgerUpkeepOptions, signal: AbortSignal): Promise<void> {
   let monthsAt = Number.NEGATIVE_INFINITY;
-  const faultOf = (fault: string, over: string) =>
-    new LastingFault({ clock, observer, level: "warn", fault: `${fault} It is tried again.`, over });
-  const months = faultOf("The ledger's next months could not be made.", "The ledger's next months are made.");
-  const sums = faultOf("The sums of usage could not be folded.", "The sums of usage are folded again.");
-  const days = faultOf("The sums of a day could not be made.", "The sums of days are made again.");
+  const faultOf = (work: string) =>
+    new LastingFault({
+      ...{ clock, observer, level: "warn" },
+      fault: `failed to ${work}; retrying`,
+      over: `recovered: ${work}`,
+    });
+  const months = faultOf("create the ledger's partitions");
+  const sums = faultOf("fold sums of usage");
+  const days = faultOf("sum a day of the ledger");
   let daysDueAt = clock.monotonic() + bounds.summedDayFirstMs;
   while (!signal.aborted) {
     if (clock.monotonic() - monthsAt >= bounds.pruneMs) {
@@ -103,7 +106,7 @@ interface PruningOptions {
   readonly ledgerStore: LedgerStore;
   readonly objectStore: Pick<UpstreamObjectStore, "prune">;
   readonly explainer: Pick<ExplainQueue, "prune">;
-  /** Resolves to how many entries of the audit log went. */
+  /** Resolves to the number of deleted entries. */
   readonly pruneAudit: (beforeMs: number) => Promise<number>;
   readonly configSnapshot: Pick<ConfigSnapshotHolder, "current">;
   readonly observer: Observer;
@@ -111,43 +114,42 @@ interface PruningOptions {
 }
 
 /**
- * Removes ledger entries, explanations, captures and audit entries that are too old, and expired upstream objects, now and then, in one process at a time. Rollups stay.
- * Returns its own end.
+ * Deletes old ledger entries, explanations, captures and audit entries, and expired upstream objects, in one process at a time. Rollups
+ * are kept. Returns a function that stops it.
  */
 export function pruneDaily(options: PruningOptions): () => Promise<void> {
   const { clock, ledgerStore, objectStore, explainer, pruneAudit, configSnapshot, observer, leadership } = options;
-  let seen = { now: clock.now(), passedMs: clock.monotonic() };
-  /** By a wrong clock everything is too old, and what is removed does not come back when the clock is mended. */
-  const isAhead = (): boolean => {
-    const before = seen;
-    seen = { now: clock.now(), passedMs: clock.monotonic() };
-    return seen.now - before.now - (seen.passedMs - before.passedMs) > pruneClockMs;
+  let last = { now: clock.now(), monotonicMs: clock.monotonic() };
+  /** With a wrong clock everything would be too old, and deleted rows do not come back. */
+  const hasJumped = (): boolean => {
+    const before = last;
+    last = { now: clock.now(), monotonicMs: clock.monotonic() };
+    return last.now - before.now - (last.monotonicMs - before.monotonicMs) > pruneClockMs;
   };
   const prune = async (): Promise<void> => {
-    if (isAhead()) {
-      observer.log("warn", "The clock has jumped ahead; what is old by it stays until the next look, in an hour.");
+    if (hasJumped()) {
+      observer.log("warn", "clock jumped ahead; skipping pruning until the next run");
       return;
     }
-    // What another process removes now is removed; a database that cannot be asked has nothing removed either.
     await leadership.once("prune", removeOld);
   };
   const removeOld = async ({ signal }: Pick<HeldLease, "signal">): Promise<void> => {
     const now = clock.now();
     const { settings } = configSnapshot.current;
-    await remove("ledger entries", () => ledgerStore.prune(now - settings["ledger.retention_days"] * dayMs));
-    if (signal.aborted) return;
-    await remove("upstream objects", () => objectStore.prune(now));
-    if (signal.aborted) return;
-    await remove("explanations and captures", () => explainer.prune(explainedAges(settings, now)));
-    if (signal.aborted) return;
-    await remove("audit entries", () => pruneAudit(now - settings["audit.retention_days"] * dayMs));
-  };
-  const remove = async (what: string, act: () => Promise<number>): Promise<void> => {
-    try {
-      const removed = await act();
-      if (removed > 0) observer.log("info", `Old ${what} were removed.`, { removed });
-    } catch (thrown) {
-      observer.log("warn", `Old ${what} could not be removed; it is tried again later.`, { error: thrown });
+    const steps: readonly (readonly [what: string, remove: () => Promise<number>])[] = [
+      ["ledger entries", () => ledgerStore.prune(now - settings["ledger.retention_days"] * dayMs)],
+      ["upstream objects", () => objectStore.prune(now)],
+      ["explanations and captures", () => explainer.prune(explainedAges(settings, now))],
+      ["audit entries", () => pruneAudit(now - settings["audit.retention_days"] * dayMs)],
+    ];
+    for (const [what, remove] of steps) {
+      if (signal.aborted) return;
+      try {
+        const removed = await remove();
+        if (removed > 0) observer.log("info", `deleted old ${what}`, { removed });
+      } catch (thrown) {
+        observer.log("warn", `failed to delete old ${what}; retrying later`, { error: thrown });
+      }
     }
   };
   return repeat(clock, bounds.pruneMs, prune);
@@ -155,7 +157,7 @@ export function pruneDaily(options: PruningOptions): () => Promise<void> {
 
 const dayMs = 86_400_000;
 
-/** What is too old now. An explanation never outlives its request's entries. */
+/** Explanations are never kept longer than ledger entries. */
 export function explainedAges(settings: Settings, now: number): Parameters<ExplainQueue["prune"]>[0] {
   const explanationDays = Math.min(settings["explanations.retention_days"], settings["ledger.retention_days"]);
   return {
@@ -165,7 +167,7 @@ export function explainedAges(settings: Settings, now: number): Parameters<Expla
   };
 }
 
-/** How often new audit entries are looked for, how many are read at once, and how much of a change goes into a line, as JSON. */
+/** How often new audit entries are read, how many at once, and the longest change in a line, as JSON. */
 const auditStreamMs = 2_000;
 const auditStreamRows = 200;
 const auditStreamChangeMax = 16 * 1024;
@@ -181,26 +183,25 @@ export interface AuditStreamOptions {
   readonly leadership: Pick<Leadership, "lead">;
 }
 
-/** Which entry was written to the log last. */
+/** Fact that holds the last entry written to the log. */
 const markName = "audit.logged";
 
 /**
- * Writes each entry of the audit log to the log, and so to the collector, whichever process made it: one process of the
- * installation reads them in their order. Entries may be written twice when that process ends between writing and marking,
- * and never left out; those of the first start are one line. Without a mark it begins with those of the last day. Returns its
- * own end.
+ * Writes each entry of the audit log to the log, and so to the collector. One process of the installation reads them in their order. If
+ * it ends between writing and marking, entries are written twice, but none is skipped. Without a mark it starts with the last day.
+ * Returns a function that stops it.
  */
 export function startAuditStream(options: AuditStreamOptions): () => Promise<void> {
   const { clock, observer, leadership } = options;
   const fault = new LastingFault({
     ...{ clock, observer, level: "warn" },
-    fault: "The audit log could not be read for the log; it is tried again, and no entry is left out.",
-    over: "The audit log is written to the log again.",
+    fault: "failed to copy audit entries to the log; retrying",
+    over: "audit entries are copied to the log again",
   });
   const lead = leadership.lead("audit-stream", async ({ signal }) => {
     while (!signal.aborted) {
       try {
-        await writeNew(options, signal);
+        await copyNewEntries(options, signal);
         fault.passed();
       } catch (thrown) {
         if (signal.aborted) return;
@@ -212,24 +213,24 @@ export function startAuditStream(options: AuditStreamOptions): () => Promise<voi
   return () => lead.stop();
 }
 
-async function writeNew({ entriesAfter, facts, clock, observer }: AuditStreamOptions, signal: AbortSignal) {
+async function copyNewEntries({ entriesAfter, facts, clock, observer }: AuditStreamOptions, signal: AbortSignal) {
   const mark = await facts.read(markName);
   let from = mark === null ? { sinceMs: clock.now() - dayMs } : { seq: Number(mark) };
   for (;;) {
     const entries = await entriesAfter(from, auditStreamRows);
     const last = entries.at(-1);
     if (last === undefined || signal.aborted) return;
-    const own = entries.filter(({ actor }) => actor === firstStartActor);
-    const lastOwn = own.at(-1);
-    if (lastOwn !== undefined) observer.log("info", "audit", sumOf(own, lastOwn));
+    const ofFirstStart = entries.filter(({ actor }) => actor === firstStartActor);
+    const lastOfFirstStart = ofFirstStart.at(-1);
+    if (lastOfFirstStart !== undefined) observer.log("info", "audit", summaryOf(ofFirstStart, lastOfFirstStart));
     for (const entry of entries) if (entry.actor !== firstStartActor) observer.log("info", "audit", fieldsOf(entry));
     from = { seq: last.seq };
     await facts.write(markName, String(last.seq));
   }
 }
 
-/** Sums up the objects that a new installation creates by itself, so that they take one line. */
-function sumOf(entries: readonly TailedAuditEntry[], { seq, at, actor }: TailedAuditEntry) {
+/** One line for all objects that a new installation creates. */
+function summaryOf(entries: readonly TailedAuditEntry[], { seq, at, actor }: TailedAuditEntry) {
   const objects = [...new Set(entries.map(({ object }) => object))];
   return { event: "audit", auditId: seq, at: new Date(at).toISOString(), actor, action: "create", objects };
 }

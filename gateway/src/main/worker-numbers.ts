@@ -12,7 +12,7 @@ import {
 } from "#telemetry/index.ts";
 import type { Totals, WorkerLink } from "#workers/index.ts";
 
-/** The numbers of this process, or of all workers when it is one of several; of it alone when the others cannot be asked. */
+/** The metrics of this process, or of all workers if there are several and they answer. */
 export function numbersOf(metrics: Metrics, link: WorkerLink | null, startedAt: number) {
   link?.reports(() => metrics.report());
   const all = async (): Promise<{ readonly report: MetricReport; readonly startedAt: number }> => {
@@ -22,9 +22,9 @@ export function numbersOf(metrics: Metrics, link: WorkerLink | null, startedAt: 
     return { report: [...report, ...workerMetrics(totals)], startedAt: totals.workers.startedAt };
   };
   return {
-    /** For /metrics: of all workers, whichever is asked. */
+    /** For /metrics. */
     text: async (): Promise<string> => (link === null ? metrics.text() : reportText((await all()).report)),
-    /** For the console: the same. */
+    /** For the console. */
     async read(): Promise<ProcessNumbers> {
       const { report, startedAt } = await all();
       const value = (name: string): number => valueIn(report, name) ?? 0;
@@ -40,7 +40,7 @@ export function numbersOf(metrics: Metrics, link: WorkerLink | null, startedAt: 
   };
 }
 
-/** What only grows, of workers that ended. */
+/** Merges the counters of workers that ended. */
 export function foldReports(reports: readonly unknown[]): unknown {
   return mergeCounts(reports as readonly MetricReport[]);
 }
@@ -59,7 +59,7 @@ function workerMetrics({ workers }: Totals): MetricReport {
 
 type WorkerMetric = "sluice_workers" | "sluice_workers_wanted" | "sluice_workers_lost_total";
 
-/** Undefined where nothing is counted by workspace. */
+/** undefined if metrics by workspace are off. */
 export function workspaceLabels(max: number, configSnapshot: () => ConfigSnapshot): WorkspaceLabels | undefined {
   return max === 0 ? undefined : { max, slugOf: (id) => configSnapshot().workspaces.get(id)?.slug ?? null };
 }

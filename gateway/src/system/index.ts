@@ -13,7 +13,7 @@
  */
 
 export { OrderThread, serveOrders } from "./order-thread.ts";
-export { isBuilt, letGo, standBack } from "./process.ts";
+export { isBuilt, lowerPriority, releaseMemory } from "./process.ts";
 export * from "./system-clock.ts";
 export * from "./time-ordered-ids.ts";
 export { trustAsTheProcess, trustAuthorities } from "./trust.ts";

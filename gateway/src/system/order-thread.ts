@@ -1,5 +1,5 @@
 import { type MessagePort, parentPort, type Transferable } from "node:worker_threads";
-import { standBack } from "./process.ts";
+import { lowerPriority } from "./process.ts";
 import { endOrder, type OrderAnswer } from "./thread-messages.ts";
 import { type ThreadProgram, WorkerThread } from "./worker-thread.ts";
 
@@ -99,7 +99,7 @@ interface OrderProgram<Order, Reply> {
  */
 export function serveOrders<Order, Reply>(program: OrderProgram<Order, Reply>): void {
   if (parentPort === null) return;
-  standBack(niceness);
+  lowerPriority(niceness);
   listen(parentPort, program);
 }
 

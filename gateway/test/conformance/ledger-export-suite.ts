@@ -89,10 +89,10 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
       const { exported, objects, copied } = openExport(ground);
       await ground.ledgerStore.insert(five);
       ground.clock.advance(hourMs + bounds.exportSettleMs - 1);
-      await exported.look();
+      await exported.copy();
       expect([objects.size, exported.lagSeconds > 4_000]).toEqual([0, true]);
       ground.clock.advance(1);
-      await exported.look();
+      await exported.copy();
       expect(copied(folder(0))).toEqual(rows(five));
       expect(manifestIn(objects, folder(0))).toMatchObject({
         hour: "2026-01-01T00:00:00.000Z",
@@ -109,7 +109,7 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
       const { exported, copied } = openExport(ground, 1);
       await ground.ledgerStore.insert(five);
       ground.clock.advance(hourMs + bounds.exportSettleMs);
-      await exported.look();
+      await exported.copy();
       expect(copied(folder(0))).toEqual(rows(five));
     });
 
@@ -121,12 +121,12 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
       await ground.ledgerStore.insert([...five, later]);
       ground.clock.advance(4 * hourMs);
       expect([told.keys, await told.copiedUntil()]).toEqual([null, null]);
-      await exported.look();
+      await exported.copy();
       expect(await told.copiedUntil()).toBe(newYear + 3 * hourMs);
       expect([copied(folder(0)).length, copied(folder(1)), copied(folder(2))]).toEqual([5, [], rows([later])]);
       const before = new Map(objects);
       objects.clear();
-      await exported.look();
+      await exported.copy();
       expect([objects.size, before.has(`${folder(3)}/_manifest.json`)]).toEqual([0, false]);
     });
 
@@ -138,11 +138,11 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
       ground.clock.advance(3 * hourMs);
       for (let broken = 1; broken <= 4; broken++) {
         refuse(1);
-        await exported.look();
+        await exported.copy();
         expect(exported.counts).toEqual({ hours: 0, entries: 0, failures: broken });
       }
       expect(exported.lagSeconds).toBe((3 * hourMs) / 1_000);
-      await exported.look();
+      await exported.copy();
       expect([copied(folder(0)), copied(folder(1))]).toEqual([rows(five), rows([later])]);
     });
 
@@ -153,13 +153,13 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
       await ground.ledgerStore.insert(five);
       ground.clock.advance(hourMs + bounds.exportSettleMs);
       ground.clock.jump(24 * hourMs);
-      await exported.look();
+      await exported.copy();
       ground.clock.jump(-24 * hourMs);
       expect(await told.copiedUntil()).toBe(newYear + hourMs);
       const later = ledgerEntry("later", { at: newYear + hourMs });
       await ground.ledgerStore.insert([later]);
       ground.clock.advance(hourMs);
-      await exported.look();
+      await exported.copy();
       expect(copied(folder(1))).toEqual(rows([later]));
       expect(exported.lagSeconds).toBe(bounds.exportSettleMs / 1_000);
     });
@@ -169,11 +169,11 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
       const { exported, objects, copied } = openExport(ground, 1);
       await ground.ledgerStore.insert(five);
       ground.clock.advance(hourMs + bounds.exportSettleMs);
-      await exported.look();
+      await exported.copy();
       const late = ledgerEntry("late", { at: newYear + 6 * 24 * hourMs + 20 * hourMs });
       await ground.ledgerStore.insert([late]);
       ground.clock.advance(7 * 24 * hourMs);
-      await exported.look();
+      await exported.copy();
       expect(objects.has(`${folder(1)}/_manifest.json`)).toBe(false);
       expect(copied("date=2026-01-07/hour=20")).toEqual(rows([late]));
       expect(copied("date=2026-01-07/hour=19")).toEqual([]);
@@ -183,10 +183,10 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
       await using ground = await make();
       await ground.ledgerStore.insert([...five, ledgerEntry("later", { at: newYear + hourMs })]);
       ground.clock.advance(hourMs + bounds.exportSettleMs);
-      await openExport(ground).exported.look();
+      await openExport(ground).exported.copy();
       ground.clock.advance(hourMs);
       const next = openExport(ground);
-      await next.exported.look();
+      await next.exported.copy();
       expect([...next.objects.keys()]).toEqual([`${folder(1)}/part-00000.jsonl.gz`, `${folder(1)}/_manifest.json`]);
     });
 
@@ -195,14 +195,14 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
       const { exported, objects, copied } = openExport(ground);
       await ground.ledgerStore.insert(five);
       ground.clock.advance(hourMs + bounds.exportSettleMs);
-      await exported.look();
+      await exported.copy();
       const names = [...objects.keys()];
       const late = ledgerEntry("late", { at: newYear + 1 });
       await ground.ledgerStore.insert([late]);
-      await exported.look();
+      await exported.copy();
       expect(copied(folder(0))).toHaveLength(5);
       ground.clock.advance(exportCheckMs + 1);
-      await exported.look();
+      await exported.copy();
       const [first, ...others] = five;
       expect(copied(folder(0))).toEqual(rows([first as LedgerEntry, late, ...others]));
       expect([...objects.keys()].filter((name) => name.startsWith(folder(0)))).toEqual(names);
@@ -213,14 +213,14 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
       const { exported, copied } = openExport(ground);
       await ground.ledgerStore.insert(five);
       ground.clock.advance(exportYoungMs * 2);
-      await exported.look();
+      await exported.copy();
       await ground.ledgerStore.insert([ledgerEntry("late", { at: newYear + 1 })]);
       ground.clock.advance(exportCheckOldMs + 1);
-      await exported.look();
+      await exported.copy();
       expect(copied(folder(0))).toHaveLength(6);
       await ground.ledgerStore.prune(newYear + hourMs);
       ground.clock.advance(exportCheckOldMs + 1);
-      await exported.look();
+      await exported.copy();
       expect(copied(folder(0))).toHaveLength(6);
     });
 
@@ -230,13 +230,13 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
       await ground.ledgerStore.insert(five);
       moveTo(null);
       ground.clock.advance(2 * hourMs);
-      await exported.look();
+      await exported.copy();
       expect([objects.size, exported.lagSeconds]).toEqual([0, 0]);
       moveTo(place);
-      await exported.look();
+      await exported.copy();
       objects.clear();
       moveTo({ ...place, bucket: "other" });
-      await exported.look();
+      await exported.copy();
       expect(copied(folder(0))).toEqual(rows(five));
     });
   });

@@ -22,7 +22,9 @@ export function taskMaterialSuite(name: string, make: TaskGroundFactory): void {
       await using ground = await noted("a");
       await expect(ground.taskStore.create(task("b"), material)).rejects.toThrow("given up");
       await expect(ground.taskStore.create(task("a"), { ...material, hash: "b".repeat(64) })).rejects.toThrow();
-      expect(await ground.taskStore.markUnneededMaterial(newYear + 1, 9)).toEqual([{ taskId: "vt_a", hash: material.hash }]);
+      expect(await ground.taskStore.markUnneededMaterial(newYear + 1, 9)).toEqual([
+        { taskId: "vt_a", hash: material.hash },
+      ]);
       await expect(ground.taskStore.create(task("a"), material)).rejects.toThrow("given up");
       expect(await ground.taskStore.findById("vt_a")).toBeNull();
       expect(await ground.taskStore.events("vt_b")).toEqual([]);

@@ -85,12 +85,12 @@ function signed(from: string, text: string, key: KeyObject): void {
 
 test("newer prices wait for somebody, and a source that is away, or no catalogue, changes nothing", async () => {
   await using refresh = await openRefresh();
-  expect(await refresh.told(1)).toEqual(["Newer prices could not be had; those in use stay. It is tried again."]);
+  expect(await refresh.told(1)).toEqual(["failed to update the price list; retrying"]);
   writeFileSync(refresh.from, priceListText(3));
   refresh.nextHour();
   expect((await refresh.told(3)).slice(1).sort()).toEqual([
-    "Newer prices are there.",
-    "Newer prices can be had again.",
+    "new price list available",
+    "updates of the price list succeed again",
   ]);
   expect(await refresh.price("gpt-5")).toBe(null);
   expect(refresh.number("sluice_catalogue_prices_waiting")).toBe(1);

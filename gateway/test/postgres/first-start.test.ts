@@ -60,7 +60,7 @@ function startProcess(folder: string, name: string, further: Readonly<Record<str
   };
 }
 
-const started = "The gateway takes calls.";
+const started = "gateway ready";
 
 /** Few, because each is a whole program; `TEST_PROCESSES=10` for the long form. */
 const count = Number(process.env["TEST_PROCESSES"] ?? 3);
@@ -98,7 +98,7 @@ await onPostgres("processes that start at once", () => {
         const other = start("other", "another");
         all.push(other);
         await other.until(started);
-        await other.until("says something else than the config file that process proc_");
+        await other.until("differs from the config file that process proc_");
         expect(await kysely.selectFrom("models").select("name").execute()).toEqual([{ name: "one" }]);
 
         const link = await Bun.file(join(holding("setup-link")[0]?.dataDir ?? "", "setup-link")).text();

@@ -136,7 +136,7 @@ await onPostgres("starting", () => {
     const seconds = [() => beOnlyProcess(process("proc_2")), () => beOneOfSeveral(several("proc_3"))];
     for (const second of seconds) {
       await expect(second()).rejects.toThrow(
-        "Another gateway (proc_1) uses this database and counts limits in its own memory. Several need SLUICE_REDIS_URL",
+        "Another gateway (proc_1) uses this database and counts limits in its own memory. Set SLUICE_REDIS_URL for all gateways",
       );
     }
     await leave();
@@ -165,7 +165,7 @@ await onPostgres("starting", () => {
     const refusedBeside = async (): Promise<void> => {
       const alone = { ...one, owner: "proc_9", onTaken: () => undefined };
       await expect(beOnlyProcess(alone)).rejects.toThrow(
-        "Other gateways use this database and count limits in Redis. Give this one their SLUICE_REDIS_URL too",
+        "Other gateways use this database and count limits in Redis. Set the same SLUICE_REDIS_URL here",
       );
     };
     const leaveFirst = await beOneOfSeveral(several("proc_1"));

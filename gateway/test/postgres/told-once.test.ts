@@ -98,7 +98,7 @@ await onPostgres("while the database is away", () => {
     const unread = [
       "error Cannot read the task store; retrying.",
       "warn Due assets could not be read; it is tried again.",
-      "warn The sums of usage could not be folded. It is tried again.",
+      "warn failed to fold sums of usage; retrying",
     ];
     try {
       poller.start();
@@ -122,8 +122,8 @@ await onPostgres("while the database is away", () => {
           .toSorted(),
       ).toEqual([
         "info Due assets are read again.",
-        "info The sums of usage are folded again.",
         "info The task store is readable again.",
+        "info recovered: fold sums of usage",
       ]);
     } finally {
       await open(true);

@@ -103,7 +103,7 @@ function twoWorkers(): void {
   });
 
   test("a worker that is killed is replaced, and its calls are taken over from its journal", async () => {
-    const before = told("The gateway takes calls.");
+    const before = told("gateway ready");
     // Each on a connection of its own, so that the one that is killed has some of them.
     const streams = await Promise.all(
       Array.from({ length: 24 }, () =>
@@ -116,7 +116,7 @@ function twoWorkers(): void {
     );
     const [victim = 0] = childrenOf(gateway.pid());
     process.kill(victim, "SIGKILL");
-    await until(() => told("The gateway takes calls.") > before);
+    await until(() => told("gateway ready") > before);
     await ready(2);
     // By its successor, in the same place, or by another worker.
     await until(() => told("Calls of another process that ended were taken over.") + told("was taken over.") > 0);

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { systemClock } from "#system/index.ts";
 import { createWorkerLink, processChannel, SharedPort } from "#workers/index.ts";
-import { depart } from "../../src/main/ending.ts";
+import { waitForConnections } from "../../src/main/ending.ts";
 
 /**
  * A worker without a gateway: it says its process id, and does on request what a worker may do. `FAILS` names a file: while it is
@@ -45,7 +45,7 @@ if (reason === "replaced") {
     pending: () => server.pendingRequests,
     connections: () => sharedPort.connections(),
   };
-  await depart({
+  await waitForConnections({
     listeners,
     observer,
     clock: systemClock,

@@ -1,5 +1,5 @@
 import { workerData } from "node:worker_threads";
-import { serveOrders, standBack } from "#system/index.ts";
+import { lowerPriority, serveOrders } from "#system/index.ts";
 import { closeDatabase } from "../database/database.ts";
 import { openReadOnly } from "../database/open-database.ts";
 import { integrityFaults, isCorruption, tableNames } from "./integrity.ts";
@@ -15,7 +15,7 @@ serveOrders({ work: () => checked(workerData as string) });
 
 async function checked(path: string): Promise<readonly string[]> {
   // Behind the other threads too.
-  standBack(10);
+  lowerPriority(10);
   const database = openReadOnly(path);
   try {
     const tables = await tableNames(database.kysely).catch(unlessCorrupt);
