@@ -76,13 +76,12 @@ export class Attempt {
     return this.#intent.attemptId;
   }
 
-  /** Told of events as they pass. Asks `reached` and writes a checkpoint every 64 events or second, not else. */
-  progress(events: number, reached: () => Reached): void {
+  /** Counts events as they pass. True when a checkpoint is due: every 64 events, or after a second. */
+  countEvents(events: number): boolean {
     this.#eventsSince += events;
-    const isDue =
-      this.#eventsSince >= checkpointEvents ||
-      this.#dependencies.clock.monotonic() - this.#checkpointMs >= checkpointMs;
-    if (isDue) this.checkpoint(reached());
+    return (
+      this.#eventsSince >= checkpointEvents || this.#dependencies.clock.monotonic() - this.#checkpointMs >= checkpointMs
+    );
   }
 
   checkpoint(reached: Reached): void {

@@ -107,28 +107,29 @@ test("an attempt is settled once: a second settlement is logged and changes noth
   expect(logged).toEqual(["error"]);
 });
 
-test("a stream is checkpointed every so many events or after a second, and not asked in between", () => {
+test("a checkpoint of a stream is due every 64 events or after a second, and not in between", () => {
   const { recorder, clock, written } = dependencies;
   const attempt = recorder.begin(fields, pricing);
-  let asked = 0;
-  const reached = (): Reached => {
-    asked += 1;
-    return {
-      usage: { ...usage, output: asked },
+  let checkpoints = 0;
+  const pass = (): void => {
+    if (!attempt.countEvents(1)) return;
+    checkpoints += 1;
+    attempt.checkpoint({
+      usage: { ...usage, output: checkpoints },
       usageSource: "estimated",
       firstByteMs: 5,
       firstTokenMs: 6,
       upstreamId: null,
-    };
+    });
   };
-  for (let event = 0; event < checkpointEvents * 3 + 5; event++) attempt.progress(1, reached);
-  expect(asked).toBe(3);
+  for (let event = 0; event < checkpointEvents * 3 + 5; event++) pass();
+  expect(checkpoints).toBe(3);
   clock.advance(checkpointMs - 1);
-  attempt.progress(1, reached);
-  expect(asked).toBe(3);
+  pass();
+  expect(checkpoints).toBe(3);
   clock.advance(1);
-  attempt.progress(1, reached);
-  expect(asked).toBe(4);
+  pass();
+  expect(checkpoints).toBe(4);
   expect(written).toHaveLength(5);
   expect(written.at(-1)).toMatchObject({ attemptId: attempt.attemptId, usage: { output: 4 }, at: clock.now() });
 });

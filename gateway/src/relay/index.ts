@@ -14,10 +14,11 @@
  */
 
 export { secretsOf } from "#providers/index.ts";
+export { type MeasuredUsage, measuredReply } from "./attempt/attempt-money.ts";
 export { fetchBytes } from "./attempt/body-work.ts";
 export type { FailedAttempt } from "./attempt/call-tally.ts";
 export { passes, serves } from "./attempt/lane-match.ts";
-export { type Measured, measuredReply, pricesAt, usedByOthers } from "./attempt/priced-usage.ts";
+export { pricesAt, usedByOthers } from "./attempt/priced-usage.ts";
 export { upstreamWords } from "./attempt/upstream-refusal.ts";
 export type { BackgroundResponses, Call, CallResult, Delivery, EndpointProtocol } from "./call.ts";
 export { noSuchProvider, type PassedField, type PassedPlace, passedPrice } from "./pass-through/passed-call.ts";

@@ -20,7 +20,7 @@ import {
 import { rawUsageWithin, wholeUsage } from "#ledger/index.ts";
 import type { ReplyFacts } from "#protocols/index.ts";
 import { lanesOf, priceTermsOf, providerKind } from "#providers/index.ts";
-import { type Measured, measuredReply, pricesAt, storedResponseDraft, usedByOthers } from "#relay/index.ts";
+import { type MeasuredUsage, measuredReply, pricesAt, storedResponseDraft, usedByOthers } from "#relay/index.ts";
 import type { TaskDependencies } from "./dependencies.ts";
 import { retryAfterDeadline, scheduleNextPoll } from "./poll/pace.ts";
 import { endings, finish } from "./settle/settle.ts";
@@ -256,10 +256,10 @@ function endStateOf(facts: ReplyFacts | null): EndState {
 }
 
 /** The reported usage. Without a report, a failure is free and anything else counts as estimated. */
-function responseUsage({ usage: expected }: LedgerEntry, { startedAt }: Task, facts: ReplyFacts | null): Measured {
-  const estimate: Measured = { usage: expected, source: "estimated" };
+function responseUsage({ usage: expected }: LedgerEntry, { startedAt }: Task, facts: ReplyFacts | null): MeasuredUsage {
+  const estimate: MeasuredUsage = { usage: expected, source: "estimated" };
   if (facts === null) return estimate;
-  const reported = measuredReply(facts, () => expected.inputUncached);
+  const reported = measuredReply(facts, { inputTokens: () => expected.inputUncached });
   if (reported.source === "upstream") return { ...reported, usage: withRequestedCounts(reported.usage, expected) };
   if (facts.status === "failed") return reported;
   // A canceled response rarely reports its output. One that was still queued has none.
@@ -305,7 +305,7 @@ function otherModelEntries(
   { configSnapshot, ids }: TaskDependencies,
   { account }: Task,
   entry: LedgerEntry,
-  measuredUsage: Measured,
+  measuredUsage: MeasuredUsage,
 ): LedgerEntry[] {
   const terms = account === null ? usualTerms : priceTermsOf(account);
   return usedByOthers(configSnapshot(), entry, measuredUsage).map(({ fields, price, usage: used, served }) => {

@@ -1,16 +1,14 @@
 import { failureCause, failureCauses } from "@sluice/contract/words";
 import {
   asFailure,
-  axesOf,
   type Failure,
   type HeaderReader,
   inputTokensOf,
   type LedgerEntry,
-  type Outcome,
+  noUsage,
   onlyCounts,
   outputTokensOf,
   type Redactor,
-  type Served,
   tokensOf,
 } from "#core/index.ts";
 import type { Attempt, AttemptEnd, AttemptFields } from "#ledger/index.ts";
@@ -18,159 +16,131 @@ import type { AttemptFault, AttemptSums } from "#ports/index.ts";
 import { type ReplyFacts, readServedHeaders, type StreamTap } from "#protocols/index.ts";
 import { priceTermsOf } from "#providers/index.ts";
 import { callFields } from "../call.ts";
+import { AttemptMoney, type MeasuredUsage, recoveredUse } from "./attempt-money.ts";
 import type { AttemptParts } from "./call-tally.ts";
-import { StreamMoney } from "./hold.ts";
 import { KeptObjects } from "./kept-objects.ts";
-import {
-  asServed,
-  bookOthers,
-  countedIntent,
-  estimated,
-  hasGenerated,
-  type Measured,
-  measuredReply,
-  measuredStream,
-  nothingYet,
-  pricesAt,
-  withCounted,
-  withImages,
-  withRequest,
-} from "./priced-usage.ts";
+import { pricesAt, recordOthers } from "./priced-usage.ts";
 import { attemptRedactor, mayConcernObject, shownWords } from "./upstream-refusal.ts";
 
+/** What the ledger stores of an attempt, filled in as the attempt goes on. */
+type AttemptFacts = { -readonly [Member in keyof AttemptEnd]: AttemptEnd[Member] };
+
+type EndedOutcome = AttemptEnd["outcome"];
+
 /**
- * One attempt's fact in the making: written ahead when made, settled exactly once however the attempt ends. The
- * settlement reaches ledger, breaker, tally and observer from here and nowhere else.
+ * The record of one attempt: written ahead by the constructor, settled exactly once however the attempt ends. It consists of
+ * `facts` (for the ledger), `money` (what was used and is held) and `kept` (what later calls learn of it). Only from here does the
+ * settlement reach ledger, breaker, tally and observer.
  */
 export class AttemptEntry {
   readonly attemptId: string;
+  readonly facts: AttemptFacts;
+  readonly money: AttemptMoney;
+  readonly kept: KeptObjects;
+  /** What the upstream said when it refused; null: nothing that may be shown. */
+  refusedWith: string | null = null;
   readonly #parts: AttemptParts;
   readonly #fields: AttemptFields;
   readonly #record: Attempt;
-  /** The upstream searches the web for the call, and may not say how often. */
-  searches: boolean;
-  readonly #startMs: number;
+  #redactor: Redactor | null = null;
+  /** 0: not sent yet. */
   #sentMs = 0;
-  #upstreamStatus: number | null = null;
-  #inHeaders: Served | undefined;
-  #firstByteMs: number | null = null;
-  #firstTokenMs: number | null = null;
-  #overheadMs: number | null = null;
-  #settled = false;
-  #booked: LedgerEntry | null = null;
-  #eventsTold = 0;
-  readonly kept: KeptObjects;
-  /** A whole reply: what it says it used is paid for even if it cannot be delivered. */
-  reply: ReplyFacts | null = null;
-  stream: StreamTap | null = null;
-  refusedWith: string | null = null;
-  /** null: the caller has no budget, or the model no price. */
-  readonly #money: StreamMoney | null;
-  readonly #inputEstimate = (): number =>
-    this.#parts.dependencies.forecast.input(this.#parts.call, this.#parts.selection.model.name);
-  readonly #reached = () => {
-    const pending = this.#isPending();
-    const used = pending ? this.#expected() : this.#usedSoFar();
-    return {
-      pending,
-      usage: used.usage,
-      usageSource: used.source,
-      served: used.served,
-      firstByteMs: this.#firstByteMs,
-      firstTokenMs: this.#firstTokenMs,
-      upstreamId: this.kept.answerId,
-      objects: this.kept.record(used),
-    };
-  };
+  #eventsCounted = 0;
+  #isSettled = false;
+  #settled: LedgerEntry | null = null;
 
   /** Throws ledger_unavailable when the intent cannot be written: nothing may be sent then. */
   constructor(parts: AttemptParts) {
-    const { dependencies, call, selection, match, tally } = parts;
-    this.#parts = parts;
-    this.searches = call.facts.requestsSearch === true && !match.translated;
-    const counted = countedIntent(call.facts, selection.model);
-    const fields: AttemptFields = {
-      ...callFields(call),
-      model: selection.model.name,
-      provider: selection.deployment.provider.id,
-      deployment: selection.deployment.id,
-      upstreamModel: selection.deployment.upstreamModel,
-      upstreamDialect: match.lane.dialect,
-      retryIndex: tally.attempts - 1,
-      priceVersion: selection.model.price?.id ?? null,
-      reservedNanoUsd: Number.isFinite(tally.permit.held) ? tally.permit.held : 0,
-    };
-    this.#fields = counted === null ? fields : { ...fields, counted };
-    this.kept = new KeptObjects(parts, this.#fields);
+    const { dependencies, call, selection } = parts;
     const { provider } = selection.deployment;
     const { price } = selection.model;
+    this.#parts = parts;
+    this.#fields = fieldsOf(parts);
     const priceOf = pricesAt(dependencies.configSnapshot(), provider.id);
     const pricing = { price, terms: priceTermsOf(provider), priceOf, floor: call.priceFloor };
     this.#record = dependencies.recorder.begin(this.#fields, pricing, call.startedMs);
-    this.#startMs = this.#record.begunMs;
     this.attemptId = this.#record.attemptId;
-    const pays = call.facts.stream && Number.isFinite(tally.permit.held);
-    const hold = pays ? tally.estimate.hold(selection.model) : null;
-    this.#money = hold === null || price === null ? null : new StreamMoney(tally.permit, hold, price);
+    this.facts = newFacts();
+    this.money = new AttemptMoney(parts);
+    this.kept = new KeptObjects(parts);
   }
 
   sending(): void {
-    this.#sentMs = this.#parts.dependencies.clock.monotonic();
+    this.#sentMs = this.#now();
     this.#parts.tally.tried++;
   }
 
   answered(status: number, headers: HeaderReader): void {
-    this.#upstreamStatus = status;
-    this.#inHeaders = readServedHeaders(headers);
+    this.facts.upstreamStatus = status;
+    this.money.headersServed = readServedHeaders(headers);
   }
 
   /** The answer to the caller begins: no other deployment is tried. Returns the monotonic time. */
   begin(tap: StreamTap | null): number {
-    const { call, selection, tally, dependencies } = this.#parts;
-    const now = dependencies.clock.monotonic();
-    this.#firstByteMs = now - this.#startMs;
-    if (tap?.contentSeen === true) this.#firstTokenMs = now - this.#startMs;
-    // A stream that is passed on in silence has said nothing yet.
+    const { call, selection, tally } = this.#parts;
+    const now = this.#now();
+    this.facts.firstByteMs = now - this.#record.begunMs;
+    if (tap?.contentSeen === true) this.facts.firstTokenMs = this.facts.firstByteMs;
+    // A stream that is passed on in silence has not answered yet.
     if (tap?.events !== 0) selection.answered();
     tally.awayMs += now - this.#sentMs;
-    this.#overheadMs = Math.max(0, now - call.startedMs - call.bodyWaitMs - tally.awayMs);
+    this.facts.overheadMs = Math.max(0, now - call.startedMs - call.bodyWaitMs - tally.awayMs);
     return now;
   }
 
   get costNanoUsd(): number | null {
-    return this.#booked?.costNanoUsd ?? null;
+    return this.#settled?.costNanoUsd ?? null;
   }
 
   get redactor(): Redactor {
-    return attemptRedactor(this.#parts.selection.deployment.provider, this.#parts.call.headers);
+    this.#redactor ??= attemptRedactor(this.#parts.selection.deployment.provider, this.#parts.call.headers);
+    return this.#redactor;
   }
 
   get overheadMs(): number {
-    return this.#overheadMs ?? 0;
+    return this.facts.overheadMs ?? 0;
   }
 
   warnUnpriced(): void {
-    for (const name of this.#booked?.unpriced ?? [])
+    for (const name of this.#settled?.unpriced ?? [])
       this.#parts.warnings.add(`${name}: used, and has no price of its own`);
   }
 
   /** Returns the failure that the stream has to end with, when its money is used up. */
   progress(tap: StreamTap): Failure | null {
-    if (tap.contentSeen) this.#parts.selection.streamed();
-    if (this.#firstTokenMs === null && tap.contentSeen) {
-      this.#firstTokenMs = this.#parts.dependencies.clock.monotonic() - this.#startMs;
+    const { facts, kept } = this;
+    if (tap.contentSeen) {
+      this.#parts.selection.streamed();
+      facts.firstTokenMs ??= this.#now() - this.#record.begunMs;
     }
-    if (this.kept.answerId === null && tap.id !== null) {
-      this.kept.answer(tap.id);
-      // Before the caller gets it, so that they can ask for the answer even after a crash.
-      if (this.kept.answerId !== null) this.#record.checkpoint(this.#reached());
+    let isDue = false;
+    if (kept.answerId === null && tap.id !== null) {
+      kept.answer(tap.id);
+      // Before the caller gets the id, so that it can ask for the answer even after a crash.
+      isDue = kept.answerId !== null;
     }
-    const events = tap.events - this.#eventsTold;
-    this.#eventsTold = tap.events;
-    if (events > 0) this.#record.progress(events, this.#reached);
-    if (this.#money === null || tap.ended) return null;
-    const usage = tap.usage?.usage ?? null;
-    return this.#money.check(Math.max(tap.outputEstimate, usage?.output ?? 0), usage);
+    const events = tap.events - this.#eventsCounted;
+    this.#eventsCounted = tap.events;
+    if ((events > 0 && this.#record.countEvents(events)) || isDue) this.#checkpoint();
+    return this.money.checkHeld(tap);
+  }
+
+  #checkpoint(): void {
+    const { facts } = this;
+    facts.pending = this.#isPending();
+    const used = facts.pending ? this.money.expected() : this.money.usedSoFar();
+    this.#setUsage(used, used);
+    this.#record.checkpoint(facts);
+  }
+
+  /** `used`: without what the headers and the price add, which is no input of later calls. */
+  #setUsage(charged: MeasuredUsage, used: MeasuredUsage): void {
+    const { facts, kept } = this;
+    facts.usage = charged.usage;
+    facts.usageSource = charged.source;
+    facts.served = charged.served;
+    facts.upstreamId = kept.answerId;
+    facts.objects = kept.record(used);
   }
 
   /** A whole reply. `images`: pictures in it that its usage may not count. */
@@ -180,185 +150,135 @@ export class AttemptEntry {
     this.kept.made(reply);
     if (reply.status === "queued" || reply.status === "in_progress") {
       const outcome = this.kept.answerId === null ? "succeeded" : "pending";
-      this.#settle({ outcome, httpStatus: status, failure: null, told: this.#expected(), rawUsage: null, now });
+      this.#settle(outcome, status, this.money.expected(), null, null, now);
       return;
     }
-    const seen = withImages(measuredReply(reply, this.#inputEstimate), images);
-    this.#succeeded(status, seen, reply.usage?.raw ?? null, now);
+    this.#succeed(status, this.money.usedByReply(reply, images), reply.usage?.raw ?? null, now);
   }
 
   /** A stream that ended well. */
   finish(status: number, tap: StreamTap): void {
     this.kept.made(tap);
-    this.#succeeded(status, measuredStream(tap, this.#inputEstimate), tap.usage?.raw ?? null);
+    this.#succeed(status, this.money.usedByStream(tap), tap.usage?.raw ?? null, this.#now());
   }
 
-  #succeeded(httpStatus: number, seen: Measured, rawUsage: string | null, now?: number): void {
-    const told = this.#counted(seen);
-    this.#settle({ outcome: "succeeded", httpStatus, failure: null, told, rawUsage, now });
+  #succeed(status: number, used: MeasuredUsage, rawUsage: string | null, now: number): void {
+    this.#settle("succeeded", status, used, rawUsage, null, now);
     const { tally, selection } = this.#parts;
-    if (told.source === "upstream") tally.estimate.learn(selection.model, told.usage);
+    if (used.source === "upstream") tally.estimate.learn(selection.model, used.usage);
   }
 
   /** Before an answer began. Returns the failure with what may be tried after it. */
   fail(thrown: Failure): Failure {
-    const sent = this.#sentMs !== 0;
+    const { tally } = this.#parts;
+    const isSent = this.#sentMs !== 0;
     const safe = this.redactor.failure(thrown);
-    const failure = sent ? this.#judged(safe) : safe.with({ arrival: "unsent" });
+    const failure = isSent ? this.#withRetry(safe) : safe.with({ arrival: "unsent" });
+    if (isSent && this.facts.firstByteMs === null) tally.awayMs += this.#now() - this.#sentMs;
+    if (isSent && neverDialled.has(failure.accountFault)) tally.tried--;
     const outcome = failure.code === "client_closed" ? "cancelled" : "failed";
-    if (this.#firstByteMs === null && sent)
-      this.#parts.tally.awayMs += this.#parts.dependencies.clock.monotonic() - this.#sentMs;
-    if (sent && neverDialled.has(failure.accountFault)) this.#parts.tally.tried--;
-    const status = failure.upstream?.status ?? failure.status;
-    this.#settleFailed(outcome, status, failure);
+    this.#settleFailed(outcome, failure.upstream?.status ?? failure.status, failure);
     return failure;
   }
 
   /** What may have been executed is not sent again, unless settings allow it. Counting tokens is free. */
-  #judged(failure: Failure): Failure {
+  #withRetry(failure: Failure): Failure {
     if (failure.arrival !== "unknown") return failure;
     if (onlyCounts(this.#parts.call.protocol.endpoint)) return failure.with({ arrival: "refused" });
-    const again = this.#parts.dependencies.configSnapshot().settings.retry_sent;
-    return again || failure.retry === "never" ? failure : failure.with({ retry: "never" });
-  }
-
-  #counted(told: Measured): Measured {
-    return withCounted(told, this.#parts.call.facts, this.#parts.selection.model, this.#inputEstimate);
+    const isResent = this.#parts.dependencies.configSnapshot().settings.retry_sent;
+    return isResent || failure.retry === "never" ? failure : failure.with({ retry: "never" });
   }
 
   /** After an answer began. `failure` is shown as it is. */
-  breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure): void {
-    const { stream } = this;
-    // Of a background response only the listener has gone.
+  breakOff(outcome: EndedOutcome, failure: Failure): void {
+    const { stream } = this.money;
+    // Only the listener of a background response has gone.
     const isLeft = outcome === "cancelled" && this.#parts.call.facts.background === true && stream?.usageFinal === true;
-    if (isLeft && stream.failure === null) this.finish(this.#upstreamStatus ?? 200, stream);
+    if (isLeft && stream.failure === null) this.finish(this.facts.upstreamStatus ?? 200, stream);
     else this.#settleFailed(outcome, failure.status, failure);
   }
 
-  #settleFailed(outcome: Exclude<Outcome, "rejected">, httpStatus: number, failure: Failure): void {
-    if (this.#parts.call.facts.background === true) this.kept.answer(this.stream?.id ?? null);
-    const pending = this.#isPending();
-    const told = pending ? this.#expected() : this.#costOfFailed(failure);
-    const raw = this.reply?.usage?.raw ?? this.stream?.usage?.raw ?? null;
-    const rawUsage = pending || told.source === "none" ? null : raw;
-    this.#settle({ outcome: pending ? "pending" : outcome, httpStatus, failure, told, rawUsage });
+  #settleFailed(outcome: EndedOutcome, status: number, failure: Failure): void {
+    const { reply, stream } = this.money;
+    if (this.#parts.call.facts.background === true) this.kept.answer(stream?.id ?? null);
+    if (this.#isPending()) {
+      this.#settle("pending", status, this.money.expected(), null, failure, this.#now());
+      return;
+    }
+    const used = this.money.usedByFailed(failure);
+    const rawUsage = used.source === "none" ? null : (reply?.usage?.raw ?? stream?.usage?.raw ?? null);
+    this.#settle(outcome, status, used, rawUsage, failure, this.#now());
   }
 
-  /**
-   * What a failed attempt costs, wherever it failed. What was generated: as the upstream reports it, else as far as it was
-   * seen, with its input. Nothing generated: nothing where the upstream refused the request or told an error, or where the
-   * request never reached it; else an estimate, for it may have been done.
-   */
-  #costOfFailed({ arrival }: Failure): Measured {
-    const tap = this.stream;
-    const seen =
-      this.reply !== null ? measuredReply(this.reply, this.#inputEstimate) : measuredStream(tap, this.#inputEstimate);
-    const isFree = arrival !== "unknown" || (tap !== null && tap.failure !== null);
-    if (seen.source !== "none" && (this.reply !== null || hasGenerated(tap) || !isFree)) return this.#counted(seen);
-    if (isFree && !hasGenerated(tap)) return nothingYet;
-    return this.#counted(withImages(estimated(this.#inputEstimate(), 0), this.#parts.call.facts.images));
-  }
-
-  /** The input of an answer that has begun is paid for, whatever its output. */
-  #usedSoFar(): Measured {
-    const seen = measuredStream(this.stream, this.#inputEstimate);
-    const told = this.#counted(seen.source === "none" ? estimated(this.#inputEstimate(), 0) : seen);
-    return withRequest(told, this.#parts.selection.model, this.#parts.call);
-  }
-
-  /** The upstream goes on with it whoever listens: a task learns how it ends. */
+  /** The upstream goes on with a background response whoever listens: a task learns how it ends. */
   #isPending(): boolean {
     const isBackground = this.#parts.call.facts.background === true;
-    return isBackground && this.kept.answerId !== null && this.stream?.usageFinal !== true;
+    return isBackground && this.kept.answerId !== null && this.money.stream?.usageFinal !== true;
   }
 
-  /** The expected use of a background response, until its task knows better. */
-  #expected(): Measured {
-    const input = this.#inputEstimate();
-    const tokens = this.#parts.dependencies.forecast.tokens(this.#parts.call, this.#parts.selection.model);
-    return this.#charged(this.#counted(estimated(input, Math.max(0, tokens - input))), "pending");
-  }
-
-  #settle(booking: Booking): void {
-    if (this.#settled) return;
-    this.#settled = true;
-    const { outcome, failure, now = this.#parts.dependencies.clock.monotonic() } = booking;
+  #settle(
+    outcome: EndedOutcome,
+    status: number,
+    used: MeasuredUsage,
+    rawUsage: string | null,
+    failure: Failure | null,
+    now: number,
+  ): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.facts.outcome = outcome;
+    this.facts.httpStatus = status;
+    this.facts.rawUsage = rawUsage;
     try {
-      this.#book(booking, now);
+      this.#book(used, failure, now);
     } finally {
       // Also after an error: a place in flight that is not given back is lost for good.
-      const good = outcome === "succeeded" || (outcome === "pending" && failure === null);
-      const ended = good ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
-      this.#parts.selection.end(ended, now - this.#startMs, now);
+      const isGood = outcome === "succeeded" || (outcome === "pending" && failure === null);
+      const result = isGood ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
+      this.#parts.selection.end(result, now - this.#record.begunMs, now);
     }
   }
 
-  #book({ outcome, httpStatus, failure, told, rawUsage }: Booking, now: number): void {
+  #book(used: MeasuredUsage, failure: Failure | null, now: number): void {
+    const { facts, kept } = this;
     const { tally, dependencies, call, warnings } = this.#parts;
+    const { outcome } = facts;
+    const isPending = outcome === "pending";
     if (this.#sentMs !== 0 && failure?.arrival !== "unsent") tally.sent = true;
-    const charged = this.#charged(told, outcome);
-    const { usage, source } = charged;
-    const end: AttemptEnd = {
-      outcome,
-      httpStatus,
-      upstreamStatus: this.#upstreamStatus,
-      errorCode: outcome === "pending" ? null : (failure?.code ?? null),
-      usage,
-      usageSource: source,
-      served: charged.served,
-      rawUsage,
-      firstByteMs: this.#firstByteMs,
-      firstTokenMs: this.#firstTokenMs,
-      upstreamMs: this.#sentMs === 0 ? null : now - this.#sentMs,
-      overheadMs: this.#overheadMs,
-      upstreamId: this.kept.answerId,
-      objects: this.kept.record(told),
-      warnings: warnings.list(),
-      fault: failure !== null && outcome !== "pending" ? this.#faultOf(failure) : null,
-    };
+    const charged = this.money.charged(used, outcome);
+    this.#setUsage(charged, used);
+    facts.upstreamMs = this.#sentMs === 0 ? null : now - this.#sentMs;
+    facts.errorCode = isPending ? null : (failure?.code ?? null);
+    facts.warnings = warnings.list();
+    facts.fault = failure === null || isPending ? null : this.#faultOf(failure);
     try {
-      if (charged.others !== undefined) {
-        const terms = priceTermsOf(this.#parts.selection.deployment.provider);
-        tally.tokens += bookOthers(dependencies, this.#fields, charged, terms, outcome);
-      }
+      if (charged.others !== undefined) tally.tokens += recordOthers(this.#parts, this.#fields, charged, outcome);
     } finally {
-      this.#booked = this.#record.settle(end, now);
+      this.#settled = this.#record.settle(facts, now);
     }
-    addUp(call.attempts, this.#booked, end.fault ?? null);
-    this.kept.remember(told);
-    if (outcome === "pending") {
-      const held = this.#fields.reservedNanoUsd;
-      tally.handover = dependencies.background().hold(call.principal, this.attemptId, held);
-    } else tally.tokens += tokensOf(usage);
-    if (failure !== null && isFailure(outcome)) {
-      const { code, retry } = failure;
-      tally.failures ??= [];
-      tally.failures.push({ attemptId: this.attemptId, code, message: this.#words(failure), retry });
-    }
-  }
-
-  #charged(told: Measured, outcome: Outcome): Measured {
-    if (outcome !== "succeeded" && told.source === "none") return told;
-    // The headers of a stream are written before its cost is known.
-    let charged = asServed(told, this.stream === null ? this.#inHeaders : axesOf(this.#inHeaders));
-    // A search comes before the answer: one that was asked for and is not reported counts also when the answer breaks off.
-    if (this.searches && charged.source !== "none" && charged.usage.webSearches === 0)
-      charged = { ...charged, usage: { ...charged.usage, webSearches: 1 } };
-    return withRequest(charged, this.#parts.selection.model, this.#parts.call);
+    addUp(call.attempts, this.#settled, facts.fault);
+    kept.remember(facts.objects);
+    if (isPending) {
+      tally.handover = dependencies.background().hold(call.principal, this.attemptId, this.#fields.reservedNanoUsd);
+    } else tally.tokens += tokensOf(charged.usage);
+    if (failure === null || (outcome !== "failed" && outcome !== "interrupted")) return;
+    const { code, retry } = failure;
+    tally.failures ??= [];
+    tally.failures.push({ attemptId: this.attemptId, code, message: this.#words(failure), retry });
   }
 
   /** For log and metrics. */
   #faultOf(failure: Failure): AttemptFault {
     const { code, upstream, accountFault, cools, retry } = failure;
     const { call } = this.#parts;
-    const status = upstream?.status ?? this.#upstreamStatus;
+    const status = upstream?.status ?? this.facts.upstreamStatus;
     const cause = failureCause({
       ...{ code, status, accountFault },
       lacksModel: cools === "now" && (status === 403 || status === 404),
       spent: cools === "now" && retry === "other",
       namesObject: call.operation !== undefined || mayConcernObject(call.facts, status ?? 0),
     });
-    // Of a request that it refuses an upstream may quote what was written in it.
+    // When an upstream refuses a request, it may quote what was written in it.
     const mayQuote = code === "upstream_error" && failureCauses[cause].fault === "caller";
     return { cause, message: mayQuote ? `The upstream refused the request (${status}).` : this.#words(failure) };
   }
@@ -366,31 +286,60 @@ export class AttemptEntry {
   #words(failure: Failure): string {
     return shownWords(this.redactor, failure, this.refusedWith);
   }
+
+  #now(): number {
+    return this.#parts.dependencies.clock.monotonic();
+  }
 }
 
-interface Booking {
-  readonly outcome: Exclude<Outcome, "rejected">;
-  readonly httpStatus: number;
-  readonly failure: Failure | null;
-  readonly told: Measured;
-  readonly rawUsage: string | null;
-  /** Monotonic milliseconds, where they were read just now. */
-  readonly now?: number | undefined;
+function fieldsOf({ call, selection, match, tally }: AttemptParts): AttemptFields {
+  const { deployment, model } = selection;
+  const counted = recoveredUse(call.facts, model);
+  const fields: AttemptFields = {
+    ...callFields(call),
+    model: model.name,
+    provider: deployment.provider.id,
+    deployment: deployment.id,
+    upstreamModel: deployment.upstreamModel,
+    upstreamDialect: match.lane.dialect,
+    retryIndex: tally.attempts - 1,
+    priceVersion: model.price?.id ?? null,
+    reservedNanoUsd: Number.isFinite(tally.permit.held) ? tally.permit.held : 0,
+  };
+  return counted === null ? fields : { ...fields, counted };
+}
+
+function newFacts(): AttemptFacts {
+  return {
+    outcome: "failed",
+    pending: false,
+    httpStatus: 0,
+    upstreamStatus: null,
+    errorCode: null,
+    usage: noUsage,
+    usageSource: "none",
+    served: undefined,
+    rawUsage: null,
+    firstByteMs: null,
+    firstTokenMs: null,
+    upstreamMs: null,
+    overheadMs: null,
+    upstreamId: null,
+    objects: undefined,
+    warnings: null,
+    fault: null,
+  };
 }
 
 /** Adds a settled attempt to the sums of its request. `sums` undefined: they are not wanted. */
-function addUp(sums: AttemptSums | undefined, entry: LedgerEntry | null, fault: AttemptFault | null): void {
-  if (sums === undefined || entry === null) return;
+function addUp(sums: AttemptSums | undefined, entry: LedgerEntry, fault: AttemptFault | null): void {
+  if (sums === undefined) return;
   sums.count++;
   sums.inputTokens += inputTokensOf(entry.usage);
   sums.outputTokens += outputTokensOf(entry.usage);
   sums.costNanoUsd += entry.costNanoUsd;
   sums.last = entry;
   sums.fault = fault;
-}
-
-function isFailure(outcome: Outcome): boolean {
-  return outcome === "failed" || outcome === "interrupted";
 }
 
 /** Refused before any connection was tried. */

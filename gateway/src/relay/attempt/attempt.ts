@@ -58,7 +58,7 @@ export function openAttempt(
     const translator = match.translated ? translatorOf(parts) : null;
     const attempt: Attempt = { ...parts, entry, translator };
     return sendAttempt(attempt, translator, signal).then((answer) => {
-      if (translator?.searches === true) entry.searches = true;
+      if (translator?.searches === true) entry.money.searches = true;
       return deliver(attempt, answer);
     });
   });
@@ -140,7 +140,7 @@ interface Reply {
 function takeReply(attempt: Attempt, answer: OutboundAnswer, read: Reply): Delivery | Promise<Delivery> {
   const { entry, translator } = attempt;
   const { reply, facts } = counted(read, attempt.match, answer);
-  entry.reply = facts;
+  entry.money.reply = facts;
   if (facts.errorMessage !== null) throw inStream(attempt)(errorInReply(reply, facts.errorMessage));
   // Nothing was generated: another deployment is tried, as after such a stream.
   const failed = facts.status === "failed" && facts.items?.length === 0 ? failedResponse(reply) : null;

@@ -10,19 +10,17 @@ import {
   tokensOf,
   type UpstreamObject,
 } from "#core/index.ts";
-import type { AttemptFields } from "#ledger/index.ts";
 import type { NamedObject, ReplyFacts } from "#protocols/index.ts";
 import { allowsObject, keepsThreads } from "#providers/index.ts";
 import type { Call, RelayDependencies } from "../call.ts";
 import type { KeptState } from "../upstream-objects.ts";
+import type { MeasuredUsage } from "./attempt-money.ts";
 import type { AttemptParts } from "./call-tally.ts";
 import { leavesThreadOut, matchLane } from "./lane-match.ts";
-import type { Measured } from "./priced-usage.ts";
 
-/** Objects that the upstream keeps because of one attempt. */
+/** Objects that the upstream keeps because of one attempt, for later calls that name them. */
 export class KeptObjects {
-  readonly #dependencies: Pick<RelayDependencies, "upstreamObjects" | "clock">;
-  readonly #fields: AttemptFields;
+  readonly #parts: AttemptParts;
   /** Kept under the id of the answer; null: nothing. */
   readonly #keeps: UpstreamObject["kind"] | null;
   #answerId: string | null = null;
@@ -32,9 +30,9 @@ export class KeptObjects {
   /** The upstream adds the answer to these. */
   readonly #conversations: readonly KeptObject[];
 
-  constructor({ dependencies, call, selection, match }: AttemptParts, fields: AttemptFields) {
-    this.#dependencies = dependencies;
-    this.#fields = fields;
+  constructor(parts: AttemptParts) {
+    const { call, selection, match } = parts;
+    this.#parts = parts;
     const { provider } = selection.deployment;
     const isKept = !match.translated && !leavesThreadOut(call, match, provider);
     this.#keeps = isKept ? call.facts.storesAs : null;
@@ -49,7 +47,7 @@ export class KeptObjects {
   answer(id: string | null): void {
     if (id === null || this.#keeps === null || !isObjectId(id)) return;
     this.#answerId = id;
-    this.remember(null);
+    this.remember(this.record(null));
   }
 
   /** Ids of what the upstream made on the way to the answer, and of the answer's items. */
@@ -64,10 +62,10 @@ export class KeptObjects {
   }
 
   /** For the attempt's record. `used` null: not known yet. */
-  record(used: Measured | null): readonly KeptObject[] | undefined {
+  record(used: MeasuredUsage | null): readonly KeptObject[] | undefined {
     if (this.#isEmpty()) return undefined;
-    const now = this.#dependencies.clock.now();
-    const kind = this.#fields.upstreamDialect === "openai-chat" ? "resource" : "container";
+    const now = this.#parts.dependencies.clock.now();
+    const kind = this.#parts.match.lane.dialect === "openai-chat" ? "resource" : "container";
     const inputTokens = used === null || used.source === "none" ? null : tokensOf(used.usage);
     // A sound is part of the answer, and has no more tokens than that.
     const soundTokens = kind === "resource" ? inputTokens : null;
@@ -91,19 +89,28 @@ export class KeptObjects {
   }
 
   /** The vendor does not store a thread's answer by a fallback model. */
-  #lifeMs(used: Measured | null): number {
+  #lifeMs(used: MeasuredUsage | null): number {
     if (this.#keeps !== "thread_message") return bounds.responseKeptMs;
     return used?.served?.byFallback === true ? 0 : bounds.threadKeptMs;
   }
 
   /** For the next call, which may come before the record is in the database. */
-  remember(used: Measured | null): void {
-    const objects = this.record(used);
+  remember(objects: readonly KeptObject[] | undefined): void {
     if (objects === undefined) return;
-    const { upstreamObjects, clock } = this.#dependencies;
-    const { workspaceId, keyId, personId = null, provider, deployment, model, upstreamModel } = this.#fields;
-    const made = { workspaceId, keyId, personId, provider, deployment, model, upstreamModel, createdAt: clock.now() };
-    for (const object of objects) upstreamObjects.remember({ ...made, ...object });
+    const { dependencies, call, selection } = this.#parts;
+    const { workspace, key, person } = call.principal;
+    const { id, provider, upstreamModel } = selection.deployment;
+    const made = {
+      workspaceId: workspace.id,
+      keyId: key.id,
+      personId: person ?? null,
+      provider: provider.id,
+      deployment: id,
+      model: selection.model.name,
+      upstreamModel,
+      createdAt: dependencies.clock.now(),
+    };
+    for (const object of objects) dependencies.upstreamObjects.remember({ ...made, ...object });
   }
 }
 

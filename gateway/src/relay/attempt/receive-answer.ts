@@ -54,7 +54,7 @@ export async function openStream(
   const { status } = answer;
   const place = dependencies.memory.open(call.principal, "event");
   try {
-    entry.stream = tap;
+    entry.money.stream = tap;
     const redactor = (): Redactor => entry.redactor;
     const start = await readStreamStart(attempt, answer, options, place, redactor);
     options.check(start.cut);

@@ -148,7 +148,7 @@ function takeWhole(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delive
       entry.kept.passed(madeObjects(passed, read));
     }
     const { body, facts } = await readReply(parts, read, answer.headers.get("content-encoding") ?? "identity");
-    entry.reply = facts;
+    entry.money.reply = facts;
     entry.succeed(answer.status, facts, 0);
     entry.warnUnpriced();
     tally.end();
