@@ -10,6 +10,7 @@ import type {
 } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported, withoutNulls } from "../json/value.ts";
+import { alternateTurns } from "../turn/alternation.ts";
 import { readDataUri } from "../turn/data-uri.ts";
 import { canOpen } from "../turn/seal-text.ts";
 import { argumentsObject, encodeName } from "../turn/tool-calls.ts";
@@ -24,23 +25,14 @@ export interface Message {
  * no empty text, no thinking at the end of a message.
  */
 export function writeMessages(turns: readonly TurnMessage[], options: BlockOptions): Message[] {
-  const resultOf = pairResults(turns);
-  const paired = new Set(resultOf.values());
-  const messages: Message[] = [];
-  let calls: ToolCallPart[] = [];
-  const answer = (): void => {
-    const results = calls.map((call) => toolResult(call, resultOf.get(call), options));
-    calls = [];
-    append(messages, "user", results);
-  };
-  for (const { role, parts } of turns) {
-    if (role === "system") options.warn("a system message inside the conversation was sent as user text");
-    if (role !== "assistant") answer();
-    const blocks = parts.flatMap((part) => blocksOf(part, role === "assistant", paired, options));
-    append(messages, role === "assistant" ? role : "user", blocks);
-    if (role === "assistant") calls.push(...parts.filter((part) => part.kind === "tool-call"));
-  }
-  answer();
+  const sides = alternateTurns(turns, (part, role) => blocksOf(part, role, options), {
+    answersLast: true,
+    warn: options.warn,
+  });
+  const messages = sides.map(({ role, answers, pieces }) => {
+    const results = answers.map(([call, result]) => toolResult(call, result, options));
+    return { role, content: [...results, ...pieces] };
+  });
   return repairEnds(messages, options);
 }
 
@@ -48,45 +40,21 @@ export function isThinking(block: Block): boolean {
   return block.type === "thinking" || block.type === "redacted_thinking";
 }
 
-function append(messages: Message[], role: Message["role"], blocks: readonly Block[]): void {
-  if (blocks.length === 0) return;
-  const last = messages.at(-1);
-  if (last?.role === role) last.content.push(...blocks);
-  else messages.push({ role, content: [...blocks] });
-}
-
-function blocksOf(
-  part: TurnPart,
-  isModel: boolean,
-  paired: ReadonlySet<ToolResultPart>,
-  options: BlockOptions,
-): Block[] {
+function blocksOf(part: Exclude<TurnPart, ToolResultPart>, role: Message["role"], options: BlockOptions): Block[] {
   switch (part.kind) {
     case "text":
       return textBlocks(part.text, part.cache);
     case "refusal":
       return textBlocks(part.text);
-    case "tool-result":
-      return isModel || paired.has(part) ? [] : orphanResult(part, options);
     case "tool-call":
+      return [toolUse(part, options.warn)];
     case "reasoning":
-      if (isModel) return part.kind === "reasoning" ? thinkingBlocks(part, options) : [toolUse(part, options.warn)];
-      options.warn(`a ${part.kind} in a user message was left out`);
-      return [];
+      return thinkingBlocks(part, options);
     default:
-      if (!isModel) return [mediaBlock(part, options)];
+      if (role === "user") return [mediaBlock(part, options)];
       options.warn("media in an assistant message cannot be carried and was left out");
       return [];
   }
-}
-
-function orphanResult(result: ToolResultPart, options: BlockOptions): Block[] {
-  options.warn("a tool result without its call was sent as text");
-  const named = result.name === null ? "a tool" : `the tool ${result.name}`;
-  return [
-    ...textBlocks(`Result of ${named}, whose call is not in this conversation:`),
-    ...result.parts.flatMap((part) => (part.kind === "text" ? textBlocks(part.text) : [mediaBlock(part, options)])),
-  ];
 }
 
 /** Thinking is only sent back to its own producer. */
@@ -97,19 +65,16 @@ function thinkingBlocks(part: ReasoningPart, options: BlockOptions): Block[] {
   return [{ type: "thinking", thinking: part.text, signature: seal.data }];
 }
 
-function repairEnds(messages: Message[], options: BlockOptions): Message[] {
-  for (const { role, content } of messages) {
-    if (role !== "assistant") continue;
-    for (let last = content.at(-1); last !== undefined && isThinking(last); last = content.at(-1)) content.pop();
-  }
+function repairEnds(messages: readonly Message[], options: BlockOptions): Message[] {
   const kept: Message[] = [];
-  for (const { role, content } of messages) append(kept, role, content);
+  for (const { role, content } of messages) {
+    if (role === "assistant") while (content.length > 0 && isThinking(content.at(-1) as Block)) content.pop();
+    const last = kept.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else if (content.length > 0) kept.push({ role, content });
+  }
   trimPrefill(kept);
   if (options.target.traits.refusesPrefill === true) askToContinue(kept, options.warn);
-  if (kept[0]?.role === "assistant") {
-    options.warn("the conversation began with the assistant: a user message was put before it");
-    kept.unshift({ role: "user", content: textBlocks("(start of the conversation)") });
-  }
   return kept;
 }
 
@@ -133,23 +98,6 @@ function askToContinue(messages: Message[], warn: Warn): void {
 
 const continuePrompt =
   "Your last message is the beginning of your answer. Go on exactly where it ends, without repeating any of it and without a word about this.";
-
-/** Matches each result with the earliest unanswered call of its id: ids may repeat in later turns. */
-function pairResults(messages: readonly TurnMessage[]): ReadonlyMap<ToolCallPart, ToolResultPart> {
-  const resultOf = new Map<ToolCallPart, ToolResultPart>();
-  const unanswered = new Map<string, ToolCallPart[]>();
-  for (const part of messages.flatMap((message) => message.parts)) {
-    if (part.kind === "tool-call") {
-      const calls = unanswered.get(part.id);
-      if (calls === undefined) unanswered.set(part.id, [part]);
-      else calls.push(part);
-    } else if (part.kind === "tool-result") {
-      const call = unanswered.get(part.callId)?.shift();
-      if (call !== undefined) resultOf.set(call, part);
-    }
-  }
-  return resultOf;
-}
 
 /** Cache marks are settled after the blocks are built. */
 export interface Block {
@@ -182,10 +130,7 @@ function toolUse(part: ToolCallPart, warn: Warn): Block {
 /** Calls without a result get an error, since Anthropic requires one. */
 function toolResult(call: ToolCallPart, result: ToolResultPart | undefined, options: BlockOptions): Block {
   const head = { type: "tool_result", tool_use_id: encodeName(call.id) };
-  if (result === undefined) {
-    options.warn("a tool call without a result was answered with an error");
-    return { ...head, content: "No result of this call is known.", is_error: true };
-  }
+  if (result === undefined) return { ...head, content: "No result of this call is known.", is_error: true };
   const { parts, isError } = result;
   const blocks = parts.flatMap((part) =>
     part.kind === "text" ? textBlocks(part.text) : [mediaBlock({ ...part, cache: null }, options)],

@@ -216,8 +216,7 @@ describe("tools", () => {
       { type: "tool_result", tool_use_id: "a", is_error: true },
       { type: "tool_result", tool_use_id: "b", content: "found" },
       { type: "text", text: "well" },
-      { type: "text" },
-      { type: "text", text: "found" },
+      { type: "text", text: "Result of a tool: found" },
     ]);
     expect(warnings).toHaveLength(2);
   });

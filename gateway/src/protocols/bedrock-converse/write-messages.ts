@@ -1,7 +1,7 @@
-import type { CacheHint, MediaPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
+import type { CacheHint, MediaPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
-import { alternateTurns, pairResults, resultText, type TurnSide } from "../turn/alternation.ts";
+import { alternateTurns, type CallAnswer, type TurnSide } from "../turn/alternation.ts";
 import { readDataUri } from "../turn/data-uri.ts";
 import { extensionOf, mediaTypeOf } from "../turn/media-types.ts";
 import { canOpen } from "../turn/seal-text.ts";
@@ -111,18 +111,17 @@ export function writeMessages(
   warn: Warn,
 ): JsonObject[] {
   const options: WriteOptions = { target, family, media: new MediaWriter(warn), warn };
-  const sides = [...alternateTurns(messages, (part, role) => writePart(part, role, options), warn)];
-  if (sides.at(-1)?.calls.length) sides.push({ role: "user", pieces: [], calls: [], results: [] });
-  const written = sides.map(({ role, pieces, results }, index) => {
+  const sides = alternateTurns(messages, (part, role) => writePart(part, role, options), { answersLast: true, warn });
+  const written = sides.map(({ role, answers, pieces }, index) => {
     if (role === "assistant") return { role, content: index === sides.length - 1 ? trimLastText(pieces) : pieces };
-    return { role, content: withText([...writeResults(sides[index - 1]?.calls ?? [], results, options), ...pieces]) };
+    return { role, content: withText([...writeResults(answers, options), ...pieces]) };
   });
   return written.filter(({ content }) => content.length > 0);
 }
 
 function writePart(
   part: Exclude<TurnPart, ToolResultPart>,
-  role: TurnSide["role"],
+  role: TurnSide<JsonObject>["role"],
   { target, family, media, warn }: WriteOptions,
 ): JsonObject[] {
   switch (part.kind) {
@@ -158,23 +157,12 @@ function callId(id: string): string {
   return shortId(encodeName(id), "call_", 64);
 }
 
-/** Results in the order of the calls, then orphaned results as text. */
-function writeResults(
-  calls: readonly ToolCallPart[],
-  results: readonly ToolResultPart[],
-  options: WriteOptions,
-): JsonObject[] {
-  const { answers, orphans } = pairResults(calls, results, options.warn);
-  const written = answers.flatMap(([{ id }, result]) => {
+function writeResults(answers: readonly CallAnswer[], options: WriteOptions): JsonObject[] {
+  return answers.flatMap(([{ id }, result]) => {
     if (result !== undefined) return [writeResult(result, options), ...writeCachePoint(result.cache, options.family)];
     const content = [{ text: "The call was not carried out." }];
     return [{ toolResult: { toolUseId: callId(id), content, status: "error" } }];
   });
-  const said = orphans.flatMap((result): JsonObject[] => [
-    { text: `Result of ${result.name ?? "a tool"}: ${resultText(result)}` },
-    ...result.parts.flatMap((part) => (part.kind === "text" ? [] : [options.media.write(part)])),
-  ]);
-  return [...written, ...said];
 }
 
 function writeResult({ callId: id, parts, isError }: ToolResultPart, { media }: WriteOptions): JsonObject {

@@ -1,7 +1,7 @@
-import type { MediaPart, Seal, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
+import type { MediaPart, Seal, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
-import { alternateTurns, pairResults, resultText } from "../turn/alternation.ts";
+import { alternateTurns, type CallAnswer, resultText } from "../turn/alternation.ts";
 import { readDataUri } from "../turn/data-uri.ts";
 import { mediaTypeOf } from "../turn/media-types.ts";
 import { canOpen } from "../turn/seal-text.ts";
@@ -11,11 +11,10 @@ import { needsSignatures, placeholderSignature, writeToolName, writeToolResponse
 /** Writes alternating turns, the user first. Calls must be followed by as many results in the same order. */
 export function writeContents(messages: readonly TurnMessage[], target: TurnTarget, warn: Warn): JsonObject[] {
   const signs = needsSignatures(target.upstreamModel);
-  const sides = alternateTurns(messages, (part) => writePart(part, target, warn), warn);
-  return sides.map(({ role, pieces, results }, index) => {
+  const sides = alternateTurns(messages, (part) => writePart(part, target, warn), { answersLast: false, warn });
+  return sides.map(({ role, answers, pieces }) => {
     if (role === "assistant") return { role: "model", parts: signs ? withFirstSignature(pieces) : pieces };
-    const calls = sides[index - 1]?.calls ?? [];
-    return { role, parts: [...writeResults(calls, results, target.traits, warn), ...pieces] };
+    return { role, parts: [...writeResults(answers, target.traits, warn), ...pieces] };
   });
 }
 
@@ -52,21 +51,8 @@ function withFirstSignature(parts: readonly JsonObject[]): readonly JsonObject[]
   return parts.with(at, { ...first, thoughtSignature: placeholderSignature });
 }
 
-/**
- * Results in the order of the calls, followed by their media, since a functionResponse holds only an object. Calls without a result get
- * an error; orphaned results become text.
- */
-function writeResults(
-  calls: readonly ToolCallPart[],
-  results: readonly ToolResultPart[],
-  traits: DialectTraits,
-  warn: Warn,
-): JsonObject[] {
-  const { answers, orphans } = pairResults(calls, results, warn);
-  const mediaOf = ({ parts }: ToolResultPart, name: string): JsonObject[] => {
-    const media = parts.flatMap((part) => (part.kind === "text" ? [] : [writeMedia(part, traits, warn)]));
-    return media.length === 0 ? [] : [{ text: `Attached to the result of ${name}:` }, ...media];
-  };
+/** Results in the order of the calls, followed by their media, since a functionResponse holds only an object. */
+function writeResults(answers: readonly CallAnswer[], traits: DialectTraits, warn: Warn): JsonObject[] {
   const responses = answers.map(([{ id, name }, result]) => {
     const response =
       result === undefined
@@ -74,12 +60,12 @@ function writeResults(
         : writeToolResponse(resultText(result), result.isError);
     return { functionResponse: { ...idOf(id, traits), name: writeToolName(name), response } };
   });
-  const attached = answers.flatMap(([{ name }, result]) => (result === undefined ? [] : mediaOf(result, name)));
-  const said = orphans.flatMap((result) => {
-    const name = result.name ?? "a tool";
-    return [{ text: `Result of ${name}: ${resultText(result)}` }, ...mediaOf(result, name)];
+  const attached = answers.flatMap(([{ name }, result]) => {
+    const media = (result?.parts ?? []).filter((part) => part.kind !== "text");
+    if (media.length === 0) return [];
+    return [{ text: `Attached to the result of ${name}:` }, ...media.map((part) => writeMedia(part, traits, warn))];
   });
-  return [...responses, ...attached, ...said];
+  return [...responses, ...attached];
 }
 
 function idOf(id: string, { noCallIds }: DialectTraits): JsonObject {

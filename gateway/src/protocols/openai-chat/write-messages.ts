@@ -13,6 +13,7 @@ import type {
 import type { TurnTarget, Warn } from "../codec.ts";
 import { extraContent } from "../gemini/google-extras.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
+import { pairResults } from "../turn/alternation.ts";
 import { dataUri } from "../turn/data-uri.ts";
 import { extensionOf } from "../turn/media-types.ts";
 import { isMedia, textsIn } from "../turn/parts.ts";
@@ -41,8 +42,6 @@ class MessageWriter {
   readonly #isStrict: boolean;
   /** Calls must come with reasoning. */
   readonly #wantsThoughts: boolean;
-  /** Results already written after their calls. */
-  readonly #placed = new Set<TurnPart>();
 
   constructor(target: TurnTarget, thinks: boolean, warn: Warn) {
     this.#target = target;
@@ -60,13 +59,15 @@ class MessageWriter {
     const loopStart = messages.findLastIndex(
       ({ role, parts }) => role === "user" && parts.some((part) => part.kind !== "tool-result"),
     );
+    const resultOf = pairResults(messages);
+    const paired = new Set(resultOf.values());
     for (const [index, message] of messages.entries()) {
-      if (message.role === "user") this.#writeUser(message);
+      if (message.role === "user") this.#writeUser(message, paired);
       else if (message.role === "system") this.#writeInstruction(textsIn(message.parts).join("\n\n"));
       else {
         const calls = message.parts.filter((part) => part.kind === "tool-call");
         this.#writeAssistant(message, calls, index > loopStart);
-        if (calls.length > 0) this.#writeResults(calls, resultsAfter(messages, index));
+        if (calls.length > 0) this.#writeResults(calls, resultOf);
       }
     }
   }
@@ -154,12 +155,11 @@ class MessageWriter {
     return seal !== null && seal.dialect === "gemini" && seal.account === this.#target.account;
   }
 
-  #writeResults(calls: readonly ToolCallPart[], results: Map<string, ToolResultPart[]>): void {
+  #writeResults(calls: readonly ToolCallPart[], resultOf: ReadonlyMap<ToolCallPart, ToolResultPart>): void {
     const attachments: JsonObject[] = [];
     for (const call of calls) {
-      const result = results.get(call.id)?.shift();
+      const result = resultOf.get(call);
       if (result === undefined) this.#warn("a tool call without a result was given an empty one");
-      else this.#placed.add(result);
       const content = result === undefined ? "No result was given for this call." : this.#resultText(result);
       this.messages.push({ role: "tool", tool_call_id: this.#callId(call.id), content });
       if (result !== undefined) attachments.push(...this.#attachments(result, call.name));
@@ -183,11 +183,11 @@ class MessageWriter {
     return [heading, ...media];
   }
 
-  #writeUser(message: TurnMessage): void {
+  #writeUser(message: TurnMessage, paired: ReadonlySet<TurnPart>): void {
     const content: JsonObject[] = [];
     for (const part of message.parts) {
       if (part.kind === "tool-result") {
-        if (!this.#placed.has(part)) content.push(...this.#writeOrphanResult(part));
+        if (!paired.has(part)) content.push(...this.#writeOrphanResult(part));
       } else if (isContent(part)) {
         content.push(contentPart(part, this.#fetchesUrls));
       } else {
@@ -220,22 +220,6 @@ const bridgeText = "I have the result.";
 function markBeginning(messages: JsonObject[]): void {
   const last = messages.at(-1);
   if (last?.["role"] === "assistant") messages[messages.length - 1] = { ...last, prefix: true };
-}
-
-/** Results between a message and the next of the assistant, by call id. */
-function resultsAfter(messages: readonly TurnMessage[], from: number): Map<string, ToolResultPart[]> {
-  const results = new Map<string, ToolResultPart[]>();
-  for (let index = from + 1; index < messages.length; index++) {
-    const message = messages[index];
-    if (message === undefined || message.role === "assistant") break;
-    for (const part of message.parts) {
-      if (part.kind !== "tool-result") continue;
-      const same = results.get(part.callId);
-      if (same === undefined) results.set(part.callId, [part]);
-      else same.push(part);
-    }
-  }
-  return results;
 }
 
 /** Joins neighboring assistant messages unless both are answers. */

@@ -1,13 +1,4 @@
-import type {
-  Failure,
-  ReasoningPart,
-  Seal,
-  TextPart,
-  TurnMessage,
-  TurnPart,
-  TurnRole,
-  TurnTool,
-} from "#core/index.ts";
+import type { Failure, ReasoningPart, Seal, TextPart, TurnMessage, TurnPart, TurnRole, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, expectText, invalid, isObject, type JsonObject, textOf, unsupported } from "../json/value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";

@@ -164,7 +164,6 @@ describe("a Responses request read", () => {
     expect(failure).toMatchObject({ code: "missing_required_parameter", param });
   });
 
-
   test("explicit zeros are values and nulls are nothing said", () => {
     expect(read({ input: "x", temperature: 0, top_p: null }).turn).toMatchObject({ temperature: 0, topP: null });
   });

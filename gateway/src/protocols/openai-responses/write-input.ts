@@ -9,6 +9,7 @@ import type {
 } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
+import { pairResults } from "../turn/alternation.ts";
 import { dataUri } from "../turn/data-uri.ts";
 import { extensionOf } from "../turn/media-types.ts";
 import { textsIn } from "../turn/parts.ts";
@@ -29,9 +30,11 @@ export class InputWriter {
 
   readonly #target: TurnTarget;
   readonly #warn: Warn;
-  /** Calls without output: written id by turn id. */
-  readonly #waiting = new Map<string, string>();
+  /** Calls whose results follow, by their written id. */
+  readonly #waiting = new Map<string, ToolCallPart>();
   readonly #used = new Set<string>();
+  #resultOf: ReadonlyMap<ToolCallPart, ToolResultPart> = new Map();
+  #paired: ReadonlySet<TurnPart> = new Set();
   #content: JsonObject[] = [];
   #role: TurnMessage["role"] = "user";
   /** Written before the next item. */
@@ -43,14 +46,16 @@ export class InputWriter {
   }
 
   write(messages: readonly TurnMessage[]): void {
-    messages.forEach((message, index) => {
-      this.#role = message.role;
-      if (this.#waiting.size > 0 && !isCallsOnly(message)) this.#addMissingResults(resultsFrom(messages, index));
-      for (const part of message.parts) this.#writePart(part);
+    this.#resultOf = pairResults(messages);
+    this.#paired = new Set(this.#resultOf.values());
+    for (const { role, parts } of messages) {
+      this.#role = role;
+      if (role !== "assistant" || parts.some((part) => part.kind !== "tool-call")) this.#writeResults();
+      for (const part of parts) this.#writePart(part);
       this.#endMessage();
       this.#thoughts = [];
-    });
-    this.#addMissingResults(new Set());
+    }
+    this.#writeResults();
   }
 
   #writePart(part: TurnPart): void {
@@ -67,7 +72,7 @@ export class InputWriter {
         this.#writeCall(part);
         return;
       case "tool-result":
-        this.#writeResult(part);
+        if (!this.#paired.has(part)) this.#writeOrphanResult(part);
         return;
       case "reasoning":
         this.#writeReasoning(part);
@@ -80,15 +85,11 @@ export class InputWriter {
 
   #writeCall(part: ToolCallPart): void {
     this.#endMessage();
-    if (this.#waiting.has(part.id)) {
-      this.#warn("a tool call that stands twice was left out");
-      return;
-    }
     // Some vendors reuse ids in every answer; here they must be unique.
     let call_id = shortId(part.id, "call_", idCharactersMax);
     for (let use = 2; this.#used.has(call_id); use++) call_id = shortId(`${part.id}_${use}`, "call_", idCharactersMax);
     this.#used.add(call_id);
-    this.#waiting.set(part.id, call_id);
+    this.#waiting.set(call_id, part);
     this.#item({
       type: "function_call",
       call_id,
@@ -97,17 +98,21 @@ export class InputWriter {
     });
   }
 
-  #writeResult(part: ToolResultPart): void {
-    const call_id = this.#waiting.get(part.callId);
-    if (call_id === undefined) {
-      this.#warn("a tool result without its call was carried as text");
-      this.#content.push({ type: "input_text", text: `Result of the tool ${part.name ?? "call"}:` });
-      this.#content.push(...this.#inputParts(part));
-      return;
+  #writeOrphanResult(part: ToolResultPart): void {
+    this.#warn("a tool result without its call was carried as text");
+    this.#content.push({ type: "input_text", text: `Result of the tool ${part.name ?? "call"}:` });
+    this.#content.push(...this.#inputParts(part));
+  }
+
+  /** Answers the calls written so far, before the conversation continues. */
+  #writeResults(): void {
+    for (const [call_id, call] of this.#waiting) {
+      const result = this.#resultOf.get(call);
+      if (result === undefined) this.#warn("a tool call without its result was given an empty one");
+      const output = result === undefined ? "No result was given for this call." : this.#outputOf(result);
+      this.items.push({ type: "function_call_output", call_id, output });
     }
-    this.#waiting.delete(part.callId);
-    this.#endMessage();
-    this.#item({ type: "function_call_output", call_id, output: this.#outputOf(part) });
+    this.#waiting.clear();
   }
 
   /** Errors have no field, so the text says it. */
@@ -154,30 +159,6 @@ export class InputWriter {
     }
     this.items.push(item);
   }
-
-  /** Answers calls without a result before the conversation continues. */
-  #addMissingResults(results: ReadonlySet<string>): void {
-    for (const [id, call_id] of this.#waiting) {
-      if (results.has(id)) continue;
-      this.#waiting.delete(id);
-      this.#warn("a tool call without its result was given an empty one");
-      this.items.push({ type: "function_call_output", call_id, output: "No result was given for this call." });
-    }
-  }
-}
-
-function isCallsOnly({ role, parts }: TurnMessage): boolean {
-  return role === "assistant" && parts.every((part) => part.kind === "tool-call");
-}
-
-/** Results up to the assistant's next answer. */
-function resultsFrom(messages: readonly TurnMessage[], index: number): Set<string> {
-  const results = new Set<string>();
-  for (const message of messages.slice(index)) {
-    if (message.role === "assistant" && !isCallsOnly(message)) break;
-    for (const part of message.parts) if (part.kind === "tool-result") results.add(part.callId);
-  }
-  return results;
 }
 
 function writeInputPart(part: TextPart | MediaPart, traits: DialectTraits, warn: Warn): JsonObject {

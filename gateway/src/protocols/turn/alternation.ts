@@ -1,72 +1,84 @@
 import type { ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import type { JsonObject } from "../json/value.ts";
-import { textsIn } from "./parts.ts";
+import { textPart, textsIn } from "./parts.ts";
 
-/** Everything one side says until the other does, in the target dialect. Results wait for their calls. */
-export interface TurnSide {
+/** Everything one side says until the other does, in the target dialect. */
+export interface TurnSide<Piece> {
   readonly role: "user" | "assistant";
-  readonly pieces: readonly JsonObject[];
-  readonly calls: readonly ToolCallPart[];
-  readonly results: readonly ToolResultPart[];
+  /** The calls before this side with their results. */
+  readonly answers: readonly CallAnswer[];
+  readonly pieces: readonly Piece[];
 }
+
+export type CallAnswer = readonly [call: ToolCallPart, result: ToolResultPart | undefined];
 
 /**
- * Arranges a conversation so that user and model alternate, the user first. Calls and reasoning always belong to the model. `write`
- * renders a part; no pieces for an empty one.
+ * Arranges a conversation so that user and model alternate, the user first, and each call is answered right after it. Calls and
+ * reasoning always belong to the model; results without a call become text. `write` renders a part; no pieces for an empty one.
+ * `answersLast`: calls at the very end are answered, too.
  */
-export function alternateTurns(
+export function alternateTurns<Piece>(
   messages: readonly TurnMessage[],
-  write: (part: Exclude<TurnPart, ToolResultPart>, role: TurnSide["role"]) => readonly JsonObject[],
-  warn: Warn,
-): readonly TurnSide[] {
-  const sides: (TurnSide & { pieces: JsonObject[]; calls: ToolCallPart[]; results: ToolResultPart[] })[] = [];
-  const sideOf = (role: TurnSide["role"]): (typeof sides)[number] => {
+  write: (part: Exclude<TurnPart, ToolResultPart>, role: TurnSide<Piece>["role"]) => readonly Piece[],
+  { answersLast, warn }: { readonly answersLast: boolean; readonly warn: Warn },
+): readonly TurnSide<Piece>[] {
+  const resultOf = pairResults(messages);
+  const paired = new Set(resultOf.values());
+  const sides: (TurnSide<Piece> & { pieces: Piece[]; answers: CallAnswer[] })[] = [];
+  let calls: ToolCallPart[] = [];
+  const add = (role: TurnSide<Piece>["role"], pieces: readonly Piece[]): void => {
+    if (pieces.length === 0) return;
     const last = sides.at(-1);
-    if (last?.role === role) return last;
-    const side = { role, pieces: [], calls: [], results: [] };
-    sides.push(side);
-    return side;
+    if (last?.role === role) last.pieces.push(...pieces);
+    else sides.push({ role, answers: [], pieces: [...pieces] });
   };
-  for (const message of messages) {
-    if (message.role === "system") warn("an instruction in the middle of the conversation was sent as user text");
-    for (const part of message.parts) {
+  const answerCalls = (): void => {
+    if (calls.length === 0) return;
+    sides.push({ role: "user", answers: calls.map((call) => [call, resultOf.get(call)] as const), pieces: [] });
+    if (calls.some((call) => !resultOf.has(call))) warn("a tool call without a result was answered with an error");
+    calls = [];
+  };
+  for (const { role, parts } of messages) {
+    if (role === "system") warn("an instruction in the middle of the conversation was sent as user text");
+    for (const part of parts) {
       if (part.kind === "tool-result") {
-        sideOf("user").results.push(part);
+        answerCalls();
+        if (!paired.has(part)) for (const piece of orphanParts(part, warn)) add("user", write(piece, "user"));
         continue;
       }
-      const isModel = message.role === "assistant" || part.kind === "tool-call" || part.kind === "reasoning";
-      const role = isModel ? "assistant" : "user";
-      const pieces = write(part, role);
-      if (pieces.length === 0) continue;
-      const side = sideOf(role);
-      side.pieces.push(...pieces);
-      if (part.kind === "tool-call") side.calls.push(part);
+      const isModel = role === "assistant" || part.kind === "tool-call" || part.kind === "reasoning";
+      if (!isModel) answerCalls();
+      add(isModel ? "assistant" : "user", write(part, isModel ? "assistant" : "user"));
+      if (part.kind === "tool-call") calls.push(part);
     }
   }
+  if (answersLast) answerCalls();
   if (sides[0]?.role !== "assistant") return sides;
   warn("the conversation began with the model's words; a short user turn was put before them");
-  return [{ role: "user", pieces: [{ text: "Continue." }], calls: [], results: [] }, ...sides];
+  return [{ role: "user", answers: [], pieces: write(textPart("Continue."), "user") }, ...sides];
 }
 
-/** Calls with their results, and results without a call. */
-export function pairResults(
-  calls: readonly ToolCallPart[],
-  results: readonly ToolResultPart[],
-  warn: Warn,
-): {
-  readonly answers: readonly (readonly [ToolCallPart, ToolResultPart | undefined])[];
-  readonly orphans: readonly ToolResultPart[];
-} {
-  const waiting = new Map<string, ToolResultPart[]>();
-  for (const result of results) waiting.set(result.callId, [...(waiting.get(result.callId) ?? []), result]);
-  const answers = calls.map((call) => [call, waiting.get(call.id)?.shift()] as const);
-  const answered = new Set(answers.map(([, result]) => result));
-  const orphans = results.filter((result) => !answered.has(result));
-  for (const [, result] of answers)
-    if (result === undefined) warn("a tool call without a result was answered with an error");
-  for (const _ of orphans) warn("the result of a tool call that is not in the conversation was sent as user text");
-  return { answers, orphans: orphans };
+/** Matches each result with the earliest unanswered call of its id: ids may repeat in later turns. */
+export function pairResults(messages: readonly TurnMessage[]): ReadonlyMap<ToolCallPart, ToolResultPart> {
+  const resultOf = new Map<ToolCallPart, ToolResultPart>();
+  const unanswered = new Map<string, ToolCallPart[]>();
+  for (const part of messages.flatMap(({ parts }) => parts)) {
+    if (part.kind === "tool-call") {
+      const calls = unanswered.get(part.id);
+      if (calls === undefined) unanswered.set(part.id, [part]);
+      else calls.push(part);
+    } else if (part.kind === "tool-result") {
+      const call = unanswered.get(part.callId)?.shift();
+      if (call !== undefined) resultOf.set(call, part);
+    }
+  }
+  return resultOf;
+}
+
+function orphanParts(result: ToolResultPart, warn: Warn) {
+  warn("the result of a tool call that is not in the conversation was sent as user text");
+  const text = textPart(`Result of ${result.name ?? "a tool"}: ${resultText(result)}`);
+  return [text, ...result.parts.filter((part) => part.kind !== "text")];
 }
 
 export function resultText({ parts }: ToolResultPart): string {
