@@ -1,5 +1,5 @@
 interface BoundedMapOptions<Value> {
-  /** How long an entry stands from when it was put, by a clock that never jumps. */
+  /** How long an entry is kept after it was set. */
   readonly life?: { readonly clock: { monotonic(): number }; readonly ms: number };
   readonly onLeave?: (value: Value) => void;
 }
@@ -11,10 +11,10 @@ interface Entry<Value> {
 }
 
 /**
- * A map of at most `max` entries: for one more, the one that was used least recently leaves. With a life, an entry is gone
- * when that is over. `onLeave` is told of what leaves in any of these ways, and of what is replaced.
+ * A map of at most `max` entries, which drops the least recently used one. With `life`, entries expire. `onLeave` receives every value
+ * that is dropped, expired, deleted or replaced.
  *
- * Up to half of its bound nothing can be about to leave, and no order is kept: a use costs one look-up, as in a plain map.
+ * Below half of `max` the order is not maintained, so that `get` costs one lookup as in a plain map.
  */
 export class BoundedMap<Key, Value> {
   readonly #max: number;
@@ -32,11 +32,11 @@ export class BoundedMap<Key, Value> {
     return this.#entries.size;
   }
 
-  /** A use of the entry. */
+  /** Counts as a use. */
   get(key: Key): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    if (this.#isOver(entry)) {
+    if (this.#isExpired(entry)) {
       this.delete(key);
       return undefined;
     }
@@ -47,21 +47,24 @@ export class BoundedMap<Key, Value> {
     return entry.value;
   }
 
-  /** The same, but no use: where there are so many that only some of them need to keep an order. */
+  /** Does not count as a use. */
   peek(key: Key): Value | undefined {
     const entry = this.#entries.get(key);
-    return entry === undefined || this.#isOver(entry) ? undefined : entry.value;
+    return entry === undefined || this.#isExpired(entry) ? undefined : entry.value;
   }
 
   has(key: Key): boolean {
     const entry = this.#entries.get(key);
-    return entry !== undefined && !this.#isOver(entry);
+    return entry !== undefined && !this.#isExpired(entry);
   }
 
-  /** Its life begins anew. */
+  /** Restarts the life of the entry. */
   set(key: Key, value: Value): void {
     this.delete(key);
-    if (this.#entries.size >= this.#max) this.#dropOldest();
+    if (this.#entries.size >= this.#max) {
+      const [oldest] = this.#entries.keys();
+      if (oldest !== undefined) this.delete(oldest);
+    }
     const life = this.#life;
     const endsAtMs = life === undefined ? Number.POSITIVE_INFINITY : life.clock.monotonic() + life.ms;
     this.#entries.set(key, { value, endsAtMs });
@@ -80,21 +83,14 @@ export class BoundedMap<Key, Value> {
     for (const { value } of entries) this.#onLeave?.(value);
   }
 
-  #isOver({ endsAtMs }: Entry<Value>): boolean {
+  #isExpired({ endsAtMs }: Entry<Value>): boolean {
     return this.#life !== undefined && endsAtMs <= this.#life.clock.monotonic();
-  }
-
-  #dropOldest(): void {
-    for (const oldest of this.#entries.keys()) {
-      this.delete(oldest);
-      return;
-    }
   }
 }
 
 /**
- * A map of at most `max` entries that belong to tenants. For one more, a tenant that has more than its share gives up its least
- * recently used one, so that no tenant displaces what others keep.
+ * A map of at most `max` entries that belong to tenants. When it is full, a tenant with more than its share loses its least recently
+ * used entry, so that no tenant displaces the entries of others.
  */
 export class TenantMap<Value> {
   readonly #max: number;
@@ -105,12 +101,12 @@ export class TenantMap<Value> {
     this.#max = max;
   }
 
-  /** A use of the entry. */
+  /** Counts as a use. */
   get(tenant: string, key: string): Value | undefined {
     const own = this.#tenants.get(tenant);
     const value = own?.get(key);
     if (own === undefined || value === undefined) return undefined;
-    // While there is room for as many again, nobody asks for the order.
+    // Below half of the bound the order is not maintained.
     if (this.#size * 2 > this.#max) {
       own.delete(key);
       own.set(key, value);
@@ -139,23 +135,22 @@ export class TenantMap<Value> {
       }
     }
     const entries = this.#tenants.get(from);
-    for (const oldest of entries?.keys() ?? []) {
-      entries?.delete(oldest);
-      this.#size--;
-      break;
-    }
-    if (entries?.size === 0) this.#tenants.delete(from);
+    const [oldest] = entries?.keys() ?? [];
+    if (entries === undefined || oldest === undefined) return;
+    entries.delete(oldest);
+    this.#size--;
+    if (entries.size === 0) this.#tenants.delete(from);
   }
 }
 
-/** Makes the value of each object once, and keeps it as long as the object lives. A new config snapshot brings new objects. */
+/** Computes a value once per object and keeps it as long as the object lives. */
 export function oncePerObject<Key extends WeakKey, Value>(make: (key: Key) => Value): (key: Key) => Value {
-  const known = new WeakMap<Key, Value>();
+  const values = new WeakMap<Key, Value>();
   return (key) => {
-    let value = known.get(key);
+    let value = values.get(key);
     if (value === undefined) {
       value = make(key);
-      known.set(key, value);
+      values.set(key, value);
     }
     return value;
   };

@@ -1,31 +1,35 @@
 import { addressKey } from "./address.ts";
 import { Failure } from "./failure.ts";
 
-/** Whose room it is. A caller's Principal is one. */
+/** The key and workspace that memory is charged to. A Principal is one. */
 export interface MemoryOwner {
   readonly key: { readonly id: string };
   readonly workspace: { readonly id: string };
 }
 
-/** Of what was made by a call of a key. */
-export function ownerOf(made: { readonly keyId: string; readonly workspaceId: string }): MemoryOwner {
-  return { key: { id: made.keyId }, workspace: { id: made.workspaceId } };
+export function ownerOf(row: { readonly keyId: string; readonly workspaceId: string }): MemoryOwner {
+  return { key: { id: row.keyId }, workspace: { id: row.workspaceId } };
 }
 
-/** Why there is no room: the key or its workspace has its share, or nothing is left for anybody. */
+/** Callers without a key are charged by address, and all together as one workspace. */
+export function anonymousOwner(address: string): MemoryOwner {
+  return { key: { id: addressKey(address) }, workspace: { id: "" } };
+}
+
+/** Who used up its share: the key, its workspace, or all callers together. */
 export type ShareProblem = "key" | "workspace" | "all";
 
-/** Several keys of one workspace may hold this many times as much as one of them. */
+/** A workspace may hold this many times as much as one key. */
 const workspaceWeight = 3;
 const holdersKeptMin = 1_024;
 
-class Holder {
-  used = 0;
+interface Holder {
+  used: number;
 }
 
 /**
- * Room that callers share without fixed parts: a key may hold as much as it leaves free. One key alone takes half of the room, two take a third
- * each, and whoever comes next finds room in any case. Its workspace may hold three times as much as is free.
+ * A resource that callers share without fixed parts: a key may hold as much as it leaves free. One key alone gets half, two get a third
+ * each, and a new one always finds some. A workspace may hold three times as much as is free.
  */
 export class FairShare {
   readonly max: number;
@@ -46,22 +50,25 @@ export class FairShare {
   }
 
   /**
-   * Takes `more` for something that holds `held`, or says why not; then nothing is taken. `weight`: times what is free, of what matters more
-   * than the rest.
+   * Takes `more` for something that already holds `held`. Returns the problem, and takes nothing, if it does not fit. `weight`
+   * multiplies what is free, for more important things.
    */
   take({ key, workspace }: MemoryOwner, more: number, weight = 1, held = 0): ShareProblem | null {
     const ofKey = this.#keys.of(key.id);
     const ofWorkspace = this.#workspaces.of(workspace.id);
     const free = this.max - this.#used - more;
     if (free < 0 || ofKey.used + more > weight * free || ofWorkspace.used + more > workspaceWeight * weight * free) {
+      // Would it fit if the key, or its workspace, held nothing?
       const wanted = held + more;
-      return problemOf(ofKey.used - held, ofWorkspace.used - held, wanted, { free, weight });
+      const others = { key: ofKey.used - held, workspace: ofWorkspace.used - held };
+      if (wanted <= weight * (free + others.key)) return others.key > 0 ? "key" : "workspace";
+      return wanted <= weight * (free + others.workspace) ? "workspace" : "all";
     }
     this.#add(ofKey, ofWorkspace, more);
     return null;
   }
 
-  /** Changes what is held without asking: less, or what is here already. */
+  /** Adds without a check: a negative amount, or something that is already in memory. */
   add({ key, workspace }: MemoryOwner, more: number): void {
     this.#add(this.#keys.of(key.id), this.#workspaces.of(workspace.id), more);
   }
@@ -73,18 +80,7 @@ export class FairShare {
   }
 }
 
-/** Whether it would fit if the key, or its workspace, held nothing. */
-function problemOf(
-  ofKey: number,
-  ofWorkspace: number,
-  more: number,
-  { free, weight }: { readonly free: number; readonly weight: number },
-): ShareProblem {
-  if (more <= weight * (free + ofKey)) return ofKey > 0 ? "key" : "workspace";
-  return more <= weight * (free + ofWorkspace) ? "workspace" : "all";
-}
-
-/** Those that hold nothing stay until there are many: most come again at once. */
+/** Keeps holders that hold nothing until there are many, because most return soon. */
 class Holders {
   readonly #holders = new Map<string, Holder>();
   #sweepAt = holdersKeptMin;
@@ -93,7 +89,7 @@ class Holders {
     let holder = this.#holders.get(id);
     if (holder === undefined) {
       if (this.#holders.size >= this.#sweepAt) this.#sweep();
-      holder = new Holder();
+      holder = { used: 0 };
       this.#holders.set(id, holder);
     }
     return holder;
@@ -106,38 +102,32 @@ class Holders {
 }
 
 interface KindOfMemory {
-  /** As a refusal names it. */
-  readonly what: string;
-  /** Memory for each byte: what is put together, translated or packed is there twice. */
+  /** Name in error messages. */
+  readonly name: string;
+  /** Memory per byte: what is assembled, translated or compressed exists twice. */
   readonly times: number;
-  /** Up to so many bytes nothing is counted: they are part of what a connection takes. */
+  /** Smaller things are not counted, because the memory of a connection includes them. */
   readonly freeBytes: number;
-  /** See FairShare: an answer that finds no room has been paid for. */
+  /** See FairShare. Answers weigh more, because they are paid for. */
   readonly weight: number;
 }
 
-/** What is held for callers. */
 const memoryKinds = {
-  /** Bodies of requests, until an answer has begun. */
-  request: { what: "request bodies", times: 1, freeBytes: 0, weight: 1 },
+  /** Request bodies, until the answer begins. */
+  request: { name: "request bodies", times: 1, freeBytes: 0, weight: 1 },
   /** WebSocket messages, from their first byte until they are read. */
-  frame: { what: "WebSocket messages", times: 2, freeBytes: 64 * 1024, weight: 1 },
-  /** Whole answers while they are read and translated. */
-  answer: { what: "large answers", times: 2, freeBytes: 64 * 1024, weight: 2 },
-  /** Events of streams, until their caller takes them. */
-  event: { what: "large events of streams", times: 2, freeBytes: 64 * 1024, weight: 2 },
-  /** What was written to a caller who has not read it yet. */
-  unread: { what: "unread answers", times: 1, freeBytes: 64 * 1024, weight: 2 },
-  /** What WebSockets remember of their conversations. */
-  conversation: { what: "conversations of WebSockets", times: 1, freeBytes: 0, weight: 0.5 },
+  frame: { name: "WebSocket messages", times: 2, freeBytes: 64 * 1024, weight: 1 },
+  /** Answers that are read or translated as a whole. */
+  answer: { name: "large answers", times: 2, freeBytes: 64 * 1024, weight: 2 },
+  /** Events of streams, until they are sent. */
+  event: { name: "large events of streams", times: 2, freeBytes: 64 * 1024, weight: 2 },
+  /** Bytes written to a caller that has not read them yet. */
+  unread: { name: "unread answers", times: 1, freeBytes: 64 * 1024, weight: 2 },
+  /** Conversations of WebSockets. */
+  conversation: { name: "conversations of WebSockets", times: 1, freeBytes: 0, weight: 0.5 },
 } as const satisfies Record<string, KindOfMemory>;
 
 export type MemoryKind = keyof typeof memoryKinds;
-
-/** Whoever shows no key: known by its address, and together with all others who show none. */
-export function anonymousOwner(address: string): MemoryOwner {
-  return { key: { id: addressKey(address) }, workspace: { id: "" } };
-}
 
 export interface MemoryRefusals {
   readonly kind: MemoryKind;
@@ -145,10 +135,14 @@ export interface MemoryRefusals {
   readonly count: number;
 }
 
-/**
- * All memory that is held for callers. What is small has a room of its own, so that large things never refuse a small one; where that is
- * full it takes of the other.
- */
+export interface CallerMemoryLimits {
+  readonly largeBytes: number;
+  /** Part for things of at most `smallBytesMax`. */
+  readonly smallBytes: number;
+  readonly smallBytesMax: number;
+}
+
+/** All memory held for callers. Small things have their own part, so that large ones never crowd them out; if it is full, they use the other. */
 export class CallerMemory {
   readonly #small: FairShare;
   readonly #large: FairShare;
@@ -174,7 +168,6 @@ export class CallerMemory {
     }
   }
 
-  /** Everything; 0 at rest. */
   get bytes(): number {
     return this.#small.used + this.#large.used;
   }
@@ -187,17 +180,17 @@ export class CallerMemory {
     return [...this.#refusals.values()];
   }
 
-  /** For one body, message, answer or stream, which has to release it. */
+  /** For one body, message, answer or stream. Release it at the end. */
   open(owner: MemoryOwner, kind: MemoryKind): HeldMemory {
     return new HeldMemory(this, owner, kind);
   }
 
-  /** For `HeldMemory`: the room that holds `wanted` instead of `held` in `room`, or why there is none. */
-  move({ owner, kind }: HeldMemory, room: FairShare | null, held: number, wanted: number): FairShare | ShareProblem {
+  /** For HeldMemory: returns the part that holds `wanted` bytes instead of `held` bytes in `part`, or the problem. */
+  move({ owner, kind }: HeldMemory, part: FairShare | null, held: number, wanted: number): FairShare | ShareProblem {
     const { weight } = memoryKinds[kind];
-    const first = room === this.#large || wanted > this.#smallBytesMax ? this.#large : this.#small;
+    const first = part === this.#large || wanted > this.#smallBytesMax ? this.#large : this.#small;
     let to = first;
-    let problem = room === to ? to.take(owner, wanted - held, weight, held) : to.take(owner, wanted, weight);
+    let problem = part === to ? to.take(owner, wanted - held, weight, held) : to.take(owner, wanted, weight);
     if (problem !== null && first === this.#small) {
       to = this.#large;
       problem = to.take(owner, wanted, weight);
@@ -207,37 +200,26 @@ export class CallerMemory {
       if (refusal !== undefined) refusal.count++;
       return problem;
     }
-    if (room !== null && room !== to) room.add(owner, -held);
-    this.count(kind, wanted - held);
+    if (part !== null && part !== to) part.add(owner, -held);
+    this.#bytes[kind] += wanted - held;
     return to;
   }
 
-  /** The same of what is here already, whether there is room or not. */
-  keep({ owner, kind }: HeldMemory, room: FairShare | null, held: number, wanted: number): FairShare {
-    const to = room ?? (wanted > this.#smallBytesMax ? this.#large : this.#small);
+  /** Like `move`, without a check. */
+  keep({ owner, kind }: HeldMemory, part: FairShare | null, held: number, wanted: number): FairShare {
+    const to = part ?? (wanted > this.#smallBytesMax ? this.#large : this.#small);
     to.add(owner, wanted - held);
-    this.count(kind, wanted - held);
+    this.#bytes[kind] += wanted - held;
     return to;
   }
-
-  count(kind: MemoryKind, more: number): void {
-    this.#bytes[kind] += more;
-  }
 }
 
-export interface CallerMemoryLimits {
-  readonly largeBytes: number;
-  /** The room of what holds no more than `smallBytesMax`. */
-  readonly smallBytes: number;
-  readonly smallBytesMax: number;
-}
-
-/** What one body, message, answer or stream holds. */
+/** The memory of one body, message, answer or stream. */
 export class HeldMemory {
   readonly owner: MemoryOwner;
   readonly kind: MemoryKind;
   readonly #memory: CallerMemory;
-  #room: FairShare | null = null;
+  #part: FairShare | null = null;
   #held = 0;
 
   constructor(memory: CallerMemory, owner: MemoryOwner, kind: MemoryKind) {
@@ -247,29 +229,29 @@ export class HeldMemory {
   }
 
   /**
-   * From now on so many bytes are here. Throws rate_limit_exceeded (429) where the key or its workspace holds its share, overloaded (503)
-   * where there is no room for anybody; then as much is held as before.
+   * Sets how many bytes are held. Throws rate_limit_exceeded (429) if the key or its workspace used up its share, overloaded (503) if
+   * there is no memory left; then nothing changes.
    */
   hold(bytes: number): void {
     const problem = this.tryHold(bytes);
-    if (problem !== null) throw noRoom(this.kind, problem);
+    if (problem !== null) throw outOfMemory(this.kind, problem);
   }
 
-  /** The same, and says why not. */
+  /** Like `hold`, but returns the problem. */
   tryHold(bytes: number): ShareProblem | null {
     const wanted = this.#wanted(bytes);
     if (wanted <= this.#held) {
       this.#keep(wanted);
       return null;
     }
-    const moved = this.#memory.move(this, this.#room, this.#held, wanted);
+    const moved = this.#memory.move(this, this.#part, this.#held, wanted);
     if (typeof moved === "string") return moved;
-    this.#room = moved;
+    this.#part = moved;
     this.#held = wanted;
     return null;
   }
 
-  /** So many bytes are here, whether there is room for them or not: whoever asks next is refused instead. */
+  /** Sets how many bytes are held without a check. Later requests are refused instead. */
   keep(bytes: number): void {
     this.#keep(this.#wanted(bytes));
   }
@@ -280,9 +262,9 @@ export class HeldMemory {
 
   #keep(wanted: number): void {
     if (wanted === this.#held) return;
-    this.#room = this.#memory.keep(this, this.#room, this.#held, wanted);
+    this.#part = this.#memory.keep(this, this.#part, this.#held, wanted);
     this.#held = wanted;
-    if (wanted === 0) this.#room = null;
+    if (wanted === 0) this.#part = null;
   }
 
   #wanted(bytes: number): number {
@@ -291,19 +273,12 @@ export class HeldMemory {
   }
 }
 
-const whose = {
-  key: "This key holds",
-  workspace: "The workspace of this key holds",
-  all: "The gateway holds",
-} as const;
-
-function noRoom(kind: MemoryKind, problem: ShareProblem): Failure {
-  const { what } = memoryKinds[kind];
+function outOfMemory(kind: MemoryKind, problem: ShareProblem): Failure {
+  const { name } = memoryKinds[kind];
   if (problem === "all") {
-    return new Failure("overloaded", `The gateway holds too many ${what} at the moment; try again.`, {
-      retryAfterMs: 1_000,
-    });
+    return new Failure("overloaded", `The gateway holds too many ${name}. Try again later.`, { retryAfterMs: 1_000 });
   }
-  const message = `${whose[problem]} its share of the gateway's memory, in ${what} and others. Try again when some of its calls have ended.`;
+  const owner = problem === "key" ? "This key" : "The workspace of this key";
+  const message = `${owner} uses its full share of the gateway's memory (${name} and others). Try again when some of its calls have finished.`;
   return new Failure("rate_limit_exceeded", message, { retryAfterMs: 2_000, details: { scope: problem } });
 }

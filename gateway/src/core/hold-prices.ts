@@ -1,26 +1,27 @@
+import { oncePerObject } from "./bounded-map.ts";
 import type { NanoUsd, PicoUsd } from "./money.ts";
 import type { ClassPrices, PriceTable, PriceVariant, PriceVersion } from "./price.ts";
 import { type CountedClass, countedClasses, outputClasses } from "./usage.ts";
 
-/** For how long a request asks the upstream to keep its prompt in a cache, which is charged when it is written. */
+/** How long the upstream is asked to cache the prompt. Cache writes are charged. */
 export type CacheWrites = "none" | "short" | "long";
 
-/** Input tokens by what they are priced as. */
+/** Input tokens by modality. */
 export interface InputTokens {
   readonly text: number;
   readonly image: number;
   readonly audio: number;
 }
 
-/** What money is held at, in pico-USD. Of output and of what is counted: the dearest that it may turn out to be. */
+/** Prices for reserving money, in pico-USD. Output and counted classes have the highest price that may apply. */
 export interface HoldPrices extends InputTokens {
   readonly output: PicoUsd;
   readonly counted: Readonly<Record<CountedClass, PicoUsd>>;
-  /** What a request costs that nothing else is counted of, in nano-USD. */
+  /** Fixed price of a request, in nano-USD. */
   readonly request: NanoUsd;
 }
 
-/** How many of what is charged by something other than tokens; what is left out is none. */
+/** Counts of what is not charged in tokens; 0 if absent. */
 export type CountedUse = { readonly [Class in CountedClass]?: number };
 
 export interface HeldCounts {
@@ -30,30 +31,17 @@ export interface HeldCounts {
 }
 
 /**
- * The prices that a call of about so many input tokens is held at: input at the class that the request asks for, the rest at the
- * dearest class; those of a long context where the estimate exceeds its threshold. Of variants the dearest counts, but for those of
- * a tier, a region or a speed, which only the answer tells.
+ * The prices to reserve money at for a call of about that many input tokens. Uses the highest price of the variants, except variants of
+ * a tier, region or speed, which are known only from the answer.
  */
 export function holdPrices(price: PriceVersion, inputTokens: number, writes: () => CacheWrites): HoldPrices {
-  let known = cache.get(price);
-  if (known === undefined) {
-    const tables = [
-      price.table,
-      ...(price.variants ?? []).filter(isAskedFor).map(({ table }) => ({ ...price.table, ...table })),
-    ];
-    known = {
-      above: Math.min(...tables.map(({ longContext }) => longContext?.above ?? Number.POSITIVE_INFINITY)),
-      plain: pricesOf(tables),
-      long: pricesOf(tables.flatMap(withLongContext)),
-    };
-    cache.set(price, known);
-  }
-  const prices = inputTokens > known.above ? known.long : known.plain;
-  // Most vendors charge nothing of their own for that: what is asked for need not be known.
+  const { above, plain, long } = allPrices(price);
+  const prices = inputTokens > above ? long : plain;
+  // Most vendors charge nothing for cache writes; then the request is not inspected.
   return prices.long.text === prices.none.text ? prices.none : prices[writes()];
 }
 
-/** What so much costs at those prices, rounded up: an amount to be held. Infinite counts cost the most there is. */
+/** The cost of the counts, rounded up and capped at the largest safe integer. */
 export function costAtMost(prices: HoldPrices, { input, output = 0, counted }: HeldCounts): NanoUsd {
   let pico = termOf(prices.output, output);
   if (input !== undefined) {
@@ -69,18 +57,20 @@ const picoPerNano = 1_000;
 
 type ByWrites = Readonly<Record<CacheWrites, HoldPrices>>;
 
-interface Known {
-  readonly above: number;
-  readonly plain: ByWrites;
-  readonly long: ByWrites;
-}
-
 export const noWrites = (): CacheWrites => "none";
 
-/** By version object: a new config snapshot brings new ones. */
-const cache = new WeakMap<PriceVersion, Known>();
+const allPrices = oncePerObject((price: PriceVersion) => {
+  const variants = (price.variants ?? []).filter(isKnownBefore).map(({ table }) => ({ ...price.table, ...table }));
+  const tables = [price.table, ...variants];
+  return {
+    above: Math.min(...tables.map(({ longContext }) => longContext?.above ?? Number.POSITIVE_INFINITY)),
+    plain: pricesOf(tables),
+    long: pricesOf(tables.flatMap(withLongContext)),
+  };
+});
 
-function isAskedFor({ tier, geo, speed }: PriceVariant): boolean {
+/** Whether the variant is known from the request. */
+function isKnownBefore({ tier, geo, speed }: PriceVariant): boolean {
   return tier === undefined && geo === undefined && speed === undefined;
 }
 
@@ -96,8 +86,8 @@ function pricesOf(tables: readonly ClassPrices[]): ByWrites {
     counted: Object.fromEntries(countedClasses.map((name) => [name, most(name)])) as Record<CountedClass, PicoUsd>,
     request: Math.ceil(most("chargedRequests") / picoPerNano),
   };
-  const by = (...asked: readonly (keyof ClassPrices)[]): HoldPrices => {
-    const text = most("inputUncached", "cacheRead", ...asked);
+  const by = (...writeClasses: readonly (keyof ClassPrices)[]): HoldPrices => {
+    const text = most("inputUncached", "cacheRead", ...writeClasses);
     return {
       text,
       image: Math.max(text, most("imageInput")),
@@ -108,7 +98,7 @@ function pricesOf(tables: readonly ClassPrices[]): ByWrites {
   return { none: by(), short: by("cacheWrite5m"), long: by("cacheWrite5m", "cacheWrite1h") };
 }
 
-/** What costs nothing costs nothing, however many there are. */
+/** 0 for a free class, even if the count is infinite. */
 function termOf(price: PicoUsd, count: number): number {
   return price === 0 ? 0 : price * count;
 }

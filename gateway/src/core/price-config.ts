@@ -1,13 +1,20 @@
 import type { PriceConfig } from "@sluice/contract/config-file";
-import { longContextRows, type PricedBy, usageTable } from "@sluice/contract/words";
-import { type PicoUsd, usdPerMillionToPico, usdPerThousandToPico, usdPerUnitToPico } from "./money.ts";
-import type { ClassPrices, LongContextPrices, PriceTable, PriceVariant, PriceVersion } from "./price.ts";
+import { longContextRows, usageTable } from "@sluice/contract/words";
+import { type PicoUsd, picoToUsd, usdToPico } from "./money.ts";
+import type { ClassPrices, PriceTable, PriceVariant, PriceVersion } from "./price.ts";
 
-/** What a price says, without whose it is and since when. */
+/** A price without its model and start. */
 export type Prices = Pick<PriceVersion, "table" | "variants">;
 
-/** A price as people write it, as whole pico-USD a unit. Prices of videos of one kind stand beside the table. */
+type TokenRow = Extract<(typeof usageTable)[number], { readonly unit: "token"; readonly price: string }>;
+const tokenRows = usageTable.filter((row): row is TokenRow => row.unit === "token" && row.price !== null);
+
+type CountedRow = Extract<(typeof usageTable)[number], { readonly side: null }>;
+const countedRows = usageTable.filter((row): row is CountedRow => row.side === null);
+
+/** Converts a configured price to pico-USD per unit. */
 export function pricesOf(price: PriceConfig): Prices {
+  const { long_context: long } = price;
   const variants = price.variants?.map(
     ({ resolution, audio, tier, geo, speed, multiplier, ...own }): PriceVariant => ({
       resolution: resolution ?? null,
@@ -16,97 +23,71 @@ export function pricesOf(price: PriceConfig): Prices {
       ...(geo === undefined ? {} : { geo }),
       ...(speed === undefined ? {} : { speed }),
       ...(multiplier === undefined ? {} : { multiplier: Math.round(multiplier * 1_000) }),
-      table: { ...otherPrices(price, own), ...countedTable(own) },
+      table: { ...otherPrices(price, own), ...countedPrices(own) },
     }),
   );
-  const { long_context } = price;
-  const table =
-    long_context === undefined
-      ? tableOf(price)
-      : { ...tableOf(price), longContext: longContextOf(price, long_context) };
-  return { table, ...(variants === undefined ? {} : { variants }) };
+  const longContext =
+    long === undefined ? {} : { longContext: { above: long.above, prices: otherPrices(price, long) } };
+  return { table: { ...tableOf(price), ...longContext }, ...(variants === undefined ? {} : { variants }) };
 }
 
-/**
- * The way back: a price that gives the same pico-USD again, to the last one. What is only there because a class costs
- * what the plain ones of its side cost is left out, as whoever wrote the price left it out.
- */
+/** The inverse of `pricesOf`: gives exactly the same pico-USD again. Omits prices that `pricesOf` fills in. */
 export function priceConfigOf({ table, variants }: Prices): PriceConfig {
-  const perMillion = (pico: PicoUsd) => usdOf(pico, scales.million.scale, scales.million.toPico);
-  const others = [table.longContext?.prices ?? {}, ...(variants ?? []).map((each) => each.table)];
-  const tokens = tokenConfig(table, others, perMillion);
+  const { longContext } = table;
+  const tokens = tokenConfig(table, [longContext?.prices ?? {}, ...(variants ?? []).map((each) => each.table)]);
   const price: { readonly [Name in keyof PriceConfig]-?: PriceConfig[Name] | undefined } = {
     ...tokens,
     ...countedConfig(table),
-    long_context:
-      table.longContext === undefined ? undefined : longContextConfig(tokens, table.longContext, perMillion),
+    long_context: longContext && {
+      above: longContext.above,
+      ...otherConfig(longContextRows, tokens, longContext.prices),
+    },
     variants: variants?.map(({ multiplier, table: own, ...traits }) => ({
       ...withoutAbsent(traits),
       ...(multiplier === undefined ? {} : { multiplier: multiplier / 1_000 }),
-      ...otherConfig(tokenRows, { written: tokens, other: own, usd: perMillion }),
+      ...otherConfig(tokenRows, tokens, own),
       ...withoutAbsent(countedConfig(own)),
     })),
   };
-  return Object.fromEntries(Object.entries(price).filter(([, value]) => value !== undefined));
+  return withoutAbsent(price);
 }
 
 /**
- * USD as vendors quote it, to pico-USD a unit; classes always in the same order, so that equal prices are equal text.
- * A class of tokens that has no price of its own costs what the plain ones of its side cost: a vendor that counts
- * pictures or cached tokens apart does not give them away.
+ * Classes are always in the same order, so that equal prices are equal as text. A class of tokens without its own price costs the same
+ * as the plain class of its side, because vendors do not give cached or image tokens away.
  */
 function tableOf(price: PriceConfig): ClassPrices {
   const table: Partial<Record<keyof ClassPrices, PicoUsd>> = {};
-  for (const { name, price: member, costsAs } of tokenRows) {
-    const usd = price[member];
-    const pico = usd === undefined ? plainPrice(table, costsAs) : usdPerMillionToPico(usd);
+  for (const { name, price: field, costsAs } of tokenRows) {
+    const usd = price[field];
+    const pico = usd === undefined ? plainPrice(table, costsAs) : usdToPico(usd, "million");
     if (pico !== undefined) table[name] = pico;
   }
-  return { ...table, ...countedTable(price) };
+  return { ...table, ...countedPrices(price) };
 }
 
-type TokenRow = Extract<(typeof usageTable)[number], { readonly unit: "token"; readonly price: string }>;
-const tokenRows = usageTable.filter((row): row is TokenRow => row.unit === "token" && row.price !== null);
-
-/** What a class costs that has no price of its own. */
+/** The price of a class without its own price. */
 function plainPrice(table: ClassPrices, costsAs: TokenRow["costsAs"]): PicoUsd | undefined {
   return costsAs === null ? undefined : table[costsAs];
 }
 
-/** A class that was stored without a price where its side has one cost nothing, and says so. */
-function tokenConfig(
-  table: PriceTable,
-  others: readonly ClassPrices[],
-  perMillion: (pico: PicoUsd) => number,
-): Record<TokenRow["price"], number | undefined> {
-  const entries = tokenRows.map((row) => {
-    const own = table[row.name];
-    const isPlain = own === plainPrice(table, row.costsAs) && !others.some((other) => costsAsUsual(row, other));
-    return [row.price, isPlain ? undefined : perMillion(own ?? 0)];
+/** A class stored without a price, although its side has one, is free; that is written as 0. */
+function tokenConfig(table: PriceTable, others: readonly ClassPrices[]): Record<TokenRow["price"], number | undefined> {
+  const entries = tokenRows.map(({ name, price, costsAs }) => {
+    const own = table[name];
+    // A long context or variant without a price for this class uses the normal price, which must be written then.
+    const isUsed = others.some((other) => other[name] === undefined && plainPrice(other, costsAs) !== undefined);
+    const isFilledIn = own === plainPrice(table, costsAs) && !isUsed;
+    return [price, isFilledIn ? undefined : picoToUsd(own ?? 0, "million")];
   });
   return Object.fromEntries(entries);
 }
 
-/** In a long context or a variant the plain ones of its side have a price, and it has none: it was written for the usual one. */
-function costsAsUsual({ name, costsAs }: TokenRow, other: ClassPrices): boolean {
-  return other[name] === undefined && plainPrice(other, costsAs) !== undefined;
-}
-
-type CountedRow = Extract<(typeof usageTable)[number], { readonly side: null }>;
-const countedRows = usageTable.filter((row): row is CountedRow => row.side === null);
-
-/** What a price is written for, as pico-USD a unit: to them, and how many of them a USD is then. */
-const scales: Readonly<Record<PricedBy, { readonly toPico: (usd: number) => PicoUsd; readonly scale: number }>> = {
-  million: { toPico: usdPerMillionToPico, scale: 1_000_000 },
-  thousand: { toPico: usdPerThousandToPico, scale: 1_000_000_000 },
-  one: { toPico: usdPerUnitToPico, scale: 1_000_000_000_000 },
-};
-
-/** What is charged by something other than tokens costs what is written, or nothing. */
-function countedTable(price: PriceConfig): ClassPrices {
-  const entries = countedRows.flatMap(({ name, price: member, by }) => {
-    const usd = price[member];
-    return usd === undefined ? [] : [[name, scales[by].toPico(usd)]];
+/** Prices of what is not counted in tokens. */
+function countedPrices(price: PriceConfig): ClassPrices {
+  const entries = countedRows.flatMap(({ name, price: field, by }) => {
+    const usd = price[field];
+    return usd === undefined ? [] : [[name, usdToPico(usd, by)]];
   });
   return Object.fromEntries(entries);
 }
@@ -114,78 +95,40 @@ function countedTable(price: PriceConfig): ClassPrices {
 function countedConfig(table: ClassPrices): Record<CountedRow["price"], number | undefined> {
   const entries = countedRows.map(({ name, price, by }) => {
     const pico = table[name];
-    return [price, pico === undefined ? undefined : usdOf(pico, scales[by].scale, scales[by].toPico)];
+    return [price, pico === undefined ? undefined : picoToUsd(pico, by)];
   });
   return Object.fromEntries(entries);
 }
 
-type LongContextConfig = NonNullable<PriceConfig["long_context"]>;
-
 /**
- * A class that is left out costs as usual: its own price of a shorter context, and where it has none what the plain ones of its side
- * cost, which is their price of a long context.
+ * Prices of a long context or variant. A class that is missing keeps its normal price; without one it costs the same as the plain class
+ * of its side.
  */
-function longContextOf(price: PriceConfig, long: LongContextConfig): LongContextPrices {
-  return { above: long.above, prices: otherPrices(price, long) };
-}
-
 function otherPrices(price: PriceConfig, written: Readonly<Partial<Record<string, number>>>): ClassPrices {
   const prices: Partial<Record<keyof ClassPrices, PicoUsd>> = {};
-  for (const { name, price: member, costsAs } of tokenRows) {
-    const usd = written[member];
-    const plain = price[member] === undefined ? plainPrice(prices, costsAs) : undefined;
-    const pico = usd === undefined ? plain : usdPerMillionToPico(usd);
+  for (const { name, price: field, costsAs } of tokenRows) {
+    const usd = written[field];
+    const plain = price[field] === undefined ? plainPrice(prices, costsAs) : undefined;
+    const pico = usd === undefined ? plain : usdToPico(usd, "million");
     if (pico !== undefined) prices[name] = pico;
   }
   return prices;
 }
 
-function longContextConfig(
-  written: Readonly<Record<string, number | undefined>>,
-  { above, prices }: LongContextPrices,
-  usd: (pico: PicoUsd) => number,
-): LongContextConfig {
-  return { above, ...otherConfig(longContextRows, { written, other: prices, usd }) };
-}
-
-/**
- * What is written for classes that cost something else than usual; what was filled in is left out. `written`: what the usual price
- * says, since only a class that is not in that is filled in.
- */
+/** The inverse of `otherPrices`. `written`: the normal prices, since only classes without one are filled in. */
 function otherConfig(
   rows: readonly Pick<TokenRow, "name" | "price" | "costsAs">[],
-  {
-    written,
-    other,
-    usd,
-  }: {
-    readonly written: Readonly<Record<string, number | undefined>>;
-    readonly other: ClassPrices;
-    readonly usd: (pico: PicoUsd) => number;
-  },
+  written: Readonly<Record<string, number | undefined>>,
+  other: ClassPrices,
 ): Readonly<Record<string, number>> {
-  const entries = rows.flatMap(({ name, price: word, costsAs }) => {
+  const entries = rows.flatMap(({ name, price, costsAs }) => {
     const pico = other[name];
-    const isFilledIn = written[word] === undefined && pico === plainPrice(other, costsAs);
-    return pico === undefined || isFilledIn ? [] : [[word, usd(pico)]];
+    const isFilledIn = written[price] === undefined && pico === plainPrice(other, costsAs);
+    return pico === undefined || isFilledIn ? [] : [[price, picoToUsd(pico, "million")]];
   });
   return Object.fromEntries(entries);
 }
 
-/** Members that hold something. */
-function withoutAbsent(members: object): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));
-}
-
-/** Steps to the neighbours of a quotient: near 9,000 USD a unit the nearest number may round to the next pico-USD. */
-const neighboursMax = 4;
-
-function usdOf(pico: PicoUsd, scale: number, back: (usd: number) => PicoUsd): number {
-  const usd = pico / scale;
-  for (let step = 0; step <= neighboursMax; step++) {
-    for (const near of [usd * (1 + step * Number.EPSILON), usd * (1 - step * Number.EPSILON)]) {
-      if (back(near) === pico) return near;
-    }
-  }
-  return usd;
+function withoutAbsent(fields: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
 }

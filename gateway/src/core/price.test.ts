@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { usdPerMillionToPico, usdPerUnitToPico } from "./money.ts";
+import { usdToPico } from "./money.ts";
 import {
   baseVersionId,
   type ClassPrices,
@@ -15,9 +15,9 @@ import {
 import { noUsage, type Usage } from "./usage.ts";
 
 const gpt: PriceTable = {
-  inputUncached: usdPerMillionToPico(1.25),
-  cacheRead: usdPerMillionToPico(0.125),
-  output: usdPerMillionToPico(10),
+  inputUncached: usdToPico(1.25, "million"),
+  cacheRead: usdToPico(0.125, "million"),
+  output: usdToPico(10, "million"),
 };
 
 const inBigint = (table: ClassPrices, usage: Usage): bigint => {
@@ -48,7 +48,7 @@ describe("cost of a usage", () => {
   });
 
   test("an image at 0.04 USD costs exactly that", () => {
-    expect(costOf({ images: usdPerUnitToPico(0.04) }, { ...noUsage, images: 3 })).toBe(120_000_000);
+    expect(costOf({ images: usdToPico(0.04, "one") }, { ...noUsage, images: 3 })).toBe(120_000_000);
   });
 
   test("agrees with whole-number arithmetic for every price and count", () => {

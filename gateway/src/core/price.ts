@@ -1,31 +1,29 @@
 import { usageTable } from "@sluice/contract/words";
+import { oncePerObject } from "./bounded-map.ts";
 import type { NanoUsd, PicoUsd } from "./money.ts";
 import { inputClasses, inputTokensOf, outputClasses, type Usage } from "./usage.ts";
 
-/** Pico-USD for one unit of each usage class. A class without a price costs nothing. `reasoning` is paid as output. */
+/** Pico-USD per unit of each usage class. A class without a price is free. `reasoning` is charged as output. */
 export type ClassPrices = { readonly [K in Exclude<keyof Usage, "reasoning" | "unexplained">]?: PicoUsd };
 
-/** What a whole request costs whose input, cached and written tokens included, is larger than `above` tokens. */
+/** Prices of a whole request whose input, including cached and written tokens, is larger than `above` tokens. */
 export interface LongContextPrices {
   readonly above: number;
-  /** Of the classes that cost something else then. */
+  /** Only classes whose price differs. */
   readonly prices: ClassPrices;
 }
 
 export type PriceTable = ClassPrices & { readonly longContext?: LongContextPrices };
 
-/**
- * Other prices for some calls: videos of a resolution, with or without sound; answers of a service tier, from a region, at a
- * speed. An axis that is null or left out: whichever.
- */
+/** Other prices for some calls: by resolution and audio of videos, service tier, region or speed. null or absent: any. */
 export interface PriceVariant extends Partial<VariantTraits> {
-  /** Thousandths of the model's prices, but for fees (see `scaledPrices`). Left out: 1,000. */
+  /** Factor in thousandths for the model's prices, except fees (see `scaledPrices`). Default: 1,000. */
   readonly multiplier?: number;
-  /** Of the classes that have a price of their own. */
+  /** Only classes with their own price. */
   readonly table: ClassPrices;
 }
 
-/** What decides which variant a call is charged by. null: not known, or the plain one. */
+/** Selects the variant of a call. null: unknown or normal. */
 export interface VariantTraits {
   readonly resolution: string | null;
   readonly audio: boolean | null;
@@ -43,35 +41,33 @@ export interface PriceVersion {
   readonly table: PriceTable;
   readonly variants?: readonly PriceVariant[];
   readonly effectiveFrom: number;
-  /** It was taken from the price list; left out: somebody set it. */
+  /** Set if it comes from the price list, not from a person. */
   readonly origin?: "catalogue";
 }
 
-/** From the one that matters least: among variants that fit, the one with the weightier axes is the most exact. */
+/** In ascending weight. Of the variants that match, the one with the heaviest axes is the most specific. */
 const variantAxes: readonly VariantAxis[] = ["audio", "resolution", "geo", "speed", "tier"];
 
 /**
- * The price of one kind of call: a version of its own, whose id leads back to it (`prc_…@2*1100000`), so that an entry that was
- * paid by it can be worked out again. Of the variants with prices of their own the most exact one counts, among equals the first;
- * those that only multiply are multiplied with it as long as they are about other axes. `covers`: the axes that they are about.
+ * The price of one kind of call: a version whose id (`prc_…@2*1100000`) allows to compute the cost again. Uses the most specific variant
+ * with its own prices, then the factors of variants on other axes. `covers`: the axes of the variants used.
  */
 export function priceVariant(price: PriceVersion, traits: Partial<VariantTraits>) {
   if (price.variants === undefined) return { price, covers: noAxes };
   const covers = new Set<VariantAxis>();
-  const own = mostExact(price.variants, traits, covers, hasOwnPrices);
+  const own = mostSpecific(price.variants, traits, covers, hasOwnPrices);
   const chosen = own === null ? price : variantAt(price, own);
   let millionths = whole;
   for (let next = own; ; ) {
     for (const axis of next === null ? [] : axesOf(price.variants[next])) covers.add(axis);
-    next = mostExact(price.variants, traits, covers, (variant) => !hasOwnPrices(variant));
+    next = mostSpecific(price.variants, traits, covers, (variant) => !hasOwnPrices(variant));
     if (next === null) return { price: multipliedPrice(chosen, millionths), covers };
     millionths = timesThousandths(millionths, price.variants[next]?.multiplier ?? thousandths);
   }
 }
 
-/** Of a video, by what was asked for. */
-export function videoPrice(price: PriceVersion, asked: Pick<VariantTraits, "resolution" | "audio">): PriceVersion {
-  return priceVariant(price, asked).price;
+export function videoPrice(price: PriceVersion, video: Pick<VariantTraits, "resolution" | "audio">): PriceVersion {
+  return priceVariant(price, video).price;
 }
 
 const noAxes: ReadonlySet<VariantAxis> = new Set();
@@ -80,23 +76,24 @@ function hasOwnPrices({ table }: PriceVariant): boolean {
   return Object.keys(table).length > 0;
 }
 
-function mostExact(
+/** The index of the variant; null if none matches. */
+function mostSpecific(
   variants: readonly PriceVariant[],
   traits: Partial<VariantTraits>,
   covered: ReadonlySet<VariantAxis>,
   counts: (variant: PriceVariant) => boolean,
 ): number | null {
   let best: number | null = null;
-  let bestExactness = -1;
+  let bestWeight = -1;
   for (const [index, variant] of variants.entries()) {
     const axes = axesOf(variant);
     if (!counts(variant) || axes.some((axis) => covered.has(axis) || !isSame(variant[axis], traits[axis]))) continue;
-    // One that is for all calls is for those that no other covers.
+    // A variant for all calls applies only if no other does.
     if (axes.length === 0 && covered.size > 0) continue;
-    const exactness = axes.reduce((sum, axis) => sum + 2 ** variantAxes.indexOf(axis), 0);
-    if (exactness <= bestExactness) continue;
+    const weight = axes.reduce((sum, axis) => sum + 2 ** variantAxes.indexOf(axis), 0);
+    if (weight <= bestWeight) continue;
     best = index;
-    bestExactness = exactness;
+    bestWeight = weight;
   }
   return best;
 }
@@ -109,7 +106,7 @@ function isSame(one: VariantTraits[VariantAxis] | undefined, other: VariantTrait
   return String(one).toLowerCase() === String(other).toLowerCase();
 }
 
-/** The version that an id names: itself, a variant of it, either of them multiplied; null when it has no such variant. */
+/** The version with that id: the price, a variant, or a multiple of either. null if there is no such variant. */
 export function variantNamed(price: PriceVersion, versionId: string): PriceVersion | null {
   const [found, index, factors = ""] = /^(?:@(\d+))?((?:\*\d{1,12})*)$/.exec(versionId.slice(price.id.length)) ?? [];
   if (found === undefined || (index !== undefined && price.variants?.[Number(index)] === undefined)) return null;
@@ -117,7 +114,7 @@ export function variantNamed(price: PriceVersion, versionId: string): PriceVersi
   return factors.split("*").slice(1).map(Number).reduce(multipliedPrice, base);
 }
 
-/** The version that a variant's id belongs to. */
+/** The id of the price that a variant's id belongs to. */
 export function baseVersionId(versionId: string): string {
   return versionId.split(/[@*]/, 1)[0] ?? versionId;
 }
@@ -125,24 +122,23 @@ export function baseVersionId(versionId: string): string {
 const thousandths = 1_000;
 const whole = 1_000_000;
 
-/** `millionths` and a factor in thousandths, in millionths again; what is left over is rounded up. */
+/** Multiplies a factor in millionths by one in thousandths, rounded up. */
 export function timesThousandths(millionths: number, factor: number): number {
   return Math.ceil((millionths * factor) / thousandths);
 }
 
-/** By version object and factor, which are few: those of the kinds and of the variants. */
-const multiplied = new WeakMap<PriceVersion, Map<number, PriceVersion>>();
+/** By factor, of which there are few. */
+const multiplesOf = oncePerObject((_price: PriceVersion) => new Map<number, PriceVersion>());
 
-/** The same version so many times as dear, in millionths. */
+/** The version multiplied by a factor in millionths. */
 export function multipliedPrice(price: PriceVersion, millionths: number): PriceVersion {
   if (millionths === whole) return price;
-  const made = multiplied.get(price) ?? new Map<number, PriceVersion>();
-  multiplied.set(price, made);
-  let version = made.get(millionths);
+  const multiples = multiplesOf(price);
+  let version = multiples.get(millionths);
   if (version === undefined) {
     const { id, model, table, effectiveFrom } = price;
     version = { id: `${id}*${millionths}`, model, table: scaledTable(table, millionths), effectiveFrom };
-    made.set(millionths, version);
+    multiples.set(millionths, version);
   }
   return version;
 }
@@ -153,7 +149,7 @@ function scaledTable({ longContext, ...prices }: PriceTable, millionths: number)
   return { ...table, longContext: { ...longContext, prices: scaledPrices(longContext.prices, millionths) } };
 }
 
-/** Fees, which are written by the thousand (searches, sessions, requests), cost the same at every tier. */
+/** Fees, which are priced by the thousand (searches, sessions, requests), are the same at every tier. */
 function scaledPrices(prices: ClassPrices, millionths: number): ClassPrices {
   const scaled: { -readonly [Class in PricedClass]?: PicoUsd } = { ...prices };
   for (const name of pricedClasses) {
@@ -166,13 +162,13 @@ function scaledPrices(prices: ClassPrices, millionths: number): ClassPrices {
 
 const fees: ReadonlySet<string> = new Set(usageTable.flatMap(({ name, by }) => (by === "thousand" ? [name] : [])));
 
-/** What each call costs, as a version that its id says whole (`call:…`, in nano-USD): no row holds it, and it never changes. */
+/** A fixed price per call as a version. Its id holds the amount (`call:…`, in nano-USD), so it is not stored. */
 export function pricePerCall(nanoUsd: NanoUsd): PriceVersion {
   const table: PriceTable = { chargedRequests: nanoUsd * picoPerNano };
   return { id: `${perCall}${nanoUsd}`, model: "", table, effectiveFrom: 0 };
 }
 
-/** The version that such an id says; null for any other id. */
+/** The version of such an id; null for any other id. */
 export function pricePerCallNamed(versionId: string): PriceVersion | null {
   const amount = versionId.startsWith(perCall) ? versionId.slice(perCall.length) : "";
   return /^\d{1,13}$/.test(amount) ? pricePerCall(Number(amount)) : null;
@@ -180,26 +176,19 @@ export function pricePerCallNamed(versionId: string): PriceVersion | null {
 
 const perCall = "call:";
 
-/** A class with a price of its own costs that in a long context too, where the long context's is not dearer. */
-function variantAt(price: PriceVersion, index: number): PriceVersion {
+/** In a long context a class with its own price costs the higher of both. */
+function variantAt({ id, model, effectiveFrom, ...price }: PriceVersion, index: number): PriceVersion {
   const { multiplier = thousandths, table: own = {} } = price.variants?.[index] ?? {};
   const base = scaledTable(price.table, timesThousandths(whole, multiplier));
-  const { longContext } = base;
   const table: PriceTable = { ...base, ...own };
-  const { id, model, effectiveFrom } = price;
-  if (longContext === undefined) return { id: `${id}@${index}`, model, table, effectiveFrom };
-  const prices = Object.fromEntries(
-    pricedClasses.flatMap((name) => {
-      const long = longContext.prices[name];
-      return long === undefined ? [] : [[name, Math.max(long, own[name] ?? 0)]];
-    }),
-  );
-  return {
-    id: `${id}@${index}`,
-    model,
-    table: { ...table, longContext: { above: longContext.above, prices } },
-    effectiveFrom,
-  };
+  const version = { id: `${id}@${index}`, model, effectiveFrom };
+  if (base.longContext === undefined) return { ...version, table };
+  const { above, prices } = base.longContext;
+  const longPrices = pricedClasses.flatMap((name) => {
+    const long = prices[name];
+    return long === undefined ? [] : [[name, Math.max(long, own[name] ?? 0)]];
+  });
+  return { ...version, table: { ...table, longContext: { above, prices: Object.fromEntries(longPrices) } } };
 }
 
 export type PricedClass = keyof ClassPrices;
@@ -208,7 +197,7 @@ export const pricedClasses: readonly PricedClass[] = usageTable.flatMap((row) =>
   row.price === null ? [] : [row.name],
 );
 
-/** The prices that a request of this usage is charged by: those of a long context, or the plain ones. */
+/** The prices for a request of this usage: of a long context, or the normal ones. */
 export function chargedPrices(table: PriceTable, usage: Usage): ClassPrices {
   const { longContext } = table;
   if (longContext === undefined || inputTokensOf(usage) <= longContext.above) return table;
@@ -219,32 +208,31 @@ const picoPerNano = 1_000;
 const exactPicoMax = Number.MAX_SAFE_INTEGER - picoPerNano;
 
 /**
- * What a usage costs: the sum over classes of count × price, rounded once, half up, from pico-USD to nano-USD.
- * Exact: a product or sum that a number cannot hold is computed again with bigint. An amount beyond what
- * NanoUsd can hold stays at the largest it can.
+ * The cost of a usage: the sum of count × price, rounded once, half up, to nano-USD. Exact, because sums that a number cannot hold are
+ * computed with bigint. Capped at the largest safe integer.
  */
 export function costOf(table: PriceTable, usage: Usage): NanoUsd {
   return costBy(chargesOf(table, usage).prices, usage);
 }
 
-/** What the input of a usage costs. */
+/** The cost of the input of a usage. */
 export function inputCostOf(table: PriceTable, usage: Usage): NanoUsd {
   return costBy(chargesOf(table, usage).input, usage);
 }
 
-/** The cost of a usage, and the classes of it that the table has no price for, so that nothing is charged for them. */
+/** The cost of a usage, and its classes that are free only because the table has no price for them. */
 export function chargeOf(
   table: PriceTable,
   usage: Usage,
 ): { readonly cost: NanoUsd; readonly unpriced: readonly PricedClass[] } {
-  const { prices, measures: priced, free, freeBeside } = chargesOf(table, usage);
+  const { prices, measures: priced, free, freeIfMeasured } = chargesOf(table, usage);
   const isMeasured = priced.length > 0 && priced.some((name) => usage[name] > 0);
-  return { cost: costBy(prices, usage), unpriced: usedOf(isMeasured ? freeBeside : free, usage) };
+  return { cost: costBy(prices, usage), unpriced: usedOf(isMeasured ? freeIfMeasured : free, usage) };
 }
 
 const none: readonly PricedClass[] = [];
 
-/** Those of the classes that were used, in their order: mostly none. */
+/** The classes that were used, usually none. */
 function usedOf(classes: ReadonlySet<PricedClass>, usage: Usage): readonly PricedClass[] {
   for (const name in usage) {
     if (usage[name as PricedClass] === 0 || !classes.has(name as PricedClass)) continue;
@@ -253,7 +241,7 @@ function usedOf(classes: ReadonlySet<PricedClass>, usage: Usage): readonly Price
   return none;
 }
 
-/** `in` reads the members of one object faster than a list of their names does, and most of them are 0. */
+/** `in` is faster than a list of the names, and most counts are 0. */
 function costBy(prices: Prices, usage: Usage): NanoUsd {
   let pico = 0;
   for (const name in usage) {
@@ -261,52 +249,37 @@ function costBy(prices: Prices, usage: Usage): NanoUsd {
     const price = count === 0 ? undefined : prices.get(name as PricedClass);
     if (price !== undefined) pico += count * price;
   }
-  // Terms are not negative: below the limit every product and partial sum was exact. Asked this way round, what is not
-  // a number goes the other way too.
+  // Terms are not negative, so below the limit every product and partial sum was exact. NaN takes the bigint path.
   return pico < exactPicoMax ? Math.floor((pico + picoPerNano / 2) / picoPerNano) : costWithBigint(prices, usage);
 }
 
-/** Of the classes that have one. */
 type Prices = ReadonlyMap<PricedClass, PicoUsd>;
 
 interface Charges {
   readonly prices: Prices;
   readonly input: Prices;
-  /** Classes that cost nothing only because the table has no price for them. */
+  /** Classes that are free only because the table has no price for them. */
   readonly free: ReadonlySet<PricedClass>;
-  /** Measures other than tokens that have a price; and what is free where one of them was used. */
+  /** Measures other than tokens that have a price. */
   readonly measures: readonly PricedClass[];
-  readonly freeBeside: ReadonlySet<PricedClass>;
+  /** Like `free`, if one of the measures was used. */
+  readonly freeIfMeasured: ReadonlySet<PricedClass>;
 }
 
-interface TableCharges {
-  readonly plain: Charges;
-  readonly long: Charges | null;
-  readonly above: number;
-}
-
-/** By table object, which never changes: most classes have no price, and need not be looked at for each call. */
-const charges = new WeakMap<PriceTable, TableCharges>();
-
-/** Those of a long context, or the plain ones. */
 function chargesOf(table: PriceTable, usage: Usage): Charges {
   const { plain, long, above } = tableCharges(table);
   return long !== null && inputTokensOf(usage) > above ? long : plain;
 }
 
-function tableCharges(table: PriceTable): TableCharges {
-  let known = charges.get(table);
-  if (known === undefined) {
-    const { longContext } = table;
-    known = {
-      plain: chargesBy(table),
-      long: longContext === undefined ? null : chargesBy({ ...table, ...longContext.prices }),
-      above: longContext?.above ?? Number.POSITIVE_INFINITY,
-    };
-    charges.set(table, known);
-  }
-  return known;
-}
+/** Cached, because most classes have no price and need no check at each call. */
+const tableCharges = oncePerObject((table: PriceTable) => {
+  const { longContext } = table;
+  return {
+    plain: chargesBy(table),
+    long: longContext === undefined ? null : chargesBy({ ...table, ...longContext.prices }),
+    above: longContext?.above ?? Number.POSITIVE_INFINITY,
+  };
+});
 
 function chargesBy(prices: ClassPrices): Charges {
   const has = (name: PricedClass): boolean => prices[name] !== undefined;
@@ -318,21 +291,21 @@ function chargesBy(prices: ClassPrices): Charges {
     input: only(inputClasses),
     free: freeClasses(names, false),
     measures: measures.filter(has),
-    freeBeside: freeClasses(names, true),
+    freeIfMeasured: freeClasses(names, true),
   };
 }
 
-/** Charged beside whatever else is. */
+/** Charged in addition to everything else. */
 const extras = ["webSearches", "mapSearches", "fileSearches", "codeSessions"] as const satisfies readonly PricedClass[];
-/** Other measures of the same work: an answer is charged by one of them, or by tokens. */
+/** An answer is charged by one of these measures, or by tokens. */
 export const measures = [
   ...["images", "videoSeconds", "audioSeconds", "searchUnits", "characters", "chargedRequests"],
 ] as const satisfies readonly PricedClass[];
 const tokens: readonly PricedClass[] = [...inputClasses, ...outputClasses];
 
-/** An answer that is charged by another measure has its tokens in that, and the other way round. */
+/** The price of a measure includes the tokens, and the other way round. */
 function freeClasses(priced: ReadonlySet<PricedClass>, byMeasure: boolean): ReadonlySet<PricedClass> {
-  // A price without any figure says that nothing costs anything.
+  // A price without any value means that everything is free.
   if (priced.size === 0) return new Set();
   const byTokens = tokens.some((name) => priced.has(name));
   const counted = [...extras, ...(byMeasure ? [] : tokens), ...(byMeasure || byTokens ? [] : measures)];

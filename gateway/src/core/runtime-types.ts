@@ -1,38 +1,35 @@
 import type { Failure } from "./failure.ts";
 
-/**
- * Header fields as whoever reads them needs them. The runtime's `Headers` are such, and so are the fields of our own HTTP/1.1, which cost
- * nothing to make. Names are asked for in lower case.
- */
+/** Readable header fields: the runtime's `Headers`, or the fields of our own HTTP/1.1 server. Names are in lower case. */
 export interface HeaderReader {
-  /** The values of all fields of that name, with commas between them; null: there is none. */
+  /** The values of all fields of that name, joined by commas; null if there is none. */
   get(name: string): string | null;
   has(name: string): boolean;
-  /** The same as the iterator gives, without a pair for each. */
+  /** Like the iterator, without allocating pairs. */
   forEach(take: (value: string, name: string) => void): void;
-  /** Names in lower case, each once. */
+  /** Each name once, in lower case. */
   [Symbol.iterator](): Iterator<[string, string]>;
 }
 
-/** Takes what a body gives. The controllers of the runtime's streams are such. */
+/** Receives the pieces of a body. The controllers of the runtime's streams implement it. */
 export interface BodySink {
   enqueue(piece: Uint8Array): void;
   close(): void;
   error(reason: unknown): void;
 }
 
-/** A body whose pieces are asked for one after the other, and handed over where they arrive: no promise stands between. */
+/** A body that is pulled piece by piece, without a promise for each. */
 export interface LiveBody {
   /**
-   * Gives `sink` a piece, the end or what it broke off of, now or later, and then calls `answered`. Not to be called again
-   * before that. What keeps a silent connection open is given unasked.
+   * Passes a piece, the end or an error to `sink`, now or later, then calls `answered`. Do not call it again before that. Keep-alive
+   * pieces may come at any time.
    */
   pull(sink: BodySink, answered: () => void): void;
-  /** Its reader has gone. `why`: where that is known. */
+  /** The reader has gone. */
   cancel(why?: Failure): void;
 }
 
-/** The same as a stream of the runtime, for whoever takes no other. */
+/** The body as a stream of the runtime. */
 export function readableOf(body: LiveBody): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
@@ -43,7 +40,7 @@ export function readableOf(body: LiveBody): ReadableStream<Uint8Array> {
   );
 }
 
-/** A stream that is read as its reader pulls: one piece for each pull, and nothing ahead. `next` gives null at the end. */
+/** A stream that reads one piece per pull and nothing ahead. `next` returns null at the end. */
 export function pulledStream(
   next: () => Uint8Array | null | Promise<Uint8Array | null>,
   cancel: () => void | Promise<void> = () => undefined,
@@ -61,7 +58,6 @@ export function pulledStream(
   );
 }
 
-/** Bytes as a stream, in pieces of a size. */
 export function streamOfBytes(bytes: Uint8Array, pieceBytes: number): ReadableStream<Uint8Array> {
   let at = 0;
   return pulledStream(() => {
@@ -71,46 +67,36 @@ export function streamOfBytes(bytes: Uint8Array, pieceBytes: number): ReadableSt
   });
 }
 
-/** Tells that whoever asked has gone. The runtime's `AbortSignal` is one; `LeaveSignal` is one that costs nothing to make. */
+/** Aborted when the caller disconnects: an `AbortSignal`, or the cheaper `LeaveSignal`. */
 export interface CallSignal {
   readonly aborted: boolean;
   addEventListener(type: "abort", listener: () => void, options?: { readonly once: true }): void;
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** One for a call. Each listener hears of the end once. */
+/** Calls each listener once. */
 export class LeaveSignal implements CallSignal {
   aborted = false;
-  /** Nearly always there is one. */
-  #listener: (() => void) | null = null;
-  #others: Set<() => void> | null = null;
+  readonly #listeners = new Set<() => void>();
 
   addEventListener(_type: "abort", listener: () => void): void {
-    if (this.#listener === null || this.#listener === listener) this.#listener = listener;
-    else {
-      this.#others ??= new Set();
-      this.#others.add(listener);
-    }
+    this.#listeners.add(listener);
   }
 
   removeEventListener(_type: "abort", listener: () => void): void {
-    if (this.#listener === listener) this.#listener = null;
-    else this.#others?.delete(listener);
+    this.#listeners.delete(listener);
   }
 
   abort(): void {
     if (this.aborted) return;
     this.aborted = true;
-    const first = this.#listener;
-    const others = this.#others;
-    this.#listener = null;
-    this.#others = null;
-    first?.();
-    if (others !== null) for (const other of others) other();
+    const listeners = [...this.#listeners];
+    this.#listeners.clear();
+    for (const listener of listeners) listener();
   }
 }
 
-/** The runtime's own, for whoever takes no other. */
+/** The signal as an AbortSignal of the runtime. */
 export function abortSignalOf(signal: CallSignal): AbortSignal {
   if (signal instanceof AbortSignal) return signal;
   const controller = new AbortController();

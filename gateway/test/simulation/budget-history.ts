@@ -1,6 +1,6 @@
 import { createMemoryCounter } from "#coordination/index.ts";
 import type { Budget, BudgetPeriod, LedgerEntry, LimitScope, Model, Principal, ScopeKind } from "#core/index.ts";
-import { bounds, defaultTimeouts, personScopeId, readableOf, scopesOf, usdPerMillionToPico } from "#core/index.ts";
+import { bounds, defaultTimeouts, personScopeId, readableOf, scopesOf, usdToPico } from "#core/index.ts";
 import { Admission, type Permit, periodStart } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { openaiChat, openaiChatCodec, openaiChatWire } from "#protocols/index.ts";
@@ -17,7 +17,7 @@ import { KeptLedger, type KeptProcess, scopeOf } from "./kept-ledger.ts";
 import { seededChance } from "./seeded-chance.ts";
 
 const day = 86_400_000;
-const outputPico = usdPerMillionToPico(10);
+const outputPico = usdToPico(10, "million");
 /** What one token of output costs. */
 export const tokenNanoUsd = outputPico / 1_000;
 
@@ -54,7 +54,7 @@ const models: readonly Model[] = ["chat-60", "chat-600", "chat-3000"].map((name)
   price: {
     id: `prc_${name}`,
     model: name,
-    table: { inputUncached: usdPerMillionToPico(1.25), output: outputPico },
+    table: { inputUncached: usdToPico(1.25, "million"), output: outputPico },
     effectiveFrom: 0,
   },
 }));

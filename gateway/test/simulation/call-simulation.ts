@@ -9,8 +9,7 @@ import {
   type PriceTable,
   type PriceVersion,
   type Provider,
-  usdPerMillionToPico,
-  usdPerThousandToPico,
+  usdToPico,
 } from "#core/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { Chance, Clock, Ids, Observer } from "#ports/index.ts";
@@ -89,7 +88,7 @@ const offers: readonly Offer[] = [
 
 export const modelNames: readonly string[] = offers.map(({ name }) => name);
 export const outputTokensMax = 1_800;
-export const dearestOutputPico = usdPerMillionToPico(40);
+export const dearestOutputPico = usdToPico(40, "million");
 
 /** What is configured, as it stands after the edits so far. */
 export interface Configured {
@@ -104,14 +103,14 @@ export function firstConfiguration(): Configured {
 
 /** `times`: from 1 to 2. Long inputs cost twice as much. */
 export function priceOf(model: string, version: number, times: number): PriceVersion {
-  const input = usdPerMillionToPico(1.25 * times);
-  const output = usdPerMillionToPico(10 * times);
+  const input = usdToPico(1.25 * times, "million");
+  const output = usdToPico(10 * times, "million");
   const table: PriceTable = {
     inputUncached: input,
-    cacheRead: usdPerMillionToPico(0.125 * times),
-    cacheWrite5m: usdPerMillionToPico(1.5 * times),
+    cacheRead: usdToPico(0.125 * times, "million"),
+    cacheWrite5m: usdToPico(1.5 * times, "million"),
     output,
-    webSearches: usdPerThousandToPico(10 * times),
+    webSearches: usdToPico(10 * times, "thousand"),
     longContext: { above: 150, prices: { inputUncached: input * 2, output: output * 2 } },
   };
   return { id: `prc_${model}_${version}`, model, table, effectiveFrom: 0 };

@@ -1,4 +1,4 @@
-import { type Deployment, defaultTimeouts, type Model, type Provider, usdPerMillionToPico } from "#core/index.ts";
+import { type Deployment, defaultTimeouts, type Model, type Provider, usdToPico } from "#core/index.ts";
 import {
   anthropicMessages,
   anthropicMessagesCodec,
@@ -66,7 +66,7 @@ const model = (name: string, providerIds: readonly string[]): Model => ({
   price: {
     id: `prc_${name}`,
     model: name,
-    table: { inputUncached: usdPerMillionToPico(1.25), output: usdPerMillionToPico(10) },
+    table: { inputUncached: usdToPico(1.25, "million"), output: usdToPico(10, "million") },
     effectiveFrom: 0,
   },
 });

@@ -14,7 +14,7 @@ import {
   type Principal,
   type Provider,
   Secret,
-  usdPerMillionToPico,
+  usdToPico,
 } from "#core/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { Admission } from "#limits/index.ts";
@@ -192,7 +192,7 @@ export const seedance: Model = {
   deployments: [arkDeployment("first", 1), arkDeployment("second", 2)],
   fallbacks: [],
   contextWindow: null,
-  price: { id: "prc_1", model: "seedance", table: { output: usdPerMillionToPico(10) }, effectiveFrom: 0 },
+  price: { id: "prc_1", model: "seedance", table: { output: usdToPico(10, "million") }, effectiveFrom: 0 },
 };
 
 export const alice: Principal = governedPrincipal({
