@@ -154,7 +154,7 @@ function* ledgerRows({ dataDirectory }: Sluice): Iterable<SoakRow> {
     yield* database
       .query<SoakRow, []>(
         `select attempt_id as attemptId, outcome, usage_source as usageSource, cost_nano_usd as costNanoUsd,
-           input_uncached + cache_read as input, output from ledger_entries where outcome <> 'rejected'`,
+           input_uncached + cache_read as input, output from ledger where outcome <> 'rejected'`,
       )
       .iterate();
   } finally {

@@ -2,7 +2,7 @@ import { drainNoticeMs } from "#storage/drain/drain-thread.ts";
 import type { Database } from "#storage/index.ts";
 import { Drain, type DrainTarget, placeOfFirst } from "../src/storage/drain/drain.ts";
 import type { startDrain } from "../src/storage/drain/drain-thread.ts";
-import { ledgerValuesInsert } from "../src/storage/ledger/ledger-insert.ts";
+import { ledgerRecordInsert } from "../src/storage/ledger/ledger-insert.ts";
 
 /**
  * The drain in this thread, on the connection that is open already: a thread of its own costs a started gateway as much as its
@@ -20,7 +20,7 @@ export function drainingHere(database: Database): typeof startDrain {
     const drain = new Drain({
       directory,
       from: placeOfFirst(firstSegment),
-      store: { insert: ledgerValuesInsert(database) },
+      store: { insert: ledgerRecordInsert(database) },
       onStored: (settled) => {
         if (settled <= stored) return;
         stored = settled;

@@ -1,7 +1,7 @@
 import type { LedgerStore } from "#ports/index.ts";
 import { Drain, type DrainTarget, placeOfFirst } from "../../src/storage/drain/drain.ts";
 import type { JournalDrain } from "../../src/storage/journal/journal.ts";
-import { entryOfValues } from "../../src/storage/ledger/ledger-columns.ts";
+import { entryOfRecord } from "../../src/storage/journal/journal-record.ts";
 
 export interface InPlace extends JournalDrain {
   readonly problems: readonly (string | null)[];
@@ -23,7 +23,7 @@ export function drainInPlace(
   const drain = new Drain({
     directory,
     from: placeOfFirst(firstSegment),
-    store: { insert: (entries) => store.insert(entries.map(entryOfValues)) },
+    store: { insert: (entries) => store.insert(entries.map(entryOfRecord)) },
     onStored: (settled) => {
       stored = Math.max(stored, settled);
       listener();

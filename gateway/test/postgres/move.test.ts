@@ -284,7 +284,7 @@ await onPostgres("moving an installation over", () => {
     expect([rows > 50, marked, digest() === before]).toEqual([true, true, true]);
     rmSync(dataPaths(embedded.dataDir).moved);
     const source = openDatabase({ path: dataPaths(embedded.dataDir).database });
-    for (const table of ["ledger_entries", "usage_rollups", "tasks", "api_keys", "task_materials", "asset_groups"]) {
+    for (const table of ["ledger", "usage_rollups", "tasks", "api_keys", "task_materials", "asset_groups"]) {
       const money = /ledger|usage/.test(table) ? "cast(coalesce(sum(cost_nano_usd), 0) as text)" : "'0'";
       const query = `select cast(count(*) as text) as count, ${money} as money from ${table}`;
       const here = (await sql.raw(query).execute(source.kysely)).rows;

@@ -81,11 +81,14 @@ export const journalCheck: Check = async ({ environment }) => {
     const leftovers = readJournal(path);
     const open = new Set<string>();
     const ended = new Set<string>();
+    let since = Number.POSITIVE_INFINITY;
     let records = 0;
     for await (const { type, value } of leftovers.records()) {
+      if (type === "intent" || type === "refuse") since = Math.min(since, value.at);
       if (type === "intent") open.add(value.attemptId);
       else if (type !== "checkpoint") {
-        open.delete(value.attemptId);
+        // Its intent may be in a file that is gone.
+        if (!open.delete(value.attemptId) && type === "settle") since = 0;
         // A pending one becomes a task and has its entry when that has ended.
         if (value.outcome !== "pending") ended.add(value.attemptId);
       }
@@ -96,7 +99,7 @@ export const journalCheck: Check = async ({ environment }) => {
       const detail = leftovers.damage.length === 1 ? damage : `${damage} (and ${leftovers.damage.length - 1} more)`;
       return [warn(name, detail, "keep the file; what can be read is recovered at the next start")];
     }
-    const waiting = await lookAtDatabase(environment, (database) => countNotInLedger(database, [...ended]));
+    const waiting = await lookAtDatabase(environment, (database) => countNotInLedger(database, [...ended], since));
     return [ok(name, `${waiting ?? ended.size} entries wait for the database; ${open.size} attempts have not ended`)];
   } catch (thrown) {
     return [fail(name, failureLine(thrown), `check the owner of ${path}, and the checks of the database`)];

@@ -36,7 +36,7 @@ export const ledgerBounds = {
   /** Durability `remote`: intents in one statement. */
   remoteBatchMax: 500,
   /** Rows in one database batch of the drain. */
-  drainBatchMax: 1_000,
+  drainBatchMax: 5_000,
   userAgentBytesMax: 256,
   tagsMax: 16,
   rawUsageBytesMax: 8 * 1024,

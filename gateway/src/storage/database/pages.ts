@@ -13,7 +13,7 @@ export function cursorOf({ at, id }: Place): string {
 
 /** Throws Failure invalid_request for a cursor that no list gave out. */
 export function placeOf(cursor: string): Place {
-  const [at = "", id = ""] = cursorParts(cursor, /^(\d{1,16})\.(.{1,128})$/);
+  const [at = "", id = ""] = cursorParts(cursor, /^(\d{1,16})\.(.{0,128})$/);
   return { at: Number(at), id };
 }
 

@@ -2,10 +2,10 @@ import { parentPort } from "node:worker_threads";
 import { bounds, messageOf } from "#core/index.ts";
 import { closeDatabase, type Database, databaseNow } from "../database/database.ts";
 import { openInThread, type SentPlace } from "../database/database-place.ts";
+import { intentPlaces } from "../journal/journal-record.ts";
 import { removeOpenAttempts } from "../journal/open-attempt-store.ts";
-import { ledgerPlaces } from "../ledger/ledger-columns.ts";
 import { sumDay } from "../ledger/ledger-days.ts";
-import { ledgerValuesInsert } from "../ledger/ledger-insert.ts";
+import { ledgerRecordInsert } from "../ledger/ledger-insert.ts";
 import { Drain, type DrainStore, type DrainTarget } from "./drain.ts";
 import type { DrainOrder, DrainReport } from "./drain-thread.ts";
 
@@ -34,7 +34,7 @@ function listen(port: NonNullable<typeof parentPort>): void {
     const drain = new Drain({
       directory: start.directory,
       from: start.from,
-      store: { insert: start.openAttempts ? removingOpen(database) : ledgerValuesInsert(database) },
+      store: { insert: start.openAttempts ? removingOpen(database) : ledgerRecordInsert(database) },
       onStored: (settled) => report({ type: "stored", settled }),
       onProblem: (problem) => report({ type: "problem", problem }),
       wait: (ms) => Bun.sleep(ms),
@@ -98,12 +98,12 @@ function daySums(database: Database) {
 
 /** A row that stays, because the thread dies in between, is met again when its process is gone: its entry counts once. */
 function removingOpen(database: Database): DrainStore["insert"] {
-  const insert = ledgerValuesInsert(database);
-  return async (entries, objects) => {
-    const count = await insert(entries, objects);
+  const insert = ledgerRecordInsert(database);
+  return async (records) => {
+    const count = await insert(records);
     await removeOpenAttempts(
       database,
-      entries.map((entry) => String(entry[ledgerPlaces.attempt_id])),
+      records.map(({ intent }) => String(intent[intentPlaces.attemptId])),
     );
     return count;
   };

@@ -1,13 +1,18 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
-import { type LedgerColumn, type LedgerRow, ledgerTable, usageTable } from "@sluice/contract/words";
-import { bounds, type KeptObject, messageOf } from "#core/index.ts";
+import { bounds, messageOf } from "#core/index.ts";
 import { isRowFault, setAside } from "../disk/drain-set-aside.ts";
 import { isMissing } from "../disk/files.ts";
 import { putAside, removeSegment, segmentPath } from "../disk/journal-files.ts";
 import { type JournalLine, journalLines, lineWindow } from "../journal/journal-reader.ts";
-import { isRecord, objectsPlace, parseRow, recordLetters } from "../journal/journal-record.ts";
-import { entryOfValues, type LedgerValues, ledgerColumns, ledgerPlaces, tagsText } from "../ledger/ledger-columns.ts";
-import { type ObjectRow, objectRows } from "../ledger/upstream-objects.ts";
+import {
+  attemptIdIn,
+  entryOfRecord,
+  isRecord,
+  type LedgerRecord,
+  readLedgerRecord,
+  recordJson,
+  recordLetters,
+} from "../journal/journal-record.ts";
 
 /** The beginning of a journal's own files. */
 export function placeOfFirst(segment: number): DrainPlace {
@@ -29,9 +34,9 @@ export interface DrainPlace {
   readonly settled: number;
 }
 
-/** The ledger's `insert`, of entries and of objects that upstreams keep, as their tables have them. */
+/** The ledger's `insert`, of records. */
 export interface DrainStore {
-  insert(entries: readonly LedgerValues[], objects: readonly ObjectRow[]): Promise<number>;
+  insert(records: readonly LedgerRecord[]): Promise<number>;
 }
 
 interface DrainOptions {
@@ -45,15 +50,29 @@ interface DrainOptions {
   readonly wait: (ms: number) => Promise<void>;
 }
 
+/** A transaction is to take no longer than this: others wait for it. */
+const drainTransactionMs = 200;
+const drainBatchMin = 100;
+
 /**
  * Follows the journal's files and puts each settled entry into the database. The files are the queue: memory holds open
- * intents, one window and one batch, however far the database is behind. A segment goes once everything settled in it
- * is in the database and no intent begun in it is open.
+ * intents, one window and one batch, however far the database is behind.
+ *
+ * States of an attempt here:
+ *   open     its intent was read; kept as JSON until it is settled
+ *   settled  its record is in the batch
+ *   stored   the batch is in the database, or the record was set aside because the database refuses it
+ *
+ * States of a segment:
+ *   read      it is being read; the journal may still write to it
+ *   kept      read to its end, but an attempt that began in it is open
+ *   finished  everything in it is stored and nothing is open: the file is removed
+ *   damaged   finished, but a line could not be read: the file is renamed and kept
  */
 export class Drain {
   readonly #options: DrainOptions;
   readonly #window = lineWindow();
-  readonly #open = new Map<string, { readonly intent: RecordRow; readonly segment: number }>();
+  readonly #open = new Map<string, { readonly json: string; readonly segment: number }>();
   /** Open intents of each segment that is still on disk. */
   readonly #openIn = new Map<number, number>();
   /** Segments with a line that could not be read; they are kept under another name. */
@@ -61,9 +80,9 @@ export class Drain {
   #segment: number;
   #offset: number;
   #file: number | null = null;
-  #batch: LedgerValues[] = [];
-  /** The objects of the entries in the batch that have any. */
-  #objects = new Map<LedgerValues, readonly ObjectRow[]>();
+  #batch: LedgerRecord[] = [];
+  /** As many records as the database takes in drainTransactionMs, and at most drainBatchMax. */
+  #batchMax: number = bounds.drainBatchMax;
   #settledRead: number;
   #stopped = false;
 
@@ -124,7 +143,7 @@ export class Drain {
       this.#take(line);
       // What is read stays in the batch if the store makes us wait, so the place in the file moves with it.
       this.#offset = line.nextOffset;
-      if (this.#batch.length >= bounds.drainBatchMax) await this.#storeBatch();
+      if (this.#batch.length >= this.#batchMax) await this.#storeBatch();
       if (this.#stopped) return;
     }
   }
@@ -133,24 +152,26 @@ export class Drain {
     const letter = bytes[start + 9];
     // Checkpoints matter to recovery only.
     if (letter === recordLetters.checkpoint) return;
-    const row = isRecord(bytes, start, end) ? (parseRow(bytes, start, end) as RecordRow) : null;
-    if (row !== null && letter === recordLetters.intent) this.#begin(row);
-    else if (row !== null && letter === recordLetters.settle) this.#settle(row);
-    else if (row !== null && letter === recordLetters.refuse) this.#refuse(row);
-    else {
+    const json = isRecord(bytes, start, end) ? recordJson(bytes, start, end) : null;
+    if (json !== null && letter === recordLetters.intent) this.#begin(json);
+    else if (json !== null && letter === recordLetters.settle) this.#settle(json);
+    else if (json !== null && letter === recordLetters.refuse) {
+      this.#settledRead += 1;
+      this.#batch.push(readLedgerRecord(json));
+    } else {
       this.#damaged.add(this.#segment);
       this.#options.onProblem(`${segmentPath("", this.#segment)}: the line at byte ${offset} is damaged`);
     }
   }
 
-  #begin(intent: RecordRow): void {
-    this.#open.set(intent[0] as string, { intent, segment: this.#segment });
+  #begin(json: string): void {
+    this.#open.set(attemptIdIn(json), { json, segment: this.#segment });
     this.#count(this.#segment, 1);
   }
 
-  #settle(settlement: RecordRow): void {
+  #settle(json: string): void {
     this.#settledRead += 1;
-    const attemptId = settlement[0] as string;
+    const attemptId = attemptIdIn(json);
     const begun = this.#open.get(attemptId);
     // Only a drain that was started again meets a settlement whose intent is in a segment that is gone: it is
     // stored. The other way round, an intent whose settlement is gone is stored too, and merely keeps its segment
@@ -158,19 +179,7 @@ export class Drain {
     if (begun === undefined) return;
     this.#open.delete(attemptId);
     this.#count(begun.segment, -1);
-    this.#add(drainedValues(begun.intent, settlement), settlement);
-  }
-
-  #refuse(row: RecordRow): void {
-    this.#settledRead += 1;
-    const [intent, settlement, calls] = row as readonly [RecordRow, RecordRow, number?];
-    this.#add(drainedValues(intent, settlement, calls), settlement);
-  }
-
-  #add(entry: LedgerValues, settlement: RecordRow): void {
-    this.#batch.push(entry);
-    const objects = settlement[objectsPlace];
-    if (objects != null) this.#objects.set(entry, objectRows(entry, objects as readonly KeptObject[]));
+    this.#batch.push(readLedgerRecord(`[${begun.json},${json}]`));
   }
 
   async #storeBatch(): Promise<void> {
@@ -178,7 +187,6 @@ export class Drain {
     if (batch.length === 0) return;
     this.#batch = [];
     await this.#store(batch);
-    this.#objects.clear();
     if (this.#stopped) return;
     this.#removeFinished();
     this.#options.onStored(this.#settledRead);
@@ -187,15 +195,17 @@ export class Drain {
   }
 
   /** Until it is in, however long that takes. */
-  async #store(entries: readonly LedgerValues[]): Promise<void> {
+  async #store(records: readonly LedgerRecord[]): Promise<void> {
     let waitMs: number = bounds.drainRetryMs;
     for (let tries = 0; !this.#stopped; tries++) {
       try {
-        await this.#options.store.insert(entries, this.#objectsOf(entries));
+        const startedAt = performance.now();
+        await this.#options.store.insert(records);
+        this.#fitBatch(records.length, performance.now() - startedAt);
         if (tries > 0) this.#options.onProblem(null);
         return;
       } catch (error) {
-        if (isRowFault(error) && (await this.#isolate(entries, error))) return;
+        if (isRowFault(error) && (await this.#isolate(records, error))) return;
         this.#options.onProblem(`The database takes no entries: ${messageOf(error)}`);
       }
       await this.#options.wait(waitMs);
@@ -203,31 +213,33 @@ export class Drain {
     }
   }
 
+  #fitBatch(records: number, tookMs: number): void {
+    const inTime = Math.floor((records * drainTransactionMs) / Math.max(1, tookMs));
+    // A small batch says little about how long a large one takes.
+    if (records < this.#batchMax && inTime >= records) return;
+    this.#batchMax = Math.max(drainBatchMin, Math.min(bounds.drainBatchMax, this.#batchMax * 2, inTime));
+  }
+
   /**
    * Halves a batch until the row that the database refuses stands alone, and sets that one aside. False when that
    * cannot be done now.
    */
-  async #isolate(entries: readonly LedgerValues[], error: unknown): Promise<boolean> {
-    const [only] = entries;
-    if (entries.length > 1 || only === undefined) {
-      const middle = entries.length >> 1;
-      await this.#store(entries.slice(0, middle));
-      await this.#store(entries.slice(middle));
+  async #isolate(records: readonly LedgerRecord[], error: unknown): Promise<boolean> {
+    const [only] = records;
+    if (records.length > 1 || only === undefined) {
+      const middle = records.length >> 1;
+      await this.#store(records.slice(0, middle));
+      await this.#store(records.slice(middle));
       return true;
     }
+    const entry = entryOfRecord(only);
     try {
-      setAside(this.#options.directory, entryOfValues(only), messageOf(error));
+      setAside(this.#options.directory, entry, messageOf(error));
     } catch {
       return false;
     }
-    this.#options.onProblem(
-      `The database refuses attempt ${only[ledgerPlaces.attempt_id]}, now set aside: ${messageOf(error)}`,
-    );
+    this.#options.onProblem(`The database refuses attempt ${entry.attemptId}, now set aside: ${messageOf(error)}`);
     return true;
-  }
-
-  #objectsOf(entries: readonly LedgerValues[]): readonly ObjectRow[] {
-    return this.#objects.size === 0 ? none : entries.flatMap((entry) => this.#objects.get(entry) ?? none);
   }
 
   #count(segment: number, change: 1 | -1): void {
@@ -268,56 +280,4 @@ export class Drain {
       this.#openIn.delete(segment);
     }
   }
-}
-
-const none: readonly ObjectRow[] = [];
-
-/** The array of an intent or a settlement, as journal-record.ts tells. */
-export type RecordRow = readonly unknown[];
-
-/**
- * The entry that an intent and its settlement make, straight from the journal's arrays to the order of the table's columns: no entry
- * is made on the way. The same as `valuesOf` of the joined entry.
- */
-export function drainedValues(intent: RecordRow, settlement: RecordRow, calls = 1): LedgerValues {
-  const values: (string | number | null)[] = new Array(ledgerColumns.length);
-  for (let n = 0; n < ofIntent.length; n++) take(values, ofIntent[n] as Source, intent);
-  for (let n = 0; n < ofSettlement.length; n++) take(values, ofSettlement[n] as Source, settlement);
-  values[ledgerPlaces.calls] = calls;
-  const usage = settlement[usagePlace] as readonly number[];
-  // A file of the version before lacks the newest classes.
-  for (let n = 0; n < usageTable.length; n++) values[ledgerPlaces.input_uncached + n] = usage[n] ?? 0;
-  return values;
-}
-
-interface Source {
-  /** In the table, and in the record. */
-  readonly column: number;
-  readonly place: number;
-  readonly kind: LedgerColumn["kind"];
-  /** What the column holds where the record has nothing. */
-  readonly absent: string | number | null;
-}
-
-const columns: readonly LedgerColumn[] = ledgerTable.filter((row): row is LedgerColumn => row.kind !== "usage");
-const ofIntent = sourcesIn("intent");
-// Both begin with the attempt's id.
-const ofSettlement = sourcesIn("settle").filter(({ place }) => place > 0);
-const usagePlace = (ledgerTable as readonly LedgerRow[]).find(({ kind }) => kind === "usage")?.journal.settle ?? 0;
-
-function sourcesIn(record: "intent" | "settle"): readonly Source[] {
-  return columns.flatMap((row) => {
-    const { column, kind, journal } = row;
-    const absent = "absent" in row ? row.absent : null;
-    const place = (journal as { readonly intent?: number; readonly settle?: number })[record];
-    return place === undefined ? [] : [{ column: ledgerPlaces[column], place, kind, absent }];
-  });
-}
-
-function take(values: (string | number | null)[], { column, place, kind, absent }: Source, row: RecordRow): void {
-  const written = row[place];
-  if (typeof written === "string" || typeof written === "number") values[column] = written;
-  else if (kind === "flag") values[column] = written === true ? 1 : 0;
-  else if (kind === "tags") values[column] = tagsText((written ?? {}) as Readonly<Record<string, string>>);
-  else values[column] = written === null || written === undefined ? absent : JSON.stringify(written);
 }

@@ -92,7 +92,9 @@ test("each member stands at its place", () => {
     operation: "GET /files",
     personId: "usr_ada",
   };
-  const members = (names: string) => names.split(" ").map((name) => entry[name]);
+  // Durations are whole microseconds.
+  const members = (names: string) =>
+    names.split(" ").map((name) => (name.endsWith("Ms") ? Number(entry[name]) * 1_000 : entry[name]));
   expect(intent.slice(0, 25).toSpliced(22, 1)).toEqual(
     members(
       "attemptId requestId at workspaceId groupId keyId model requestedModel provider deployment upstreamModel endpoint " +
@@ -108,7 +110,8 @@ test("each member stands at its place", () => {
     ),
     ["w"],
   ]);
-  expect(settled[5]).toEqual(Object.values(usage));
+  const counts = Object.values(usage);
+  expect(settled[5]).toEqual(counts.slice(0, counts.findLastIndex((count) => count > 0) + 1));
 });
 
 test("whatever text a caller sends, its record is one line and comes back the same", () => {

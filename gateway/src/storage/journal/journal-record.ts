@@ -11,14 +11,17 @@ import {
 import type { JournalRecord } from "#ports/index.ts";
 
 /**
- * The one place that knows how a journal record looks. A record is a line: eight hex digits of CRC-32, a space, a
- * letter (i, c, s, r), a space, a JSON array, a line feed. The CRC covers everything after its space, without the line
- * feed. JSON never holds a raw line feed, so a line feed always ends a record.
+ * The format of journal records, and of the records in the ledger's table. A journal record is a line: eight hex digits of CRC-32, a
+ * space, a letter (i, c, s, r), a space, a JSON array, a line feed. The CRC covers everything after its space, without the line feed.
+ * JSON never holds a raw line feed, so a line feed always ends a record.
  *
  * i (intent)     the members of Intent at the places that the contract's table of the ledger gives them
- * c (checkpoint) the members of Checkpoint, usage as an array
- * s (settle)     the members of Settlement at their places in that table, usage as an array
+ * c (checkpoint) the members of Checkpoint
+ * s (settle)     the members of Settlement at their places in that table
  * r (refuse)     [intent, settle, calls] of a call that was refused before any attempt, or of several alike
+ *
+ * The ledger's table holds records of the same form as r. Durations are whole microseconds. Usage is an array of counts without the
+ * zeros at its end. Nulls at the end of a settlement are left out.
  *
  * New members are added at the end of an array, so that the next version reads the files of this one.
  */
@@ -32,8 +35,8 @@ export function encodeCheckpoint(checkpoint: Checkpoint): string {
     checkpoint.at,
     usageRow(checkpoint.usage),
     checkpoint.usageSource,
-    checkpoint.firstByteMs,
-    checkpoint.firstTokenMs,
+    micros(checkpoint.firstByteMs),
+    micros(checkpoint.firstTokenMs),
     checkpoint.upstreamId,
     checkpoint.objects ?? null,
     checkpoint.priceVersion,
@@ -46,13 +49,48 @@ export function encodeSettlement(settlement: Settlement): string {
 }
 
 export function encodeRefusal(entry: LedgerEntry): string {
-  const row = [intentRow(entry), settlementRow(entry)];
-  return JSON.stringify(entry.calls === undefined ? row : [...row, entry.calls]);
+  const intent = JSON.stringify(intentRow(entry));
+  const settlement = JSON.stringify(settlementRow(entry));
+  return entry.calls === undefined ? `[${intent},${settlement}]` : `[${intent},${settlement},${entry.calls}]`;
+}
+
+/** A settled attempt as the ledger's table holds it, beside what the record says: the arrays of its intent and its settlement. */
+export interface LedgerRecord {
+  readonly intent: RecordRow;
+  readonly settlement: RecordRow;
+  readonly calls: number;
+  readonly json: string;
+}
+
+/** The array of an intent or a settlement. */
+type RecordRow = readonly unknown[];
+
+/** `json`: of a refusal, or an intent and its settlement put together in the same way. */
+export function readLedgerRecord(json: string): LedgerRecord {
+  const [intent, settlement, calls = 1] = JSON.parse(json) as [RecordRow, RecordRow, number?];
+  return { intent, settlement, calls, json };
+}
+
+export function ledgerRecordOf(entry: LedgerEntry): LedgerRecord {
+  return readLedgerRecord(encodeRefusal(entry));
+}
+
+/** The entry with the objects that its upstream keeps, which the ledger's readers do not show. */
+export function entryOfRecord({ intent, settlement, calls }: Omit<LedgerRecord, "json">): LedgerEntry {
+  const { counted: _, ...begun } = toIntent(intent);
+  return { ...begun, ...toSettlement(settlement), ...(calls === 1 ? {} : { calls }) };
+}
+
+/** The id at the beginning of a record, without reading the rest. */
+export function attemptIdIn(json: string): string {
+  const end = json.indexOf('"', 2);
+  const id = json.slice(2, end);
+  return id.includes("\\") ? String((JSON.parse(json) as RecordRow)[0]) : id;
 }
 
 /** The way back from `encodeIntent`. */
 export function decodeIntent(json: string): Intent {
-  return toIntent(JSON.parse(json) as JournalRow);
+  return toIntent(JSON.parse(json) as RecordRow);
 }
 
 export function decodeCheckpoint(json: string): Checkpoint {
@@ -61,8 +99,25 @@ export function decodeCheckpoint(json: string): Checkpoint {
 
 export const recordLetters = { intent: 0x69, checkpoint: 0x63, settle: 0x73, refuse: 0x72 } as const;
 
-/** Where the objects stand in the array of a settlement. */
+/** Where members stand in the arrays of intents and settlements. */
+export const intentPlaces = placesIn("intent");
+export const settlementPlaces = placesIn("settle");
+/** Where a settlement has its objects, which the table of the ledger lacks. */
 export const objectsPlace = 17;
+
+type Listed = (typeof ledgerTable)[number];
+type MemberIn<Of extends "intent" | "settle"> = Extract<
+  Listed,
+  { readonly journal: Readonly<Record<Of, number>> }
+>["member"];
+
+function placesIn<Of extends "intent" | "settle">(record: Of): Readonly<Record<MemberIn<Of>, number>> {
+  const rows: readonly LedgerRow[] = ledgerTable;
+  const places = rows.flatMap(({ member, journal }) =>
+    journal[record] === undefined ? [] : [[member, journal[record]]],
+  );
+  return Object.fromEntries(places);
+}
 
 /** Bytes of a line before its JSON. */
 export const recordHeadBytes = 11;
@@ -85,24 +140,27 @@ export function parseRecord(bytes: Buffer, start: number, end: number): JournalR
   const row = parseRow(bytes, start, end);
   switch (letter) {
     case recordLetters.intent:
-      return { type: "intent", value: toIntent(row as JournalRow) };
+      return { type: "intent", value: toIntent(row as RecordRow) };
     case recordLetters.checkpoint:
       return { type: "checkpoint", value: toCheckpoint(row as CheckpointRow) };
     case recordLetters.settle:
-      return { type: "settle", value: toSettlement(row as JournalRow) };
+      return { type: "settle", value: toSettlement(row as RecordRow) };
     case recordLetters.refuse: {
-      const [intent, settlement, calls] = row as [JournalRow, JournalRow, number?];
-      const repeated = calls === undefined ? {} : { calls };
-      return { type: "refuse", value: { ...toIntent(intent), ...toSettlement(settlement), ...repeated } };
+      const [intent, settlement, calls = 1] = row as [RecordRow, RecordRow, number?];
+      return { type: "refuse", value: entryOfRecord({ intent, settlement, calls }) };
     }
     default:
       return null;
   }
 }
 
-/** The array of such a record, for who knows its letter. */
-export function parseRow(bytes: Buffer, start: number, end: number): unknown {
-  return JSON.parse(bytes.toString("utf8", start + recordHeadBytes, end));
+function parseRow(bytes: Buffer, start: number, end: number): unknown {
+  return JSON.parse(recordJson(bytes, start, end));
+}
+
+/** The JSON of such a record. */
+export function recordJson(bytes: Buffer, start: number, end: number): string {
+  return bytes.toString("utf8", start + recordHeadBytes, end);
 }
 
 const space = 0x20;
@@ -115,7 +173,6 @@ function hexValue(byte: number): number {
 /*
  * The rows below are read as what was written: the CRC has vouched for the bytes, and only this file writes them.
  */
-type JournalRow = readonly unknown[];
 type CheckpointRow = readonly [
   string,
   number,
@@ -129,14 +186,24 @@ type CheckpointRow = readonly [
   boolean,
 ];
 
-/** In the order of the table of classes, to which new ones are added at the end. */
+/** In the order of the table of classes, to which new ones are added at the end; up to the last that is not 0. */
 function usageRow(usage: Usage): readonly number[] {
   const row: number[] = [];
-  for (const name of usageClasses) row.push(usage[name]);
+  for (let index = 0; index < usageClasses.length; index++) {
+    const count = usage[usageClasses[index] as keyof Usage];
+    if (count === 0) continue;
+    while (row.length < index) row.push(0);
+    row.push(count);
+  }
   return row;
 }
 
-/** A file of the version before lacks the newest classes. */
+function micros(ms: number): number;
+function micros(ms: number | null): number | null;
+function micros(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 1_000);
+}
+
 function toUsage(row: readonly number[]): Usage {
   const usage: { -readonly [Class in keyof Usage]: number } = { ...noUsage };
   for (let index = 0; index < row.length && index < usageClasses.length; index++) {
@@ -148,20 +215,21 @@ function toUsage(row: readonly number[]): Usage {
 
 interface Place {
   readonly member: string;
+  readonly kind: LedgerRow["kind"] | null;
   /** An entry may leave it out; files then hold null. */
   readonly optional: boolean;
 }
 
 /** What is not in the ledger's table. */
-const intentPlaces = placesOf("intent", { 22: { member: "counted", optional: true } });
-const settlementPlaces = placesOf("settle", { [objectsPlace]: { member: "objects", optional: true } });
+const intentMembers = placesOf("intent", { 22: { member: "counted", kind: null, optional: true } });
+const settlementMembers = placesOf("settle", { [objectsPlace]: { member: "objects", kind: null, optional: true } });
 
 function placesOf(record: "intent" | "settle", more: Readonly<Record<number, Place>>): readonly Place[] {
   const places: Record<number, Place> = { ...more };
   const rows: readonly LedgerRow[] = ledgerTable;
-  for (const { member, absent, journal } of rows) {
+  for (const { member, kind, absent, journal } of rows) {
     const place = journal[record];
-    if (place !== undefined) places[place] = { member, optional: absent !== undefined };
+    if (place !== undefined) places[place] = { member, kind, optional: absent !== undefined };
   }
   return Array.from({ length: Object.keys(places).length }, (_, place) => {
     const known = places[place];
@@ -170,21 +238,25 @@ function placesOf(record: "intent" | "settle", more: Readonly<Record<number, Pla
   });
 }
 
-function membersOf(places: readonly Place[], row: JournalRow): Record<string, unknown> {
+function membersOf(places: readonly Place[], row: RecordRow): Record<string, unknown> {
   const value: Record<string, unknown> = {};
-  // The thread of the drain reads two of them for each call: no pairs are made on the way.
-  for (let place = 0; place < places.length; place++) {
-    const { member, optional } = places[place] as Place;
+  for (const [place, { member, kind, optional }] of places.entries()) {
     // A file of the version before lacks the newest members.
     const written = row[place] ?? null;
     if (written === null && optional) continue;
-    value[member] = member === "usage" ? toUsage(written as readonly number[]) : written;
+    if (kind === "usage") value[member] = toUsage(written as readonly number[]);
+    else if (kind === "ms") value[member] = millis(written as number | null);
+    else value[member] = written;
   }
   return value;
 }
 
+function millis(micros: number | null): number | null {
+  return micros === null ? null : micros / 1_000;
+}
+
 /** Written out, because members that are looked up by name cost each call half as much again. The places are the table's. */
-function intentRow(intent: Intent): JournalRow {
+function intentRow(intent: Intent): RecordRow {
   return [
     intent.attemptId,
     intent.requestId,
@@ -207,19 +279,19 @@ function intentRow(intent: Intent): JournalRow {
     intent.reservedNanoUsd,
     intent.userAgent,
     intent.tags,
-    intent.startedAfterMs,
+    micros(intent.startedAfterMs),
     intent.counted ?? null,
     intent.operation ?? null,
     intent.personId ?? null,
   ];
 }
 
-function toIntent(row: JournalRow): Intent {
-  return membersOf(intentPlaces, row) as unknown as Intent;
+function toIntent(row: RecordRow): Intent {
+  return membersOf(intentMembers, row) as unknown as Intent;
 }
 
-function settlementRow(settlement: Settlement): JournalRow {
-  return [
+function settlementRow(settlement: Settlement): RecordRow {
+  const row: unknown[] = [
     settlement.attemptId,
     settlement.endedAt,
     settlement.outcome,
@@ -229,11 +301,11 @@ function settlementRow(settlement: Settlement): JournalRow {
     settlement.usageSource,
     settlement.rawUsage,
     settlement.costNanoUsd,
-    settlement.totalMs,
-    settlement.firstByteMs,
-    settlement.firstTokenMs,
-    settlement.upstreamMs,
-    settlement.overheadMs,
+    micros(settlement.totalMs),
+    micros(settlement.firstByteMs),
+    micros(settlement.firstTokenMs),
+    micros(settlement.upstreamMs),
+    micros(settlement.overheadMs),
     settlement.upstreamId,
     settlement.upstreamStatus,
     settlement.warnings ?? null,
@@ -246,10 +318,14 @@ function settlementRow(settlement: Settlement): JournalRow {
     settlement.ownCostNanoUsd ?? null,
     settlement.servedModel ?? null,
   ];
+  let length = row.length;
+  while (row[length - 1] === null) length--;
+  row.length = length;
+  return row;
 }
 
-function toSettlement(row: JournalRow): Settlement {
-  return membersOf(settlementPlaces, row) as unknown as Settlement;
+function toSettlement(row: RecordRow): Settlement {
+  return membersOf(settlementMembers, row) as unknown as Settlement;
 }
 
 function toCheckpoint(row: CheckpointRow): Checkpoint {
@@ -258,8 +334,8 @@ function toCheckpoint(row: CheckpointRow): Checkpoint {
     at: row[1],
     usage: toUsage(row[2]),
     usageSource: row[3],
-    firstByteMs: row[4],
-    firstTokenMs: row[5],
+    firstByteMs: millis(row[4]),
+    firstTokenMs: millis(row[5]),
     upstreamId: row[6],
     ...(row[7] == null ? {} : { objects: row[7] }),
     priceVersion: row[8],

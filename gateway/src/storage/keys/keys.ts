@@ -12,6 +12,7 @@ import {
   personScope,
   scopeColumns,
 } from "../database/scope-columns.ts";
+import { hourMs } from "../ledger/ledger-rollup.ts";
 
 export type KeyRow = Row<"api_keys">;
 
@@ -195,8 +196,13 @@ export function consoleKeys(connection: Connection) {
     .select((eb) =>
       eb
         .selectFrom("ledger_entries")
+        .whereRef("ledger_entries.workspace_id", "=", "api_keys.workspace_id")
         .whereRef("ledger_entries.key_id", "=", "api_keys.id")
-        .select((e) => e.fn.max<number | null>("ledger_entries.at").as("at"))
+        .where("ledger_entries.at", ">=", lastHour)
+        .where("ledger_entries.at", "<", sql<number>`${lastHour} + ${sql.lit(hourMs)}`)
+        .select("ledger_entries.at")
+        .orderBy("ledger_entries.at", "desc")
+        .limit(1)
         .as("last_used_at"),
     )
     .select((eb) =>
@@ -208,6 +214,9 @@ export function consoleKeys(connection: Connection) {
         .as("last_task_at"),
     );
 }
+
+/** The last hour in which the key was used, by the sums of the ledger: the key's last entry is in it. */
+const lastHour = sql<number>`(select max(hour) from usage_rollups where usage_rollups.key_id = api_keys.id)`;
 
 type ConsoleKeyRow = Row<"api_keys"> & {
   readonly workspace_slug: string;

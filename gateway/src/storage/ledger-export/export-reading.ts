@@ -5,7 +5,7 @@ import { createGzip } from "node:zlib";
 import { exportedRow } from "#core/index.ts";
 import type { Database } from "../database/database.ts";
 import { cursorOf, isBehind, type Place, placeOf } from "../database/pages.ts";
-import { entryOf, ledgerColumns } from "../ledger/ledger-columns.ts";
+import { storedEntry } from "../ledger/ledger-columns.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 
 /** One object: its entries, and their bytes before compression. */
@@ -57,9 +57,7 @@ export async function readPart(
   let isOver = false;
   const lines = async function* () {
     while (entries < limits.entries && bytes < limits.bytes) {
-      const read = (await pageOf(database, hour, place, Math.min(exportPageRows, limits.entries - entries))).map(
-        entryOf,
-      );
+      const read = await pageOf(database, hour, place, Math.min(exportPageRows, limits.entries - entries));
       const last = read.at(-1);
       isOver = last === undefined;
       if (last === undefined) return;
@@ -84,12 +82,12 @@ export async function readPart(
 async function pageOf({ kysely }: Database, hour: number, after: Place | null, limit: number) {
   let query = kysely
     .selectFrom("ledger_entries")
-    .select(ledgerColumns)
+    .select("record")
     .where("at", ">=", hour)
     .where("at", "<", hour + hourMs)
     .orderBy("at")
     .orderBy("attempt_id")
     .limit(limit);
   if (after !== null) query = query.where(isBehind(["at", "attempt_id"], after, "oldest first"));
-  return await query.execute();
+  return (await query.execute()).map(storedEntry);
 }

@@ -3,6 +3,7 @@ import { costOf, type PriceVersion } from "#core/index.ts";
 import type { LedgerCheck, LedgerFault } from "#ports/index.ts";
 import { type Connection, type Database, type Flavour, inSnapshot } from "../database/database.ts";
 import { foldedSketch, sketchOfText } from "../database/latency-sketch.ts";
+import { isBehind, type Place } from "../database/pages.ts";
 import type { Tables } from "../database/schema.ts";
 import { usageColumnOf, usageOf } from "./ledger-columns.ts";
 import { dayGrains, dayMs } from "./ledger-days.ts";
@@ -35,7 +36,7 @@ export async function checkLedger(
 
 async function totalsOf(connection: Connection): Promise<{ entries: number; costNanoUsd: string }> {
   const row = await connection
-    .selectFrom("ledger_entries")
+    .selectFrom("ledger")
     .select((eb) => [
       eb.fn.countAll<number>().as("entries"),
       // As text: a sum over years may be more than a number holds exactly.
@@ -45,8 +46,8 @@ async function totalsOf(connection: Connection): Promise<{ entries: number; cost
   return { entries: Number(row.entries), costNanoUsd: row.cost };
 }
 
-type Terms = ExpressionBuilder<Tables, "ledger_entries">;
-type Term = ExpressionWrapper<Tables, "ledger_entries", SqlBool>;
+type Terms = ExpressionBuilder<Tables, "ledger">;
+type Term = ExpressionWrapper<Tables, "ledger", SqlBool>;
 
 const usageColumns = Object.values(usageColumnOf);
 
@@ -79,7 +80,7 @@ async function rowFaults(connection: Connection): Promise<readonly LedgerFault[]
   const faults: LedgerFault[] = [];
   for (const [rule, broken] of Object.entries(rowRules)) {
     const rows = await connection
-      .selectFrom("ledger_entries")
+      .selectFrom("ledger")
       .select(["attempt_id", "request_id", "outcome", "usage_source", "cost_nano_usd"])
       .where(broken)
       .limit(faultsMax)
@@ -98,12 +99,21 @@ async function costFaults(
   price: (versionId: string) => Promise<PriceVersion | null>,
 ): Promise<readonly LedgerFault[]> {
   const faults: LedgerFault[] = [];
-  let after = "";
+  let after: Place = { at: Number.MIN_SAFE_INTEGER, id: "" };
   while (faults.length < faultsMax) {
     const rows = await database.kysely
-      .selectFrom("ledger_entries")
-      .select(["attempt_id", "price_version", "cost_source", "cost_nano_usd", "own_cost_nano_usd", ...usageColumns])
-      .where("attempt_id", ">", after)
+      .selectFrom("ledger")
+      .select([
+        "at",
+        "attempt_id",
+        "price_version",
+        "cost_source",
+        "cost_nano_usd",
+        "own_cost_nano_usd",
+        ...usageColumns,
+      ])
+      .where(isBehind(["at", "attempt_id"], after, "oldest first"))
+      .orderBy("at")
       .orderBy("attempt_id")
       .limit(pageRows)
       .execute();
@@ -118,7 +128,7 @@ async function costFaults(
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < pageRows) break;
-    after = last.attempt_id;
+    after = { at: last.at, id: last.attempt_id };
     // SQLite answers without waiting, so calls that are being served get their turn only here.
     await new Promise(setImmediate);
   }

@@ -1,94 +1,89 @@
 import { CompiledQuery } from "kysely";
 import type { Connection } from "../database/database.ts";
-import { sketchOf } from "../database/latency-sketch.ts";
 import type { NamedQuery } from "../database/postgres/postgres-driver.ts";
-import { postgresArray } from "../database/postgres/postgres-values.ts";
-import {
-  type LedgerValues,
-  ledgerColumns,
-  ledgerPlaces,
-  literal,
-  numberColumns,
-  timeColumns,
-  usualValues,
-} from "./ledger-columns.ts";
-import { entrySums, hourMs, rollupColumns, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+import { postgresArray, postgresJson } from "../database/postgres/postgres-values.ts";
+import { hasCode } from "../disk/files.ts";
+import { intentPlaces, type LedgerRecord } from "../journal/journal-record.ts";
+import { indexColumns } from "./ledger-index-columns.ts";
+import { rollupColumns, rollupScope, rollupSketches, rollupsOf } from "./ledger-rollup.ts";
 
 /**
- * Entries into PostgreSQL: one statement a batch, however long it is, with an array for each column. In the same statement what
- * was new is summed into rows of `usage_rollups_tail`: rows of their own, so that no two writers wait for each other.
- * Whoever reads `usage_rollups` reads them along (the table inherits), and `foldRollups` adds them up later.
+ * Records into PostgreSQL, in one statement: an array for each column of the table, and of what the records add to the rollups. The sums
+ * become rows of `usage_rollups_tail`: rows of their own, so that no two writers wait for each other. Whoever reads `usage_rollups` reads
+ * them along (the table inherits), and `foldRollups` adds them up later. Fails with `isRepeated` when one of them is in the ledger already.
  */
-export async function insertInto(connection: Connection, given: readonly LedgerValues[]): Promise<number> {
-  const { rows } = await connection.executeQuery<Inserted>(insertOf(inOrder(given)));
-  return rows[0]?.inserted ?? 0;
+export async function insertAll(connection: Connection, given: readonly LedgerRecord[]): Promise<number> {
+  const records = inOrder(given);
+  const parameters = [...recordParameters(records), ...rollupParameters(records), records.length];
+  await connection.executeQuery(named<unknown>("ledger_insert", allStatement, parameters));
+  return records.length;
+}
+
+/** The statement divides by zero when fewer records were inserted than given. */
+export function isRepeated(thrown: unknown): boolean {
+  return hasCode(thrown, /^22012$/);
+}
+
+/** The same in a transaction, where some may be in the ledger already. Resolves to how many were not. */
+export async function insertNew(transaction: Connection, given: readonly LedgerRecord[]): Promise<number> {
+  const records = inOrder(given);
+  const { rows } = await transaction.executeQuery<{ id: string }>(
+    named("ledger_insert_new", newStatement, recordParameters(records)),
+  );
+  const fresh = new Set(rows.map(({ id }) => id));
+  const added = records.filter((record) => fresh.has(idOf(record)));
+  if (added.length === 0) return 0;
+  await transaction.executeQuery(named<unknown>("ledger_insert_tail", tailStatement, rollupParameters(added)));
+  return added.length;
+}
+
+function named<Result>(name: string, statement: string, parameters: readonly unknown[]): NamedQuery<Result> {
+  const query: CompiledQuery = CompiledQuery.raw(statement, [...parameters]);
+  return { ...(query as CompiledQuery<Result>), name };
 }
 
 /** Each attempt once; two writers of the same ones take them in the same order, and do not wait in a circle. */
-function inOrder(given: readonly LedgerValues[]): readonly LedgerValues[] {
-  const id = (entry: LedgerValues | undefined) => String(entry?.[ledgerPlaces.attempt_id]);
-  const sorted = given.toSorted((a, b) => (id(a) < id(b) ? -1 : id(a) > id(b) ? 1 : 0));
-  return sorted.filter((entry, index) => index === 0 || id(entry) !== id(sorted[index - 1]));
+function inOrder(given: readonly LedgerRecord[]): readonly LedgerRecord[] {
+  const byId = new Map(given.map((record) => [idOf(record), record]));
+  return [...byId.keys()].sort().map((id) => byId.get(id) as LedgerRecord);
 }
 
-interface Inserted {
-  readonly inserted: number;
+function idOf({ intent }: LedgerRecord): string {
+  return intent[intentPlaces.attemptId] as string;
 }
 
-function insertOf(entries: readonly LedgerValues[]): NamedQuery<Inserted> {
-  const columns = usualValues.map((usual, place) => {
-    // Where arrays are of unequal length the shorter ones are filled up with nulls, which the statement reads as what is usual.
-    if (usual !== undefined && entries.every((entry) => entry[place] === usual)) return "{}";
-    return postgresArray(entries, (entry) => entry[place]);
-  });
-  const times = entries.map(timesOf);
-  const sketches = rollupSketches.map((_, place) => postgresArray(times, (time) => time[place]));
-  const query: CompiledQuery = CompiledQuery.raw(statement, [...columns, ...sketches]);
-  return { ...(query as CompiledQuery<Inserted>), name: "ledger_insert" };
+function recordParameters(records: readonly LedgerRecord[]): readonly string[] {
+  return [
+    ...indexColumns.map(({ read }) => postgresArray(records, read)),
+    `[${records.map(({ json }) => postgresJson(json)).join(",")}]`,
+  ];
 }
-
-/** In the order of `rollupSketches`: what the entry alone would count in each. As `addTimes` does it. */
-function timesOf(entry: LedgerValues): readonly (string | null)[] {
-  if (entry[ledgerPlaces.outcome] !== "succeeded" || entry[ledgerPlaces.calls] === 0) return noTimes;
-  const before = Number(entry[ledgerPlaces.started_after_ms]);
-  const totalMs = Number(entry[ledgerPlaces.total_ms]);
-  const firstTokenMs = entry[ledgerPlaces.first_token_ms];
-  if (typeof firstTokenMs !== "number") return [sketchOf(before + totalMs), null, sketchOf(totalMs), null];
-  return [sketchOf(before + totalMs), sketchOf(before + firstTokenMs), sketchOf(totalMs), sketchOf(firstTokenMs)];
-}
-
-const noTimes = rollupSketches.map(() => null);
 
 /** Rows of the tail are nobody's rival: each has one person. */
-const scope = ["at - at % :hour", ...rollupScope.slice(1), "person_id"].map((term) =>
-  term.replace(":hour", String(hourMs)),
-);
-
-function typeOf(column: string): string {
-  return timeColumns.has(column) ? "float8" : numberColumns.has(column) ? "bigint" : "text";
+function rollupParameters(records: readonly LedgerRecord[]): readonly string[] {
+  const rollups = rollupsOf(records, { apart: "person" });
+  return rollupColumns.map((_, place) => postgresArray(rollups, (rollup) => rollup[place]));
 }
 
-const givenColumns = [...ledgerColumns, ...rollupSketches];
-const givenValues = [
-  ...ledgerColumns.map((column, place) => {
-    const usual = usualValues[place];
-    return usual === undefined || usual === null ? column : `coalesce(${column}, ${literal(usual)}) as ${column}`;
-  }),
-  ...rollupSketches,
-];
+const recordColumns = [...indexColumns.map(({ column }) => column), "record"].join(", ");
+const recordTypes = indexColumns.map(({ type }, n) => `$${n + 1}::${type}[]`).join(", ");
+const recordsGiven = `select ${recordColumns}
+  from rows from (unnest(${recordTypes}), jsonb_array_elements($${indexColumns.length + 1}::jsonb)) as given (${recordColumns})`;
+const recordInsert = `insert into ledger_entries (${recordColumns}) ${recordsGiven} on conflict do nothing`;
 
-const statement = `
-  with given as materialized (
-    select ${givenValues.join(", ")}
-    from unnest(${givenColumns.map((name, n) => `$${n + 1}::${typeOf(name)}[]`).join(", ")}) as given (${givenColumns.join(", ")})
-  ), fresh as (
-    insert into ledger_entries (${ledgerColumns.join(", ")}) select ${ledgerColumns.join(", ")} from given
-    on conflict do nothing returning attempt_id
-  ), tail as (
-    insert into usage_rollups_tail (${rollupColumns.join(", ")})
-    select ${scope.join(", ")}, ${rollupSums.map((name) => `sum(${entrySums[name]})`).join(", ")},
-      ${rollupSketches.map((name) => `coalesce(string_agg(${name}, ''), '')`).join(", ")}
-    from given where attempt_id in (select attempt_id from fresh)
-    group by ${scope.map((_, n) => n + 1).join(", ")}
-  )
-  select count(*) as inserted from fresh`;
+const textColumns: ReadonlySet<string> = new Set([...rollupScope.slice(1), "person_id", ...rollupSketches]);
+
+/** `before`: how many parameters stand before those of the rollups. */
+function tailInsert(before: number): string {
+  const types = rollupColumns.map(
+    (column, n) => `$${before + n + 1}::${textColumns.has(column) ? "text" : "bigint"}[]`,
+  );
+  return `insert into usage_rollups_tail (${rollupColumns.join(", ")}) select * from unnest(${types.join(", ")})`;
+}
+
+const recordParameterCount = indexColumns.length + 1;
+const newStatement = `${recordInsert} returning attempt_id as id`;
+const tailStatement = tailInsert(0);
+const allStatement = `
+  with fresh as (${recordInsert} returning 1), tail as (${tailInsert(recordParameterCount)})
+  select 1 / (case when count(*) = $${recordParameterCount + rollupColumns.length + 1}::bigint then 1 else 0 end) from fresh`;

@@ -55,20 +55,19 @@ async function entriesOf({ kysely }: Database, part: string): Promise<number> {
   return counted.rows[0]?.rows ?? 0;
 }
 
-function deleteOldest({ kysely, flavour }: Database, beforeMs: number, rows: number) {
+function deleteOldest({ kysely }: Database, beforeMs: number, rows: number) {
   const oldest = kysely
     .selectFrom("ledger_entries")
     .where("at", "<", beforeMs)
     .orderBy("at")
     .orderBy("attempt_id")
     .limit(rows);
-  const entries = kysely.deleteFrom("ledger_entries");
-  if (flavour.name === "sqlite") return entries.where("attempt_id", "in", oldest.select("attempt_id"));
-  // The key has both; and what is said of the moment keeps the delete out of the months that stay.
-  return entries
+  // What is said of the moment keeps the delete out of the months that stay.
+  return kysely
+    .deleteFrom("ledger_entries")
     .where("at", "<", beforeMs)
     .where((eb) =>
-      eb(eb.refTuple("attempt_id", "at"), "in", oldest.select(["attempt_id", "at"]).$asTuple("attempt_id", "at")),
+      eb(eb.refTuple("at", "attempt_id"), "in", oldest.select(["at", "attempt_id"]).$asTuple("at", "attempt_id")),
     );
 }
 

@@ -1,10 +1,10 @@
-import { type ExpressionBuilder, sql } from "kysely";
+import { type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import type { LedgerFilter, LedgerPage, RecentRow, UsageSum } from "#ports/index.ts";
 import { equalsGiven } from "../database/conditions.ts";
 import { type Connection, type Database, inSnapshot } from "../database/database.ts";
 import { cursorOf, cutPage, isBehind, pageSize, placeOf } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
-import { entryOf, inputColumns, ledgerColumns, outputColumns } from "./ledger-columns.ts";
+import { inputColumns, outputColumns, storedEntry } from "./ledger-columns.ts";
 import type { Rollups } from "./ledger-day-reading.ts";
 import { countedEntries, hourMs } from "./ledger-rollup.ts";
 
@@ -18,8 +18,8 @@ export async function ledgerPage(
   const size = pageSize(limit);
   const after = cursor === null ? null : placeOf(cursor);
   let query = database.kysely
-    .selectFrom("ledger_entries")
-    .select(ledgerColumns)
+    .selectFrom("ledger")
+    .select(["at", "attempt_id", "record"])
     .where((eb) => matches(eb, filter))
     .orderBy("at", "desc")
     .orderBy("attempt_id", "desc")
@@ -30,13 +30,13 @@ export async function ledgerPage(
   }
   const rows = await query.execute();
   const { page, next } = cutPage(rows, size, (last) => cursorOf({ at: last.at, id: last.attempt_id }));
-  return { entries: page.map(entryOf), next };
+  return { entries: page.map(storedEntry), next };
 }
 
-function matches(eb: ExpressionBuilder<Tables, "ledger_entries">, filter: LedgerFilter) {
+function matches(eb: ExpressionBuilder<Tables, "ledger">, filter: LedgerFilter) {
   return eb.and([
     ...scopeOf(filter),
-    ...equalsGiven<Row<"ledger_entries">>({
+    ...equalsGiven<Row<"ledger">>({
       person_id: filter.personId,
       outcome: filter.outcome,
       request_id: filter.requestId,
@@ -52,27 +52,43 @@ function scopeOf({ workspaceId, groupId, keyId, model, provider }: LedgerFilter)
   return equalsGiven<Row<"usage_rollups">>(given);
 }
 
+/** Calls that took longer have an index of their own; migration 001 has the same number. */
+const longCallMs = 60_000;
+
+/**
+ * Entries that ended since a moment, in two parts: nearly all ended soon after they began and are found by that, the few long ones by
+ * their index.
+ */
+export function endedSince(connection: Connection, since: number) {
+  const entries = () => connection.selectFrom("ledger").where("ended_at", ">=", since);
+  const longAfter = sql.lit(longCallMs);
+  return [
+    entries()
+      .where("at", ">=", since - longCallMs)
+      .where(sql<SqlBool>`ended_at <= at + ${longAfter}`),
+    entries().where(sql<SqlBool>`ended_at > at + ${longAfter}`),
+  ] as const;
+}
+
 /** By key and second, as few rows as the last minute's rates need. */
 export async function recentEntries(
-  database: Database,
+  { kysely: connection }: Database,
   sinceMs: number,
   untilMs: number,
 ): Promise<readonly RecentRow[]> {
   const second = sql<number>`at - at % 1000`;
-  const rows = await database.kysely
-    .selectFrom("ledger_entries")
-    .select(["workspace_id", "group_id", "key_id", "person_id", second.as("second")])
-    .select((eb) => [
-      sql<number>`sum(case when retry_index = 0 then calls else 0 end)`.as("requests"),
-      ...tokenColumns.map((column) => eb.fn.sum<number>(column).as(column)),
-    ])
-    .where("ended_at", ">=", sinceMs)
-    .where("ended_at", "<=", untilMs)
-    .where("outcome", "!=", "rejected")
-    .groupBy(["workspace_id", "group_id", "key_id", "person_id", second])
-    .orderBy(second)
-    .orderBy("key_id")
-    .execute();
+  const [usual, long] = endedSince(connection, sinceMs);
+  const summedUp = (entries: typeof usual) =>
+    entries
+      .select(["workspace_id", "group_id", "key_id", "person_id", second.as("second")])
+      .select((eb) => [
+        sql<number>`sum(case when retry_index = 0 then calls else 0 end)`.as("requests"),
+        ...tokenColumns.map((column) => eb.fn.sum<number>(column).as(column)),
+      ])
+      .where("ended_at", "<=", untilMs)
+      .where("outcome", "!=", "rejected")
+      .groupBy(["workspace_id", "group_id", "key_id", "person_id", second]);
+  const rows = await summedUp(usual).unionAll(summedUp(long)).orderBy("second").orderBy("key_id").execute();
   return rows.map((row) => ({
     workspaceId: row.workspace_id,
     groupId: row.group_id,

@@ -1,9 +1,9 @@
 import { type SelectQueryBuilder, sql } from "kysely";
-import type { LedgerEntry } from "#core/index.ts";
 import type { Connection } from "../database/database.ts";
 import { foldedSketch, sketchOf } from "../database/latency-sketch.ts";
 import type { LatencyColumn, Row, Tables } from "../database/schema.ts";
-import { type LedgerValues, ledgerPlaces, type UsageColumn, usageColumns } from "./ledger-columns.ts";
+import { intentPlaces, type LedgerRecord, settlementPlaces } from "../journal/journal-record.ts";
+import { type UsageColumn, usageColumns } from "./ledger-columns.ts";
 
 export const hourMs = 3_600_000;
 
@@ -26,7 +26,7 @@ export const rollupSums = [
 ] as const satisfies readonly (keyof Row<"usage_rollups">)[];
 
 /** What an entry adds to each sum of its rollup, as SQL on one. As `add` does it. */
-export const entrySums = {
+const entrySums = {
   ...(Object.fromEntries(usageColumns.map((column) => [column, column])) as Record<UsageColumn, string>),
   attempts: "calls",
   requests: "case when retry_index = 0 then calls else 0 end",
@@ -51,84 +51,108 @@ export const rollupColumns = [...rollupScope, "person_id", ...rollupSums, ...rol
 /** A rollup as its table has it: a value for each of `rollupColumns`, in their order. */
 export type RollupValues = readonly (string | number | null)[];
 
-/** What these entries add to the rollups: one row for each hour × workspace × group × key × model × provider. */
-export function rollupsOf(entries: Iterable<LedgerValues>): readonly RollupValues[] {
-  const rollups = new Map<string, Rollup>();
-  for (const entry of entries) {
-    const at = entry[place.at] as number;
+/**
+ * What these records add to the rollups: one row for each hour × workspace × group × key × model × provider. `apart`: and for each person;
+ * else a row of several people is `severalPeople`.
+ */
+export function rollupsOf(
+  records: readonly LedgerRecord[],
+  { apart }: { readonly apart?: "person" } = {},
+): readonly RollupValues[] {
+  const byKey = new Map<unknown, Rollup[]>();
+  const all: Rollup[] = [];
+  for (const record of records) {
+    const { intent } = record;
+    const at = intent[intentPlaces.at] as number;
     const hour = at - (at % hourMs);
-    const names = `${entry[place.key_id]} ${entry[place.group_id]} ${entry[place.workspace_id]}`;
-    // The model stands last: of a refused call it is whatever the caller sent, and may hold the separator.
-    const scope = `${hour} ${names} ${entry[place.provider]} ${entry[place.model]}`;
-    let rollup = rollups.get(scope);
+    const person = (intent[intentPlaces.personId] ?? null) as string | null;
+    const keyId = intent[intentPlaces.keyId];
+    const ofKey = byKey.get(keyId) ?? [];
+    if (ofKey.length === 0) byKey.set(keyId, ofKey);
+    let rollup = rollupFor(ofKey, hour, intent, apart === undefined ? undefined : person);
     if (rollup === undefined) {
-      rollup = emptyRollup(entry, hour);
-      rollups.set(scope, rollup);
+      rollup = { hour, intent, person, sums: new Array(rollupSums.length).fill(0), ...noSketches };
+      ofKey.push(rollup);
+      all.push(rollup);
     }
-    add(rollup, entry);
+    if (rollup.person !== person) rollup.person = severalPeople;
+    add(rollup, record);
   }
-  return Array.from(rollups.values(), rollupValues);
+  return all.map(rollupValues);
 }
 
 interface Rollup extends Record<LatencyColumn, string> {
-  readonly scope: RollupValues;
+  readonly hour: number;
+  /** Of one of its records: the names that all of them share. */
+  readonly intent: LedgerRecord["intent"];
   person: string | null;
   /** In the order of `rollupSums`. */
   readonly sums: number[];
 }
 
-function emptyRollup(entry: LedgerValues, hour: number): Rollup {
-  const [, ...names] = rollupScope;
-  return {
-    scope: [hour, ...names.map((name) => entry[place[name]] ?? "")],
-    person: entry[place.person_id] as string | null,
-    sums: rollupSums.map(() => 0),
-    ...noSketches,
-  };
+const scopePlaces = [
+  intentPlaces.workspaceId,
+  intentPlaces.groupId,
+  intentPlaces.keyId,
+  intentPlaces.model,
+  intentPlaces.provider,
+] as const;
+
+/** `person` undefined: of whomever. */
+function rollupFor(
+  rollups: readonly Rollup[],
+  hour: number,
+  intent: LedgerRecord["intent"],
+  person: string | null | undefined,
+): Rollup | undefined {
+  for (const rollup of rollups) {
+    const isSame =
+      rollup.hour === hour &&
+      rollup.intent[intentPlaces.model] === intent[intentPlaces.model] &&
+      rollup.intent[intentPlaces.provider] === intent[intentPlaces.provider] &&
+      rollup.intent[intentPlaces.groupId] === intent[intentPlaces.groupId] &&
+      rollup.intent[intentPlaces.workspaceId] === intent[intentPlaces.workspaceId] &&
+      (person === undefined || rollup.person === person);
+    if (isSame) return rollup;
+  }
+  return undefined;
 }
 
-const place = ledgerPlaces;
 const sumOf = Object.fromEntries(rollupSums.map((sum, index) => [sum, index])) as Record<
   (typeof rollupSums)[number],
   number
 >;
 
-function add(rollup: Rollup, entry: LedgerValues): void {
+function add(rollup: Rollup, { intent, settlement, calls }: LedgerRecord): void {
   const { sums } = rollup;
-  const calls = entry[place.calls] as number;
-  const outcome = entry[place.outcome];
-  if (rollup.person !== entry[place.person_id]) rollup.person = severalPeople;
+  const outcome = settlement[settlementPlaces.outcome];
   move(sums, sumOf.attempts, calls);
-  if (entry[place.retry_index] === 0) move(sums, sumOf.requests, calls);
+  if (intent[intentPlaces.retryIndex] === 0) move(sums, sumOf.requests, calls);
   if (outcome === "cancelled") move(sums, sumOf.cancelled, calls);
   // What was used beside an attempt is no call: it is paid, and neither a success of its own nor of any length.
   if (outcome === "succeeded" && calls > 0) {
     move(sums, sumOf.succeeded, calls);
-    addTimes(rollup, {
-      startedAfterMs: entry[place.started_after_ms] as number,
-      totalMs: entry[place.total_ms] as number,
-      firstTokenMs: entry[place.first_token_ms] as number | null,
-    });
+    addTimes(rollup, intent, settlement);
   }
   // Classes of usage stand in one order, here and there.
-  for (let n = 0; n < usageColumns.length; n++) {
-    move(sums, sumOf.input_uncached + n, entry[place.input_uncached + n] as number);
-  }
-  const cost = entry[place.cost_nano_usd] as number;
+  const usage = settlement[settlementPlaces.usage] as readonly number[];
+  for (let n = 0; n < usage.length; n++) move(sums, sumOf.input_uncached + n, usage[n] as number);
+  const cost = settlement[settlementPlaces.costNanoUsd] as number;
   move(sums, sumOf.cost_nano_usd, cost);
-  const vendorCost = entry[place.vendor_cost_nano_usd] as number | null;
+  const vendorCost = (settlement[settlementPlaces.vendorCostNanoUsd] ?? null) as number | null;
   if (vendorCost === null) return;
   move(sums, sumOf.vendor_cost_nano_usd, vendorCost);
-  const own = entry[place.cost_source] === "vendor" ? entry[place.own_cost_nano_usd] : cost;
-  move(sums, sumOf.compared_cost_nano_usd, (own as number | null) ?? 0);
+  const own = settlement[settlementPlaces.costSource] === "vendor" ? settlement[settlementPlaces.ownCostNanoUsd] : cost;
+  move(sums, sumOf.compared_cost_nano_usd, (own as number | null | undefined) ?? 0);
 }
 
 function move(sums: number[], index: number, by: number): void {
   if (by !== 0) sums[index] = (sums[index] as number) + by;
 }
 
-function rollupValues({ scope, person, sums, ...sketches }: Rollup): RollupValues {
-  return [...scope, person, ...sums, ...rollupSketches.map((sketch) => tidySketch(sketches[sketch]))];
+function rollupValues({ hour, intent, person, sums, ...sketches }: Rollup): RollupValues {
+  const names = scopePlaces.map((place) => intent[place] as string);
+  return [hour, ...names, person, ...sums, ...rollupSketches.map((sketch) => tidySketch(sketches[sketch]))];
 }
 
 /** Shorter where that is worth the work: the same span may be counted in many pieces of a sketch. */
@@ -142,15 +166,20 @@ const noSketches: Readonly<Record<LatencyColumn, string>> = Object.fromEntries(
   rollupSketches.map((column) => [column, ""]),
 ) as Record<LatencyColumn, string>;
 
+/** Records have whole microseconds. */
 function addTimes(
   rollup: Record<LatencyColumn, string>,
-  { startedAfterMs, totalMs, firstTokenMs }: Pick<LedgerEntry, "startedAfterMs" | "totalMs" | "firstTokenMs">,
+  intent: LedgerRecord["intent"],
+  settlement: LedgerRecord["settlement"],
 ): void {
-  rollup.attempt_ms_sketch += sketchOf(totalMs);
-  rollup.call_ms_sketch += sketchOf(startedAfterMs + totalMs);
-  if (firstTokenMs === null) return;
-  rollup.attempt_first_token_ms_sketch += sketchOf(firstTokenMs);
-  rollup.call_first_token_ms_sketch += sketchOf(startedAfterMs + firstTokenMs);
+  const startedAfter = intent[intentPlaces.startedAfterMs] as number;
+  const total = settlement[settlementPlaces.totalMs] as number;
+  const firstToken = settlement[settlementPlaces.firstTokenMs] as number | null;
+  rollup.attempt_ms_sketch += sketchOf(total / 1_000);
+  rollup.call_ms_sketch += sketchOf((startedAfter + total) / 1_000);
+  if (firstToken === null) return;
+  rollup.attempt_first_token_ms_sketch += sketchOf(firstToken / 1_000);
+  rollup.call_first_token_ms_sketch += sketchOf((startedAfter + firstToken) / 1_000);
 }
 
 /** The person of several rows together, as SQL: theirs when they agree. */
@@ -160,7 +189,7 @@ export const commonPerson = `case when min(coalesce(person_id, '')) = max(coales
 export const personBeside = `case when kept.person_id is not distinct from excluded.person_id then kept.person_id else '${severalPeople}' end`;
 
 /** `hour` is the moment the entry began. */
-type Counted = SelectQueryBuilder<Tables, "ledger_entries", Row<"usage_rollups">>;
+type Counted = SelectQueryBuilder<Tables, "ledger", Row<"usage_rollups">>;
 
 /**
  * Each entry as a rollup of it alone: what `rollupsOf` makes of entries, for sums that the database itself makes. In the place of a
@@ -169,7 +198,7 @@ type Counted = SelectQueryBuilder<Tables, "ledger_entries", Row<"usage_rollups">
  */
 export function countedEntries(connection: Connection, { times = true }: { readonly times?: boolean } = {}): Counted {
   const counted = connection
-    .selectFrom("ledger_entries")
+    .selectFrom("ledger")
     .select((eb) => [
       "at as hour",
       ...rollupScope.slice(1).map((column) => eb.ref(column as Exclude<typeof column, "hour">).as(column)),

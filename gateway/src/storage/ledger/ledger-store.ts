@@ -27,11 +27,15 @@ export function createLedgerStore(database: Database): LedgerStore {
   };
 }
 
-/** How many of these attempts have no entry in the ledger. */
-export async function countNotInLedger(database: Database, attemptIds: readonly string[]): Promise<number> {
+/** How many of these attempts, none of which began before `since`, have no entry in the ledger. */
+export async function countNotInLedger(
+  database: Database,
+  attemptIds: readonly string[],
+  since: number,
+): Promise<number> {
   let missing = attemptIds.length;
   for (const ids of chunksOf(attemptIds)) {
-    const entries = database.kysely.selectFrom("ledger_entries").select("attempt_id");
+    const entries = database.kysely.selectFrom("ledger_entries").select("attempt_id").where("at", ">=", since);
     missing -= (await entries.where("attempt_id", "in", ids).execute()).length;
   }
   return missing;

@@ -8,7 +8,8 @@ const backgroundFirstPollMs = 2_000;
 
 /** Makes tasks of attempts that ended as `pending`. The same attempt again changes nothing. */
 export async function insertPending(connection: Connection, entries: readonly LedgerEntry[]): Promise<void> {
-  for (const entry of entries) {
+  // Their objects are written beside them; the task's own entry has none.
+  for (const { objects: _, ...entry } of entries) {
     const row = rowOf(entry);
     const made = await connection
       .insertInto("tasks")

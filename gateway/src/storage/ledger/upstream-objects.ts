@@ -1,37 +1,36 @@
 import { type CompiledQuery, sql } from "kysely";
-import type { KeptObject, LedgerEntry } from "#core/index.ts";
 import type { UpstreamObjectStore } from "#ports/index.ts";
 import { columnsOf, membersOf } from "../database/columns.ts";
 import { type Connection, type Database, deleteInBatches } from "../database/database.ts";
 import type { Row } from "../database/schema.ts";
 import { runEach } from "../database/sqlite-dialect.ts";
-import { type LedgerValues, ledgerPlaces, valuesOf } from "./ledger-columns.ts";
+import { entryOfRecord, type LedgerRecord, objectsPlace } from "../journal/journal-record.ts";
 
 export type ObjectRow = Row<"upstream_objects">;
 
-/** The objects of entries, as rows. */
-export function objectRowsOf(entries: readonly LedgerEntry[]): readonly ObjectRow[] {
-  return entries.flatMap((entry) => (entry.objects === undefined ? [] : objectRows(valuesOf(entry), entry.objects)));
+export function hasObjects({ settlement }: LedgerRecord): boolean {
+  return settlement[objectsPlace] != null;
 }
 
-/** The same of an entry as the ledger's table has it. Whose an object is and where, the entry says. */
-export function objectRows(entry: LedgerValues, objects: readonly KeptObject[]): readonly ObjectRow[] {
-  const text = (column: keyof typeof ledgerPlaces): string => String(entry[ledgerPlaces[column]] ?? "");
-  const person = entry[ledgerPlaces.person_id];
-  return objects.map(({ id, kind, inputTokens, expiresAt }) => ({
-    workspace_id: text("workspace_id"),
-    id,
-    kind,
-    provider: text("provider"),
-    key_id: text("key_id"),
-    person_id: typeof person === "string" ? person : null,
-    deployment: text("deployment"),
-    model: text("model"),
-    upstream_model: text("upstream_model"),
-    input_tokens: inputTokens,
-    created_at: Number(entry[ledgerPlaces.ended_at]),
-    expires_at: expiresAt,
-  }));
+/** The objects of records, as rows. Whose an object is and where, the record says. */
+export function objectRowsOf(records: readonly LedgerRecord[]): readonly ObjectRow[] {
+  return records.flatMap((record) => {
+    const { endedAt, objects = [], ...entry } = entryOfRecord(record);
+    return objects.map(({ id, kind, inputTokens, expiresAt }) => ({
+      workspace_id: entry.workspaceId,
+      id,
+      kind,
+      provider: entry.provider,
+      key_id: entry.keyId,
+      person_id: entry.personId ?? null,
+      deployment: entry.deployment,
+      model: entry.model,
+      upstream_model: entry.upstreamModel,
+      input_tokens: inputTokens,
+      created_at: endedAt,
+      expires_at: expiresAt,
+    }));
+  });
 }
 
 /**

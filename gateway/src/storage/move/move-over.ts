@@ -5,6 +5,7 @@ import { type Connection, closeDatabase, type Database } from "../database/datab
 import { type DatabasePlace, openPlace, shownPlace } from "../database/database-place.ts";
 import { SchemaTooNew, schemaState } from "../database/migrate.ts";
 import { openReadOnly } from "../database/open-database.ts";
+import { postgresJson, postgresValue } from "../database/postgres/postgres-values.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
 import { lockDirectory } from "../disk/journal-owner.ts";
 import { monthMaker } from "../ledger/ledger-months.ts";
@@ -123,7 +124,7 @@ async function sumsOf(database: Database, tables: readonly MovedTable[]): Promis
     sums.set(`rows of ${name}`, String(rows[0]?.count ?? 0));
   }
   for (const [table, moment] of [
-    ["ledger_entries", "at"],
+    ["ledger", "at"],
     ["usage_rollups", "hour"],
   ] as const) {
     for (const { month, count, money } of await byMonth(database, database.kysely, table, moment)) {
@@ -224,7 +225,7 @@ async function copyTable(source: Database, target: Database, table: MovedTable):
     await makeMonths?.(rows.map(({ at }) => Number(at)));
     let bytes = 0;
     const values = table.columns.map(({ name, type }) => {
-      const column = rows.map((row) => plainValue(row[name]));
+      const column = rows.map((row) => plainValue(row[name], type));
       for (const value of column) bytes += typeof value === "string" ? value.length : 8;
       return sql`${column}::${sql.raw(type)}[]`;
     });
@@ -271,7 +272,6 @@ async function rowsAfter(
   return rows;
 }
 
-/** PostgreSQL's text has no place for a zero character. */
-function plainValue(value: unknown): unknown {
-  return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
+function plainValue(value: unknown, type: string): unknown {
+  return typeof value === "string" && type === "jsonb" ? postgresJson(value) : postgresValue(value);
 }

@@ -5,16 +5,14 @@ import { beginsWith, equalsGiven, equalsWithoutIndex } from "../database/conditi
 import type { Connection } from "../database/database.ts";
 import { isBehind, type Place } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
-import { rowOfValues, valuesOf } from "../ledger/ledger-columns.ts";
-
-type EntryRow = Row<"ledger_entries">;
+import { type LedgerRow, rowOf } from "../ledger/ledger-columns.ts";
 
 /** Background responses of one request that are still made. */
 export async function pendingOf(
   connection: Connection,
   workspaceId: string | null,
   requestId: string,
-): Promise<readonly EntryRow[]> {
+): Promise<readonly LedgerRow[]> {
   let query = pending(connection).where("tasks.request_id", "=", requestId);
   if (workspaceId !== null) query = query.where("tasks.workspace_id", "=", workspaceId);
   return (await query.execute()).map(({ request }) => entryRow(request));
@@ -26,7 +24,7 @@ export async function pendingPage(
   filter: RequestFilter,
   after: Place,
   limit: number,
-): Promise<{ readonly rows: readonly EntryRow[]; readonly next: Place | null }> {
+): Promise<{ readonly rows: readonly LedgerRow[]; readonly next: Place | null }> {
   if (!mayBePending(filter)) return { rows: [], next: null };
   const read = await pending(connection)
     .where(isBehind(["tasks.created_at", "tasks.attempt_id"], after))
@@ -56,9 +54,9 @@ function pending(connection: Connection) {
 }
 
 /** What it uses is not known yet. */
-function entryRow(request: string): EntryRow {
+function entryRow(request: string): LedgerRow {
   const entry: LedgerEntry = { ...JSON.parse(request), usage: noUsage, usageSource: "none" };
-  return rowOfValues(valuesOf(entry));
+  return rowOf(entry);
 }
 
 /** It has neither failed nor taken any time that would be known. */

@@ -1,12 +1,14 @@
 import type { AttemptDetail, RequestRow } from "@sluice/contract/console";
-import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { bounds, chargedPrices, nanoToUsd, type PriceTable, pricedClasses, usageClasses } from "#core/index.ts";
 import type { Paged, RequestFilter } from "#ports/index.ts";
 import { beginsWith, equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
+import type { Connection } from "../database/database.ts";
 import { cursorOf, isBehind, type Place, placeOf } from "../database/pages.ts";
-import type { Row, Tables } from "../database/schema.ts";
+import type { Tables } from "../database/schema.ts";
 import {
   inputColumns,
+  type LedgerRow,
   ledgerColumns,
   outputColumns,
   shownColumns,
@@ -14,12 +16,13 @@ import {
   usageColumnOf,
   usageOf,
 } from "../ledger/ledger-columns.ts";
+import { hourMs } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-context.ts";
 import { type Names, namesOf } from "./report-names.ts";
 import { pendingOf, pendingPage } from "./report-pending.ts";
 import { idsBeginningWith, slicedPage } from "./report-search.ts";
 
-type Terms = ExpressionBuilder<Tables, "ledger_entries">;
+type Terms = ExpressionBuilder<Tables, "ledger">;
 type Condition = Expression<SqlBool>;
 
 const rowColumns = [
@@ -34,11 +37,11 @@ const rowColumns = [
   ...outputColumns,
 ] as const;
 
-type RequestColumns = Pick<Row<"ledger_entries">, (typeof rowColumns)[number]>;
+type RequestColumns = Pick<LedgerRow, (typeof rowColumns)[number]>;
 
 /**
- * Attempts, newest first. The index of the key, else of the workspace, else of all gives the order; the two latter hold
- * every column that is searched by. What is rare may make a page short, see `slicedPage`.
+ * Attempts, newest first. Those of a key are looked for in the hours in which the sums of the ledger have the key; the others in the
+ * order of the workspace's index, or of the table. What is rare may make a page short, see `slicedPage`.
  */
 export async function requestPage(
   context: ReportContext,
@@ -72,12 +75,12 @@ async function entriesPage(
   start: Place,
   limit: number,
 ): Promise<ReadPage> {
-  const { workspaceId, search = "" } = filter;
+  const { keyId, workspaceId, search = "" } = filter;
   const ids = search === "" ? null : await idsBeginningWith(connection, workspaceId, search);
   const lowest = filter.from ?? 0;
   const ordered = (after: Place) =>
     connection
-      .selectFrom("ledger_entries")
+      .selectFrom("ledger")
       .where((eb) => eb.and(indexed(eb, filter, ids)))
       .where(isBehind(["at", "attempt_id"], after))
       .orderBy("at", "desc")
@@ -86,6 +89,7 @@ async function entriesPage(
     {
       placeBehind: async (after, entries) => {
         if (ids !== null) return null;
+        if (keyId !== undefined) return await lastHourOf(connection, keyId, after, lowest);
         // Of the index alone: no entry is looked at to find where so many end.
         const end = await ordered(after)
           .select(["at", "attempt_id as id"])
@@ -95,21 +99,40 @@ async function entriesPage(
           .executeTakeFirst();
         return end ?? null;
       },
-      matching: (after, end, size) =>
-        ordered(after)
+      matching: async (after, end, size) => {
+        // Before the key's first hour there is nothing of it.
+        if (keyId !== undefined && ids === null && end === null) return [];
+        let query = ordered(after)
           .select(rowColumns)
           .where((eb) =>
             end === null ? eb("at", ">=", lowest) : eb(eb.refTuple("at", "attempt_id"), ">=", eb.tuple(end.at, end.id)),
           )
           .where((eb) => eb.and([...unindexed(eb, filter, ids), ...conditions(eb, filter, ids)]))
-          .limit(size)
-          .execute(),
+          .limit(size);
+        if (keyId !== undefined && end !== null) {
+          query = query.where("at", ">=", lowest).where("at", "<", end.at + hourMs);
+        }
+        return await query.execute();
+      },
       placeOf: placeOfRow,
     },
     start,
     limit,
     deadline,
   );
+}
+
+/** The newest hour up to a place in which the key was used. */
+async function lastHourOf(connection: Connection, keyId: string, after: Place, lowest: number): Promise<Place | null> {
+  const { hour } = await connection
+    .selectFrom("usage_rollups")
+    .select((eb) => eb.fn.max<number | null>("hour").as("hour"))
+    .where("key_id", "=", keyId)
+    // Behind the first moment of an hour there is nothing left of that hour.
+    .where("hour", "<", after.id === "" ? after.at : after.at + 1)
+    .where("hour", ">", lowest - hourMs)
+    .executeTakeFirstOrThrow();
+  return hour === null ? null : { at: hour, id: "" };
 }
 
 /** Background responses that are still made stand among the entries. */
@@ -151,26 +174,32 @@ function requestRowOf(row: RequestColumns, names: Names): RequestRow {
 const lastPlace: Place = { at: Number.MAX_SAFE_INTEGER, id: "" };
 
 /** What chooses the index that is read. */
-function indexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readonly string[] | null): Condition[] {
-  if (ids !== null) return [eb("attempt_id", "in", ids)];
-  if (keyId !== undefined) return [eb("key_id", "=", keyId)];
+function indexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readonly Place[] | null): Condition[] {
+  if (ids !== null) return [isOneOf(ids)];
+  if (keyId !== undefined)
+    return [eb("key_id", "=", keyId), ...(workspaceId === null ? [] : [eb("workspace_id", "=", workspaceId)])];
   return workspaceId === null ? [] : [eb("workspace_id", "=", workspaceId)];
 }
 
+function isOneOf(places: readonly Place[]): Condition {
+  if (places.length === 0) return sql<SqlBool>`1 = 0`;
+  const values = places.map(({ at, id }) => sql`(cast(${at} as bigint), ${id})`);
+  return sql<SqlBool>`(at, attempt_id) in (values ${sql.join(values)})`;
+}
+
 /** What must hold of every entry, though another index is read. */
-function unindexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readonly string[] | null): Condition[] {
+function unindexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readonly Place[] | null): Condition[] {
   const terms: Condition[] = [];
-  const other = ids !== null || keyId !== undefined;
-  if (other && workspaceId !== null) terms.push(equalsWithoutIndex(eb.ref("workspace_id"), workspaceId));
+  if (ids !== null && workspaceId !== null) terms.push(equalsWithoutIndex(eb.ref("workspace_id"), workspaceId));
   if (ids !== null && keyId !== undefined) terms.push(equalsWithoutIndex(eb.ref("key_id"), keyId));
   return terms;
 }
 
 /** What the entries are searched by. */
-function conditions(eb: Terms, filter: RequestFilter, ids: readonly string[] | null): Condition[] {
+function conditions(eb: Terms, filter: RequestFilter, ids: readonly Place[] | null): Condition[] {
   const { search = "", outcome, seenPerson, minMs } = filter;
   const terms: Condition[] = [
-    ...equalsGiven<Row<"ledger_entries">>({
+    ...equalsGiven<LedgerRow>({
       model: filter.model,
       provider: filter.provider,
       group_id: filter.groupId,
@@ -198,7 +227,7 @@ export async function attemptsOf(
   requestId: string,
 ): Promise<readonly AttemptDetail[]> {
   let query = context.connection
-    .selectFrom("ledger_entries")
+    .selectFrom("ledger")
     .select(ledgerColumns)
     .where("request_id", "=", requestId)
     .orderBy("at")
@@ -217,7 +246,7 @@ export async function attemptsOf(
 
 type Detail = Omit<AttemptDetail, keyof ReturnType<typeof requestRowOf> | "cost_lines">;
 
-function detailOf(row: Row<"ledger_entries">): Detail {
+function detailOf(row: LedgerRow): Detail {
   const usage = usageOf(row);
   return {
     ...shownFields("detail", row),
@@ -231,7 +260,7 @@ function detailOf(row: Row<"ledger_entries">): Detail {
 }
 
 /** A class without a price costs nothing, and says so. `reasoning` is paid as output. */
-function costLines(row: Row<"ledger_entries">, table: PriceTable): AttemptDetail["cost_lines"] {
+function costLines(row: LedgerRow, table: PriceTable): AttemptDetail["cost_lines"] {
   const prices = chargedPrices(table, usageOf(row));
   return pricedClasses
     .map((name) => ({ column: usageColumnOf[name], pico: prices[name] ?? 0 }))

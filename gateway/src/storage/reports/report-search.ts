@@ -1,7 +1,6 @@
-import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import { equalsWithoutIndex } from "../database/conditions.ts";
 import type { Connection } from "../database/database.ts";
-import type { Tables } from "../database/schema.ts";
+import type { Place } from "../database/pages.ts";
 import type { Deadline } from "./report-context.ts";
 
 /** How long one slice of a search may take. */
@@ -47,51 +46,74 @@ export async function slicedPage<Place, Row>(
 
 /** Entries of the first slice, and the longest: of a million, each takes 10 to 100 ms. */
 const sliceMin = 10_000;
-const sliceMax = 160_000;
+const sliceMax = 40_000;
 
 /** More than this is no search for one thing; then the list is looked through in its own order. */
 const idsMax = 1_000;
 
-type Terms = ExpressionBuilder<Tables, "ledger_entries">;
-
 /**
- * The attempts whose own id, or whose request's or upstream's id, begins with a text; each kind of id has its index. null
- * when there are many.
+ * The attempts whose own id, or whose request's or upstream's id, begins with a text. null when there are many, or when only the list
+ * itself tells.
  */
 export async function idsBeginningWith(
   connection: Connection,
   workspaceId: string | null,
   start: string,
-): Promise<readonly string[] | null> {
-  const ids = new Set<string>();
-  for (const column of ["attempt_id", "request_id", "upstream_id"] as const) {
-    const rows = await connection
+): Promise<readonly Place[] | null> {
+  const places = new Map<string, Place>();
+  const entries = () => {
+    const query = connection
       .selectFrom("ledger_entries")
-      .select("attempt_id")
-      .where((eb) => eb.and([...within(eb, column, workspaceId), eb(column, ">=", start), eb(column, "<", end(start))]))
-      .limit(idsMax + 1)
-      .execute();
+      .select(["at", "attempt_id as id"])
+      .limit(idsMax + 1);
+    return workspaceId === null ? query : query.where((eb) => equalsWithoutIndex(eb.ref("workspace_id"), workspaceId));
+  };
+  const queries = [
+    entries().where("request_id", ">=", start).where("request_id", "<", end(start)),
+    entries()
+      .where("upstream_id", "is not", null)
+      .where("upstream_id", ">=", start)
+      .where("upstream_id", "<", end(start)),
+  ];
+  if (mayBeAttempt(start)) {
+    const time = timeOfAttempts(start);
+    if (time === null) return null;
+    const begun = entries().where("at", ">=", time.from).where("at", "<", time.to);
+    queries.push(begun.where("attempt_id", ">=", start).where("attempt_id", "<", end(start)));
+  }
+  for (const query of queries) {
+    const rows = await query.execute();
     if (rows.length > idsMax) return null;
-    for (const row of rows) ids.add(row.attempt_id);
+    for (const place of rows) places.set(place.id, place);
   }
-  return [...ids];
-}
-
-/** The index of upstream ids goes by workspace first. */
-function within(
-  eb: Terms,
-  column: "attempt_id" | "request_id" | "upstream_id",
-  workspaceId: string | null,
-): Expression<SqlBool>[] {
-  if (column === "upstream_id") {
-    return workspaceId === null
-      ? [eb("workspace_id", "in", eb.selectFrom("workspaces").select("id")), eb("upstream_id", "is not", null)]
-      : [eb("workspace_id", "=", workspaceId), eb("upstream_id", "is not", null)];
-  }
-  return workspaceId === null ? [] : [equalsWithoutIndex(eb.ref("workspace_id"), workspaceId)];
+  return places.size === 0 && mayBeAttempt(start) ? null : [...places.values()];
 }
 
 /** Behind everything that begins so: no id holds the last character there is. */
 function end(start: string): string {
   return `${start}\u{10FFFF}`;
 }
+
+const attemptPrefix = "att_";
+
+function mayBeAttempt(start: string): boolean {
+  return start.startsWith(attemptPrefix) || attemptPrefix.startsWith(start);
+}
+
+/** Ids of attempts begin with their time (time-ordered-ids.ts), which may differ from `at` by a clock that was set back. */
+function timeOfAttempts(start: string): { readonly from: number; readonly to: number } | null {
+  const digits = start.slice(attemptPrefix.length, attemptPrefix.length + timeDigits);
+  if (digits.length < timeDigitsMin) return null;
+  const timeOf = (text: string) => [...text].reduce((time, digit) => time * 32 + alphabet.indexOf(digit), 0);
+  if ([...digits].some((digit) => !alphabet.includes(digit))) return null;
+  return {
+    from: timeOf(digits.padEnd(timeDigits, "0")) - clockSlackMs,
+    to: timeOf(digits.padEnd(timeDigits, "Z")) + clockSlackMs,
+  };
+}
+
+const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const timeDigits = 10;
+/** With fewer digits the time is longer than a quarter of an hour. */
+const timeDigitsMin = 6;
+const clockSlackMs = 10_000;

@@ -13,7 +13,7 @@ export async function sessionUsage(
   { workspaceId, keyId, from, to }: SessionFilter,
 ): Promise<SessionReading> {
   let query = connection
-    .selectFrom("ledger_entries")
+    .selectFrom("ledger")
     .select(["tags", "at", "calls", "retry_index", "cost_nano_usd", "cache_read", "cache_read_audio"])
     .select([...inputColumns, ...outputColumns])
     .where("at", ">=", from)

@@ -3,6 +3,7 @@ import type { RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
 import type { Connection } from "../database/database.ts";
 import { readyDays, rollupsWithin, type TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { dayMs } from "../ledger/ledger-days.ts";
+import { endedSince } from "../ledger/ledger-reading.ts";
 import { ofOneMoment, type ReportContext } from "./report-context.ts";
 
 const columnOf = { workspace: "workspace_id", group: "group_id", person: "person_id", key: "key_id" } as const;
@@ -11,7 +12,7 @@ const columnOf = { workspace: "workspace_id", group: "group_id", person: "person
 export async function spending(
   context: ReportContext,
   asks: readonly SpendingAsk[],
-  endedSince: number,
+  since: number,
 ): Promise<SpendingReading> {
   return await ofOneMoment(context, async ({ connection, ...rest }) => {
     const spent = [];
@@ -21,7 +22,7 @@ export async function spending(
       spent.push(await spentBy({ connection, ...rest }, days, ask));
       context.deadline.check();
     }
-    return { spent, recent: await recentCosts(connection, asks, endedSince) };
+    return { spent, recent: await recentCosts(connection, asks, since) };
   });
 }
 
@@ -68,20 +69,20 @@ function apartAt({ from, to }: TimeSpan, end: number): readonly TimeSpan[] {
 async function recentCosts(
   connection: Connection,
   asks: readonly SpendingAsk[],
-  endedSince: number,
+  since: number,
 ): Promise<readonly RecentCost[]> {
-  const rows = await connection
-    .selectFrom("ledger_entries")
-    .select(["attempt_id", "at", "workspace_id", "group_id", "key_id", "person_id", "cost_nano_usd"])
-    .where("ended_at", ">=", endedSince)
-    .where("cost_nano_usd", ">", 0)
-    .where((eb) =>
-      eb.or(
-        [...Map.groupBy(asks, ({ kind }) => kind)].map(([kind, of]) =>
-          eb(columnOf[kind], "in", [...new Set(of.map(({ id }) => (kind === "person" ? personOfScope(id)[1] : id)))]),
-        ),
-      ),
-    )
+  const scopes = [...Map.groupBy(asks, ({ kind }) => kind)].map(([kind, of]) => ({
+    column: columnOf[kind],
+    ids: [...new Set(of.map(({ id }) => (kind === "person" ? personOfScope(id)[1] : id)))],
+  }));
+  const [usual, long] = endedSince(connection, since);
+  const costing = (entries: typeof usual) =>
+    entries
+      .select(["attempt_id", "at", "workspace_id", "group_id", "key_id", "person_id", "cost_nano_usd"])
+      .where("cost_nano_usd", ">", 0)
+      .where((eb) => eb.or(scopes.map(({ column, ids }) => eb(column, "in", ids))));
+  const rows = await costing(usual)
+    .unionAll(costing(long))
     .limit(bounds.budgetReadEntriesMax + 1)
     .execute();
   return rows.map((row) => ({

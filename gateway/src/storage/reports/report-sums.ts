@@ -115,7 +115,7 @@ export async function deploymentUse(context: ReportContext, since: number): Prom
   const sums = { names: ["deployment", "provider"], sums: ["attempts", "failed"] } as const;
   return await sumsOverTime(context, time, sums, (span) =>
     context.connection
-      .selectFrom("ledger_entries")
+      .selectFrom("ledger")
       .select(["deployment", "provider"])
       .select((eb) => [
         eb.fn.countAll<number>().as("attempts"),

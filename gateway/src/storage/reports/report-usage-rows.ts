@@ -108,7 +108,7 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
         needed: needed(column),
         columns: ["hour", ...(column === null ? [] : [column]), ...(summed ?? [...rollupSums, ...rollupSketches])],
         ...(people === undefined ? {} : { people }),
-        choose: (rows) => chosen(rows, filter),
+        choose: (rows) => chosen(rows, filter, { hasKeyIndex: true }),
       });
     },
     covered: (span) => coveredHours(context, span),
@@ -127,7 +127,7 @@ function entryRows(context: ReportContext, filter: UsageFilter): UsageRows {
     within({ span }) {
       const counted = context.connection.selectFrom(countedEntries(context.connection).as("usage_rollups"));
       const inTime = (counted as unknown as Rollups).where("hour", ">=", span.from).where("hour", "<", span.to);
-      return chosen(inTime, filter);
+      return chosen(inTime, filter, { hasKeyIndex: false });
     },
     async covered(span) {
       const hours = await coveredHours(context, span);
@@ -165,14 +165,14 @@ function filterColumns({ workspaceId, groupId, keyId, model, provider }: UsageFi
   return Object.entries(given).flatMap(([column, value]) => (value === undefined ? [] : [column as ScopeColumn]));
 }
 
-function chosen(rows: Rollups, filter: UsageFilter): Rollups {
+function chosen(rows: Rollups, filter: UsageFilter, { hasKeyIndex }: { readonly hasKeyIndex: boolean }): Rollups {
   const { workspaceId, keyId, groupId, personId, model, provider } = filter;
   const given = { group_id: groupId, key_id: keyId, person_id: personId, model, provider };
   const query = rows.where((eb) => {
     const equal = equalsGiven<Row<"usage_rollups">>(given);
     if (workspaceId === null) return eb.and([...equal]);
-    // The index of a key leads to fewer entries than that of its workspace.
-    const apart = keyId !== undefined;
+    // The index of a key leads to fewer rows than that of its workspace.
+    const apart = keyId !== undefined && hasKeyIndex;
     const column = eb.ref("workspace_id");
     return eb.and([apart ? equalsWithoutIndex(column, workspaceId) : eb(column, "=", workspaceId), ...equal]);
   });
@@ -191,7 +191,7 @@ async function isReadable(
   let entries = connection.selectFrom("ledger_entries").select("at");
   entries = entries.where("at", ">=", before.from).where("at", "<", span.to);
   if (keyId !== undefined) entries = entries.where("key_id", "=", keyId);
-  else if (workspaceId !== null) entries = entries.where("workspace_id", "=", workspaceId);
+  if (workspaceId !== null) entries = entries.where("workspace_id", "=", workspaceId);
   const { count } = await connection
     .selectFrom(entries.limit(entriesMax + 1).as("entries"))
     .select((eb) => eb.fn.countAll<number>().as("count"))

@@ -11,73 +11,133 @@ const usage = [
 const sums = ["attempts", "requests", "succeeded", "cancelled", ...usage, "cost_nano_usd"];
 sums.push("vendor_cost_nano_usd", "compared_cost_nano_usd");
 
+/** The order in which records count them. */
+const usageOrder = [
+  ...["input_uncached", "cache_read", "cache_write_5m", "cache_write_1h", "output", "reasoning"],
+  ...["audio_input", "audio_output", "image_input", "image_output", "images", "video_seconds"],
+  ...["web_searches", "file_searches", "code_sessions", "audio_seconds", "search_units", "characters"],
+  ...["charged_requests", "cache_read_audio", "separate_reasoning", "map_searches", "unexplained"],
+];
+
 const counts = (names: readonly string[]) => names.map((name) => `${name} bigint not null default 0`).join(",\n  ");
 
+/** Calls that took longer have an index of their own; ledger-reading.ts has the same number. */
+const longCallMs = 60_000;
+
+const storedColumns = [
+  ...[
+    "at",
+    "attempt_id",
+    "ended_at",
+    "request_id",
+    "workspace_id",
+    "group_id",
+    "key_id",
+    "person_id",
+    "model",
+    "provider",
+  ],
+  ...["outcome", "http_status", "error_code", "total_ms", "upstream_id"],
+];
+
+type Kind = "text" | "count" | "ms" | "flag" | "usage";
+
+/** Where the other columns stand in a record: 0 is the intent, 1 the settlement. Durations are whole microseconds there. */
+const recordColumns: readonly [column: string, kind: Kind, ...path: number[]][] = [
+  ["requested_model", "text", 0, 7],
+  ["deployment", "text", 0, 9],
+  ["upstream_model", "text", 0, 10],
+  ["endpoint", "text", 0, 11],
+  ["caller_dialect", "text", 0, 12],
+  ["upstream_dialect", "text", 0, 13],
+  ["stream", "flag", 0, 14],
+  ["retry_index", "count", 0, 15],
+  ["input_estimate", "count", 0, 17],
+  ["reserved_nano_usd", "count", 0, 18],
+  ["user_agent", "text", 0, 19],
+  ["tags", "text", 0, 20],
+  ["started_after_ms", "ms", 0, 21],
+  ["operation", "text", 0, 23],
+  ...usageOrder.map((column, index): [string, Kind, ...number[]] => [column, "usage", 1, 5, index]),
+  ["usage_source", "text", 1, 6],
+  ["raw_usage", "text", 1, 7],
+  ["cost_nano_usd", "count", 1, 8],
+  ["first_byte_ms", "ms", 1, 10],
+  ["first_token_ms", "ms", 1, 11],
+  ["upstream_ms", "ms", 1, 12],
+  ["overhead_ms", "ms", 1, 13],
+  ["upstream_status", "count", 1, 15],
+  ["warnings", "text", 1, 16],
+  ["price_version", "text", 1, 18],
+  ["vendor_cost_nano_usd", "count", 1, 20],
+  ["served", "text", 1, 21],
+  ["unpriced", "text", 1, 22],
+  ["own_cost_nano_usd", "count", 1, 23],
+  ["served_model", "text", 1, 24],
+];
+
+/** What a column is where the record has nothing at its place. */
+const whereAbsent: readonly [column: string, path: readonly number[], kind: Kind, absent: string][] = [
+  ["calls", [2], "count", "1"],
+  ["cost_source", [1, 19], "text", "'price'"],
+];
+
+function ledgerView(postgres: boolean): string {
+  const read = (kind: Kind, path: readonly number[]): string => {
+    if (!postgres) {
+      const value = `record ->> '$[${path.join("][")}]'`;
+      return kind === "ms" ? `(${value}) / 1000.0` : value;
+    }
+    const value = `record #>> '{${path.join(",")}}'`;
+    if (kind === "text") return `(${value}) collate "C"`;
+    if (kind === "ms") return `(${value})::double precision / 1000`;
+    return kind === "flag" ? `(${value})::boolean::integer::bigint` : `(${value})::bigint`;
+  };
+  return [
+    ...storedColumns,
+    ...recordColumns.map(([column, kind, ...path]) => {
+      const value = read(kind, path);
+      return `${kind === "usage" ? `coalesce(${value}, 0)` : value} as ${column}`;
+    }),
+    ...whereAbsent.map(([column, path, kind, absent]) => `coalesce(${read(kind, path)}, ${absent}) as ${column}`),
+    "record",
+  ].join(",\n  ");
+}
+
 /**
- * The ledger: one row per attempt. No foreign keys, because an entry outlives the key, model and workspace that it names. PostgreSQL
- * keeps it in parts by months of `at`, so `at` is in the key there. An attempt has one `at`: it is in the ledger once either way.
+ * The ledger: one row per attempt, of the attempt's journal record and the columns that entries are found by. The view `ledger` shows every
+ * column; what is not stored apart, it reads from the record. No foreign keys, because an entry outlives the key, model and workspace that
+ * it names. PostgreSQL keeps it in parts by months of `at`. An attempt has one `at`, so it is in the ledger once.
  */
 export function ledgerTables({ name }: Flavour): readonly string[] {
   const postgres = name === "postgres";
   return [
     `create table ledger_entries (
-  attempt_id text not null${postgres ? "" : " primary key"},
-  request_id text not null,
   at bigint not null,
+  attempt_id text not null,
   ended_at bigint not null,
-  calls integer not null,
+  request_id text not null,
   workspace_id text not null,
   group_id text not null,
   key_id text not null,
   person_id text,
   model text not null,
-  requested_model text not null,
   provider text not null,
-  deployment text not null,
-  upstream_model text not null,
-  served_model text,
-  endpoint text not null,
-  operation text,
-  caller_dialect text not null,
-  upstream_dialect text not null,
-  stream bigint not null,
-  retry_index bigint not null,
   outcome text not null,
   http_status bigint not null,
-  upstream_status integer,
   error_code text,
-  started_after_ms double precision not null,
   total_ms double precision not null,
-  first_byte_ms double precision,
-  first_token_ms double precision,
-  upstream_ms double precision,
-  overhead_ms double precision,
-  usage_source text not null,
-  ${counts(usage)},
-  input_estimate bigint not null,
-  reserved_nano_usd bigint not null,
-  price_version text,
-  cost_nano_usd bigint not null,
-  cost_source text not null,
-  vendor_cost_nano_usd bigint,
-  own_cost_nano_usd bigint,
-  served text,
-  unpriced text,
   upstream_id text,
-  user_agent text not null,
-  tags text not null,
-  warnings text,
-  raw_usage text${postgres ? ",\n  constraint ledger_entries_pk primary key (attempt_id, at)" : ""}
-)${postgres ? " partition by range (at)" : ""}`,
-    // These two hold all that lists are searched by, so that a search for a rare entry among a million reads no rows.
-    `create index ledger_entries_at on ledger_entries
-  (at, attempt_id, model, provider, endpoint, outcome, http_status, error_code, total_ms)`,
-    `create index ledger_entries_workspace on ledger_entries
-  (workspace_id, at, attempt_id, group_id, model, provider, endpoint, outcome, http_status, error_code, total_ms)`,
-    "create index ledger_entries_key on ledger_entries (key_id, at, attempt_id)",
+  record ${postgres ? "jsonb" : "text"} not null,
+  constraint ledger_entries_pk primary key (at, attempt_id)
+) ${postgres ? "partition by range (at)" : "without rowid"}`,
+    "create index ledger_entries_workspace on ledger_entries (workspace_id, at, attempt_id, key_id)",
     "create index ledger_entries_request on ledger_entries (request_id)",
-    "create index ledger_entries_ended on ledger_entries (ended_at)",
+    // The last two hold few entries: those of long calls, and those of answers that an upstream keeps.
+    `create index ledger_entries_long on ledger_entries (ended_at) where ended_at > at + ${longCallMs}`,
+    "create index ledger_entries_upstream on ledger_entries (upstream_id) where upstream_id is not null",
     ...(postgres ? ["create table ledger_entries_default partition of ledger_entries default"] : []),
+    `create view ledger as select ${ledgerView(postgres)} from ledger_entries`,
 
     // Attempts in progress, where the setting `ledger.durability` is `remote`.
     `create table open_attempts (

@@ -57,3 +57,13 @@ function element(given: unknown): string {
 
 const needsCare = /["\\\0]/;
 const escaped = /["\\]/g;
+
+/** JSON as jsonb takes it: it refuses zero characters and half surrogates, for which U+FFFD stands here. */
+export function postgresJson(json: string): string {
+  if (!refusedEscape.test(json)) return json;
+  return JSON.stringify(JSON.parse(json), (_, value: unknown) =>
+    typeof value === "string" ? value.replaceAll("\0", "\uFFFD").toWellFormed() : value,
+  );
+}
+
+const refusedEscape = /\\u(?:0000|[dD][89a-fA-F])/;

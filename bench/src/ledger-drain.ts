@@ -1,0 +1,179 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type Intent, noUsage, type Settlement } from "../../gateway/src/core/index.ts";
+import { Drain, type DrainTarget, placeOfFirst } from "../../gateway/src/storage/drain/drain.ts";
+import { type Database, FileJournal, migrate, openDatabase, openPostgres } from "../../gateway/src/storage/index.ts";
+import { ledgerRecordInsert } from "../../gateway/src/storage/ledger/ledger-insert.ts";
+import { createIds, systemClock } from "../../gateway/src/system/index.ts";
+
+/**
+ * Processor time of a settled call in the ledger: writing its two journal records, as the main thread does, and draining them into the
+ * database, as the drain's thread does. Both run here in turn, so that each has the process to itself.
+ *
+ *     bun bench/src/ledger-drain.ts [--calls 100000] [--keys 20] [--per-second 10000] [--rounds 3] [--postgres postgres://…]
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      calls: { type: "string", default: "100000" },
+      keys: { type: "string", default: "20" },
+      "per-second": { type: "string", default: "10000" },
+      rounds: { type: "string", default: "3" },
+      postgres: { type: "string" },
+    },
+  });
+  const [calls, keys, perSecond, rounds] = [values.calls, values.keys, values["per-second"], values.rounds].map(
+    Number,
+  ) as [number, number, number, number];
+  const directory = mkdtempSync(join(tmpdir(), "ledger-drain-"));
+  const database =
+    values.postgres === undefined
+      ? openDatabase({ path: join(directory, "sluice.db") })
+      : await openPostgres({ url: values.postgres });
+  try {
+    await migrate(database);
+    const make = callMaker(keys, perSecond);
+    for (let round = 0; round < rounds; round++)
+      await measureRound(database, join(directory, String(round)), calls, make);
+  } finally {
+    await database.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function measureRound(database: Database, path: string, calls: number, make: () => Call): Promise<void> {
+  mkdirSync(path);
+  const made = Array.from({ length: calls }, make);
+  let target: DrainTarget = { segment: 1, end: 0, settled: 0 };
+  const journal = new FileJournal({
+    directory: { path, firstSegment: 1, strange: [], leftovers: noLeftovers, release: () => undefined },
+    durability: "process",
+    drain: {
+      stored: 0,
+      onStored: () => undefined,
+      written: (segment, end, settled) => {
+        target = { segment, end, settled };
+      },
+      hurry: () => undefined,
+      finish: () => Promise.resolve(true),
+    },
+    clock: systemClock,
+    observer: { log: () => undefined },
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  // As 32 calls at once do it: intents of some, then settlements of others.
+  const writing = cpuTime();
+  for (let at = 0; at < made.length; at += atOnce) {
+    const some = made.slice(at, at + atOnce);
+    for (const { intent } of some) journal.intent(intent);
+    for (const { settlement } of some) journal.settle(settlement);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  writing.stop("journal", calls);
+  await journal.synced();
+
+  const insert = ledgerRecordInsert(database);
+  const drain = new Drain({
+    directory: path,
+    from: placeOfFirst(1),
+    store: { insert },
+    onStored: () => undefined,
+    onProblem: (problem) => console.error(problem),
+    wait: (ms) => Bun.sleep(ms),
+  });
+  const draining = cpuTime();
+  await drain.advance(target);
+  draining.stop("drain", calls);
+  await journal.close(1_000);
+}
+
+const atOnce = 16;
+const noLeftovers = { damage: [], records: async function* () {}, discard: async () => undefined };
+
+function cpuTime() {
+  const before = process.cpuUsage();
+  const startedAt = performance.now();
+  return {
+    stop(name: string, calls: number): void {
+      const { user, system } = process.cpuUsage(before);
+      const ms = performance.now() - startedAt;
+      const each = (micros: number) => (micros / calls).toFixed(2);
+      const load = loadavg()[0]?.toFixed(1);
+      console.log(
+        `${name}: ${each(user + system)} µs a call (user ${each(user)}, system ${each(system)}), ${ms.toFixed(0)} ms, load ${load}`,
+      );
+    },
+  };
+}
+
+interface Call {
+  readonly intent: Intent;
+  readonly settlement: Settlement;
+}
+
+function callMaker(keys: number, perSecond: number): () => Call {
+  let n = 0;
+  const startedAt = Date.now();
+  const now = () => startedAt + Math.floor((n * 1_000) / perSecond);
+  const ids = createIds({ now });
+  return () => {
+    n++;
+    const at = now();
+    const key = Bun.hash.xxHash32(String(n)) % keys;
+    const attemptId = ids.next("att_");
+    const [input, output] = [250 + (n % 50), 60 + (n % 40)];
+    const totalMs = 0.5 + (n % 1000) / 313;
+    return {
+      intent: {
+        attemptId,
+        requestId: ids.next("req_"),
+        at,
+        workspaceId: `ws_01K9Z3Q5E7000ABCDEFGH${String(key % 3).padStart(5, "0")}`,
+        groupId: `grp_01K9Z3Q5E7000ABCDEFGH${String(key % 6).padStart(5, "0")}`,
+        keyId: `key_01K9Z3Q5E7000ABCDEFGH${String(key).padStart(5, "0")}`,
+        model: "gpt-5-mini",
+        requestedModel: "gpt-5-mini",
+        provider: "upstream",
+        deployment: "dep_01K9Z3Q5E7000ABCDEFGHJKMNP",
+        upstreamModel: "gpt-5-mini",
+        endpoint: "chat",
+        callerDialect: "openai-chat",
+        upstreamDialect: "openai-chat",
+        stream: false,
+        retryIndex: 0,
+        priceVersion: "prc_01K9Z3Q5E7000ABCDEFGHJKMNP",
+        inputEstimate: 280,
+        reservedNanoUsd: 5_000_000,
+        userAgent: "openai-python/2.14.0",
+        startedAfterMs: (n % 97) / 1_237,
+        tags: {},
+      },
+      settlement: {
+        attemptId,
+        endedAt: at + 2,
+        outcome: "succeeded",
+        httpStatus: 200,
+        errorCode: null,
+        usage: { ...noUsage, inputUncached: input, output },
+        usageSource: "upstream",
+        rawUsage: `{"prompt_tokens":${input},"completion_tokens":${output},"total_tokens":${input + output}}`,
+        costNanoUsd: input * 1_250 + output * 10_000,
+        priceVersion: "prc_01K9Z3Q5E7000ABCDEFGHJKMNP",
+        totalMs,
+        firstByteMs: totalMs * 0.9,
+        firstTokenMs: totalMs * 0.95,
+        upstreamMs: totalMs * 0.8,
+        overheadMs: totalMs * 0.2,
+        upstreamId: null,
+        upstreamStatus: 200,
+      },
+    };
+  };
+}
+
+await main();
+process.exit();

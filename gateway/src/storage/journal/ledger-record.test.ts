@@ -1,0 +1,65 @@
+import { expect, test } from "bun:test";
+import { joinEntry } from "#core/index.ts";
+import { intentOf, refusalOf, settlementOf } from "../../../test/ledger/history.ts";
+import { objectRowsOf } from "../ledger/upstream-objects.ts";
+import {
+  attemptIdIn,
+  encodeIntent,
+  encodeSettlement,
+  entryOfRecord,
+  ledgerRecordOf,
+  readLedgerRecord,
+} from "./journal-record.ts";
+
+const pairs = [
+  [intentOf(1), settlementOf(1)],
+  [intentOf(2, { tags: {}, stream: false, retryIndex: 3, startedAfterMs: 0, priceVersion: null }), settlementOf(2)],
+  [intentOf(3, { personId: "usr_ada", operation: "GET /files/{id}", tags: { team: 'ä"' } }), settlementOf(3)],
+  [intentOf(4), { ...settlementOf(4), warnings: ["seed was left out"], errorCode: "upstream_error", rawUsage: null }],
+  [intentOf(5, { counted: { audioSeconds: 8 } }), settlementOf(5)],
+] as const;
+
+test("an intent and its settlement make the record of their entry", () => {
+  for (const [intent, settlement] of pairs) {
+    const record = readLedgerRecord(`[${encodeIntent(intent)},${encodeSettlement(settlement)}]`);
+    expect(entryOfRecord(record)).toEqual(joinEntry(intent, settlement));
+    expect(entryOfRecord(ledgerRecordOf(joinEntry(intent, settlement)))).toEqual(joinEntry(intent, settlement));
+  }
+});
+
+test("the objects that an upstream keeps come with the record that made them", () => {
+  const objects = [{ id: "resp_1", kind: "response", inputTokens: 12, expiresAt: 99 }] as const;
+  const intent = intentOf(8, { personId: "usr_ada" });
+  const made = objectRowsOf([ledgerRecordOf(joinEntry(intent, { ...settlementOf(8), objects }))]);
+  expect(made).toMatchObject([
+    {
+      id: "resp_1",
+      workspace_id: intent.workspaceId,
+      person_id: "usr_ada",
+      input_tokens: 12,
+      created_at: settlementOf(8).endedAt,
+    },
+  ]);
+});
+
+test("a refusal says how many calls it stands for", () => {
+  for (const refused of [refusalOf(5), { ...refusalOf(6), calls: 7 }]) {
+    expect(entryOfRecord(ledgerRecordOf(refused))).toEqual(refused);
+  }
+});
+
+test("records of the version before, which lack the newest members, leave them out", () => {
+  const intent = JSON.parse(encodeIntent(intentOf(7, { personId: "usr_ada" }))).slice(0, -1);
+  const settlement = JSON.parse(encodeSettlement({ ...settlementOf(7), servedModel: "gpt-5-mini" })).slice(0, -1);
+  const { usage, ...entry } = entryOfRecord({ intent, settlement, calls: 1 });
+  expect(entry.personId).toBeUndefined();
+  expect(entry.servedModel).toBeUndefined();
+  expect(usage).toEqual(settlementOf(7).usage);
+});
+
+test("the attempt's id is read from the beginning of a record, whatever characters it has", () => {
+  for (const attemptId of ["att_1", 'att_"1', "att_\\", "att_ü🚲"]) {
+    expect(attemptIdIn(encodeIntent(intentOf(1, { attemptId })))).toBe(attemptId);
+    expect(attemptIdIn(encodeSettlement({ ...settlementOf(1), attemptId }))).toBe(attemptId);
+  }
+});
