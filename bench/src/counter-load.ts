@@ -37,7 +37,7 @@ async function call({ admission, waitsMs }: Contender): Promise<void> {
   const estimate = { tokens, money: () => ({ most: nanoUsd, least: nanoUsd }) };
   const permit = await admission.admit(principal, estimate, id);
   if (calls % 17 === 0) waitsMs.push(performance.now() - beganMs);
-  permit.rateHeaders();
+  permit.tightestRate("rpm");
   // The call itself: another turn of the loop.
   await new Promise((resolve) => setImmediate(resolve));
   admission.settled({

@@ -47,7 +47,7 @@ export class Budget implements Tally {
     const used = period.spent + period.held;
     if (!unchecked && (!period.isLoaded || used >= claim.limit || !(used + amount <= claim.limit))) return null;
     period.held += amount;
-    return new Share(this, claim, amount, { mark: period.start, used: used + amount, freeInMs: 0 });
+    return new Share(this, claim, amount, period.start, used + amount, 0);
   }
 
   /** Releases the hold. What was spent is reported by `spend`. */

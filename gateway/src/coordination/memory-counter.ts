@@ -192,10 +192,10 @@ export class MemoryCounter implements Counter {
     return this.#add(this.#budgets, claim.key, new Budget(atMs), atMs) ?? unlimitedTally;
   }
 
-  #add<T extends Tally>(shelf: TallyTable<T>, key: string, tally: T, atMs: number): T | null {
+  #add<T extends Tally>(table: TallyTable<T>, key: string, tally: T, atMs: number): T | null {
     this.#sweep(stepsPerTally, atMs);
     if (this.#isFull()) this.#sweep(stepsWhenFull, atMs, true);
-    if (!this.#isFull()) return shelf.put(key, tally);
+    if (!this.#isFull()) return table.put(key, tally);
     this.#rejectFull(atMs);
     return null;
   }
@@ -248,7 +248,7 @@ class Gauge implements Tally {
   take(claim: Claim): Share | null {
     if (!(this.#used + claim.amount <= claim.limit)) return null;
     this.#used += claim.amount;
-    return new Share(this, claim, claim.amount, { mark: 0, used: this.#used, freeInMs: 0 });
+    return new Share(this, claim, claim.amount, 0, this.#used, 0);
   }
 
   settle(share: Share): void {

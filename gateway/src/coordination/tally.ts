@@ -18,18 +18,12 @@ export interface Tally {
   isIdle(atMs: number, pressed: boolean): boolean;
 }
 
-export interface Taken {
-  /** The bucket of a window or the period of a budget that the amount went to. */
-  readonly mark: number;
-  readonly used: number;
-  readonly freeInMs: number;
-}
-
 /** What one reservation took of one tally, and the state of the tally right after. */
 export class Share implements ClaimState {
   readonly tally: Tally;
   /** Grows when a reservation of money is topped up. */
   amount: number;
+  /** The bucket of a window or the period of a budget that the amount went to. */
   readonly mark: number;
   readonly used: number;
   readonly limit: number;
@@ -37,7 +31,7 @@ export class Share implements ClaimState {
   /** The limit says `fail: open`. */
   readonly isOpen: boolean;
 
-  constructor(tally: Tally, claim: Claim, amount: number, { mark, used, freeInMs }: Taken) {
+  constructor(tally: Tally, claim: Claim, amount: number, mark: number, used: number, freeInMs: number) {
     this.tally = tally;
     this.amount = amount;
     this.mark = mark;
@@ -51,7 +45,7 @@ export class Share implements ClaimState {
 /** Used with `fail: open` when there is no room for a tally: admits everything and counts nothing. */
 export const unlimitedTally: Tally = {
   holds: 0,
-  take: (claim) => new Share(unlimitedTally, claim, claim.amount, { mark: 0, used: 0, freeInMs: 0 }),
+  take: (claim) => new Share(unlimitedTally, claim, claim.amount, 0, 0, 0),
   settle: () => undefined,
   state: (claim) => ({ used: 0, limit: claim.limit, freeInMs: 0 }),
   isIdle: () => false,

@@ -30,8 +30,7 @@ export class Window implements Tally {
     this.#advance(atMs);
     if (!(this.#total + claim.amount <= claim.limit)) return null;
     this.#add(this.#newest, claim.amount);
-    const taken = { mark: this.#newest, used: this.#total, freeInMs: this.#freeInMs(1, atMs) };
-    return new Share(this, claim, claim.amount, taken);
+    return new Share(this, claim, claim.amount, this.#newest, this.#total, this.#freeInMs(1, atMs));
   }
 
   /** An excess counts as of now; a remainder is subtracted from the part it was reserved in. */

@@ -43,7 +43,7 @@ export function personOfScope(scopeId: string): readonly [workspaceId: string, p
 /** One limit of the caller, as headers of an answer show it. */
 export interface LimitHeader {
   readonly limit: number;
-  readonly remaining: number;
-  /** Milliseconds until some of what is used is free again. */
-  readonly resetMs: number;
+  readonly used: number;
+  /** Milliseconds until some of it is free again. */
+  readonly freeInMs: number;
 }

@@ -31,10 +31,8 @@ function gateway(): { clock: FakeClock; admission: Admission } {
 const clocks = new WeakMap<Admission, FakeClock>();
 const clockOf = (admission: Admission): FakeClock => clocks.get(admission) ?? new FakeClock();
 
-function admit(admission: Admission, principal: Principal, estimate: Use = nothing): Permit {
-  const permit = admission.admit(principal, estimateOf(estimate));
-  if (permit instanceof Promise) throw new Error("a counter in memory answers at once");
-  return permit;
+async function admit(admission: Admission, principal: Principal, estimate: Use = nothing): Promise<Permit> {
+  return admission.admit(principal, estimateOf(estimate));
 }
 
 let attempts = 0;
@@ -47,9 +45,9 @@ function finish(admission: Admission, permit: Permit, { tokens, nanoUsd }: Use):
   return permit.settle(tokens);
 }
 
-function refusal(admission: Admission, principal: Principal, estimate: Use = nothing): Failure {
+async function refusal(admission: Admission, principal: Principal, estimate: Use = nothing): Promise<Failure> {
   try {
-    admit(admission, principal, estimate);
+    await admit(admission, principal, estimate);
   } catch (thrown) {
     if (thrown instanceof Failure) return thrown;
     throw thrown;
@@ -57,7 +55,7 @@ function refusal(admission: Admission, principal: Principal, estimate: Use = not
   throw new Error("the call was admitted");
 }
 
-test("the tightest of the four scopes decides, wherever it stands", () => {
+test("the tightest of the four scopes decides, wherever it stands", async () => {
   for (const tight of ["workspace", "group", "person", "key"] as const) {
     const { admission } = gateway();
     const loose = { limits: { rpm: 9 } };
@@ -68,17 +66,17 @@ test("the tightest of the four scopes decides, wherever it stands", () => {
       key: loose,
       [tight]: { limits: { rpm: 2 } },
     });
-    admit(admission, principal);
-    admit(admission, principal);
-    expect(refusal(admission, principal).details?.scope).toStartWith(`rpm of ${tight} `);
+    await admit(admission, principal);
+    await admit(admission, principal);
+    expect((await refusal(admission, principal)).details?.scope).toStartWith(`rpm of ${tight} `);
   }
 });
 
-test("with rpm N exactly N calls are admitted in a minute, and the refusal says when to come back", () => {
+test("with rpm N exactly N calls are admitted in a minute, and the refusal says when to come back", async () => {
   const { clock, admission } = gateway();
   const principal = governedPrincipal({ key: { limits: { rpm: 3 } } });
-  for (let call = 0; call < 3; call++) finish(admission, admit(admission, principal), nothing);
-  const failure = refusal(admission, principal);
+  for (let call = 0; call < 3; call++) finish(admission, await admit(admission, principal), nothing);
+  const failure = await refusal(admission, principal);
   expect(failure.code).toBe("rate_limit_exceeded");
   expect(failure.retryAfterMs).toBe(60_000);
   expect(failure.details).toEqual({
@@ -90,22 +88,22 @@ test("with rpm N exactly N calls are admitted in a minute, and the refusal says 
   expect(failure.message).toContain("3 requests per minute on key acme/ci");
   // The counter's own granularity is a sixtieth of the window.
   clock.advance(60_000);
-  expect(refusal(admission, principal).retryAfterMs).toBe(1_000);
+  expect((await refusal(admission, principal)).retryAfterMs).toBe(1_000);
   clock.advance(1_000);
-  admit(admission, principal);
+  await admit(admission, principal);
 });
 
-test("a call too large for the tokens of a minute is admitted alone, and holds the minute to itself", () => {
+test("a call too large for the tokens of a minute is admitted alone, and holds the minute to itself", async () => {
   const { admission } = gateway();
   const principal = governedPrincipal({ key: { limits: { tpm: 1_000 } } });
-  const permit = admit(admission, principal, { tokens: 50_000, nanoUsd: 0 });
-  expect(refusal(admission, principal).details?.scope).toBe("tpm of key acme/ci");
+  const permit = await admit(admission, principal, { tokens: 50_000, nanoUsd: 0 });
+  expect((await refusal(admission, principal)).details?.scope).toBe("tpm of key acme/ci");
   finish(admission, permit, { tokens: 400, nanoUsd: 0 });
-  admit(admission, principal, { tokens: 600, nanoUsd: 0 });
-  expect(refusal(admission, principal, { tokens: 0, nanoUsd: 0 }).code).toBe("rate_limit_exceeded");
+  await admit(admission, principal, { tokens: 600, nanoUsd: 0 });
+  expect((await refusal(admission, principal, { tokens: 0, nanoUsd: 0 })).code).toBe("rate_limit_exceeded");
 });
 
-test("tokens per minute hold for calls that use far more than forecast, however long they last", () => {
+test("tokens per minute hold for calls that use far more than forecast, however long they last", async () => {
   for (const lastingMs of [30_000, 62_000]) {
     const { clock, admission } = gateway();
     const principal = governedPrincipal({ key: { limits: { tpm: 10_000 } } });
@@ -119,7 +117,7 @@ test("tokens per minute hold for calls that use far more than forecast, however 
       }
       try {
         running.push({
-          permit: admit(admission, principal, { tokens: 500, nanoUsd: 0 }),
+          permit: await admit(admission, principal, { tokens: 500, nanoUsd: 0 }),
           endsAt: clock.now() + lastingMs,
         });
       } catch {
@@ -134,26 +132,26 @@ test("tokens per minute hold for calls that use far more than forecast, however 
   }
 });
 
-test("a call holds its place among simultaneous ones until it is settled or released", () => {
+test("a call holds its place among simultaneous ones until it is settled or released", async () => {
   const { clock, admission } = gateway();
   const principal = governedPrincipal({ group: { limits: { concurrency: 2 } } });
-  const first = admit(admission, principal);
-  const second = admit(admission, principal);
+  const first = await admit(admission, principal);
+  const second = await admit(admission, principal);
   clock.advance(600_000);
-  const failure = refusal(admission, principal);
+  const failure = await refusal(admission, principal);
   expect(failure).toMatchObject({ code: "rate_limit_exceeded", retryAfterMs: 1_000 });
   expect(failure.details).toMatchObject({ limit: 2, used: 2, scope: "concurrency of group acme/default" });
   finish(admission, first, nothing);
-  admit(admission, principal).release();
+  (await admit(admission, principal)).release();
   second.release();
   expect(admission.outstanding).toBe(0);
 });
 
-test("a budget is reserved before the call and refuses what may not fit into the rest of it", () => {
+test("a budget is reserved before the call and refuses what may not fit into the rest of it", async () => {
   const { admission } = gateway();
   const principal = governedPrincipal({ workspace: { budget: { nanoUsd: usdToNano(5), period: "month" } } });
-  const permit = admit(admission, principal, { tokens: 0, nanoUsd: usdToNano(4) });
-  const held = refusal(admission, principal, { tokens: 0, nanoUsd: usdToNano(1.5) });
+  const permit = await admit(admission, principal, { tokens: 0, nanoUsd: usdToNano(4) });
+  const held = await refusal(admission, principal, { tokens: 0, nanoUsd: usdToNano(1.5) });
   expect([held.code, held.status, held.retryAfterMs]).toEqual(["budget_held", 429, 5_000]);
   expect(held.details).toEqual({
     limit: 5,
@@ -167,27 +165,27 @@ test("a budget is reserved before the call and refuses what may not fit into the
     "The budget of 5 USD per month on workspace acme has 5 USD left, of which 4 USD is held for calls in flight; try again in 5 s.",
   );
   finish(admission, permit, { tokens: 0, nanoUsd: usdToNano(0.25) });
-  const spent = refusal(admission, principal, { tokens: 0, nanoUsd: usdToNano(4.8) });
+  const spent = await refusal(admission, principal, { tokens: 0, nanoUsd: usdToNano(4.8) });
   expect([spent.code, spent.status, spent.details?.held]).toEqual(["budget_exceeded", 402, 0]);
   expect(spent.message).toBe(
     "The budget of 5 USD per month on workspace acme has 4.75 USD left and this call may cost 4.8 USD, which is held until it ends; ask for less output, raise it or wait until 2026-02-01T00:00:00.000Z.",
   );
   const rest: Use = { tokens: 0, nanoUsd: usdToNano(4.75) };
-  finish(admission, admit(admission, principal, rest), rest);
-  expect(refusal(admission, principal).message).toContain("is used up");
+  finish(admission, await admit(admission, principal, rest), rest);
+  expect((await refusal(admission, principal)).message).toContain("is used up");
 });
 
-test("a budget in total never resets; a monthly one is new on the first of the month", () => {
+test("a budget in total never resets; a monthly one is new on the first of the month", async () => {
   const { clock, admission } = gateway();
   const monthly = governedPrincipal({ key: { budget: { nanoUsd: 10, period: "month" } } });
   const total = governedPrincipal({ group: { budget: { nanoUsd: 10, period: "total" } } });
   const all: Use = { tokens: 0, nanoUsd: 10 };
-  finish(admission, admit(admission, monthly, all), all);
-  finish(admission, admit(admission, total, all), all);
-  refusal(admission, monthly);
+  finish(admission, await admit(admission, monthly, all), all);
+  finish(admission, await admit(admission, total, all), all);
+  await refusal(admission, monthly);
   clock.advance(3_600_000);
-  admit(admission, monthly, all);
-  const failure = refusal(admission, total);
+  await admit(admission, monthly, all);
+  const failure = await refusal(admission, total);
   expect(failure.details).toMatchObject({ scope: "group acme/default, in total", resets_at: null });
   expect(failure.message).toEndWith("is used up; raise it.");
 });
@@ -197,40 +195,38 @@ test("released means nothing was sent: requests, tokens, places and money are al
   const principal = governedPrincipal({
     key: { limits: { rpm: 1, tpm: 10, concurrency: 1 }, budget: { nanoUsd: 10, period: "day" } },
   });
-  for (let round = 0; round < 3; round++) admit(admission, principal, { tokens: 10, nanoUsd: 10 }).release();
+  for (let round = 0; round < 3; round++) (await admit(admission, principal, { tokens: 10, nanoUsd: 10 })).release();
   expect((await admission.limitUsages(principal.scopes)).map(({ used }) => used)).toEqual([0, 0, 0, 0]);
 });
 
-test("a permit ends once: the first ending counts, the second is ignored and counted", () => {
+test("a permit ends once: the first ending counts, the second is ignored and counted", async () => {
   const { admission } = gateway();
   const principal = governedPrincipal({ key: { budget: { nanoUsd: 100, period: "day" } } });
-  const permit = admit(admission, principal, { tokens: 0, nanoUsd: 60 });
+  const permit = await admit(admission, principal, { tokens: 0, nanoUsd: 60 });
   expect(finish(admission, permit, { tokens: 0, nanoUsd: 50 })).toBe(true);
   expect(permit.release()).toBe(false);
   expect(permit.settle(0)).toBe(false);
   expect(admission.repeatedEndings).toBe(2);
-  expect(refusal(admission, principal, { tokens: 0, nanoUsd: 51 }).details?.used).toBe(50 / 1e9);
+  expect((await refusal(admission, principal, { tokens: 0, nanoUsd: 51 })).details?.used).toBe(50 / 1e9);
 });
 
-test("a caller without limits is always admitted, and its permit too ends once", () => {
+test("a caller without limits is always admitted, and its permit too ends once", async () => {
   const { admission } = gateway();
-  const permit = admit(admission, governedPrincipal({}), { tokens: 1e9, nanoUsd: 1e12 });
-  expect(permit.rateHeaders()).toEqual({ requests: null, tokens: null });
+  const permit = await admit(admission, governedPrincipal({}), { tokens: 1e9, nanoUsd: 1e12 });
+  expect([permit.tightestRate("rpm"), permit.tightestRate("tpm")]).toEqual([null, null]);
   expect([finish(admission, permit, nothing), permit.release()]).toEqual([true, false]);
   expect(admission.repeatedEndings).toBe(1);
 });
 
-test("rate headers tell of the scope with the least left", () => {
+test("rate headers tell of the scope with the least left", async () => {
   const { admission } = gateway();
   const principal = governedPrincipal({
     workspace: { limits: { rpm: 100, tpm: 500 } },
     key: { limits: { rpm: 5, tpm: 900 } },
   });
-  const permit = admit(admission, principal, { tokens: 100, nanoUsd: 0 });
-  expect(permit.rateHeaders()).toEqual({
-    requests: { limit: 5, remaining: 4, resetMs: 61_000 },
-    tokens: { limit: 500, remaining: 400, resetMs: 61_000 },
-  });
+  const permit = await admit(admission, principal, { tokens: 100, nanoUsd: 0 });
+  expect(permit.tightestRate("rpm")).toMatchObject({ limit: 5, used: 1, freeInMs: 61_000 });
+  expect(permit.tightestRate("tpm")).toMatchObject({ limit: 500, used: 100, freeInMs: 61_000 });
 });
 
 test("a standing shows every limit of the three scopes without using any of it", async () => {
@@ -239,7 +235,7 @@ test("a standing shows every limit of the three scopes without using any of it",
     workspace: { budget: { nanoUsd: usdToNano(2), period: "month" } },
     key: { limits: { rpm: 5, concurrency: 3 } },
   });
-  admit(admission, principal, { tokens: 0, nanoUsd: usdToNano(0.5) });
+  await admit(admission, principal, { tokens: 0, nanoUsd: usdToNano(0.5) });
   const rows = await admission.limitUsages(principal.scopes);
   expect(await admission.limitUsages(principal.scopes)).toEqual(rows);
   expect(rows.map(({ name, label, used, limit, resetsAt }) => [name, label, used, limit, resetsAt])).toEqual([
@@ -249,22 +245,23 @@ test("a standing shows every limit of the three scopes without using any of it",
   ]);
 });
 
-test("a changed limit holds for the next call and keeps what was counted", () => {
+test("a changed limit holds for the next call and keeps what was counted", async () => {
   const { admission } = gateway();
-  for (let call = 0; call < 2; call++) admit(admission, governedPrincipal({ key: { limits: { rpm: 2 } } })).settle(0);
-  admit(admission, governedPrincipal({ key: { limits: { rpm: 3 } } }));
-  expect(refusal(admission, governedPrincipal({ key: { limits: { rpm: 3 } } })).details?.used).toBe(3);
+  for (let call = 0; call < 2; call++)
+    (await admit(admission, governedPrincipal({ key: { limits: { rpm: 2 } } }))).settle(0);
+  await admit(admission, governedPrincipal({ key: { limits: { rpm: 3 } } }));
+  expect((await refusal(admission, governedPrincipal({ key: { limits: { rpm: 3 } } }))).details?.used).toBe(3);
 });
 
-test("whatever order calls begin and end in, no limit is exceeded and the budget is the sum of what was spent", () => {
+test("whatever order calls begin and end in, no limit is exceeded and the budget is the sum of what was spent", async () => {
   const step = fc.record({
     estimate: fc.integer({ min: 0, max: 300 }),
     share: fc.double({ min: 0, max: 1, noNaN: true }),
     end: fc.constantFrom("none", "settle", "release"),
     which: fc.nat(1_000),
   });
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const { admission } = gateway();
       const principal = governedPrincipal({
         workspace: { budget: { nanoUsd: 1_000, period: "day" } },
@@ -276,7 +273,7 @@ test("whatever order calls begin and end in, no limit is exceeded and the budget
       let settled = 0;
       for (const { estimate, share, end, which } of steps) {
         try {
-          const permit = admit(admission, principal, { tokens: 0, nanoUsd: estimate });
+          const permit = await admit(admission, principal, { tokens: 0, nanoUsd: estimate });
           open.push({ permit, spent: { tokens: 0, nanoUsd: Math.floor(estimate * share) } });
         } catch (thrown) {
           expect(thrown).toBeInstanceOf(Failure);
@@ -296,9 +293,11 @@ test("whatever order calls begin and end in, no limit is exceeded and the budget
       for (const { permit } of open) permit.release();
       expect(admission.outstanding).toBe(0);
       if (spent < 1_000 && settled < 20) {
-        const rest = admit(admission, principal, { tokens: 0, nanoUsd: 1_000 - spent });
+        const rest = await admit(admission, principal, { tokens: 0, nanoUsd: 1_000 - spent });
         rest.release();
-        expect(refusal(admission, principal, { tokens: 0, nanoUsd: 1_001 - spent }).code).toBe("budget_exceeded");
+        expect((await refusal(admission, principal, { tokens: 0, nanoUsd: 1_001 - spent })).code).toBe(
+          "budget_exceeded",
+        );
       }
     }),
     { numRuns: 100, seed: 4 },
@@ -313,11 +312,11 @@ describe("money that is held for work that outlives its call", () => {
     const principal = governedPrincipal({ key: { budget, limits: { rpm: 1, concurrency: 1 } } });
     const first = await admission.hold(principal, 60, false);
     const second = await admission.hold(principal, 40, false);
-    expect(() => admission.hold(principal, 1, false)).toThrow("budget");
+    await expect(admission.hold(principal, 1, false)).rejects.toThrow("budget");
     finish(admission, first, { tokens: 0, nanoUsd: 10 });
     second.release();
     const third = await admission.hold(principal, 90, false);
-    expect(() => admission.hold(principal, 1, false)).toThrow("budget");
+    await expect(admission.hold(principal, 1, false)).rejects.toThrow("budget");
     third.release();
     expect(admission.outstanding).toBe(0);
   });
@@ -326,6 +325,6 @@ describe("money that is held for work that outlives its call", () => {
     const { admission } = gateway();
     const principal = governedPrincipal({ key: { budget } });
     await admission.hold(principal, 150, true);
-    expect(() => admission.hold(principal, 1, false)).toThrow("budget");
+    await expect(admission.hold(principal, 1, false)).rejects.toThrow("budget");
   });
 });

@@ -1,6 +1,6 @@
 import { BoundedMap, type Budget, bounds, Failure, type LimitScope, type NanoUsd, nanoToUsd } from "#core/index.ts";
 import type { Claim, ClaimState, Clock } from "#ports/index.ts";
-import { claimKey, type LimitRule, type LimitUsage, scopeOf, type Wanted } from "./limit-rule.ts";
+import { claimKey, type LimitRule, type LimitUsage, type Money, scopeOf } from "./limit-rule.ts";
 import { periodEnd, periodStart } from "./period.ts";
 
 export function budgetRules(scope: LimitScope): readonly BudgetRule[] {
@@ -18,9 +18,10 @@ export class BudgetRule implements LimitRule {
   readonly #scope: LimitScope;
   readonly #budget: Budget;
   readonly counted: CountedBudget;
-  /** Of the current period. */
+  /** The current period; `#endMs` null: it does not end. */
   #startMs = 0;
   #endMs: number | null = 0;
+  #claim: Claim | null = null;
 
   constructor(scope: LimitScope, budget: Budget) {
     this.#scope = scope;
@@ -28,49 +29,52 @@ export class BudgetRule implements LimitRule {
     this.counted = { scope, period: budget.period, key: claimKey(`budget:${budget.period}`, scope.kind, scope.id) };
   }
 
-  claim(wanted: Wanted, nowMs: number): Claim {
-    this.#turn(nowMs);
-    return {
+  claim(_tokens: number, money: Money, nowMs: number): Claim {
+    this.#updatePeriod(nowMs);
+    const amount = Math.max(0, Math.ceil(money.most));
+    const least = Math.max(0, Math.ceil(money.least));
+    const last = this.#claim;
+    if (last?.amount === amount && last.least === least && last.periodStart === this.#startMs) return last;
+    this.#claim = {
       kind: "budget",
       key: this.counted.key,
       limit: this.#budget.nanoUsd,
-      amount: Math.max(0, Math.ceil(wanted.most)),
-      least: Math.max(0, Math.ceil(wanted.least)),
+      amount,
+      least,
       windowMs: 0,
       periodStart: this.#startMs,
       fail: this.#budget.fail ?? "closed",
     };
+    return this.#claim;
   }
 
-  /** What was spent is in the ledger's entries. */
+  /** Spending is counted by the entries in the ledger. */
   actual(): number {
     return 0;
   }
 
-  /** 402 when what is spent leaves too little; 429 when the call would fit once calls in flight have ended. */
-  refusal(state: ClaimState, wanted: Wanted, nowMs: number): Failure {
-    this.#turn(nowMs);
+  /** 402 if too little is unspent; 429 if the call would fit once calls in flight have ended. */
+  refusal(state: ClaimState, { most, least }: Money, nowMs: number): Failure {
+    this.#updatePeriod(nowMs);
     const held = state.held ?? 0;
     const unspent = state.limit - state.used + held;
-    const isHeld = fitsWithoutHolds(state, wanted.least);
+    const isHeld = fitsWithoutHolds(state, least);
     const details = {
       limit: nanoToUsd(state.limit),
       used: nanoToUsd(state.used),
       held: nanoToUsd(held),
-      scope: `${this.#scope.label}, ${inWords(this.#budget.period)}`,
+      scope: `${this.#scope.label}, ${perPeriod(this.#budget.period)}`,
       period: this.#budget.period,
       resets_at: isHeld ? Math.ceil((nowMs + heldRetryMs) / 1_000) : this.#resetsAt(),
     };
-    const budget = `The budget of ${usd(state.limit)} ${inWords(this.#budget.period)} on ${this.#scope.label}`;
+    const budget = `The budget of ${usd(state.limit)} ${perPeriod(this.#budget.period)} on ${this.#scope.label}`;
     if (isHeld) {
       const message = `${budget} has ${usd(unspent)} left, of which ${usd(held)} is held for calls in flight; try again in ${heldRetryMs / 1_000} s.`;
       return new Failure("budget_held", message, { retryAfterMs: heldRetryMs, details });
     }
     const left = Math.max(0, unspent);
     const needs =
-      wanted.least < wanted.most
-        ? `needs at least ${usd(wanted.least)} to begin`
-        : `may cost ${usd(wanted.most)}, which is held until it ends`;
+      least < most ? `needs at least ${usd(least)} to begin` : `may cost ${usd(most)}, which is held until it ends`;
     const what = left === 0 ? "is used up" : `has ${usd(left)} left and this call ${needs}`;
     const smaller = left === 0 ? "" : "ask for less output, ";
     const later = this.#endMs === null ? "raise it" : `raise it or wait until ${new Date(this.#endMs).toISOString()}`;
@@ -78,7 +82,7 @@ export class BudgetRule implements LimitRule {
   }
 
   limitUsage(state: ClaimState, nowMs: number): LimitUsage {
-    this.#turn(nowMs);
+    this.#updatePeriod(nowMs);
     return {
       name: this.name,
       ...scopeOf(this.#scope),
@@ -94,14 +98,14 @@ export class BudgetRule implements LimitRule {
     return this.#endMs === null ? null : Math.ceil(this.#endMs / 1_000);
   }
 
-  #turn(nowMs: number): void {
+  #updatePeriod(nowMs: number): void {
     if (this.#endMs === null || (nowMs >= this.#startMs && nowMs < this.#endMs)) return;
     this.#startMs = periodStart(this.#budget.period, nowMs);
     this.#endMs = periodEnd(this.#budget.period, nowMs);
   }
 }
 
-/** Nobody knows when a call in flight ends; most do within seconds. */
+/** The end of a call in flight cannot be predicted; most end within seconds. */
 const heldRetryMs = 5_000;
 
 /** Whether the call would fit if nothing were held. */
@@ -110,7 +114,7 @@ function fitsWithoutHolds({ used, held, limit }: ClaimState, least: NanoUsd): bo
   return spent < limit && spent + least <= limit;
 }
 
-function inWords(period: Budget["period"]): string {
+function perPeriod(period: Budget["period"]): string {
   return period === "total" ? "in total" : `per ${period}`;
 }
 
@@ -120,11 +124,11 @@ function usd(nanoUsd: NanoUsd): string {
 }
 
 /**
- * Budgets that refused a call lately: what is left of such a budget may be more than nothing and still too little. Kept by this
- * process for those who look at limits; it decides nothing.
+ * Budgets that refused a call recently: such a budget may have money left, and still too little. Shown with the usage of limits; it
+ * decides nothing.
  */
 export class RefusedBudgets {
-  /** By the key of the claim. */
+  /** The last refused call, by the key of its claim. */
   readonly #calls: BoundedMap<string, Pick<Claim, "least" | "periodStart"> & { readonly at: number }>;
 
   constructor(clock: Clock) {
@@ -135,7 +139,7 @@ export class RefusedBudgets {
     this.#calls.set(claim.key, { at: nowMs, least: claim.least, periodStart: claim.periodStart });
   }
 
-  /** When the budget last refused a call (Unix milliseconds) that it would refuse now too; null: none of late. */
+  /** When the budget last refused a call (Unix milliseconds) that it would refuse now too; null: not recently. */
   latest(claim: Claim, state: ClaimState): number | null {
     const call = claim.kind === "budget" ? this.#calls.get(claim.key) : undefined;
     if (call === undefined || call.periodStart !== claim.periodStart) return null;

@@ -20,5 +20,5 @@ export {
   type ScopeLimitUsage,
 } from "./limit-rule.ts";
 export { periodStart } from "./period.ts";
-export type { Permit, RateHeaders, SpentBudget } from "./permit.ts";
+export type { Permit, RateStates, SpentBudget } from "./permit.ts";
 export { heldClaims, seedRates } from "./seed.ts";

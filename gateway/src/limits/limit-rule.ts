@@ -1,7 +1,7 @@
 import type { BudgetPeriod, Failure, LimitScope, NanoUsd, ScopeKind } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
 
-/** Money to hold for a call: all that it can cost, and the least that it needs to begin. They differ where it can be ended early. */
+/** Money to hold for a call: the most that it can cost, and the least that it needs to begin. They differ if it can be ended early. */
 export interface Money {
   readonly most: NanoUsd;
   readonly least: NanoUsd;
@@ -10,33 +10,29 @@ export interface Money {
 export interface Estimate {
   /** Input and output together. */
   readonly tokens: number;
-  /** It costs nothing: no budget is asked, not even one that is used up. */
+  /** The call costs nothing: it passes even a budget that is used up. */
   readonly isFree?: boolean;
-  /** Asked only when a budget stands on its caller. */
+  /** Called only if the caller has a budget. */
   money(): Money;
 }
 
 export const noMoney: Money = Object.freeze({ most: 0, least: 0 });
 
-/** Of a call that counts as a request only. */
+/** A call that counts as a request only. */
 export const nothingWanted: Estimate = Object.freeze({ tokens: 0, money: () => noMoney });
 
 export const freeRequest: Estimate = Object.freeze({ ...nothingWanted, isFree: true });
-
-/** An estimate with its money worked out. */
-export interface Wanted extends Money {
-  readonly tokens: number;
-}
 
 export type RateName = "rpm" | "tpm" | "concurrency";
 
 /** One limit on one scope. `nowMs` is Unix milliseconds. */
 export interface LimitRule {
   readonly name: LimitUsage["name"];
-  claim(wanted: Wanted, nowMs: number): Claim;
-  /** What a finished call with so many tokens took of it. */
+  /** The same object for equal claims. */
+  claim(tokens: number, money: Money, nowMs: number): Claim;
+  /** How much a finished call took that used this number of tokens. */
   actual(tokens: number): number;
-  refusal(state: ClaimState, wanted: Wanted, nowMs: number): Failure;
+  refusal(state: ClaimState, money: Money, nowMs: number): Failure;
   limitUsage(state: ClaimState, nowMs: number): LimitUsage;
 }
 
@@ -46,21 +42,21 @@ export interface LimitUsage {
   readonly scope: ScopeKind;
   readonly scopeId: string;
   readonly label: string;
-  /** null for what is not a budget. */
+  /** null: not a budget. */
   readonly period: BudgetPeriod | null;
   readonly limit: number;
-  /** null: what a budget has spent cannot be read now. */
+  /** null: the spending of a budget cannot be read now. */
   readonly used: number | null;
-  /** Of a budget: the part of `used` that is held for calls in flight, not spent. */
+  /** Budgets only: the part of `used` that is held for calls in flight, not spent. */
   readonly held?: number;
-  /** Unix seconds at which some of it (a budget: all of it) is free again; null when that is not known or never. */
+  /** Unix seconds at which some of it (a budget: all of it) is free again; null: never, or unpredictable. */
   readonly resetsAt: number | null;
 }
 
 export interface ScopeLimitUsage extends LimitUsage {
   /**
-   * When a budget last refused a call in this process, in Unix milliseconds; null for other limits, where that is long ago, and
-   * where such a call would pass now.
+   * When a budget last refused a call in this process, in Unix milliseconds. null for other limits, if that was long ago, and if
+   * such a call would pass now.
    */
   readonly refusedAt: number | null;
 }
@@ -70,8 +66,8 @@ export function scopeOf({ kind, id, label }: LimitScope): Pick<LimitUsage, "scop
 }
 
 /**
- * Names of counters. Admission and the seeding after a restart must agree on them, and they hold ids only: renaming a
- * key or a workspace does not empty its limits. A budget's period is part of its name, since another period counts anew.
+ * The key of a counter, shared by admission and the seeding after a restart. It contains ids only, so renaming a key or a workspace
+ * does not empty its limits. It contains a budget's period, because another period counts anew.
  */
 export function claimKey(name: RateName | `budget:${BudgetPeriod}`, kind: ScopeKind, id: string): string {
   return `${name}:${kind}:${id}`;

@@ -21,10 +21,10 @@ function ground() {
   const clock = new FakeClock(Date.UTC(2026, 4, 10, 12));
   const admission = new Admission({ counter: createMemoryCounter({ clock }), clock });
   let attempts = 0;
-  const admit = (principal: Principal, nanoUsd: number): Permit | null => {
+  const admit = async (principal: Principal, nanoUsd: number): Promise<Permit | null> => {
     try {
       const money = () => ({ most: nanoUsd, least: nanoUsd });
-      return admission.admit(principal, { tokens: 1, money }) as Permit;
+      return await admission.admit(principal, { tokens: 1, money });
     } catch (thrown) {
       if (thrown instanceof Failure) return null;
       throw thrown;
@@ -43,7 +43,7 @@ function ground() {
   return { clock, admission, admit, finish };
 }
 
-test("what two keys of a person spend together never exceeds the person's budget, and all of it may be spent", () => {
+test("what two keys of a person spend together never exceeds the person's budget, and all of it may be spent", async () => {
   const call = fc.record({
     key: fc.integer({ min: 0, max: 1 }),
     hold: fc.integer({ min: 0, max: 60 }),
@@ -52,8 +52,8 @@ test("what two keys of a person spend together never exceeds the person's budget
     /** How many calls begin before this one ends. */
     later: fc.integer({ min: 0, max: 4 }),
   });
-  fc.assert(
-    fc.property(fc.array(call, { maxLength: 60 }), fc.integer({ min: 0, max: 300 }), (calls, budget) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(call, { maxLength: 60 }), fc.integer({ min: 0, max: 300 }), async (calls, budget) => {
       const { admission, admit, finish } = ground();
       const limit = { budget: { nanoUsd: budget, period: "month" as const } };
       const keys = [adasKey("key_1", "grp_1", limit), adasKey("key_2", "grp_2", limit)];
@@ -62,7 +62,7 @@ test("what two keys of a person spend together never exceeds the person's budget
       let held = 0;
       for (const [index, { key, hold, share, later }] of calls.entries()) {
         const principal = keys[key] as Principal;
-        const permit = admit(principal, hold);
+        const permit = await admit(principal, hold);
         if (hold > 0) expect(permit !== null).toBe(spent + held + hold <= budget);
         if (permit !== null) {
           held += hold;
@@ -86,22 +86,22 @@ test("what two keys of a person spend together never exceeds the person's budget
   );
 });
 
-test("rates and places are shared by a person's keys, whatever groups these stand in", () => {
+test("rates and places are shared by a person's keys, whatever groups these stand in", async () => {
   const { admit } = ground();
   const keys = [
     adasKey("key_1", "grp_1", { limits: { rpm: 3, concurrency: 2 } }),
     adasKey("key_2", "grp_2", { limits: { rpm: 3, concurrency: 2 } }),
   ] as const;
-  const first = admit(keys[0], 0);
-  expect(admit(keys[1], 0)).not.toBeNull();
-  expect(admit(keys[0], 0)).toBeNull();
+  const first = await admit(keys[0], 0);
+  expect(await admit(keys[1], 0)).not.toBeNull();
+  expect(await admit(keys[0], 0)).toBeNull();
   first?.settle(1);
-  expect(admit(keys[1], 0)).not.toBeNull();
+  expect(await admit(keys[1], 0)).not.toBeNull();
   first?.settle(1);
-  expect(admit(keys[0], 0)).toBeNull();
+  expect(await admit(keys[0], 0)).toBeNull();
 });
 
-test("a refused call names the person's budget", () => {
+test("a refused call names the person's budget", async () => {
   const { admission } = ground();
   const principal = governedPrincipal({ person: { budget: { nanoUsd: 0, period: "month" } } });
   expect(() => admission.check(principal)).toThrow("The budget of 0 USD per month on person acme/ada@example.com");
@@ -111,7 +111,7 @@ test("what a person spends in another workspace, and what others spend here, is 
   const { admission, admit, finish, clock } = ground();
   const limit = { budget: { nanoUsd: 100, period: "day" as const } };
   const hers = adasKey("key_1", "grp_1", limit);
-  const permit = admit(hers, 10);
+  const permit = await admit(hers, 10);
   if (permit !== null) finish(hers, permit, 10);
   const elsewhere = { workspaceId: "ws_2", groupId: "grp_9", keyId: "key_9", personId: ada };
   admission.settled({ attemptId: "att_elsewhere", at: clock.now(), ...elsewhere, costNanoUsd: 50 });

@@ -1,10 +1,10 @@
 import { Failure, type LimitScope } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
-import { claimKey, type LimitRule, type LimitUsage, type RateName, scopeOf, type Wanted } from "./limit-rule.ts";
+import { claimKey, type LimitRule, type LimitUsage, type Money, type RateName, scopeOf } from "./limit-rule.ts";
 
 export const rateWindowMs = 60_000;
 
-/** Nobody knows when a running call ends; a second is a fair time to ask again. */
+/** The end of a running call cannot be predicted; a second is a fair time to try again. */
 const concurrencyRetryMs = 1_000;
 
 export function rateRules(scope: LimitScope): readonly LimitRule[] {
@@ -20,8 +20,10 @@ export function rateRules(scope: LimitScope): readonly LimitRule[] {
 class RateRule implements LimitRule {
   readonly name: RateName;
   readonly #scope: LimitScope;
-  /** A claim of one, which is every claim on requests. */
+  /** A claim of one request, one token or one place. */
   readonly #single: Claim;
+  /** The last claim on tokens. */
+  #tokens: Claim;
 
   constructor(name: RateName, scope: LimitScope, limit: number) {
     this.name = name;
@@ -37,17 +39,20 @@ class RateRule implements LimitRule {
       periodStart: 0,
       fail: scope.limits.fail ?? "open",
     });
+    this.#tokens = this.#single;
   }
 
   /**
-   * An estimate above the limit is cut to it, else a large call could never be made at all: alone in an empty window it
-   * is let in. An estimate of nothing still claims one token, so that a full window lets nothing through.
+   * An estimate above the limit is cut to the limit: a large call is admitted if the window is empty. An estimate of nothing still
+   * claims one token, so that a full window admits nothing.
    */
-  claim(wanted: Wanted): Claim {
+  claim(tokens: number): Claim {
     if (this.name !== "tpm") return this.#single;
     const { kind, key, limit, windowMs, periodStart, fail } = this.#single;
-    const amount = Math.max(1, Math.min(Math.ceil(wanted.tokens), limit));
-    return { kind, key, limit, amount, least: amount, windowMs, periodStart, fail };
+    const amount = Math.max(1, Math.min(Math.ceil(tokens), limit));
+    if (this.#tokens.amount !== amount)
+      this.#tokens = { kind, key, limit, amount, least: amount, windowMs, periodStart, fail };
+    return this.#tokens;
   }
 
   actual(tokens: number): number {
@@ -55,11 +60,11 @@ class RateRule implements LimitRule {
     return this.name === "rpm" ? 1 : 0;
   }
 
-  refusal({ used, freeInMs }: ClaimState, _wanted: Wanted, nowMs: number): Failure {
+  refusal({ used, freeInMs }: ClaimState, _money: Money, nowMs: number): Failure {
     const { label } = this.#scope;
     const { limit } = this.#single;
     const isGauge = this.name === "concurrency";
-    // The counter frees an amount up to a sixtieth of the window late; SDKs ignore a wait above 60 s.
+    // The counter frees an amount up to 1/60 of the window late, and SDKs ignore a wait above 60 s.
     const windowWaitMs = Math.min(rateWindowMs, Math.max(1_000, Math.ceil(freeInMs)));
     const waitMs = isGauge ? concurrencyRetryMs : windowWaitMs;
     const unit = this.name === "tpm" ? "tokens" : "requests";

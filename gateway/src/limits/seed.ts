@@ -13,9 +13,9 @@ export interface SeedOptions {
 }
 
 /**
- * After a restart: what was requested in the last minute, so that it counts once and where it belongs. Windows are made only
- * where a limit stands; which keys and people have one is not in the config snapshot, so each of that minute gets its own, and what nobody
- * asks for is forgotten a minute later. What bears a later time than now (the clock was set back) is not of the last minute.
+ * Counts the calls of the last minute again after a restart, each once and in its own minute. Workspaces and groups without rate limits
+ * are skipped. The config snapshot does not say which keys and people have limits, so all of them get windows; unused ones are evicted
+ * a minute later. Entries with a time in the future (the clock was set back) are skipped.
  */
 export async function seedRates(options: SeedOptions): Promise<void> {
   const { counter, ledgerStore, clock } = options;
@@ -33,11 +33,11 @@ export async function seedRates(options: SeedOptions): Promise<void> {
   }
 }
 
-/** The hold of a task that was admitted before, as claims without a limit. */
+/** The hold of a task that was admitted before a restart, as claims without a limit. */
 export function heldClaims(principal: Pick<Principal, "scopes">, nanoUsd: NanoUsd, nowMs: number): readonly Claim[] {
-  const wanted = { tokens: 0, most: nanoUsd, least: nanoUsd };
+  const money = { most: nanoUsd, least: nanoUsd };
   const rules = principal.scopes.flatMap((scope) => budgetRules(scope));
-  return rules.map((rule) => ({ ...rule.claim(wanted, nowMs), limit: Number.POSITIVE_INFINITY }));
+  return rules.map((rule) => ({ ...rule.claim(0, money, nowMs), limit: Number.POSITIVE_INFINITY }));
 }
 
 /** The clock may have been corrected by a little. */

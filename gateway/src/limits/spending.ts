@@ -32,7 +32,7 @@ export interface SpendingSource {
 export interface SpendingOptions {
   readonly counter: Counter;
   readonly clock: Clock;
-  /** null: there is no ledger, and nothing was spent before a budget was first met. */
+  /** null: there is no ledger, and nothing was spent before a budget's first use. */
   readonly source: SpendingSource | null;
 }
 
@@ -42,17 +42,16 @@ export type Cost = RecentCost;
 export type Unknown = "unread" | "full" | "unreachable";
 
 /**
- * Keeps the counter's budgets equal to the ledger. A budget is met with its first call: from that moment each entry of its
- * scope is counted, and what was spent before is read once. An entry of that moment may be in both, so the reading names the
- * latest entries it holds, and the counter tells them apart by their attempt. Readings that fail are tried again until they
- * succeed.
+ * Keeps the counter's budgets equal to the ledger. A budget is loaded with its first call: from that moment each entry of its scope is
+ * counted, and what was spent before is read once. An entry of that moment may be in both, so a reading lists its latest entries, and
+ * the counter matches them by their attempt. Readings that fail are retried until they succeed.
  */
 export class Spending {
   readonly #options: SpendingOptions;
-  /** Budgets that the counter knows of, by the id of their scope. */
+  /** Budgets that the counter has, by the id of their scope. */
   readonly #counted = new Map<string, CountedBudget[]>();
   readonly #readings = new Map<string, Reading>();
-  /** Keys and people have an index. They do not wait for the others, which take longer. */
+  /** Readings of keys and people use an index. They do not wait for the others, which take longer. */
   readonly #lanes: { readonly key: Lane; readonly wide: Lane } = {
     key: { waiting: [], running: false },
     wide: { waiting: [], running: false },
@@ -64,28 +63,31 @@ export class Spending {
     this.#options = options;
     const { clock, source } = options;
     const observer = source?.observer ?? { log: () => undefined };
-    const fault = "What budgets have spent cannot be read now; it is tried again.";
-    const over = "What budgets have spent can be read again.";
+    const fault = "Failed to read the spending of budgets; retrying.";
+    const over = "Spending of budgets can be read again.";
     this.#unread = new LastingFault({ clock, observer, level: "warn", fault, over });
   }
 
   /** An entry was settled. Its cost belongs to the period in which its attempt began. */
   settled(cost: Cost): void {
     if (cost.costNanoUsd === 0 || this.#counted.size === 0) return;
-    const { attemptId, costNanoUsd: amount } = cost;
-    for (const [, id] of scopesOfCall(cost)) {
-      const budgets = this.#counted.get(id);
-      if (budgets === undefined) continue;
-      for (const budget of budgets) {
-        const start = periodStart(budget.period, cost.at);
-        const counted = this.#options.counter.spend(budget.key, start, { attemptId, amount });
-        if (counted instanceof Promise) void counted.then((later) => later || this.#forget(budget));
-        else if (!counted) this.#forget(budget);
-      }
+    this.#spend(cost.workspaceId, cost);
+    this.#spend(cost.groupId, cost);
+    this.#spend(cost.keyId, cost);
+    if (cost.personId !== undefined) this.#spend(personScopeId(cost.workspaceId, cost.personId), cost);
+  }
+
+  #spend(scopeId: string, { attemptId, at, costNanoUsd: amount }: Cost): void {
+    const budgets = this.#counted.get(scopeId);
+    if (budgets === undefined) return;
+    for (const budget of budgets) {
+      const counted = this.#options.counter.spend(budget.key, periodStart(budget.period, at), { attemptId, amount });
+      if (counted instanceof Promise) void counted.then((later) => later || this.#forget(budget));
+      else if (!counted) this.#forget(budget);
     }
   }
 
-  /** The same for all possible budgets of an entry, which this process may not know. */
+  /** The same for all possible budgets of an entry, including those that this process does not count. */
   settledAnywhere(cost: Cost): void {
     if (cost.costNanoUsd === 0) return;
     const { attemptId, costNanoUsd: amount } = cost;
@@ -100,49 +102,45 @@ export class Spending {
     const periods = new Map<string, BudgetPeriodKey>();
     for (const cost of costs) {
       if (cost.costNanoUsd === 0) continue;
-      for (const each of budgetsOf(cost)) periods.set(nameOf(each.key, each.periodStart), each);
+      for (const each of budgetsOf(cost)) periods.set(periodName(each.key, each.periodStart), each);
     }
     if (periods.size > 0) await this.#options.counter.invalidateSpending([...periods.values()]);
   }
 
-  /** Makes these budgets known, within bounds.budgetReadWaitMs. Returns those that cannot be. */
-  meet(budgets: readonly CountedBudget[]): ReadonlyMap<string, Unknown> | Promise<ReadonlyMap<string, Unknown>> {
+  /** Loads these budgets into the counter, within bounds.budgetReadWaitMs. Returns those that cannot be loaded. */
+  load(budgets: readonly CountedBudget[]): ReadonlyMap<string, Unknown> | Promise<ReadonlyMap<string, Unknown>> {
     const { counter, clock } = this.#options;
     const unknown = new Map<string, Unknown>();
     const waits: Promise<void>[] = [];
     for (const budget of budgets) {
       const start = periodStart(budget.period, clock.now());
-      const meeting = counter.beginPeriod(budget.key, start);
-      const wait =
-        meeting instanceof Promise
-          ? meeting.then((later) => this.#met(budget, start, later, unknown))
-          : this.#met(budget, start, meeting, unknown);
-      if (wait !== undefined) waits.push(wait);
+      const status = counter.beginPeriod(budget.key, start);
+      if (status === "known" || status === "unknown") this.counts(budget);
+      if (status !== "known") waits.push(this.#load(budget, start, status, unknown));
     }
     return waits.length === 0 ? unknown : Promise.all(waits).then(() => unknown);
   }
 
-  #met(
+  async #load(
     budget: CountedBudget,
     start: number,
-    meeting: SpendingStatus,
+    pending: SpendingStatus | Promise<SpendingStatus>,
     unknown: Map<string, Unknown>,
-  ): Promise<void> | undefined {
-    if (meeting === "full" || meeting === "unreachable" || meeting === "behind") {
-      unknown.set(budget.key, meeting === "behind" ? "unread" : meeting);
+  ): Promise<void> {
+    const status = await pending;
+    if (status === "full" || status === "unreachable" || status === "behind") {
+      unknown.set(budget.key, status === "behind" ? "unread" : status);
       return;
     }
     this.counts(budget);
-    if (meeting === "known") return;
+    if (status === "known") return;
     const { counter, source } = this.#options;
-    if (source !== null) {
-      return this.#read(budget, start).then((known) => void (known || unknown.set(budget.key, "unread")));
-    }
-    const told = counter.setSpending(budget.key, start, { amount: 0, recent: [], cleanFrom: start, again: false });
-    return told instanceof Promise ? told : undefined;
+    if (source === null) {
+      await counter.setSpending(budget.key, start, { amount: 0, recent: [], cleanFrom: start, again: false });
+    } else if (!(await this.#read(budget, start))) unknown.set(budget.key, "unread");
   }
 
-  /** No reading is tried again. */
+  /** Stops all readings and retries. */
   close(): void {
     this.#closing.abort();
     for (const reading of this.#readings.values()) reading.end(false);
@@ -151,21 +149,25 @@ export class Spending {
 
   /** From now on entries of its scope are counted. */
   counts(budget: CountedBudget): void {
-    const known = this.#counted.get(budget.scope.id);
-    if (known === undefined) this.#counted.set(budget.scope.id, [budget]);
-    else if (!known.some(({ key }) => key === budget.key)) known.push(budget);
+    const counted = this.#counted.get(budget.scope.id);
+    if (counted === undefined) {
+      this.#counted.set(budget.scope.id, [budget]);
+      return;
+    }
+    for (const { key } of counted) if (key === budget.key) return;
+    counted.push(budget);
   }
 
-  /** The counter has dropped it: its next call makes it known again. */
-  #forget({ key: dropped, scope: { id } }: CountedBudget): void {
-    const left = this.#counted.get(id)?.filter(({ key }) => key !== dropped) ?? [];
+  /** The counter has evicted it: its next call loads it again. */
+  #forget({ key: evicted, scope: { id } }: CountedBudget): void {
+    const left = this.#counted.get(id)?.filter(({ key }) => key !== evicted) ?? [];
     if (left.length === 0) this.#counted.delete(id);
     else this.#counted.set(id, left);
   }
 
   #read(budget: CountedBudget, start: number): Promise<boolean> {
     const { clock } = this.#options;
-    const name = nameOf(budget.key, start);
+    const name = periodName(budget.key, start);
     let reading = this.#readings.get(name);
     if (reading === undefined) {
       reading = new Reading(budget, start, clock);
@@ -175,7 +177,7 @@ export class Spending {
       lane.waiting.push(reading);
       if (!lane.running && !this.#closing.signal.aborted) void this.#run(lane);
     }
-    return this.#closing.signal.aborted ? Promise.resolve(false) : reading.known;
+    return this.#closing.signal.aborted ? Promise.resolve(false) : reading.succeeded;
   }
 
   /** One batch after the other, until nothing waits. */
@@ -184,7 +186,7 @@ export class Spending {
     const { signal } = this.#closing;
     lane.running = true;
     let waitMs: number = bounds.budgetReadRetryMs;
-    // Those of the same turn go together.
+    // Readings that are requested in the same turn form one batch.
     await Promise.resolve();
     while (lane.waiting.length > 0 && source !== null && !signal.aborted) {
       const batch = lane.waiting.splice(0, lane === this.#lanes.key ? bounds.budgetReadBatchMax : 1);
@@ -207,17 +209,17 @@ export class Spending {
   async #readBatch(batch: readonly Reading[], source: SpendingSource): Promise<void> {
     const { clock, counter } = this.#options;
     const beganMs = clock.now();
-    // All that was counted until now will be in the reading; what is counted from here on is told apart below.
-    const meetings = await Promise.all(batch.map(({ budget, start }) => counter.beginPeriod(budget.key, start, true)));
-    if (meetings.includes("unreachable")) throw new Error("The counter does not answer.");
-    if (meetings.includes("behind")) throw new Error("The ledger of another process is behind.");
+    // The reading will include everything that was counted until now. What is counted from here on is matched below.
+    const statuses = await Promise.all(batch.map(({ budget, start }) => counter.beginPeriod(budget.key, start, true)));
+    if (statuses.includes("unreachable")) throw new Error("The counter does not respond.");
+    if (statuses.includes("behind")) throw new Error("The ledger of another process is behind.");
     const since = beganMs - bounds.budgetReadSlackMs - (counter.shared?.ledgerLagMs ?? 0);
     const stop = new AbortController();
     const late = afterRunningFor(clock, bounds.budgetReadWaitMs, () => stop.abort());
     await source.settled(stop.signal).finally(late);
     if (stop.signal.aborted) throw new Error("The ledger is behind.");
     const { spent, recent } = await source.reports.spending(batch.map(askOf), since);
-    if (recent.length > bounds.budgetReadEntriesMax) throw new Error("Too many calls end now to tell them apart.");
+    if (recent.length > bounds.budgetReadEntriesMax) throw new Error("Too many calls are ending now to match them.");
     if (clock.now() < since) throw new Error("The clock was set back meanwhile.");
     for (const [index, reading] of batch.entries()) {
       const { amount, later } = spent[index] ?? { amount: 0, later: 0 };
@@ -229,13 +231,13 @@ export class Spending {
         cleanFrom: end ?? Number.POSITIVE_INFINITY,
         again: true,
       });
-      this.#readings.delete(nameOf(budget.key, start));
+      this.#readings.delete(periodName(budget.key, start));
       reading.end(true);
     }
   }
 }
 
-/** Every budget that an entry may count for. */
+/** The period of every budget that an entry may count for. */
 function budgetsOf(cost: Cost): readonly BudgetPeriodKey[] {
   return scopesOfCall(cost).flatMap(([kind, id]) =>
     budgetPeriods.map((period) => ({
@@ -245,7 +247,7 @@ function budgetsOf(cost: Cost): readonly BudgetPeriodKey[] {
   );
 }
 
-/** Every scope that an entry or a call counts for. */
+/** The scopes that an entry or a call counts for. */
 export function scopesOfCall(call: CallOwners): readonly (readonly [ScopeKind, string])[] {
   const { workspaceId, groupId, personId, keyId } = call;
   const wide = [
@@ -260,7 +262,7 @@ type CallOwners = Pick<Cost, "workspaceId" | "groupId" | "personId" | "keyId">;
 
 const budgetPeriods = ["day", "week", "month", "total"] as const satisfies readonly BudgetPeriod[];
 
-/** Readings that are made one after the other. */
+/** Readings that run one after the other. */
 interface Lane {
   readonly waiting: Reading[];
   running: boolean;
@@ -271,18 +273,18 @@ class Reading {
   readonly budget: CountedBudget;
   readonly start: number;
   /** False: it failed, or took too long. */
-  readonly known: Promise<boolean>;
-  readonly end: (known: boolean) => void;
+  readonly succeeded: Promise<boolean>;
+  readonly end: (succeeded: boolean) => void;
 
   constructor(budget: CountedBudget, start: number, clock: Clock) {
     this.budget = budget;
     this.start = start;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const stopWaiting = afterRunningFor(clock, bounds.budgetReadWaitMs, () => resolve(false));
-    this.known = promise;
-    this.end = (known) => {
+    this.succeeded = promise;
+    this.end = (succeeded) => {
       stopWaiting();
-      resolve(known);
+      resolve(succeeded);
     };
   }
 }
@@ -300,6 +302,6 @@ function costsOf({ budget, start }: Reading, recent: readonly RecentCost[]): rea
     .map(({ attemptId, costNanoUsd: amount }) => ({ attemptId, amount }));
 }
 
-function nameOf(key: string, start: number): string {
+function periodName(key: string, start: number): string {
   return `${start} ${key}`;
 }

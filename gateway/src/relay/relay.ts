@@ -204,7 +204,7 @@ export class Relay {
     const { admission, clock } = this.#dependencies;
     const now = clock.now();
     const headers = refusedCapHeaders(call, failure, now);
-    addRateHeaders(call.protocol.dialect, await admission.rateHeaders(call.principal), now, headers);
+    addRateHeaders(call.protocol.dialect, await admission.rates(call.principal), now, headers);
     return { failure, headers };
   }
 

@@ -28,10 +28,10 @@ describe("errors for callers of messages", () => {
     expect(dialect.keepAlive).toBe('event: ping\ndata: {"type":"ping"}\n\n');
   });
 
-  test("a limit is told as a count and a time at which nobody is refused again", () => {
+  test("limit headers have the count and a time after which calls are admitted again", () => {
     const now = Date.UTC(2026, 1, 1, 12, 0, 0, 250);
     const out: Record<string, string> = {};
-    dialect.addLimitHeaders(out, "tokens", { limit: 1_000, remaining: 7, resetMs: 1_000 }, now);
+    dialect.addLimitHeaders(out, "tokens", { limit: 1_000, used: 993, freeInMs: 1_000 }, now);
     expect(out).toEqual({
       "anthropic-ratelimit-tokens-limit": "1000",
       "anthropic-ratelimit-tokens-remaining": "7",

@@ -21,12 +21,12 @@ export const anthropicMessages: Dialect = {
   },
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   /** The reset is an RFC 3339 time. */
-  addLimitHeaders(out, unit, { limit, remaining, resetMs }, now) {
+  addLimitHeaders(out, unit, { limit, used, freeInMs }, now) {
     const name = `anthropic-ratelimit-${unit}`;
     // Rounded up so that a caller who waits is not refused again.
-    const resetSeconds = Math.ceil((now + resetMs) / 1_000);
+    const resetSeconds = Math.ceil((now + Math.ceil(freeInMs)) / 1_000);
     out[`${name}-limit`] = String(limit);
-    out[`${name}-remaining`] = String(remaining);
+    out[`${name}-remaining`] = String(Math.max(0, limit - used));
     out[`${name}-reset`] = new Date(resetSeconds * 1_000).toISOString().replace(".000Z", "Z");
   },
 };

@@ -87,16 +87,18 @@ const decoder = new TextDecoder();
 export function addOpenaiLimitHeaders(
   out: Record<string, string>,
   unit: "requests" | "tokens",
-  { limit, remaining, resetMs }: LimitHeader,
+  { limit, used, freeInMs }: LimitHeader,
 ): void {
+  const remaining = String(Math.max(0, limit - used));
+  const reset = duration(Math.ceil(freeInMs));
   if (unit === "requests") {
     out["x-ratelimit-limit-requests"] = String(limit);
-    out["x-ratelimit-remaining-requests"] = String(remaining);
-    out["x-ratelimit-reset-requests"] = duration(resetMs);
+    out["x-ratelimit-remaining-requests"] = remaining;
+    out["x-ratelimit-reset-requests"] = reset;
   } else {
     out["x-ratelimit-limit-tokens"] = String(limit);
-    out["x-ratelimit-remaining-tokens"] = String(remaining);
-    out["x-ratelimit-reset-tokens"] = duration(resetMs);
+    out["x-ratelimit-remaining-tokens"] = remaining;
+    out["x-ratelimit-reset-tokens"] = reset;
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Failure, type HeaderReader, nanoToUsdText, type Provider } from "#core/index.ts";
-import type { RateHeaders, SpentBudget } from "#limits/index.ts";
+import type { RateStates, SpentBudget } from "#limits/index.ts";
 import type { Dialect } from "#protocols/index.ts";
 import { accountRedactor } from "#providers/index.ts";
 import type { Call } from "../call.ts";
@@ -67,7 +67,7 @@ function addOwnHeaders(attempt: BegunAttempt, out: Record<string, string>): void
   out["x-sluice-attempts"] = String(tally.tried);
   if (entry.costNanoUsd !== null) out["x-sluice-cost-usd"] = nanoToUsdText(entry.costNanoUsd);
   out["x-sluice-overhead-ms"] = inThousandths(entry.overheadMs);
-  addRateHeaders(dialect, tally.permit.rateHeaders(), now, out);
+  addRateHeaders(dialect, tally.permit, now, out);
   if (isAgent(call)) Object.assign(out, capHeaders(tally.permit.tightestBudget(now)));
 }
 
@@ -86,17 +86,14 @@ export function passAtOnce(headers: Record<string, string>): void {
 /** Headers of a refusal after admission. */
 export function refusalHeaders(dialect: Dialect, tally: CallTally, now: number): Record<string, string> {
   const out: Record<string, string> = { "x-sluice-attempts": String(tally.tried) };
-  addRateHeaders(dialect, tally.permit.rateHeaders(), now, out);
+  addRateHeaders(dialect, tally.permit, now, out);
   return out;
 }
 
 /** The caller's tightest limits in the header names of its dialect. */
-export function addRateHeaders(
-  dialect: Dialect,
-  { requests, tokens }: RateHeaders,
-  now: number,
-  out: Record<string, string>,
-): void {
+export function addRateHeaders(dialect: Dialect, rates: RateStates, now: number, out: Record<string, string>): void {
+  const requests = rates.tightestRate("rpm");
+  const tokens = rates.tightestRate("tpm");
   if (requests !== null) dialect.addLimitHeaders(out, "requests", requests, now);
   if (tokens !== null) dialect.addLimitHeaders(out, "tokens", tokens, now);
 }
