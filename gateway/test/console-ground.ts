@@ -166,8 +166,8 @@ async function makeUsers(
 ): Promise<Record<GroundUser, User>> {
   const made: [GroundUser, User][] = [];
   for (const name of groundUsers) {
-    const user = await signIn.createUser({ email: `${name}@example.com`, name, password: `password of ${name}` });
-    if (name === "administrator") await people.makeFirstAdministrator(user.id, false, auditSource);
+    const user = await signIn.createUser({ email: `${name}@example.com`, name });
+    if (name === "administrator") await people.updateUser(user.id, { administrator: true }, auditSource);
     else if (name === "stranger") await people.setMember(other, user.id, "owner", auditSource);
     else if (name !== "newcomer") await people.setMember(acme, user.id, name, auditSource);
     made.push([name, user]);

@@ -6,20 +6,15 @@ import type { Database } from "#storage/index.ts";
 export const sessionHeader = "x-test-session";
 
 export interface HeaderSignIn extends SignIn {
-  /** User ids whose sessions were ended, in order. */
-  readonly ended: string[];
-  /** The password that each user would sign in with, by id. */
-  readonly passwords: Map<string, string>;
+  /** Inserts a user without a password. */
+  createUser(user: { readonly email: string; readonly name: string }): Promise<User>;
+  removeUser(userId: string): Promise<void>;
 }
 
 /** Users in the real table; whose session a request carries is what a header says. */
 export function createHeaderSignIn(database: Database, now: () => number): HeaderSignIn {
-  const ended: string[] = [];
-  const passwords = new Map<string, string>();
   let made = 0;
   return {
-    ended,
-    passwords,
     handle: async () => new Response(null, { status: 404 }),
     async session(request): Promise<SignedIn | null> {
       const [id, age] = (request.headers.get(sessionHeader) ?? "").split(" ");
@@ -30,10 +25,10 @@ export function createHeaderSignIn(database: Database, now: () => number): Heade
         .executeTakeFirst();
       if (row === undefined) return null;
       const user = { id: row.id, email: row.email, name: row.name, createdAt: new Date(row.created_at).getTime() };
-      return { user, sessionId: `ses_${row.id}`, fresh: age !== "stale", cookies: [] };
+      return { user, sessionId: `ses_${row.id}`, fresh: age !== "stale" };
     },
     methods: () => ({ password: true, passkey: true, oidc: [] }),
-    async createUser({ email, name, password }): Promise<User> {
+    async createUser({ email, name }): Promise<User> {
       const id = `usr_${++made}`;
       const time = new Date(now()).toISOString();
       const { numInsertedOrUpdatedRows: inserted } = await database.kysely
@@ -56,16 +51,13 @@ export function createHeaderSignIn(database: Database, now: () => number): Heade
       if (Number(inserted ?? 0) === 0) {
         throw new Failure("invalid_request", "This address is taken.", { param: "email" });
       }
-      passwords.set(id, password);
       return { id, email: email.toLowerCase(), name, createdAt: now() };
     },
-    async endSessions(userId) {
-      ended.push(userId);
-    },
-    async setPassword(userId, password) {
-      passwords.set(userId, password);
-      ended.push(userId);
-    },
+    prepareUser: async ({ email, name, password }) => ({
+      ...{ email: email.toLowerCase(), name },
+      passwordHash: testHash(password),
+    }),
+    hashPassword: async (password) => testHash(password),
     async removeUser(userId) {
       await database.kysely.deleteFrom("auth_users").where("id", "=", userId).execute();
     },
@@ -73,4 +65,9 @@ export function createHeaderSignIn(database: Database, now: () => number): Heade
     askIssuer: async () => ({ kind: "unknown" }),
     issuerPatience: () => null,
   };
+}
+
+/** Stands for a hash in these tests. */
+export function testHash(password: string): string {
+  return `hash ${Bun.hash(password)}`;
 }

@@ -37,7 +37,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   "http-server": ["http1"],
   telemetry: ["system"],
   system: [],
-  "sign-in": [],
+  "sign-in": ["storage"],
   mail: [],
   config: [],
   workers: [],
@@ -54,7 +54,7 @@ export const contractParts: ReadonlySet<string> = new Set([
 
 /** Entry points beside `index.ts`, and who alone may use them. */
 export const sideDoors: Readonly<Record<string, readonly string[]>> = {
-  "storage/tables.ts": ["directory", "tasks", "assets"],
+  "storage/tables.ts": ["directory", "tasks", "assets", "sign-in"],
 };
 
 /** Modules that may touch the world: files, sockets, databases, the runtime's own server and clock. */

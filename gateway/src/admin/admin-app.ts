@@ -11,11 +11,11 @@ import { ScimCalls } from "./scim/scim-calls.ts";
 import { scimPath } from "./scim/scim-schema.ts";
 import { SpendLimitCalls, spendLimitsPath } from "./spend-limits.ts";
 import { mountStreamingRoutes } from "./streaming/mount-streaming-routes.ts";
-import { linkTries } from "./throttle.ts";
+import { linkRateLimit } from "./throttle.ts";
 
 /** Routes and calls of the control plane. They never throw. */
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
-  const throttle = linkTries("setup", options.openTries);
+  const throttle = linkRateLimit("setup", options.openTries);
   const takePolicyReport = policyReports(options);
   // Made when somebody first asks: it takes more memory than everything else of this module.
   let openApi: string | null = null;
@@ -88,7 +88,7 @@ async function answerSetup(
   request: Request,
   ip: string,
   options: Pick<AdminOptions, "setup" | "observer" | "publicUrl">,
-  throttle: ReturnType<typeof linkTries>,
+  throttle: ReturnType<typeof linkRateLimit>,
 ): Promise<Response> {
   checkStateChange(request, options.publicUrl);
   await throttle.take(ip);

@@ -105,7 +105,7 @@ export function answerFile(request: Request, file: StaticFile, policy: string): 
     etag: file.etag,
     vary: "accept-encoding",
   });
-  if (isHeldAlready(request, file.etag)) return new Response(null, { status: 304, headers });
+  if (matchesEtag(request, file.etag)) return new Response(null, { status: 304, headers });
   const accepted = request.headers.get("accept-encoding");
   for (const [coding, bytes] of [
     ["br", file.brotli],
@@ -126,7 +126,7 @@ export function answerText(request: Request, text: string, type: string, policy:
 }
 
 /** Whether `if-none-match` (RFC 9110 §13.1.2) names what a tag is of: a list of tags, or `*`. Weakness is not compared. */
-export function isHeldAlready({ headers }: Request, etag: string): boolean {
+export function matchesEtag({ headers }: Request, etag: string): boolean {
   const strong = (tag: string) => tag.trim().replace(/^W\//, "");
   const tags = headers.get("if-none-match")?.split(",") ?? [];
   return tags.some((tag) => tag.trim() === "*" || strong(tag) === strong(etag));

@@ -33,7 +33,7 @@ export function policyReports({ clock, observer }: Pick<AdminOptions, "clock" | 
 function readReport(text: string): Readonly<Record<string, string>> | null {
   const report = member(parsed(text), "csp-report");
   if (report === null || typeof report !== "object") return null;
-  const directive = word(member(report, "effective-directive") ?? member(report, "violated-directive"));
+  const directive = shortText(member(report, "effective-directive") ?? member(report, "violated-directive"));
   if (directive === "") return null;
   const position = [member(report, "line-number"), member(report, "column-number")].filter(Number.isSafeInteger);
   return {
@@ -57,11 +57,11 @@ function member(value: unknown, name: string): unknown {
 }
 
 function address(value: unknown): string {
-  return word(value).replace(/[?#].*$/s, "");
+  return shortText(value).replace(/[?#].*$/s, "");
 }
 
 /** One line, printable, short. */
-function word(value: unknown): string {
+function shortText(value: unknown): string {
   if (typeof value !== "string") return "";
   return value.replace(/[^\x20-\x7e]/g, "?").slice(0, bounds.policyReportWordMax);
 }

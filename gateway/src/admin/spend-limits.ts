@@ -5,6 +5,7 @@ import { meets } from "@sluice/contract/words";
 import {
   type Actor,
   asFailure,
+  bearerToken,
   type ConfigSnapshot,
   Failure,
   failureTable,
@@ -15,7 +16,7 @@ import {
 import { periodStart } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
 import type { ConsoleDependencies } from "./dependencies.ts";
-import { actorOfToken, heldBy, neededWords, seenPerson, workspaceNamed } from "./handlers/callers.ts";
+import { actorFromToken, needText, roleHeldBy, visiblePerson, workspaceNamed } from "./handlers/callers.ts";
 import { type AdminEnv, readJson } from "./handlers/calls.ts";
 import { changeMember } from "./handlers/people-handlers.ts";
 
@@ -56,22 +57,20 @@ export class SpendLimitCalls {
 
   async #called(request: Request, ip: string): Promise<object> {
     const { pathname, searchParams: query } = new URL(request.url);
-    const secret =
-      request.headers.get("x-api-key") ?? /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
-    const actor = await actorOfToken(secret, this.#dependencies);
+    const actor = await actorFromToken(request.headers.get("x-api-key") ?? bearerToken(request), this.#dependencies);
     const workspace = workspaceOf(actor, query.get("workspace"), this.#dependencies.configSnapshot());
     const call: SpendLimitCall = { request, query, actor, workspace, ip };
     const { method } = request;
     const place = pathname.slice(spendLimitsPath.length + 1);
     if (method === "GET") {
-      allow(call, "members.list");
+      requireRight(call, "members.list");
       if (place === "") return await this.#list(call);
       return place === "effective" ? await this.#effective(call) : (await this.#one(call, place)).limit;
     }
     if (place === "effective" || method !== (place === "" ? "POST" : "DELETE")) {
       throw new Failure("method_not_allowed", `${method} is not possible here.`);
     }
-    allow(call, "members.update");
+    requireRight(call, "members.update");
     return method === "POST" ? await this.#set(call) : await this.#remove(call, place);
   }
 
@@ -98,7 +97,7 @@ export class SpendLimitCalls {
       });
     }
     const { budget } = member;
-    if (budget !== null && budget.period !== budgetPeriods[period]) throw otherPeriod(member, budget.period);
+    if (budget !== null && budget.period !== budgetPeriods[period]) throw periodConflict(member, budget.period);
     const changed = await this.#change(call, userId, { ...budget, usd, period: budgetPeriods[period] });
     return spendLimitOf(changed) ?? {};
   }
@@ -120,7 +119,7 @@ export class SpendLimitCalls {
   /** For each person and each period: what limits them, and what they have spent in it so far. What others spend is for admins. */
   async #effective({ workspace, query, actor }: SpendLimitCall) {
     const { limit, after, periods, userIds } = readEffectiveQuery(query);
-    const own = seenPerson({ actor, held: heldBy(actor, workspace) });
+    const own = visiblePerson({ actor, held: roleHeldBy(actor, workspace) });
     const people = (await this.#dependencies.people.listMembers(workspace.id))
       .filter(({ id }) => (own === null || id === own) && (userIds === null || userIds.has(id)))
       .filter(({ email }) => after === null || email > after)
@@ -140,7 +139,7 @@ export class SpendLimitCalls {
     const { spent } = asks.length === 0 ? { spent: [] } : await reports.spending(asks, Number.MAX_SAFE_INTEGER);
     const last = people.length > page.length ? page.at(-1) : undefined;
     return {
-      data: rows.map((row, index) => shownRow(row, spent[index]?.amount ?? 0)),
+      data: rows.map((row, index) => effectiveRow(row, spent[index]?.amount ?? 0)),
       next_page: last === undefined ? null : Buffer.from(last.email).toString("base64url"),
     };
   }
@@ -150,7 +149,10 @@ export class SpendLimitCalls {
   }
 }
 
-function shownRow({ member, period }: { readonly member: Member; readonly period: SpendPeriod }, spentNanoUsd: number) {
+function effectiveRow(
+  { member, period }: { readonly member: Member; readonly period: SpendPeriod },
+  spentNanoUsd: number,
+) {
   const limit = spendLimitOf(member);
   const holds = limit?.period === period ? limit : null;
   return {
@@ -185,27 +187,27 @@ function workspaceOf(actor: Actor, name: string | null, configSnapshot: ConfigSn
 }
 
 /** As the calls of the admin API that do the same. */
-function allow({ actor, workspace }: SpendLimitCall, route: "members.list" | "members.update"): void {
+function requireRight({ actor, workspace }: SpendLimitCall, route: "members.list" | "members.update"): void {
   const { needs } = consoleRoutes[route];
-  if (!meets(heldBy(actor, workspace), needs)) throw new Failure("forbidden", `This needs ${neededWords(needs)}.`);
+  if (!meets(roleHeldBy(actor, workspace), needs)) throw new Failure("forbidden", `This needs ${needText(needs)}.`);
 }
 
 function readNewLimit(body: unknown): { readonly userId: string; readonly period: SpendPeriod; readonly usd: number } {
   const { scope, amount, period } = membersOf(body);
   const { type, user_id: userId } = membersOf(scope ?? required("scope"));
   if (type === "organization" || type === "rbac_group") {
-    throw refused(
+    throw invalid(
       "scope",
       "a default for each person of an organization or a group is not known here. Limit people one by one; a workspace and a group have one budget for all their people together, in the console.",
     );
   }
-  if (type !== "user") throw refused("scope.type", '"user" is needed.');
+  if (type !== "user") throw invalid("scope.type", '"user" is needed.');
   if (typeof userId !== "string") required("scope.user_id");
   if (amount === undefined) required("amount");
   const usd = readAmount(amount);
   const known = spendPeriods.find((each) => each === (period ?? required("period")));
   if (known === undefined) {
-    throw refused("period", `one of ${spendPeriods.join(", ")} is needed.`);
+    throw invalid("period", `one of ${spendPeriods.join(", ")} is needed.`);
   }
   return { userId: String(userId), period: known, usd };
 }
@@ -215,14 +217,14 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 function required(param: string): never {
-  throw refused(param, "Required");
+  throw invalid(param, "Required");
 }
 
-function refused(param: string, problem: string): Failure {
+function invalid(param: string, problem: string): Failure {
   return new Failure("invalid_request", `${param}: ${problem}`, { param });
 }
 
-function otherPeriod({ id, email }: Member, period: NonNullable<Member["budget"]>["period"]): Failure {
+function periodConflict({ id, email }: Member, period: NonNullable<Member["budget"]>["period"]): Failure {
   const there = spendPeriodOf(period);
   return new Failure(
     "conflict",
@@ -285,7 +287,7 @@ function readAmount(amount: unknown): number {
   if (typeof amount === "string" && /^\d{1,12}$/.test(amount) && Number(amount) <= centsMax) {
     return Number(amount) / 100;
   }
-  throw refused("amount", `a string of whole cents is needed, "0" to "${centsMax}".`);
+  throw invalid("amount", `a string of whole cents is needed, "0" to "${centsMax}".`);
 }
 
 const nanoPerCent = 10_000_000;
@@ -298,17 +300,17 @@ export const spendLimitsPath = "/v1/organizations/spend_limits";
 /** Cuts a page out of all there are, by the names that Anthropic's lists have. Throws Failure for an id that none of them has. */
 function pageOf<Item extends { readonly id: string }>(items: readonly Item[], query: URLSearchParams) {
   const [limit, after, before] = [limitOf(query), query.get("after_id"), query.get("before_id")];
-  const end = before === null ? items.length : placeOf(items, before, "before_id");
+  const end = before === null ? items.length : positionOf(items, before, "before_id");
   const start =
-    after === null ? (before === null ? 0 : Math.max(0, end - limit)) : placeOf(items, after, "after_id") + 1;
+    after === null ? (before === null ? 0 : Math.max(0, end - limit)) : positionOf(items, after, "after_id") + 1;
   const data = items.slice(start, Math.min(end, start + limit));
   const more = after === null && before !== null ? start > 0 : start + limit < end;
   return { data, has_more: more, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
 }
 
-function placeOf(items: readonly { readonly id: string }[], id: string, param: string): number {
+function positionOf(items: readonly { readonly id: string }[], id: string, param: string): number {
   const place = items.findIndex((item) => item.id === id);
-  if (place === -1) throw refused(param, "there is no such spend limit.");
+  if (place === -1) throw invalid(param, "there is no such spend limit.");
   return place;
 }
 
@@ -318,11 +320,11 @@ function readEffectiveQuery(query: URLSearchParams) {
   const named = valuesOf(query, "period");
   const unknown = named.find((each) => !spendPeriods.some((period) => period === each));
   if (unknown !== undefined) {
-    throw refused("period", `one of ${spendPeriods.join(", ")} is needed.`);
+    throw invalid("period", `one of ${spendPeriods.join(", ")} is needed.`);
   }
   const userIds = valuesOf(query, "user_ids");
   if (userIds.length > spendLimitPeopleMax) {
-    throw refused("user_ids", `at most ${spendLimitPeopleMax} at once.`);
+    throw invalid("user_ids", `at most ${spendLimitPeopleMax} at once.`);
   }
   return {
     limit: Math.min(limitOf(query), spendLimitPeopleMax),
@@ -341,5 +343,5 @@ function limitOf(query: URLSearchParams): number {
   const text = query.get("limit");
   const limit = text === null ? 20 : Number(text);
   if (Number.isInteger(limit) && limit >= 1 && limit <= 1_000) return limit;
-  throw refused("limit", "a number from 1 to 1000 is needed.");
+  throw invalid("limit", "a number from 1 to 1000 is needed.");
 }

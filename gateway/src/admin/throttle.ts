@@ -2,7 +2,7 @@ import { addressKey, bounds, Failure } from "#core/index.ts";
 import type { OpenTries, Tries } from "#ports/index.ts";
 
 /** Tries by address, so that a one-time token cannot be guessed at leisure. `name`: what is opened with the token. */
-export function linkTries(name: "setup" | "link", openTries: OpenTries) {
+export function linkRateLimit(name: "setup" | "link", openTries: OpenTries) {
   const windowMs = bounds.setupTriesMs;
   const tries = openTries({ name, max: bounds.setupTriesMax, windowMs, windowMsMax: windowMs });
   const tooMany = "Too many tries from this address. Wait, then open the link again.";
@@ -17,7 +17,7 @@ export function linkTries(name: "setup" | "link", openTries: OpenTries) {
  * How much people of one workspace make the gateway send to addresses that they choose. The mail server and its good name are the
  * installation's: nobody's workspace is to fill strangers' mailboxes by it.
  */
-export function letterRate(name: "invitation" | "alert-test", openTries: OpenTries) {
+export function mailRateLimit(name: "invitation" | "alert-test", openTries: OpenTries) {
   const max = name === "invitation" ? bounds.lettersMax : bounds.noticeTestsMax;
   const sent = openTries({ name, max, windowMs: bounds.lettersMs, windowMsMax: bounds.lettersMs });
   const tooMany = "Too many were sent from this workspace within an hour. Try again later.";

@@ -30,12 +30,12 @@ export function readAdminListener(reader: VariableReader, callsHost: string) {
   const port = reader.integer("SLUICE_ADMIN_PORT", 0, 65_535);
   const host = reader.host("SLUICE_ADMIN_HOST") ?? callsHost;
   const url = reader.url("SLUICE_ADMIN_URL", ["http", "https"]);
-  refuseAlone(reader, "SLUICE_ADMIN_PORT", ["SLUICE_ADMIN_HOST", "SLUICE_ADMIN_URL"]);
+  refuseWithout(reader, "SLUICE_ADMIN_PORT", ["SLUICE_ADMIN_HOST", "SLUICE_ADMIN_URL"]);
   return port === null ? null : Object.freeze({ host, port, url });
 }
 
 /** `others` mean something only with `name`. */
-function refuseAlone(reader: VariableReader, name: string, others: readonly string[]): void {
+function refuseWithout(reader: VariableReader, name: string, others: readonly string[]): void {
   if (reader.isSet(name)) return;
   for (const other of others) if (reader.isSet(other)) reader.refuse(other, `says nothing without ${name}`);
 }
@@ -269,7 +269,7 @@ export function readPriceListSource(reader: VariableReader): PriceListSource | n
   const digest = readDigest(reader);
   const publicKey = readKey(reader);
   const others = ["HOURS", "CHANGES", "DIGEST", "PUBLIC_KEY"].map((one) => `SLUICE_CATALOGUE_${one}`);
-  refuseAlone(reader, "SLUICE_CATALOGUE_FROM", others);
+  refuseWithout(reader, "SLUICE_CATALOGUE_FROM", others);
   if (from === null) return null;
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(from)?.[1]?.toLowerCase();
   if (scheme !== undefined && scheme !== "https")

@@ -3,7 +3,7 @@ import { type Conflict, conflictsOf } from "@sluice/contract/words";
 import { keyConflicts } from "#core/index.ts";
 import { ConfigInvalid, dataPath, inOrder, type Problem } from "./config-invalid.ts";
 import { type Expansion, expandVariables, type Variables } from "./expand-variables.ts";
-import { isNameless, nameFields, salvagedConfig } from "./salvage.ts";
+import { isNameless, nameFields, salvageConfig } from "./salvage.ts";
 import { type SchemaIssue, type SchemaProblem, schemaProblems, valueAt } from "./schema-problems.ts";
 import { readYaml, type YamlSource } from "./yaml-source.ts";
 
@@ -39,11 +39,11 @@ export function parseWithWarnings(
   if (!parsed.success && typeVariables(parsed.error.issues, data, source, expansion)) {
     parsed = configSchema.safeParse(data);
   }
-  const told = new ToldProblems();
+  const told = new ReportedProblems();
   const problems = [...expansionProblems(source, expansion, data, file, told)];
   if (!parsed.success) {
     for (const issue of parsed.error.issues) {
-      if (isSaidBetter(issue, parsed.error.issues)) continue;
+      if (isRedundant(issue, parsed.error.issues)) continue;
       if (expansion.refused.has(source.nodeAt(issue.path))) continue;
       for (const found of schemaProblems(issue, data)) {
         told.tell(found);
@@ -51,10 +51,10 @@ export function parseWithWarnings(
       }
     }
   }
-  const config = parsed.success ? parsed.data : salvagedConfig(data);
+  const config = parsed.success ? parsed.data : salvageConfig(data);
   for (const check of [conflictsOf, keyConflicts, ...checks]) {
     for (const conflict of check(config)) {
-      if (!told.isNews(conflict, config)) continue;
+      if (!told.isNew(conflict, config)) continue;
       problems.push(located(conflict, source, expansion, file));
     }
   }
@@ -94,7 +94,7 @@ function typedValue(expected: string, text: unknown): number | boolean | undefin
 }
 
 /** A number beyond what can be counted is beyond the field's own bound too. */
-function isSaidBetter(issue: SchemaIssue, issues: readonly SchemaIssue[]): boolean {
+function isRedundant(issue: SchemaIssue, issues: readonly SchemaIssue[]): boolean {
   if (issue.code !== "too_big" || issue.maximum !== Number.MAX_SAFE_INTEGER) return false;
   const path = issue.path.join("\n");
   return issues.some((other) => other !== issue && other.code === "too_big" && other.path.join("\n") === path);
@@ -138,7 +138,7 @@ function expansionProblems(
   expansion: Expansion,
   data: unknown,
   file: string,
-  told: ToldProblems,
+  told: ReportedProblems,
 ): readonly Problem[] {
   if (expansion.refused.size === 0) return [];
   const problems: Problem[] = [];
@@ -173,7 +173,7 @@ function deepFreeze<T>(value: T): T {
 type Path = readonly PropertyKey[];
 
 /** What was said of a file's shape, so that no conflict says it again or follows from it alone. */
-class ToldProblems {
+class ReportedProblems {
   readonly #paths: Path[] = [];
   #unknownSection = false;
 
@@ -183,7 +183,7 @@ class ToldProblems {
   }
 
   /** Whether a conflict is news: not about a place that was told, and not about a name that may stand in one. */
-  isNews({ path, refers }: Conflict, config: Readonly<Record<string, unknown>>): boolean {
+  isNew({ path, refers }: Conflict, config: Readonly<Record<string, unknown>>): boolean {
     if (this.#paths.some((told) => begins(path, told))) return false;
     if (refers === undefined) return true;
     if (refers.length === 1 && this.#unknownSection && config[String(refers[0])] === undefined) return false;

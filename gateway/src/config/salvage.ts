@@ -6,10 +6,10 @@ import { z } from "zod";
  * same. Lists keep their places, and a name of a wrong form is still the name that others mean. What is missing and needed is
  * filled with a text that nothing refers to; its own place has been told already.
  */
-export function salvagedConfig(data: unknown): ConfigFile {
+export function salvageConfig(data: unknown): ConfigFile {
   let unnamed = 0;
   const nameless = () => `${madeUp}${unnamed++}`;
-  return (salvaged(configSchema, data, "", nameless) ?? {}) as ConfigFile;
+  return (salvage(configSchema, data, "", nameless) ?? {}) as ConfigFile;
 }
 
 /** Fields that name an object, here or elsewhere. */
@@ -22,14 +22,14 @@ export function isNameless(name: string): boolean {
 
 const madeUp = "\u0000";
 
-function salvaged(schema: unknown, value: unknown, field: string, nameless: () => string): unknown {
+function salvage(schema: unknown, value: unknown, field: string, nameless: () => string): unknown {
   const inner = unwrapped(schema);
-  if (inner instanceof z.ZodObject) return salvagedObject(inner, value, nameless);
+  if (inner instanceof z.ZodObject) return salvageObject(inner, value, nameless);
   if (inner instanceof z.ZodArray) {
     if (!Array.isArray(value)) return undefined;
     const hole = () =>
-      unwrapped(inner.element) instanceof z.ZodObject ? salvaged(inner.element, {}, "", nameless) : "";
-    return value.map((each) => salvaged(inner.element, each, "", nameless) ?? hole());
+      unwrapped(inner.element) instanceof z.ZodObject ? salvage(inner.element, {}, "", nameless) : "";
+    return value.map((each) => salvage(inner.element, each, "", nameless) ?? hole());
   }
   if (!(inner instanceof z.ZodType)) return undefined;
   const read = inner.safeParse(value);
@@ -37,11 +37,11 @@ function salvaged(schema: unknown, value: unknown, field: string, nameless: () =
   return typeof value === "string" && nameFields.has(field) ? value : undefined;
 }
 
-function salvagedObject(schema: z.ZodObject, value: unknown, nameless: () => string): unknown {
+function salvageObject(schema: z.ZodObject, value: unknown, nameless: () => string): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const found: Record<string, unknown> = {};
   for (const [field, each] of Object.entries(schema.shape)) {
-    const read = Object.hasOwn(value, field) ? salvaged(each, Reflect.get(value, field), field, nameless) : undefined;
+    const read = Object.hasOwn(value, field) ? salvage(each, Reflect.get(value, field), field, nameless) : undefined;
     if (read !== undefined) found[field] = read;
     else if (each instanceof z.ZodOptional) continue;
     else if (each instanceof z.ZodArray) found[field] = [];

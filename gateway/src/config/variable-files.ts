@@ -19,7 +19,7 @@ export async function withFiles(variables: Variables, names: Iterable<string>): 
     try {
       read[name] = await contentOf(path);
     } catch (thrown) {
-      problems.push(`${name}_FILE: ${path} ${flaw(thrown)}`);
+      problems.push(`${name}_FILE: ${path} ${readProblem(thrown)}`);
     }
   }
   if (problems.length > 0) throw new EnvironmentInvalid(problems);
@@ -49,13 +49,13 @@ export async function readBounded(path: string, bytesMax: number): Promise<Buffe
 
 export class TooLarge extends Error {}
 
-function flaw(thrown: unknown): string {
+function readProblem(thrown: unknown): string {
   if (thrown instanceof TooLarge) return `is larger than ${secretBytesMax / 1024} KiB`;
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
-  return flaws[code] ?? `cannot be read (${code === "" ? "unknown cause" : code})`;
+  return readProblems[code] ?? `cannot be read (${code === "" ? "unknown cause" : code})`;
 }
 
-const flaws: Readonly<Record<string, string>> = {
+const readProblems: Readonly<Record<string, string>> = {
   ENOENT: "does not exist",
   EACCES: "may not be read by this user",
   EPERM: "may not be read by this user",

@@ -37,16 +37,16 @@ export function watchConfigFile(file: string, onChange: () => Promise<void>, opt
   let cancelRetry = (): void => {};
   let retryMs: number = configRetryMs;
   let running: Promise<void> = Promise.resolve();
-  let taken: string | null = options.state ?? null;
+  let applied: string | null = options.state ?? null;
   let seen: string | null = null;
   /** Something was told of the file since the last look began. */
-  let stirred = false;
-  const told = new FileEvents(file, () => {
-    if (stirred || closed) return;
-    stirred = true;
-    if (!looking) lookLater();
+  let hasEvent = false;
+  const events = new FileEvents(file, () => {
+    if (hasEvent || closed) return;
+    hasEvent = true;
+    if (!isChecking) scheduleCheck();
   });
-  let looking = true;
+  let isChecking = true;
 
   const run = (): Promise<void> => {
     running = running.then(async () => {
@@ -66,39 +66,39 @@ export function watchConfigFile(file: string, onChange: () => Promise<void>, opt
     return running;
   };
 
-  const look = async (): Promise<void> => {
-    looking = true;
-    stirred = false;
+  const check = async (): Promise<void> => {
+    isChecking = true;
+    hasEvent = false;
     // Before the file is looked at, that nothing falls in between.
-    told.listen();
+    events.open();
     const now = await fileState(file);
     if (closed) return;
-    if (now !== seen) told.leadsElsewhere();
-    taken ??= now;
-    if (now !== taken && now === seen) {
-      taken = now;
+    if (now !== seen) events.reopen();
+    applied ??= now;
+    if (now !== applied && now === seen) {
+      applied = now;
       await run();
     }
-    stirred ||= now !== seen;
+    hasEvent ||= now !== seen;
     seen = now;
-    looking = false;
-    if (!closed) lookLater();
+    isChecking = false;
+    if (!closed) scheduleCheck();
   };
 
-  const lookLater = (): void => {
+  const scheduleCheck = (): void => {
     cancelNextLook();
-    const waitMs = stirred || !told.areHeard ? configPollMs : bounds.configRestMs;
-    cancelNextLook = clock.after(waitMs, () => void look());
+    const waitMs = hasEvent || !events.isActive ? configPollMs : bounds.configRestMs;
+    cancelNextLook = clock.after(waitMs, () => void check());
   };
 
-  void look();
+  void check();
   return {
     /** Runs `onChange` now, whether or not the file changed (SIGHUP). Resolves when that run has ended. */
     trigger: run,
     /** No run begins after this; resolves when a run under way has ended. */
     close: async (): Promise<void> => {
       closed = true;
-      told.close();
+      events.close();
       cancelNextLook();
       cancelRetry();
       await running;
@@ -117,12 +117,12 @@ class FileEvents {
     this.#onEvent = onEvent;
   }
 
-  get areHeard(): boolean {
+  get isActive(): boolean {
     return this.#watcher !== null;
   }
 
   /** Unless it does so already. A file that is not there, or that the system cannot watch, is not heard. */
-  listen(): void {
+  open(): void {
     if (this.#watcher !== null) return;
     try {
       const watcher = watch(this.#file, { persistent: false });
@@ -139,9 +139,9 @@ class FileEvents {
   }
 
   /** The path may lead to another file than the one that is listened to. */
-  leadsElsewhere(): void {
+  reopen(): void {
     this.close();
-    this.listen();
+    this.open();
   }
 
   close(): void {

@@ -22,6 +22,25 @@ export async function readBodyText({ headers, body }: Request, bytesMax: number,
   return text + decoder.decode();
 }
 
+/** The JSON of a body. Throws `request_too_large` and `invalid_json`. */
+export async function readBodyJson(request: Request, bytesMax: number, what: string): Promise<unknown> {
+  const text = await readBodyText(request, bytesMax, what);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Failure("invalid_json", "The body is not valid JSON.", { cause });
+  }
+}
+
+export function hasJsonBody({ headers }: Request): boolean {
+  return /^application\/json\s*(;|$)/i.test(headers.get("content-type") ?? "");
+}
+
+/** The token of an `Authorization: Bearer` header. */
+export function bearerToken({ headers }: Request): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+}
+
 interface SchemaProblem {
   readonly path: readonly PropertyKey[];
   readonly message: string;

@@ -161,3 +161,9 @@ export function asFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   return new Failure("internal_error", "The gateway met an unexpected error.", { cause: thrown });
 }
+
+/** The item, or `not_found`. `what` names its kind: "There is no such user." */
+export function orNotFound<Item>(item: Item | null | undefined, what: string, param: string | null = what): Item {
+  if (item !== null && item !== undefined) return item;
+  throw new Failure("not_found", `There is no such ${what}.`, { param });
+}

@@ -69,6 +69,16 @@ export function shortRevision(revision: string): string {
   return revision.replace(/^([0-9a-f]{12})[0-9a-f]+/, "$1");
 }
 
+/** The name of a user who gave none: what stands before the `@`. */
+export function nameFromEmail(email: string): string {
+  return email.slice(0, email.indexOf("@")) || email;
+}
+
+/** Without control characters, so that a text cannot add lines to a message. */
+export function oneLine(text: string): string {
+  return text.replace(/\p{Cc}+/gu, " ");
+}
+
 /** What was thrown, in words. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

@@ -2,12 +2,6 @@ import { type Conflict, pathText } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { ManagedBy } from "#storage/tables.ts";
 
-/** The item, or `not_found`. `what` names its kind: "There is no such user." */
-export function orNotFound<Item>(item: Item | null | undefined, what: string, param: string | null = what): Item {
-  if (item !== null && item !== undefined) return item;
-  throw new Failure("not_found", `There is no such ${what}.`, { param });
-}
-
 /** The first names of a list, and how many more there are. */
 export function shortList(names: readonly string[]): string {
   const more = names.length > shortListMax ? ` and ${names.length - shortListMax} more` : "";

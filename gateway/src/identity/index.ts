@@ -32,14 +32,14 @@ export {
 } from "./key-secret.ts";
 export {
   accessReason,
+  deniedBy as whyNot,
   deploymentsReady,
   isGranted,
-  type KeyUsage,
+  type KeyAccess as KeyUsage,
   matches,
   matchingPattern,
   mayCall,
   mayPassThrough,
-  whyNot,
-  whyNotPassThrough,
+  passThroughDeniedBy as whyNotPassThrough,
 } from "./model-grant.ts";
 export { createSetup, makeFirstAdministrator, type Setup, type SharedSetup } from "./setup.ts";

@@ -16,7 +16,7 @@ export function makeAdminTokenSecret(randomBytes: Uint8Array): string {
 
 /** Whether the text has the shape and the checksum of an admin token. */
 export function looksLikeAdminToken(text: string): boolean {
-  return looksMade(adminTokenStart, text);
+  return hasChecksum(adminTokenStart, text);
 }
 
 /** A directory's token, which is good for SCIM and nothing else, begins with `sluice-scim-`. */
@@ -25,7 +25,7 @@ export function makeScimTokenSecret(randomBytes: Uint8Array): string {
 }
 
 export function looksLikeScimToken(text: string): boolean {
-  return looksMade(scimTokenStart, text);
+  return hasChecksum(scimTokenStart, text);
 }
 
 /** What may be shown of an admin token or a directory's: its beginning and four characters to tell it by. */
@@ -55,7 +55,7 @@ function makeSecret(start: string, randomBytes: Uint8Array): string {
   return start + random + checksumOf(start, random);
 }
 
-function looksMade(start: string, text: string): boolean {
+function hasChecksum(start: string, text: string): boolean {
   const match = text.startsWith(start) ? madePart.exec(text.slice(start.length)) : null;
   return match !== null && match[2] === checksumOf(start, match[1] ?? "");
 }

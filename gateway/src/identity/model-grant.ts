@@ -13,11 +13,11 @@ import {
 
 /** Whether a caller may use a model: its workspace, its group and its key must all name it. */
 export function mayCall(principal: Principal, model: string): boolean {
-  return whyNot(principal, model) === null;
+  return deniedBy(principal, model) === null;
 }
 
 /** Which of the three says no, widest first; null when none does. */
-export function whyNot(
+export function deniedBy(
   {
     workspace,
     group,
@@ -33,7 +33,7 @@ export function whyNot(
 type Granted<Names extends string> = Readonly<Record<Names, { readonly models: ModelPatterns }>>;
 
 export function matches(patterns: ModelPatterns, model: string): boolean {
-  const list = readyList(patterns);
+  const list = compile(patterns);
   return list.every || list.names.has(model) || list.withStars.some((pieces) => piecesMatch(pieces, model));
 }
 
@@ -44,25 +44,25 @@ export function matchingPattern(patterns: ModelPatterns, model: string): string 
 }
 
 /** A list of patterns as it is asked: what holds no star is a name. */
-interface ReadyList {
+interface CompiledPatterns {
   readonly every: boolean;
   readonly names: ReadonlySet<string>;
   readonly withStars: readonly (readonly string[])[];
 }
 
 /** By their list, which is frozen in the config snapshot and lives as long as its snapshot. */
-const ready = new WeakMap<ModelPatterns, ReadyList>();
+const compiled = new WeakMap<ModelPatterns, CompiledPatterns>();
 const stars = /\*+/;
 
-function readyList(patterns: ModelPatterns): ReadyList {
-  let list = ready.get(patterns);
+function compile(patterns: ModelPatterns): CompiledPatterns {
+  let list = compiled.get(patterns);
   if (list === undefined) {
     list = {
       every: patterns.includes("*"),
       names: new Set(patterns.filter((pattern) => !pattern.includes("*"))),
       withStars: patterns.filter((pattern) => pattern.includes("*")).map((pattern) => pattern.split(stars)),
     };
-    ready.set(patterns, list);
+    compiled.set(patterns, list);
   }
   return list;
 }
@@ -72,11 +72,11 @@ function readyList(patterns: ModelPatterns): ReadyList {
  * of models says anything of it.
  */
 export function mayPassThrough(principal: Principal, provider: string): boolean {
-  return whyNotPassThrough(principal, provider) === null;
+  return passThroughDeniedBy(principal, provider) === null;
 }
 
 /** Which of the three says no, widest first; null when none does. */
-export function whyNotPassThrough(
+export function passThroughDeniedBy(
   { workspace, group, key }: Principal,
   provider: string,
 ): "workspace" | "group" | "key" | null {
@@ -86,7 +86,7 @@ export function whyNotPassThrough(
 }
 
 /** A key where it stands, as effective access is asked of it. */
-export interface KeyUsage {
+export interface KeyAccess {
   readonly workspace: Workspace;
   readonly group: Group;
   /** null: whatever the group may call. */
@@ -101,12 +101,12 @@ export interface KeyUsage {
  * without a deployment of its own is still served by a fallback that the key may call.
  */
 export function accessReason(
-  key: KeyUsage,
+  key: KeyAccess,
   model: Model,
   configSnapshot: Pick<ConfigSnapshot, "models">,
 ): AccessReason {
   if (!key.workspace.enabled) return "workspace_disabled";
-  const refused = refusedBy(key, model.name);
+  const refused = deniedReason(key, model.name);
   if (refused !== null) return refused;
   if (key.state !== "active") return stateReasons[key.state];
   if (isBlocked(model, key.scopes)) return "model_not_priced";
@@ -114,8 +114,8 @@ export function accessReason(
 }
 
 /** Whether the patterns of all three let the model through, whatever state the key is in. */
-export function isGranted(key: KeyUsage, model: string): boolean {
-  return refusedBy(key, model) === null;
+export function isGranted(key: KeyAccess, model: string): boolean {
+  return deniedReason(key, model) === null;
 }
 
 /** How many deployments of the model could serve. */
@@ -130,12 +130,12 @@ const stateReasons = {
   without_secret: "key_without_secret",
 } as const satisfies Record<Exclude<ConsoleKey["state"], "active">, AccessReason>;
 
-function refusedBy(key: KeyUsage, model: string) {
-  const who = whyNot({ ...key, key }, model);
+function deniedReason(key: KeyAccess, model: string) {
+  const who = deniedBy({ ...key, key }, model);
   return who === null ? null : (`${who}_models` as const);
 }
 
-function isServed(key: KeyUsage, model: Model, configSnapshot: Pick<ConfigSnapshot, "models">): boolean {
+function isServed(key: KeyAccess, model: Model, configSnapshot: Pick<ConfigSnapshot, "models">): boolean {
   if (deploymentsReady(model) > 0) return true;
   return model.fallbacks.some((name) => {
     const fallback = configSnapshot.models.get(name);

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
-import type { User } from "#ports/index.ts";
 import { createSetup, type SetupOptions } from "./setup.ts";
 
 const token = "t".repeat(43);
@@ -8,52 +7,30 @@ const password = "correct horse battery";
 const ip = "192.0.2.1";
 
 interface Row {
-  readonly user: User;
+  readonly email: string;
   password: string;
   administrator: boolean;
 }
 
-/** Users and the right of the first administrator, kept the way both ports promise to keep them. */
-function rowStores(existing: readonly { readonly email: string; readonly administrator: boolean }[] = []) {
-  const rows: Row[] = [];
-  const add = (email: string, text: string, administrator = false): Row => {
-    if (rows.some((each) => each.user.email === email)) throw new Failure("invalid_request", "taken");
-    const row = { user: { id: `usr_${email}`, email, name: email, createdAt: 0 }, password: text, administrator };
-    rows.push(row);
-    return row;
-  };
-  for (const { email, administrator } of existing) add(email, "the password before", administrator);
-  const find = (id: string) => rows.find((row) => row.user.id === id);
+/** Users in memory, as both ports promise to keep them. */
+function rowStores(existing: readonly Omit<Row, "password">[] = []) {
+  const rows: Row[] = existing.map((row) => ({ ...row, password: "the password before" }));
   const stores: Pick<SetupOptions, "signIn" | "people"> = {
     signIn: {
-      createUser: async (user) => add(user.email, user.password).user,
-      setPassword: async (id, text) => {
-        const row = find(id);
-        if (row !== undefined) row.password = text;
+      prepareUser: async ({ email, name, password }) => {
+        if (password.length < 12 || password.length > 256) {
+          throw new Failure("invalid_request", "the password has a wrong length", { param: "password" });
+        }
+        return { email: email.trim().toLowerCase(), name, passwordHash: password };
       },
-      removeUser: async (id) => void rows.splice(0, rows.length, ...rows.filter((row) => row.user.id !== id)),
     },
     people: {
       administratorExists: async () => rows.some((row) => row.administrator),
-      userByEmail: async (email) => {
-        const row = rows.find((each) => each.user.email === email);
-        if (row === undefined) return null;
-        const { id, name } = row.user;
-        const more = {
-          language: null,
-          disabled: false,
-          suspended: false,
-          two_factor: false,
-          passkeys: 0,
-          created_at: 0,
-          last_seen_at: null,
-        };
-        return { id, email, name, administrator: row.administrator, workspaces: [], sources: [], ...more };
-      },
-      makeFirstAdministrator: async (id) => {
-        const row = find(id);
-        if (row === undefined || rows.some((each) => each.administrator)) return false;
-        row.administrator = true;
+      makeFirstAdministrator: async ({ email, passwordHash }) => {
+        if (rows.some((row) => row.administrator)) return false;
+        const row = rows.find((each) => each.email === email);
+        if (row === undefined) rows.push({ email, password: passwordHash, administrator: true });
+        else Object.assign(row, { password: passwordHash, administrator: true });
         return true;
       },
     },
@@ -77,7 +54,7 @@ test("the set-up link works once and makes the first administrator", async () =>
   const setup = await open(stores);
   expect(setup.token()).toBe(token);
   await setup.complete({ token, email: " Ada@Example.com ", password, ip });
-  expect(stores.rows).toMatchObject([{ user: { email: "ada@example.com" }, password, administrator: true }]);
+  expect(stores.rows).toMatchObject([{ email: "ada@example.com", password, administrator: true }]);
   expect(setup.token()).toBeNull();
   expect(await codeOf(setup.complete({ token, email: "b@example.com", password, ip }))).toBe("forbidden");
 });
@@ -138,7 +115,7 @@ test("a set-up that was stopped between the user and the right can be done again
 
 test("a set-up that fails for another reason leaves the link valid", async () => {
   const stores = rowStores();
-  const broken = { ...stores.signIn, createUser: () => Promise.reject(new Error("the disk is full")) };
+  const broken = { ...stores.signIn, prepareUser: () => Promise.reject(new Error("the disk is full")) };
   const setup = await open({ ...stores, signIn: broken });
   expect(await codeOf(setup.complete({ token, email: "a@example.com", password, ip }))).toContain("disk is full");
   expect(setup.token()).toBe(token);

@@ -1,4 +1,4 @@
-import { bounds, Failure, isSameText } from "#core/index.ts";
+import { Failure, isSameText, nameFromEmail } from "#core/index.ts";
 import type { PeopleStore } from "#directory/index.ts";
 import type { SignIn } from "#ports/index.ts";
 
@@ -31,11 +31,11 @@ export async function createSetup(options: SetupOptions) {
   let needed = !(await people.administratorExists());
   let token = needed ? options.randomToken() : null;
   if (token !== null && shared !== undefined && !(await shared.claim(token))) token = null;
-  const isRight = async (given: string): Promise<boolean> => {
+  const isValid = async (given: string): Promise<boolean> => {
     if (shared !== undefined) return await shared.matches(given);
     return token !== null && isSameText(given, token);
   };
-  let underWay = false;
+  let inProgress = false;
   return {
     /** What the set-up link carries; null once there is an administrator, and where another process shows the link. */
     token: (): string | null => token,
@@ -51,9 +51,8 @@ export async function createSetup(options: SetupOptions) {
      */
     async complete({ token: given, email, password, ip }: FirstAdministrator): Promise<void> {
       // The token first: a guesser must not be able to make us hash. Of two at once, one is enough.
-      if (!needed || underWay || !(await isRight(given)) || underWay) throw refused();
-      checkPassword(password);
-      underWay = true;
+      if (!needed || inProgress || !(await isValid(given)) || inProgress) throw refused();
+      inProgress = true;
       try {
         const made = await makeFirstAdministrator(options, { email, password }, ip);
         token = null;
@@ -61,7 +60,7 @@ export async function createSetup(options: SetupOptions) {
         if (!made) throw refused();
         options.onCompleted?.();
       } finally {
-        underWay = false;
+        inProgress = false;
       }
     },
   };
@@ -74,42 +73,18 @@ function refused(): Failure {
   );
 }
 
-function checkPassword(password: string): void {
-  if (password.length >= bounds.passwordLengthMin && password.length <= bounds.passwordLengthMax) return;
-  throw new Failure(
-    "invalid_request",
-    `A password has ${bounds.passwordLengthMin} to ${bounds.passwordLengthMax} characters.`,
-    { param: "password" },
-  );
-}
-
 interface FirstAdministratorOptions {
-  readonly signIn: Pick<SignIn, "createUser" | "setPassword" | "removeUser">;
-  readonly people: Pick<PeopleStore, "administratorExists" | "makeFirstAdministrator" | "userByEmail">;
+  readonly signIn: Pick<SignIn, "prepareUser">;
+  readonly people: Pick<PeopleStore, "administratorExists" | "makeFirstAdministrator">;
 }
 
-/**
- * A user with a password and the right of an administrator, for an installation that has none; false when there is one. The
- * user and the right are two steps: whoever was stopped between them left a user without rights, who is taken up here when
- * the same address comes again, with the password given now.
- */
+/** Creates the first administrator, or gives an existing user this right and the password. false: there is an administrator already. */
 export async function makeFirstAdministrator(
   { signIn, people }: FirstAdministratorOptions,
-  given: { readonly email: string; readonly password: string },
+  { email, password }: { readonly email: string; readonly password: string },
   ip: string | null,
 ): Promise<boolean> {
   if (await people.administratorExists()) return false;
-  const { password } = given;
-  const email = given.email.trim().toLowerCase();
-  const known = await people.userByEmail(email);
-  const user = known ?? (await signIn.createUser({ email, name: nameOf(email), password }));
-  if (known !== null) await signIn.setPassword(known.id, password);
-  const made = await people.makeFirstAdministrator(user.id, known === null, { actor: email, ip });
-  // Somebody else was first: a user that nobody invited must not stay.
-  if (!made && known === null) await signIn.removeUser(user.id);
-  return made;
-}
-
-function nameOf(email: string): string {
-  return email.slice(0, email.indexOf("@")) || email;
+  const user = await signIn.prepareUser({ email, name: nameFromEmail(email.trim()), password });
+  return await people.makeFirstAdministrator(user, { actor: user.email, ip });
 }

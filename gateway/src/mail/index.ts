@@ -1,5 +1,5 @@
 /**
- * mail: sends plain letters through the operator's own mail server. One connection a letter; a server that is down makes
- * a letter fail with words that name no secret, and stops nothing else.
+ * mail: sends plain-text mail through the operator's mail server, with one connection for each mail. When the server is down, sending
+ * fails with a message without secrets, and nothing else stops.
  */
 export { createMailer } from "./mailer.ts";

@@ -1,8 +1,8 @@
 import { connect, type Socket } from "node:net";
-import { Failure, isLoopbackHost, type Secret } from "#core/index.ts";
+import { Failure, isLoopbackHost, oneLine, type Secret } from "#core/index.ts";
 import type { Mailer } from "#ports/index.ts";
 
-/** One mail, from the connection to the server's last word. */
+/** From the connection to the server's last answer. */
 const mailMs = 20_000;
 
 export interface MailOptions {
@@ -10,9 +10,9 @@ export interface MailOptions {
   readonly url: Secret;
   /** The sender's address. */
   readonly from: string;
-  /** The whole letter, from the connection to the server's last word. Milliseconds; `mailMs` unless said. */
+  /** For one mail, from the connection to the server's last answer. Default: `mailMs`. */
   readonly timeMs?: number;
-  /** Opens the connection; by the network unless said. */
+  /** Opens the connection. Default: a TCP socket. */
   readonly dial?: (place: { readonly host: string; readonly port: number }) => Socket;
 }
 
@@ -29,17 +29,17 @@ export function createMailer(options: MailOptions): Mailer {
       : { auth: { user: decodeURIComponent(address.username), pass: decodeURIComponent(address.password) } };
   return {
     async send({ to, subject, text }) {
-      // Loaded with the first letter: most installations never send one.
+      // Loaded with the first mail, since most installations never send one.
       const { createTransport } = await import("nodemailer");
       const socket = (options.dial ?? connect)({ host, port });
-      // A server that keeps a line open with a word now and then is cut off too: every other clock would begin anew.
+      // The library's own timeouts start again with each answer of the server.
       const end = setTimeout(() => socket.destroy(Object.assign(new Error("too slow"), { code: "ETIMEDOUT" })), timeMs);
       const transport = createTransport({
         host,
         port,
         secure: tls,
         connection: socket,
-        // A password is never sent in the open, unless the server is this machine.
+        // A password is never sent without TLS, unless the server is this machine.
         requireTLS: !tls && address.username !== "" && !isLoopbackHost(host),
         connectionTimeout: timeMs,
         greetingTimeout: timeMs,
@@ -50,7 +50,7 @@ export function createMailer(options: MailOptions): Mailer {
       });
       try {
         await connected(socket);
-        // As addresses that are read already: a comma or a line break in one must not make two of it.
+        // As objects, so that a comma or a line break in an address cannot add a recipient.
         const recipients = to.map((each) => ({ name: "", address: oneLine(each) }));
         await transport.sendMail({ from: options.from, to: recipients, subject: oneLine(subject), text });
       } catch (thrown) {
@@ -74,12 +74,7 @@ function connected(socket: Socket): Promise<void> {
   });
 }
 
-/** What stands in a line of a letter's head must not begin another one. */
-function oneLine(text: string): string {
-  return text.replace(/\p{Cc}+/gu, " ");
-}
-
-/** The server's words may repeat what was sent to it; the library's code and the status say enough. */
+/** The server's own message may repeat what was sent to it, so only the library's code and the status are shown. */
 function reasonOf(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown";
   const status = thrown instanceof Error && "responseCode" in thrown ? ` ${String(thrown.responseCode)}` : "";

@@ -48,7 +48,7 @@ export async function openBase(options: GatewayOptions) {
   const isApplied = options.configRefused !== true;
   const configFile = new ConfigFile(environment.configFile, clock, options.variables ?? {}, isApplied);
   const tail = new RequestTail({ clock, controlStore, configSnapshot: current });
-  const observer = guardedObserver(tail.before(guardedObserver(configFile.before(guardedObserver(log)))));
+  const observer = guardedObserver(tail.observe(guardedObserver(configFile.before(guardedObserver(log)))));
   telemetry?.setObserver(observer);
   const agentTelemetry = await openAgentTelemetry({ ...options, transport, metrics }, observer);
   const processes = options.processes ?? (await openProcesses(options));

@@ -18,7 +18,7 @@ export interface SignInDependencies {
 export function openSignIn({ environment, control, transport, observer }: SignInDependencies): SignIn {
   const { database, clock, ids, vault, people } = control;
   return createSignIn({
-    kysely: database.kysely,
+    database: database.kysely,
     secrets: () => vault.deriveAll("console sessions", "1"),
     publicUrl: consoleUrl(environment),
     hashPassword,

@@ -15,8 +15,13 @@ export interface SignedIn {
   readonly user: User;
   readonly sessionId: string;
   readonly fresh: boolean;
-  /** `set-cookie` lines for the answer, when the session was rotated or prolonged. */
-  readonly cookies: readonly string[];
+}
+
+/** A user that can be stored. `email` is in lower case. */
+export interface PreparedUser {
+  readonly email: string;
+  readonly name: string;
+  readonly passwordHash: string;
 }
 
 /** What the sign-in page offers. */
@@ -82,7 +87,7 @@ export interface SignInEvent {
 }
 
 /** What an issuer says of somebody who came back from it. */
-interface IssuerSaid {
+interface IssuerClaims {
   readonly userId: string;
   /** The id of the account. */
   readonly account: string;
@@ -97,7 +102,7 @@ export interface ClaimsListener {
   /** Which claims are read of an account. */
   pathsOf(account: string): Promise<readonly string[]>;
   /** What it throws keeps the person out. */
-  take(said: IssuerSaid): Promise<void>;
+  take(said: IssuerClaims): Promise<void>;
 }
 
 /** What an issuer answers that is asked again. `unknown`: the account or the connection is no more. */
@@ -115,14 +120,14 @@ export interface SignIn {
   /** The session of a request. null: it has no valid one. */
   session(request: Request): Promise<SignedIn | null>;
   methods(): SignInMethods;
-  /** Makes a user with a password. Throws `invalid_request` when the address is taken or the password has a wrong length. */
-  createUser(user: { readonly email: string; readonly name: string; readonly password: string }): Promise<User>;
-  /** Ends all sessions of a user, after a change of role, a password reset or a removal. */
-  endSessions(userId: string): Promise<void>;
-  /** Sets a new password without asking for the old one, and ends the sessions. For a reset link of an administrator. */
-  setPassword(userId: string, password: string): Promise<void>;
-  /** Removes the user with all credentials. The audit log keeps what they did. */
-  removeUser(userId: string): Promise<void>;
+  /** Checks and normalizes a new user and hashes the password. Throws `invalid_request` for a wrong field. */
+  prepareUser(user: {
+    readonly email: string;
+    readonly name: string;
+    readonly password: string;
+  }): Promise<PreparedUser>;
+  /** Throws `invalid_request` for a wrong length, and `rate_limit_exceeded` when too many passwords wait to be hashed. */
+  hashPassword(password: string): Promise<string>;
   /** Sets the accounts of single sign-on, from the next request on. */
   useOidc(accounts: readonly OidcAccount[]): void;
   /** Asks an issuer about somebody again, by its refresh token. Throws where it does not answer as it should. */

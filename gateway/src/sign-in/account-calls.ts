@@ -30,14 +30,14 @@ export const accountCalls: readonly CallSpec[] = [
     z.strictObject({ email: emailSchema, password: givenPassword }),
     async (call, { email, password }) => {
       const answer = await call.guess({ by: "password", account: `account:${email}`, userId: null, email }, () =>
-        call.ask("/sign-in/email", { body: { email, password } }),
+        call.callLibrary("/sign-in/email", { body: { email, password } }),
       );
       if (answer.json["twoFactorRedirect"] === true) {
         // The answer takes the session's cookie away, so its session must not stay behind.
-        await call.leave();
+        await call.endSession();
         return answerJson({ two_factor: true, user: null }, answer.cookies);
       }
-      const session = await call.welcome(answer, "password");
+      const session = await call.openSession(answer, "password");
       return answerJson({ two_factor: false, user: userView(session) }, answer.cookies);
     },
   ),
@@ -47,7 +47,7 @@ export const accountCalls: readonly CallSpec[] = [
     z.strictObject({ current_password: givenPassword, new_password: newPassword }),
     async (call, body) => {
       const answer = await guessPassword(call, () =>
-        call.ask("/change-password", {
+        call.callLibrary("/change-password", {
           body: {
             currentPassword: body.current_password,
             newPassword: body.new_password,
@@ -56,26 +56,26 @@ export const accountCalls: readonly CallSpec[] = [
           problems: wrongCurrent,
         }),
       );
-      await call.dependencies.users.dropResetLinks(call.signedIn.user.id);
+      await call.dependencies.users.deleteResetLinks(call.signedIn.user.id);
       call.tell("password-changed", "password", call.signedIn.user);
-      return await call.renewed(answer);
+      return await call.renewSession(answer);
     },
   ),
   post("/update-user", "session", changeOfUser, async (call, change) => {
-    await call.ask("/update-user", { body: change });
+    await call.callLibrary("/update-user", { body: change });
     return answerJson({
       user: { ...userView(call.signedIn), ...(change.name === undefined ? {} : { name: change.name }) },
     });
   }),
   // The library's own calls for sessions hand out their tokens; ours know them by their ids.
   post("/sign-out", "anybody", nothing, async (call) => {
-    const { cookies } = await call.ask("/sign-out", { body: {} });
+    const { cookies } = await call.callLibrary("/sign-out", { body: {} });
     if (call.session !== null) call.tell("signed-out", null, call.session.user);
     return answerJson({}, cookies);
   }),
   get("/account", "session", async (call) => {
     const session = call.signedIn;
-    const ways = await call.dependencies.users.waysOf(session.user.id);
+    const ways = await call.dependencies.users.signInMethods(session.user.id);
     return answerJson({
       user: userView(session),
       password: ways.password,

@@ -23,7 +23,7 @@ export interface SignInDependencies {
   readonly tries: TryCounts;
   readonly devices: ReturnType<typeof knownDevices>;
   readonly onEvent: (event: SignInEvent) => void;
-  readonly onNoteLost: (error: Error) => void;
+  readonly onEventLost: (error: Error) => void;
   library(site: Site): Promise<Library>;
 }
 
@@ -55,7 +55,7 @@ export interface LibraryAnswer {
   readonly location: string | null;
 }
 
-export interface AskOptions {
+export interface LibraryCallOptions {
   readonly body?: object;
   readonly query?: URLSearchParams;
   readonly problems?: Problems;
@@ -103,7 +103,7 @@ export class Call {
   }
 
   /** Puts one question to the library, with nothing of the caller's in it but what was checked. Throws its refusals. */
-  async ask(path: string, options: AskOptions = {}): Promise<LibraryAnswer> {
+  async callLibrary(path: string, options: LibraryCallOptions = {}): Promise<LibraryAnswer> {
     const library = await this.dependencies.library(this.site);
     const headers = new Headers({ origin: this.site.origin, [addressHeader]: this.ip });
     for (const name of ["cookie", "user-agent"]) {
@@ -124,7 +124,7 @@ export class Call {
   }
 
   /** Counts what anybody may begin. */
-  async start(): Promise<void> {
+  async countStart(): Promise<void> {
     await takeTry(this.dependencies.tries.starts, [this.address]);
   }
 
@@ -151,23 +151,23 @@ export class Call {
   }
 
   /** Signs in: the session that an answer of the library opens takes the place of the one there was. */
-  async welcome(answer: LibraryAnswer, by: Guess["by"]): Promise<Session> {
-    const session = await this.dependencies.sessions.opened(answer.cookies, this.site);
+  async openSession(answer: LibraryAnswer, by: Guess["by"]): Promise<Session> {
+    const session = await this.dependencies.sessions.openedBy(answer.cookies, this.site);
     if (session === null) throw new Failure("internal_error", "The session was not opened.");
-    await this.leave();
+    await this.endSession();
     this.cookies.push(this.dependencies.devices.cookie(this.site, session.user.email));
     this.tell("signed-in", by, session.user);
     return session;
   }
 
   /** The session this call came with ends, since its browser is given another one or none. */
-  async leave(): Promise<void> {
+  async endSession(): Promise<void> {
     if (this.session !== null) await this.dependencies.sessions.end(this.session.user.id, this.session.id);
   }
 
   /** After a change of what somebody signs in with: a new session for this browser, and no other one holds. */
-  async renewed(answer: LibraryAnswer): Promise<Response> {
-    const session = await this.dependencies.sessions.opened(answer.cookies, this.site);
+  async renewSession(answer: LibraryAnswer): Promise<Response> {
+    const session = await this.dependencies.sessions.openedBy(answer.cookies, this.site);
     await this.dependencies.sessions.endAll(this.signedIn.user.id, session?.id ?? null);
     return answerJson({ user: userView(this.signedIn) }, answer.cookies);
   }
@@ -177,12 +177,12 @@ export class Call {
    * for accounts that are there.
    */
   #tellRefused(guess: Guess, locked: boolean): void {
-    const tell = async (): Promise<void> => {
+    const emit = async (): Promise<void> => {
       const userId = guess.userId ?? (guess.email === null ? null : await this.dependencies.users.idOf(guess.email));
       this.tell("sign-in-refused", guess.by, { userId, email: guess.email });
       if (locked) this.tell("sign-in-locked", guess.by, { userId, email: guess.email });
     };
-    this.dependencies.clock.after(refusalNoteMs, () => void tell().catch(this.dependencies.onNoteLost));
+    this.dependencies.clock.after(refusalNoteMs, () => void emit().catch(this.dependencies.onEventLost));
   }
 
   tell(

@@ -22,14 +22,14 @@ export interface IssuerRequest {
 export class IssuerDocuments {
   readonly #issuer: string;
   readonly #transport: Transport;
-  readonly #metadata: Kept<IssuerMetadata>;
-  readonly #keys: Kept<readonly IssuerKey[]>;
+  readonly #metadata: Cached<IssuerMetadata>;
+  readonly #keys: Cached<readonly IssuerKey[]>;
 
   constructor(issuer: string, transport: Transport, clock: Clock) {
     this.#issuer = issuer;
     this.#transport = transport;
-    this.#metadata = new Kept(() => this.#readMetadata(), clock);
-    this.#keys = new Kept(() => this.#readKeys(), clock);
+    this.#metadata = new Cached(() => this.#readMetadata(), clock);
+    this.#keys = new Cached(() => this.#readKeys(), clock);
   }
 
   metadata(): Promise<IssuerMetadata> {
@@ -40,7 +40,7 @@ export class IssuerDocuments {
   async key(header: { readonly kid?: string | undefined; readonly alg?: string | undefined }): Promise<IssuerKey> {
     const known = matching(await this.#keys.get(issuerDocumentMs), header);
     const key = known ?? matching(await this.#keys.get(issuerKeysRetryMs), header);
-    if (key === undefined) throw strange("signed with a key that the issuer does not publish");
+    if (key === undefined) throw invalidAnswer("signed with a key that the issuer does not publish");
     return key;
   }
 
@@ -68,7 +68,7 @@ export class IssuerDocuments {
     try {
       return { status: answer.status, json: JSON.parse(new TextDecoder().decode(bytes)) };
     } catch {
-      throw strange(`status ${answer.status}, not JSON`);
+      throw invalidAnswer(`status ${answer.status}, not JSON`);
     }
   }
 
@@ -77,15 +77,16 @@ export class IssuerDocuments {
     const { status, json } = await this.ask({ method: "GET", url: `${base}/.well-known/openid-configuration` });
     const { metadataSchema } = await import("./schemas.ts");
     const read = metadataSchema.safeParse(json);
-    if (status !== 200 || !read.success) throw strange(`no discovery document (status ${status})`);
+    if (status !== 200 || !read.success) throw invalidAnswer(`no discovery document (status ${status})`);
     // A document of another issuer could send our users, and their codes, anywhere (Discovery 1.0 §4.3).
-    if (read.data.issuer.replace(/\/$/, "") !== base) throw strange("the discovery document names another issuer");
+    if (read.data.issuer.replace(/\/$/, "") !== base)
+      throw invalidAnswer("the discovery document names another issuer");
     const secure = base.startsWith("https:");
     const { authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint } = read.data;
     const open = [authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint ?? jwks_uri].some(
       (url) => secure && !url.startsWith("https:"),
     );
-    if (open) throw strange("the discovery document names an address without TLS");
+    if (open) throw invalidAnswer("the discovery document names an address without TLS");
     return Object.freeze(read.data);
   }
 
@@ -94,13 +95,13 @@ export class IssuerDocuments {
     const { status, json } = await this.ask({ method: "GET", url: jwks_uri });
     const { keysSchema } = await import("./schemas.ts");
     const read = keysSchema.safeParse(json);
-    if (status !== 200 || !read.success) throw strange(`no keys (status ${status})`);
+    if (status !== 200 || !read.success) throw invalidAnswer(`no keys (status ${status})`);
     return read.data.keys;
   }
 }
 
 /** What was read last, as long as it is young enough; a reading that failed is forgotten. */
-class Kept<Value> {
+class Cached<Value> {
   readonly #read: () => Promise<Value>;
   readonly #clock: Clock;
   #held: { readonly value: Promise<Value>; readonly readMs: number } | null = null;
@@ -133,6 +134,6 @@ function matching(
   return usable.length === 1 ? usable[0] : undefined;
 }
 
-function strange(what: string): Failure {
+function invalidAnswer(what: string): Failure {
   return new Failure("upstream_error", `The issuer of single sign-on does not answer as it should: ${what}.`);
 }

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { asFailure, bounds, Failure, failureAnswer, readBodyText, schemaFailure } from "#core/index.ts";
+import { asFailure, bounds, Failure, failureAnswer, hasJsonBody, readBodyJson, schemaFailure } from "#core/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { accountCalls } from "./account-calls.ts";
 import { Call, type CallSpec, type SignInDependencies } from "./call.ts";
@@ -101,21 +101,9 @@ function foreign(site: Site): Failure {
   return new Failure("forbidden", `Sign-in is open to this gateway's own pages only, at ${site.origin}/console/.`);
 }
 
-/** The JSON body of a call, within its bound and exactly of its shape. */
 async function readBody<Body>(request: Request, schema: z.ZodType<Body>): Promise<Body> {
-  if (!/^application\/json\s*(;|$)/i.test(request.headers.get("content-type") ?? "")) {
-    throw new Failure("unsupported_media_type", "The body must be application/json.");
-  }
-  const text = await readBodyText(request, bounds.controlBodyBytesMax, "The body");
-  const read = schema.safeParse(parsed(text));
+  if (!hasJsonBody(request)) throw new Failure("unsupported_media_type", "The body must be application/json.");
+  const read = schema.safeParse(await readBodyJson(request, bounds.controlBodyBytesMax, "The body"));
   if (read.success) return read.data;
-  throw schemaFailure(read.error.issues[0], "the body cannot be used");
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Failure("invalid_json", "The body is not valid JSON.");
-  }
+  throw schemaFailure(read.error.issues[0], "the body is not valid");
 }

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { Failure } from "#core/index.ts";
 import { answerJson, answerRedirect, type Call, type CallSpec, get, type LibraryAnswer, post } from "./call.ts";
 import { signInPage } from "./library.ts";
-import { type RefusalWord, refusalWords } from "./oidc-issuers.ts";
-import { type OidcTrip, onTrip } from "./oidc-provider.ts";
+import { type RefusalReason, refusalReasons } from "./oidc-issuers.ts";
+import { type CallbackFacts, recordCallback } from "./oidc-provider.ts";
 import { cookieOf, type Site } from "./site.ts";
 
 const home = "/console/";
@@ -18,8 +18,8 @@ const provider = z.string().min(1).max(64);
 
 export const oidcCalls: readonly CallSpec[] = [
   post("/sign-in/social", "anybody", z.strictObject({ provider, page: page.optional() }), async (call, body) => {
-    await call.start();
-    const { json, cookies } = await call.ask("/sign-in/social", {
+    await call.countStart();
+    const { json, cookies } = await call.callLibrary("/sign-in/social", {
       body: {
         provider: body.provider,
         callbackURL: body.page ?? home,
@@ -30,16 +30,16 @@ export const oidcCalls: readonly CallSpec[] = [
     return answerJson({ url: json["url"] }, [...cookies, connectingCookie(call.site, null)]);
   }),
   post("/oidc/connect", "fresh", z.strictObject({ provider }), async (call, body) => {
-    await call.start();
+    await call.countStart();
     await call.dependencies.users.refuseTooManyConnections(call.signedIn.user.id);
-    const { json, cookies } = await call.ask("/link-social", {
+    const { json, cookies } = await call.callLibrary("/link-social", {
       body: { provider: body.provider, callbackURL: profile, errorCallbackURL: profile, disableRedirect: true },
     });
     return answerJson({ url: json["url"] }, [...cookies, connectingCookie(call.site, body.provider)]);
   }),
   post("/oidc/disconnect", "fresh", z.strictObject({ id: z.string().min(1).max(128) }), async (call, { id }) => {
     const { user, id: sessionId } = call.signedIn;
-    await call.dependencies.users.dropWay(user.id, { connection: id });
+    await call.dependencies.users.removeMethod(user.id, { connection: id });
     // One of them may have been opened by what is gone.
     await call.dependencies.sessions.endAll(user.id, sessionId);
     call.tell("oidc-disconnected", "oidc", user);
@@ -47,26 +47,26 @@ export const oidcCalls: readonly CallSpec[] = [
   }),
   get("/callback/:id", "anybody", async (call) => {
     try {
-      return await comeBack(call);
+      return await handleCallback(call);
     } catch (thrown) {
       // Somebody looks at this answer, not a program.
       if (thrown instanceof Failure && thrown.code !== "internal_error") {
-        return refuse(call, refusalWords.find((word) => word === thrown.param) ?? "failed");
+        return refuse(call, refusalReasons.find((word) => word === thrown.param) ?? "failed");
       }
       throw thrown;
     }
   }),
 ];
 
-async function comeBack(call: Call): Promise<Response> {
-  const query = takenFrom(new URL(call.request.url).searchParams);
+async function handleCallback(call: Call): Promise<Response> {
+  const query = callbackQuery(new URL(call.request.url).searchParams);
   // RFC 9207: an answer that says it is another issuer's is not taken to this one.
   const issuer = query.get("iss");
   const metadata = issuer === null ? null : await call.dependencies.issuers.issuer(call.pathId)?.documents.metadata();
   if (issuer !== null && metadata?.issuer !== issuer) return refuse(call, "failed");
   const startedAt = call.dependencies.clock.now();
-  const { result: answer, trip } = await onTrip(() =>
-    call.ask(`/callback/${encodeURIComponent(call.pathId)}`, { query }),
+  const { result: answer, trip } = await recordCallback(() =>
+    call.callLibrary(`/callback/${encodeURIComponent(call.pathId)}`, { query }),
   );
   const target = new URL(answer.location ?? home, call.site.origin);
   const problem = target.searchParams.get("error");
@@ -76,11 +76,11 @@ async function comeBack(call: Call): Promise<Response> {
     await takeClaims(call, trip, { userId: trip.userId, keptSession: null });
     return await askForCode(call, path, answer.cookies);
   }
-  if (connecting(call) && !sets(answer, call.site, "session_token")) {
+  if (isConnecting(call) && !sets(answer, call.site, "session_token")) {
     await takeClaims(call, trip, { userId: call.signedIn.user.id, keptSession: call.signedIn.id });
     return connected(call, answer.cookies);
   }
-  const session = await call.welcome(answer, "oidc");
+  const session = await call.openSession(answer, "oidc");
   try {
     await takeClaims(call, trip, { userId: session.user.id, keptSession: session.id });
   } catch (thrown) {
@@ -95,7 +95,7 @@ async function comeBack(call: Call): Promise<Response> {
 /** What the issuer says of somebody becomes their rights before they see anything. */
 async function takeClaims(
   { dependencies, pathId }: Call,
-  { claims, refreshToken }: OidcTrip,
+  { claims, refreshToken }: CallbackFacts,
   { userId, keptSession }: { readonly userId: string | null; readonly keptSession: string | null },
 ): Promise<void> {
   if (claims === null || userId === null) return;
@@ -104,7 +104,7 @@ async function takeClaims(
 
 /** The issuer vouches for somebody who has a second factor here: the sign-in page asks for it. */
 async function askForCode(call: Call, path: string, cookies: readonly string[]): Promise<Response> {
-  await call.leave();
+  await call.endSession();
   const next = new URLSearchParams({ step: "code", next: path.slice("/console".length) });
   return answerRedirect(`${signInPage}?${next}`, cookies);
 }
@@ -122,7 +122,7 @@ function sets({ cookies }: LibraryAnswer, site: Site, name: string): boolean {
 }
 
 /** Whether this browser set out from the profile, to connect and not to sign in. It decides only what is shown. */
-function connecting({ request, site, pathId }: Call): boolean {
+function isConnecting({ request, site, pathId }: Call): boolean {
   return cookieOf(request.headers, `${site.cookiePrefix}.connecting`) === pathId;
 }
 
@@ -131,7 +131,7 @@ function connectingCookie({ cookiePrefix, secure }: Site, account: string | null
   return `${cookiePrefix}.connecting=${account ?? ""}.; ${life}; Path=/; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
 }
 
-function takenFrom(given: URLSearchParams): URLSearchParams {
+function callbackQuery(given: URLSearchParams): URLSearchParams {
   const query = new URLSearchParams();
   for (const name of ["code", "state", "iss", "error"]) {
     const value = given.get(name);
@@ -146,15 +146,15 @@ function ownPath(target: URL, site: Site): string {
   return `${target.pathname}${target.search}${target.hash}`;
 }
 
-function refuse(call: Call, error: RefusalWord, cookies: readonly string[] = []): Response {
+function refuse(call: Call, error: RefusalReason, cookies: readonly string[] = []): Response {
   call.tell("sign-in-refused", "oidc", { email: null });
   const query = new URLSearchParams({ error });
   if (error === "account_exists") query.set("provider", call.pathId);
-  const back = connecting(call) ? profile : signInPage;
+  const back = isConnecting(call) ? profile : signInPage;
   return answerRedirect(`${back}?${query}`, [...cookies, connectingCookie(call.site, null)]);
 }
 
-const problems: Readonly<Record<string, RefusalWord>> = {
+const problems: Readonly<Record<string, RefusalReason>> = {
   access_denied: "denied",
   state_mismatch: "expired",
   state_not_found: "expired",

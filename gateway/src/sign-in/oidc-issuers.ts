@@ -64,7 +64,7 @@ function problemOf(account: OidcAccount): string | null {
 }
 
 /** What the sign-in page and the profile are told of a refusal: few words, and none that the issuer chose. */
-export const refusalWords = [
+export const refusalReasons = [
   "denied",
   "expired",
   "no_email",
@@ -76,10 +76,10 @@ export const refusalWords = [
   "no_access",
   "failed",
 ] as const;
-export type RefusalWord = (typeof refusalWords)[number];
+export type RefusalReason = (typeof refusalReasons)[number];
 
 /** A refusal that is shown as one word. */
-function refusal(word: RefusalWord): Failure {
+function refusal(word: RefusalReason): Failure {
   return new Failure("sign_in_refused", "Single sign-on was refused.", { param: word });
 }
 

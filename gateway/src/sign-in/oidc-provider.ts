@@ -4,7 +4,7 @@ import type { BetterAuthOptions, BetterAuthPlugin } from "better-auth/types";
 import { bounds, type Claims, claimAt, Failure, type Secret } from "#core/index.ts";
 import type { NewIdentity, Observer, OidcAccount } from "#ports/index.ts";
 import { asciiDomain, checkDomain, type Issuer, type Issuers, type IssuersOptions, isAllowed } from "./oidc-issuers.ts";
-import { claimsOf, exchangeCode, type IssuerClaims, refused } from "./oidc-tokens.ts";
+import { claimsOf, exchangeCode, type IssuerClaims, ssoRefused } from "./oidc-tokens.ts";
 import { emailSchema, type IssuerMetadata } from "./schemas.ts";
 
 /**
@@ -20,7 +20,7 @@ export async function oidcPlugin(issuers: Issuers): Promise<BetterAuthPlugin> {
   const askForCode = createAuthMiddleware(async (context) => {
     const opened = context.context.newSession;
     if (!opened) return;
-    learn({ userId: opened.user.id });
+    record({ userId: opened.user.id });
     const account = issuers.account(String(context.params?.["id"] ?? ""));
     const { twoFactorEnabled } = opened.user as { readonly twoFactorEnabled?: unknown };
     if (!twoFactorEnabled || account?.secondFactorTrusted === true) return;
@@ -102,22 +102,22 @@ function oidcProvider(issuer: Issuer, { observer, pathsOf, connect }: IssuersOpt
       });
     },
     async validateAuthorizationCode({ code, codeVerifier, redirectURI }) {
-      const { kept, ...tokens } = await noted(observer, account, () =>
+      const { kept, ...tokens } = await logFailure(observer, account, () =>
         exchangeCode(issuer, { code, codeVerifier: codeVerifier ?? "", redirectURI }),
       );
-      learn({ refreshToken: account.offlineAccess ? kept : null });
+      record({ refreshToken: account.offlineAccess ? kept : null });
       return tokens;
     },
     async getUserInfo(tokens) {
       const { idToken, accessToken, expectedIdTokenNonce: nonce } = tokens;
-      const claims = await noted(observer, account, async () => {
-        if (idToken === undefined || nonce === undefined) throw refused("there is no ID token");
+      const claims = await logFailure(observer, account, async () => {
+        if (idToken === undefined || nonce === undefined) throw ssoRefused("there is no ID token");
         return await claimsOf(issuer, { idToken, accessToken, nonce, paths: await pathsOf(account.id) });
       }).catch(() => null);
       if (claims === null) return null;
       const { email, name } = claims;
       checkDomain(account, email);
-      learn({ claims });
+      record({ claims });
       const emailVerified = isVerified(account, claims);
       const address = emailVerified ? usableAddress(email ?? "") : null;
       if (address !== null) await connect(identityOf(account, claims, address));
@@ -181,7 +181,11 @@ function offlineParts({ offlineAccess }: OidcAccount, { scopes_supported }: Issu
 }
 
 /** A trip that fails is told to the operator, who alone can mend it; the user sees only that it failed. */
-async function noted<Result>(observer: Observer, account: OidcAccount, work: () => Promise<Result>): Promise<Result> {
+async function logFailure<Result>(
+  observer: Observer,
+  account: OidcAccount,
+  work: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await work();
   } catch (thrown) {
@@ -202,23 +206,25 @@ function usableAddress(email: string): string | null {
 }
 
 /** What is learned on one coming back from an issuer: the library has no place for it, and answers without it. */
-export interface OidcTrip {
+export interface CallbackFacts {
   claims: Claims | null;
   refreshToken: Secret | null;
   /** Whom the library let in, also where a second factor is still to come; null: nobody, or somebody who is connecting. */
   userId: string | null;
 }
 
-const trips = new AsyncLocalStorage<OidcTrip>();
+const callbacks = new AsyncLocalStorage<CallbackFacts>();
 
 /** Does `work`, and gives what was learned beside its result. */
-export async function onTrip<Result>(work: () => Promise<Result>): Promise<{ result: Result; trip: OidcTrip }> {
-  const trip: OidcTrip = { claims: null, refreshToken: null, userId: null };
-  return { result: await trips.run(trip, work), trip };
+export async function recordCallback<Result>(
+  work: () => Promise<Result>,
+): Promise<{ result: Result; trip: CallbackFacts }> {
+  const trip: CallbackFacts = { claims: null, refreshToken: null, userId: null };
+  return { result: await callbacks.run(trip, work), trip };
 }
 
 /** Notes what was learned, where somebody is on a trip. */
-function learn(facts: Partial<OidcTrip>): void {
-  const trip = trips.getStore();
+function record(facts: Partial<CallbackFacts>): void {
+  const trip = callbacks.getStore();
   if (trip !== undefined) Object.assign(trip, facts);
 }

@@ -45,15 +45,15 @@ export async function exchangeCode(
 }
 
 /** What an issuer says of somebody whom it is asked about again. `refused`: it knows the refresh token no more. */
-type IssuerWord =
+type RefreshAnswer =
   | { readonly kind: "refused" }
   | { readonly kind: "claims"; readonly claims: Claims; readonly refreshToken: Secret };
 
 /** RFC 6749 §6. Throws Failure where the issuer does not answer as it should: that says nothing of the person. */
-export async function askAgain(
+export async function refreshClaims(
   issuer: Issuer,
   asked: { readonly refreshToken: Secret; readonly subject: string; readonly paths: readonly string[] },
-): Promise<IssuerWord> {
+): Promise<RefreshAnswer> {
   const form = { grant_type: "refresh_token", refresh_token: asked.refreshToken.reveal() };
   const { status, json } = await askForTokens(issuer, form);
   if (errorOf(json) === "invalid_grant" && (status === 400 || status === 401)) return { kind: "refused" };
@@ -65,7 +65,7 @@ export async function askAgain(
   const { id_token, access_token, refresh_token } = read.data;
   const tokens = { idToken: id_token, accessToken: access_token, nonce: null, paths: asked.paths };
   const claims = await refreshedClaims(issuer, tokens);
-  if (claims["sub"] !== asked.subject) throw refused("the answer is about somebody else");
+  if (claims["sub"] !== asked.subject) throw ssoRefused("the answer is about somebody else");
   return { kind: "claims", claims, refreshToken: secretOf(refresh_token) ?? asked.refreshToken };
 }
 
@@ -75,7 +75,7 @@ async function refreshedClaims(
 ): Promise<Claims> {
   if (idToken !== undefined) return await claimsOf(issuer, { idToken, ...read });
   const { userinfo_endpoint: url } = await issuer.documents.metadata();
-  if (url === undefined || read.accessToken === undefined) throw refused("there is no ID token");
+  if (url === undefined || read.accessToken === undefined) throw ssoRefused("there is no ID token");
   return await askUserInfo(issuer, url, read.accessToken);
 }
 
@@ -97,7 +97,7 @@ export async function claimsOf(
   const { verifyProviderIdToken } = await import("@better-auth/core/oauth2");
   const verifying = { options: {}, idToken: idTokenRules(issuer, metadata, nonce) } as unknown as OAuthProvider;
   if (!(await verifyProviderIdToken(verifying, idToken, nonce ?? undefined))) {
-    throw refused("the ID token does not hold (signature, issuer, audience, time or nonce)");
+    throw ssoRefused("the ID token does not hold (signature, issuer, audience, time or nonce)");
   }
   const claims = claimsSchema.parse(JSON.parse(Buffer.from(idToken.split(".")[1] ?? "", "base64url").toString()));
   const complete = claims.email !== undefined && paths.every((path) => claimAt(claims, path).kind !== "missing");
@@ -105,7 +105,7 @@ export async function claimsOf(
   const info = await askUserInfo(issuer, metadata.userinfo_endpoint, accessToken);
   // §5.3.2: an answer about somebody else must not be used.
   if (info["sub"] !== claims.sub)
-    throw refused("the user info is about somebody else than the ID token (another `sub`)");
+    throw ssoRefused("the user info is about somebody else than the ID token (another `sub`)");
   // Whether an address is verified is said where the address is.
   const { email, email_verified } = claims.email === undefined ? info : claims;
   return claimsSchema.parse({ ...info, ...claims, email, email_verified });
@@ -115,8 +115,8 @@ async function askUserInfo({ documents }: Issuer, url: string, accessToken: stri
   const headers = { authorization: `Bearer ${accessToken}` };
   const { status, json } = await documents.ask({ method: "GET", url, headers });
   const info = z.looseObject({ sub: z.string() }).safeParse(json);
-  if (status !== 200) throw refused(`the user info was not given (status ${status})`);
-  if (!info.success) throw refused("the user info does not say whom it is about: it is JSON and has `sub`, a text");
+  if (status !== 200) throw ssoRefused(`the user info was not given (status ${status})`);
+  if (!info.success) throw ssoRefused("the user info does not say whom it is about: it is JSON and has `sub`, a text");
   return info.data;
 }
 
@@ -172,6 +172,6 @@ function secretOf(token: string | undefined): Secret | null {
   return token === undefined ? null : new Secret(token);
 }
 
-export function refused(what: string): Failure {
+export function ssoRefused(what: string): Failure {
   return new Failure("upstream_error", `Single sign-on was refused: ${what}.`);
 }

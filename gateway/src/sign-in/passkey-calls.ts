@@ -15,7 +15,7 @@ export const passkeyCalls: readonly CallSpec[] = [
   get("/passkey/generate-register-options", "fresh", async (call) => {
     checkName(call);
     await refuseTooMany(call);
-    const { json, cookies } = await call.ask("/passkey/generate-register-options");
+    const { json, cookies } = await call.callLibrary("/passkey/generate-register-options");
     return answerJson(json, cookies);
   }),
   post(
@@ -25,37 +25,40 @@ export const passkeyCalls: readonly CallSpec[] = [
     async (call, body) => {
       // Whoever asked often before adding any has as many challenges.
       await refuseTooMany(call);
-      const { json, cookies } = await call.ask("/passkey/verify-registration", { body, problems: passkeyAddProblems });
+      const { json, cookies } = await call.callLibrary("/passkey/verify-registration", {
+        body,
+        problems: passkeyAddProblems,
+      });
       call.tell("passkey-added", "passkey", call.signedIn.user);
       return answerJson({ passkey: passkeyView(json) }, cookies);
     },
   ),
   get("/passkey/generate-authenticate-options", "anybody", async (call) => {
     checkName(call);
-    await call.start();
-    const { json, cookies } = await call.ask("/passkey/generate-authenticate-options");
+    await call.countStart();
+    const { json, cookies } = await call.callLibrary("/passkey/generate-authenticate-options");
     // The library asks for `preferred`; what it is given without is refused all the same.
     return answerJson({ ...json, userVerification: "required" }, cookies);
   }),
   post("/passkey/verify-authentication", "anybody", z.strictObject({ response }), async (call, body) => {
     const guess = { by: "passkey", account: null, userId: null, email: null } as const;
     const answer = await call.guess(guess, () =>
-      call.ask("/passkey/verify-authentication", { body, problems: passkeySignInProblems }),
+      call.callLibrary("/passkey/verify-authentication", { body, problems: passkeySignInProblems }),
     );
-    return answerJson({ user: userView(await call.welcome(answer, "passkey")) }, answer.cookies);
+    return answerJson({ user: userView(await call.openSession(answer, "passkey")) }, answer.cookies);
   }),
   get("/passkey/list-user-passkeys", "session", async (call) => {
-    const { json } = await call.ask("/passkey/list-user-passkeys");
+    const { json } = await call.callLibrary("/passkey/list-user-passkeys");
     const rows = (json["list"] ?? []) as readonly Readonly<Record<string, unknown>>[];
     return answerJson({ data: rows.map(passkeyView), next: null });
   }),
   post("/passkey/update-passkey", "session", z.strictObject({ id, name: nameSchema }), async (call, body) => {
-    const { json } = await call.ask("/passkey/update-passkey", { body, problems: notTheirs });
+    const { json } = await call.callLibrary("/passkey/update-passkey", { body, problems: notTheirs });
     return answerJson({ passkey: passkeyView(json["passkey"] as Readonly<Record<string, unknown>>) });
   }),
   post("/passkey/delete-passkey", "fresh", z.strictObject({ id }), async (call, body) => {
     const { user, id: sessionId } = call.signedIn;
-    await call.dependencies.users.dropWay(user.id, { passkey: body.id });
+    await call.dependencies.users.removeMethod(user.id, { passkey: body.id });
     // Its device may be lost, and signed in.
     await call.dependencies.sessions.endAll(user.id, sessionId);
     call.tell("passkey-removed", "passkey", user);
@@ -67,7 +70,7 @@ export const passkeyCalls: readonly CallSpec[] = [
 const notTheirs = { "": ["not_found", "There is no such passkey."] } as const;
 
 async function refuseTooMany(call: Call): Promise<void> {
-  const { passkeys } = await call.dependencies.users.waysOf(call.signedIn.user.id);
+  const { passkeys } = await call.dependencies.users.signInMethods(call.signedIn.user.id);
   if (passkeys < passkeysPerUserMax) return;
   throw new Failure("conflict", `A user has at most ${passkeysPerUserMax} passkeys.`);
 }

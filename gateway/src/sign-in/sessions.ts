@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Kysely } from "kysely";
 import { bounds } from "#core/index.ts";
 import type { Clock, User } from "#ports/index.ts";
+import type { Database } from "#storage/tables.ts";
 import { cookieOf, type Site, signedValue } from "./site.ts";
 
 /** A session ends unused after this, and its use is recorded this often. */
@@ -48,7 +48,7 @@ export class Sessions {
   }
 
   /** The session that an answer of the library opens; null when it opens none. */
-  async opened(cookies: readonly string[], site: Site): Promise<Session | null> {
+  async openedBy(cookies: readonly string[], site: Site): Promise<Session | null> {
     const start = `${site.cookiePrefix}.session_token=`;
     const line = cookies.findLast((cookie) => cookie.startsWith(start));
     const token = signedValue(line?.slice(start.length).split(";", 1)[0] ?? "");
@@ -86,7 +86,7 @@ export class Sessions {
   }
 
   /** Takes away what has ended and would never be met again. */
-  async sweep(): Promise<void> {
+  async deleteExpired(): Promise<void> {
     const now = timeText(this.#clock.now());
     const idle = timeText(this.#clock.now() - sessionIdleMs);
     await this.#database.deleteFrom("auth_verifications").where("expires_at", "<", now).execute();
@@ -185,54 +185,8 @@ function sessionRows(database: AuthDatabase) {
     ]);
 }
 
-/** The tables of sign-in as this module uses them. Times are ISO 8601 text and flags 0 or 1, also on PostgreSQL. */
-interface AuthTables {
-  auth_users: {
-    id: string;
-    name: string;
-    email: string;
-    email_verified: number;
-    created_at: string;
-    updated_at: string;
-    two_factor_enabled: number;
-    disabled: number;
-    last_seen_at: number | null;
-  };
-  auth_sessions: {
-    id: string;
-    user_id: string;
-    token: string;
-    expires_at: string;
-    created_at: string;
-    updated_at: string;
-    ip_address: string | null;
-    user_agent: string | null;
-  };
-  auth_accounts: {
-    id: string;
-    user_id: string;
-    issuer: string;
-    account_id: string;
-    provider_id: string;
-    password: string | null;
-    created_at: string;
-    updated_at: string;
-  };
-  auth_verifications: {
-    id: string;
-    identifier: string;
-    value: string;
-    expires_at: string;
-    created_at: string;
-    updated_at: string;
-  };
-  auth_two_factors: { id: string; user_id: string };
-  auth_passkeys: { id: string; user_id: string };
-  /** Of links to a new password, which the people store makes. */
-  password_resets: { user_id: string };
-}
-
-export type AuthDatabase = Kysely<AuthTables>;
+/** Times are ISO 8601 text and flags 0 or 1, also on PostgreSQL. */
+export type AuthDatabase = Database["kysely"];
 
 export function timeText(ms: number): string {
   return new Date(ms).toISOString();

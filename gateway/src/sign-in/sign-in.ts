@@ -16,10 +16,10 @@ import type { SignInDependencies } from "./call.ts";
 import { knownDevices, openTryCounts } from "./guards.ts";
 import type { Library } from "./library.ts";
 import { Issuers, isAllowed } from "./oidc-issuers.ts";
-import { boundedPasswords, type PasswordFunctions } from "./passwords.ts";
+import { boundedPasswords, checkPassword, type PasswordFunctions } from "./passwords.ts";
 import { type AuthDatabase, Sessions } from "./sessions.ts";
 import { type Site, siteOf } from "./site.ts";
-import { Users } from "./users.ts";
+import { readPerson, Users } from "./users.ts";
 
 /** How often expired sessions, challenges and tries are deleted. */
 const signInSweepMs = 600_000;
@@ -27,8 +27,7 @@ const signInSweepMs = 600_000;
 const signInSitesMax = 8;
 
 export interface SignInOptions extends PasswordFunctions {
-  /** With the tables of sign-in, of either database. */
-  readonly kysely: unknown;
+  readonly database: AuthDatabase;
   /** Sign cookies (the first) and seal second factors; at least 32 characters of chance each. Asked again after each `useOidc`. */
   readonly secrets: () => readonly VersionedSecret[];
   /** Where the console is opened; null: at this machine's own name only. */
@@ -49,8 +48,7 @@ export interface SignInOptions extends PasswordFunctions {
 }
 
 export function createSignIn(options: SignInOptions): SignIn {
-  const { clock, ids, observer, transport, publicUrl, secrets } = options;
-  const database = options.kysely as AuthDatabase;
+  const { database, clock, ids, observer, transport, publicUrl, secrets } = options;
   const passwords = boundedPasswords(options);
   const sessions = new Sessions(database, clock);
   const rights = options.rights ?? nobodyListens;
@@ -62,7 +60,11 @@ export function createSignIn(options: SignInOptions): SignIn {
     connect: options.connect ?? (async () => {}),
   });
   const mayUse = (provider: string) => issuers.account(provider) !== null;
-  const users = new Users({ database, sessions, passwords, clock, ids, mayUse });
+  const users = new Users(database, mayUse);
+  const hashPassword = async (password: string): Promise<string> => {
+    checkPassword(password, "password");
+    return await passwords.hashPassword(password);
+  };
   issuers.use(options.oidc);
   // A library knows one site and the issuers of its time, so there is one for each site, made when it is needed.
   const libraries = new BoundedMap<string, Promise<Library>>(signInSitesMax);
@@ -88,14 +90,14 @@ export function createSignIn(options: SignInOptions): SignIn {
     tries: openTryCounts(options.openTries),
     devices: knownDevices(() => secrets()[0]?.value ?? "", clock),
     onEvent: options.onEvent ?? (() => {}),
-    onNoteLost: ({ message }) => observer.log("warn", "A refused sign-in could not be noted.", { error: message }),
+    onEventLost: ({ message }) => observer.log("warn", "A refused sign-in could not be noted.", { error: message }),
     library,
   };
   let sweepAtMs = 0;
   const sweep = async (): Promise<void> => {
     if (clock.monotonic() < sweepAtMs) return;
     sweepAtMs = clock.monotonic() + signInSweepMs;
-    await sessions.sweep().catch((thrown: Error) => {
+    await sessions.deleteExpired().catch((thrown: Error) => {
       observer.log("warn", "What ended in sign-in could not be cleared away.", { error: thrown.message });
     });
   };
@@ -109,19 +111,20 @@ export function createSignIn(options: SignInOptions): SignIn {
       const site = siteOf(request, publicUrl);
       const session = site === null ? null : await sessions.find(request.headers, site);
       if (session === null) return null;
-      return { user: session.user, sessionId: session.id, fresh: session.fresh, cookies: [] };
+      return { user: session.user, sessionId: session.id, fresh: session.fresh };
     },
     methods: () => ({
       password: true,
       passkey: true,
       oidc: issuers.all().map(({ account: { id, name } }) => ({ id, name })),
     }),
-    createUser: (user) => users.create(user),
+    prepareUser: async (user) => ({ ...(await readPerson(user)), passwordHash: await hashPassword(user.password) }),
+    hashPassword,
     async askIssuer({ account, userId, refreshToken }) {
       const issuer = issuers.issuer(account);
       const subject = issuer === null ? null : await users.subjectAt(userId, account);
       if (issuer === null || subject === null) return { kind: "unknown" };
-      const { askAgain } = await import("./oidc-tokens.ts");
+      const { refreshClaims: askAgain } = await import("./oidc-tokens.ts");
       const word = await askAgain(issuer, { refreshToken, subject, paths: await rights.pathsOf(account) });
       if (word.kind === "claims" && !speaksFor(issuer.account, word.claims)) return { kind: "refused" };
       return word;
@@ -132,9 +135,6 @@ export function createSignIn(options: SignInOptions): SignIn {
         ? null
         : { recheckMs: known.recheckMinutes * minuteMs, graceMs: known.graceHours * 60 * minuteMs };
     },
-    endSessions: async (userId) => void (await sessions.endAll(userId)),
-    setPassword: (userId, password) => users.setPassword(userId, password),
-    removeUser: (userId) => users.remove(userId),
     useOidc(accounts) {
       issuers.use(accounts.filter(({ suspended }) => suspended !== true));
       libraries.clear();

@@ -22,28 +22,28 @@ export const twoFactorCalls: readonly CallSpec[] = [
   post("/two-factor/verify-backup-code", "anybody", z.strictObject({ code: backupCode }), async (call, body) => {
     if (call.session !== null) throw new Failure("conflict", "You are signed in already.");
     const guess = await pendingGuess(call);
-    const answer = await call.guess(guess, () => call.ask("/two-factor/verify-backup-code", { body }));
-    return answerJson({ user: userView(await call.welcome(answer, "second-factor")) }, answer.cookies);
+    const answer = await call.guess(guess, () => call.callLibrary("/two-factor/verify-backup-code", { body }));
+    return answerJson({ user: userView(await call.openSession(answer, "second-factor")) }, answer.cookies);
   }),
   post("/two-factor/enable", "session", withPassword, async (call, { password }) => {
     const { user, twoFactor } = call.signedIn;
     if (twoFactor) throw new Failure("conflict", "Two-factor sign-in is on already. Switch it off first.");
-    if (!(await call.dependencies.users.waysOf(user.id)).password) {
+    if (!(await call.dependencies.users.signInMethods(user.id)).password) {
       throw new Failure("conflict", "A second factor goes with a password, and this user has none.");
     }
     const { json } = await guessPassword(call, () =>
-      call.ask("/two-factor/enable", { body: { password, method: "totp" } }),
+      call.callLibrary("/two-factor/enable", { body: { password, method: "totp" } }),
     );
     return answerJson({ totp_uri: json["totpURI"], backup_codes: json["backupCodes"] });
   }),
   post("/two-factor/disable", "session", withPassword, async (call, body) => {
     if (!call.signedIn.twoFactor) throw new Failure("conflict", "Two-factor sign-in is off.");
-    const answer = await guessPassword(call, () => call.ask("/two-factor/disable", { body }));
+    const answer = await guessPassword(call, () => call.callLibrary("/two-factor/disable", { body }));
     call.tell("two-factor-disabled", null, call.signedIn.user);
-    return await call.renewed(answer);
+    return await call.renewSession(answer);
   }),
   post("/two-factor/generate-backup-codes", "session", withPassword, async (call, body) => {
-    const { json } = await guessPassword(call, () => call.ask("/two-factor/generate-backup-codes", { body }));
+    const { json } = await guessPassword(call, () => call.callLibrary("/two-factor/generate-backup-codes", { body }));
     call.tell("backup-codes-made", null, call.signedIn.user);
     return answerJson({ backup_codes: json["backupCodes"] });
   }),
@@ -53,9 +53,9 @@ async function finishSignIn(call: Call, code: string): Promise<Response> {
   const guess = await pendingGuess(call);
   const answer = await call.guess(guess, async () => {
     await takeCode(call, guess.userId ?? "", code);
-    return await call.ask("/two-factor/verify-totp", { body: { code } });
+    return await call.callLibrary("/two-factor/verify-totp", { body: { code } });
   });
-  return answerJson({ user: userView(await call.welcome(answer, "second-factor")) }, answer.cookies);
+  return answerJson({ user: userView(await call.openSession(answer, "second-factor")) }, answer.cookies);
 }
 
 /** The first code of a new authenticator app proves that it was set up; only then is it asked for. */
@@ -64,12 +64,12 @@ async function finishEnabling(call: Call, code: string): Promise<Response> {
   if (twoFactor) throw new Failure("conflict", "Two-factor sign-in is on already.");
   const guess = { by: "second-factor", account: `user:${user.id}`, userId: user.id, email: user.email } as const;
   const answer = await call.guess(guess, () =>
-    call.ask("/two-factor/verify-totp", { body: { code }, problems: wrongFirstCode }),
+    call.callLibrary("/two-factor/verify-totp", { body: { code }, problems: wrongFirstCode }),
   );
   // It was shown, maybe to others too: it must not open anything while it is still valid.
   await takeCode(call, user.id, code).catch(() => undefined);
   call.tell("two-factor-enabled", null, user);
-  return await call.renewed(answer);
+  return await call.renewSession(answer);
 }
 
 const wrongFirstCode: Problems = {

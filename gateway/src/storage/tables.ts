@@ -1,5 +1,5 @@
 /**
- * The second entry point of storage, for modules with tables of their own (`directory`, `tasks`, `assets`): connections, tables and
+ * The second entry point of storage, for modules with tables of their own (`directory`, `tasks`, `assets`, `sign-in`): connections, tables and
  * columns, leases, writes with their audit rows or ledger entries, and what is sealed.
  */
 

@@ -40,7 +40,7 @@ export async function peopleGround(
     controlStore,
     acme: acme.id,
     other: other.id,
-    user: async (name) => (await signIn.createUser({ email: `${name}@example.com`, name, password: "" })).id,
+    user: async (name) => (await signIn.createUser({ email: `${name}@example.com`, name })).id,
     remove: (userId) => signIn.removeUser(userId),
     [Symbol.asyncDispose]: close,
   };

@@ -26,9 +26,13 @@ function userTests(make: () => Promise<PeopleGround>): void {
   test("of two first administrators at the same moment one is made", async () => {
     await using ground = await make();
     const { people } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await ground.user("ada");
     expect(await people.administratorExists()).toBe(false);
-    const made = await Promise.all([ada, bob].map((id) => people.makeFirstAdministrator(id, false, auditSource)));
+    const made = await Promise.all(
+      ["ada", "eve"].map((name) =>
+        people.makeFirstAdministrator({ email: `${name}@example.com`, name, passwordHash: "hash" }, auditSource),
+      ),
+    );
     expect(made.toSorted()).toEqual([false, true]);
     expect(await people.administratorExists()).toBe(true);
   });
@@ -37,7 +41,7 @@ function userTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.makeFirstAdministrator(ada, false, auditSource);
+    await people.updateUser(ada, { administrator: true }, auditSource);
     await people.updateUser(bob, { administrator: true, disabled: true }, auditSource);
     await expect(people.updateUser(ada, { administrator: false }, auditSource)).rejects.toMatchObject(conflict);
     await expect(people.updateUser(ada, { disabled: true }, auditSource)).rejects.toMatchObject(conflict);
@@ -50,7 +54,7 @@ function userTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.makeFirstAdministrator(ada, false, auditSource);
+    await people.updateUser(ada, { administrator: true }, auditSource);
     await people.updateUser(bob, { administrator: true }, auditSource);
     const both = await Promise.allSettled([
       people.updateUser(ada, { administrator: false }, auditSource),
@@ -92,7 +96,7 @@ function userTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.makeFirstAdministrator(bob, false, auditSource);
+    await people.updateUser(bob, { administrator: true }, auditSource);
     await people.setMember(acme, ada, "admin", auditSource);
     await people.createToken(newToken(ada, acme), auditSource);
     await people.invite(newInvitation(ada, acme), auditSource);
@@ -244,7 +248,9 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     const [ada, bob, carl] = [await ground.user("ada"), await ground.user("bob"), await ground.user("carl")];
     const { id } = await people.invite(newInvitation(ada, acme), auditSource);
     const both = await Promise.all(
-      [bob, carl].map((user) => people.acceptInvitation(id, { userId: user, sessionId: null, mayInvite }, auditSource)),
+      [bob, carl].map((user) =>
+        people.acceptInvitation(id, { user: { id: user }, sessionId: null, mayInvite }, auditSource),
+      ),
     );
     expect(both.toSorted()).toEqual([false, true]);
     expect(await people.listMembers(acme)).toHaveLength(1);
@@ -259,16 +265,16 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     await people.invite(newInvitation(ada, other, "elsewhere"), auditSource);
     const second = await people.invite(newInvitation(ada, acme, "two"), auditSource);
     expect(await people.invitationByDigest("one")).toBeNull();
-    expect(await people.acceptInvitation(first.id, { userId: ada, sessionId: null, mayInvite }, auditSource)).toBe(
-      false,
-    );
+    expect(
+      await people.acceptInvitation(first.id, { user: { id: ada }, sessionId: null, mayInvite }, auditSource),
+    ).toBe(false);
     expect((await people.listInvitations(acme)).map((each) => each.id)).toEqual([second.id]);
     expect(await people.listInvitations(other)).toHaveLength(1);
     clock.advance(second.expires_at - clock.now());
     expect(await people.invitationByDigest("two")).toBeNull();
-    expect(await people.acceptInvitation(second.id, { userId: ada, sessionId: null, mayInvite }, auditSource)).toBe(
-      false,
-    );
+    expect(
+      await people.acceptInvitation(second.id, { user: { id: ada }, sessionId: null, mayInvite }, auditSource),
+    ).toBe(false);
     expect(await people.listInvitations(acme)).toEqual([]);
   });
 
@@ -281,7 +287,7 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     const accept = (least: string) =>
       people.acceptInvitation(
         id,
-        { userId: bob, sessionId: null, mayInvite: ({ roles }) => roles.get(acme) === least },
+        { user: { id: bob }, sessionId: null, mayInvite: ({ roles }) => roles.get(acme) === least },
         auditSource,
       );
     await people.setMember(acme, ada, "viewer", auditSource);
@@ -296,7 +302,9 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     const ada = await ground.user("ada");
     await people.setMember(acme, ada, "owner", auditSource);
     const { id } = await people.invite(newInvitation(ada, acme), auditSource);
-    expect(await people.acceptInvitation(id, { userId: ada, sessionId: null, mayInvite }, auditSource)).toBe(true);
+    expect(await people.acceptInvitation(id, { user: { id: ada }, sessionId: null, mayInvite }, auditSource)).toBe(
+      true,
+    );
     expect(await people.listMembers(acme)).toMatchObject([{ role: "owner" }]);
   });
 

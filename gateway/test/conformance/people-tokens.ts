@@ -30,7 +30,7 @@ export function tokenTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.makeFirstAdministrator(bob, false, auditSource);
+    await people.updateUser(bob, { administrator: true }, auditSource);
     await people.updateUser(ada, { administrator: true }, auditSource);
     await people.createToken({ ...newToken(ada, acme), grant: { administrator: true } }, auditSource);
     expect(await people.tokenActor("token")).toMatchObject({ administrator: true, fresh: true, kind: "token" });

@@ -148,7 +148,7 @@ function handTests(make: () => Promise<RightsGround>): void {
     await using ground = await make();
     const { rights, people } = ground;
     const [ada, root] = [await ground.user("ada"), await ground.user("root")];
-    await people.makeFirstAdministrator(root, false, by);
+    await people.updateUser(root, { administrator: true }, by);
     await rights.putRules(corp, rules, by);
     await rights.applyClaims({ userId: ada, source: corp, claims: { groups: ["eng", "root"] } }, by);
     const conflict = { code: "conflict" };
@@ -273,7 +273,7 @@ function propertyTests(make: () => Promise<RightsGround>): void {
     await using ground = await make();
     const { rights, people } = ground;
     const root = await ground.user("root");
-    await people.makeFirstAdministrator(root, false, by);
+    await people.updateUser(root, { administrator: true }, by);
     for (const workspaceId of [ground.acme, ground.other]) await people.setMember(workspaceId, root, "owner", by);
     let count = 0;
     const places = ["acme", "other"] as const;

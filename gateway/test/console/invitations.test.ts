@@ -34,11 +34,11 @@ test("an invitation makes a new user a member with the role it says, and works o
 test("who is lowered while the invited person's password is stored has invited nobody", async () => {
   await using ground = await openPeopleGround();
   const { link } = (await ground.invite("admin", "new@example.com", "admin")).body;
-  const { createUser } = ground.signIn;
-  ground.signIn.createUser = async (user) => {
-    const made = await createUser(user);
+  const { prepareUser } = ground.signIn;
+  ground.signIn.prepareUser = async (user) => {
+    const prepared = await prepareUser(user);
     await ground.people.setMember(ground.acme.id, ground.users.admin.id, "member", { actor: "test", ip: null });
-    return made;
+    return prepared;
   };
   expect((await ground.accept(link)).status).toBe(404);
   expect(await ground.people.userByEmail("new@example.com")).toBeNull();
@@ -222,6 +222,7 @@ test("invitations leave audit rows, and no secret of a link is kept anywhere", a
     ["admin@example.com", "create", "invitation acme/new@example.com", true],
     ["admin@example.com", "create", "invitation acme/gone@example.com", true],
     ["admin@example.com", "revoke", "invitation acme/gone@example.com", true],
+    ["new@example.com", "create", "user new@example.com", false],
     ["new@example.com", "remove", "invitation acme/new@example.com", true],
     ["new@example.com", "create", "member acme/new@example.com", true],
   ]);

@@ -125,8 +125,8 @@ async function makeUsers(
 ): Promise<Record<MediaUser, User>> {
   const made: [MediaUser, User][] = [];
   for (const name of mediaUsers) {
-    const user = await signIn.createUser({ email: `${name}@example.com`, name, password: `password of ${name}` });
-    if (name === "administrator") await people.makeFirstAdministrator(user.id, false, auditSource);
+    const user = await signIn.createUser({ email: `${name}@example.com`, name });
+    if (name === "administrator") await people.updateUser(user.id, { administrator: true }, auditSource);
     else if (name === "stranger") await people.setMember(workspaceId("other"), user.id, "owner", auditSource);
     else if (name !== "newcomer") await people.setMember(workspaceId("acme"), user.id, name, auditSource);
     made.push([name, user]);

@@ -16,18 +16,18 @@ const percents = () => ground.bodies().map((body) => body.data.percent);
 test("a share of a budget is told once, the next one when it is reached, and all again in the next period", async () => {
   await ground.notice();
   await ground.spend(4);
-  await ground.watch.look();
+  await ground.watch.check();
   expect(percents()).toEqual([]);
   await ground.spend(1);
-  await ground.watch.look();
-  await ground.watch.look();
+  await ground.watch.check();
+  await ground.watch.check();
   expect(percents()).toEqual([50]);
   await ground.spend(4);
-  await ground.watch.look();
+  await ground.watch.check();
   expect(percents()).toEqual([50, 80]);
   ground.clock.advance(86_400_000);
   await ground.spend(6);
-  await ground.watch.look();
+  await ground.watch.check();
   expect(percents()).toEqual([50, 80, 50]);
 });
 
@@ -36,7 +36,7 @@ test("what was told is kept for some months, and what was told last is known amo
   const stepMs = 10 * 86_400_000;
   for (let turn = 0; turn < 12; turn++) {
     await ground.spend(6);
-    await ground.watch.look();
+    await ground.watch.check();
     ground.clock.advance(stepMs);
   }
   expect(ground.sent.length).toBe(12);
@@ -55,7 +55,7 @@ test("what is written down is not written again at each look", async () => {
     await cross(crossings, now);
   };
   await ground.spend(9);
-  for (let look = 0; look < 5; look++) await ground.watch.look();
+  for (let look = 0; look < 5; look++) await ground.watch.check();
   expect(written).toBe(2);
   expect(percents()).toEqual([80]);
 });
@@ -63,8 +63,8 @@ test("what is written down is not written again at each look", async () => {
 test("when several shares are crossed between two looks only the highest is told", async () => {
   await ground.notice();
   await ground.spend(10);
-  await ground.watch.look();
-  await ground.watch.look();
+  await ground.watch.check();
+  await ground.watch.check();
   expect(percents()).toEqual([100]);
   expect(ground.bodies()[0].data).toMatchObject({ used_usd: 10, limit_usd: 10, workspace: "acme" });
 });
@@ -72,7 +72,7 @@ test("when several shares are crossed between two looks only the highest is told
 test("a message is signed as a Standard Webhook and never goes into our own network", async () => {
   await ground.notice();
   await ground.spend(5);
-  await ground.watch.look();
+  await ground.watch.check();
   const [request] = ground.sent;
   expect(request?.allowPrivateNetwork).toBe(false);
   const { "webhook-id": id, "webhook-timestamp": at, "webhook-signature": signature } = request?.headers ?? {};
@@ -86,7 +86,7 @@ test("a message that is not taken is tried again with growing waits, then given 
   ground.answer(500);
   await ground.spend(5);
   for (let hour = 0; hour < 48; hour++) {
-    await ground.watch.look();
+    await ground.watch.check();
     ground.clock.advance(600_000);
   }
   expect(ground.sent.length).toBe(6);
@@ -97,7 +97,7 @@ test("a message that is not taken is tried again with growing waits, then given 
     percent: 50,
   });
   ground.answer(200);
-  await ground.watch.look();
+  await ground.watch.check();
   expect(ground.sent.length).toBe(6);
 });
 
@@ -105,11 +105,11 @@ test("a notice that is switched off says nothing, also of what was crossed befor
   const { id } = await ground.notice();
   ground.answer(503);
   await ground.spend(5);
-  await ground.watch.look();
+  await ground.watch.check();
   await ground.store.update(id, { enabled: false }, { actor: "ada@example.com", ip: null });
   ground.answer(200);
   ground.clock.advance(3_600_000);
-  await ground.watch.look();
+  await ground.watch.check();
   expect(ground.sent.length).toBe(1);
 });
 
@@ -117,7 +117,7 @@ test("a notice may listen to one key alone", async () => {
   const rows = await ground.database.kysely.selectFrom("api_keys").select("id").execute();
   await ground.notice({ scope: "key", scope_id: rows[0]?.id ?? "" });
   await ground.spend(10);
-  await ground.watch.look();
+  await ground.watch.check();
   expect(percents()).toEqual([]);
 });
 
@@ -143,7 +143,7 @@ test("what one workspace spends is no news to another's notices", async () => {
     { actor: "ada@example.com", ip: null },
   );
   await ground.spend(10);
-  await ground.watch.look();
+  await ground.watch.check();
   expect(ground.sent).toEqual([]);
 });
 

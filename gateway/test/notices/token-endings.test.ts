@@ -20,11 +20,11 @@ async function token(days: number, more: { readonly enabled?: number; readonly r
 test("the end of a service token is told seven days and a day before, once each, and again for another end", async () => {
   const { id } = await ground.notice();
   const expiresAt = await token(8);
-  await ground.watch.look();
+  await ground.watch.check();
   expect(said()).toEqual([]);
   ground.clock.advance(day);
-  await ground.watch.look();
-  await ground.watch.look();
+  await ground.watch.check();
+  await ground.watch.check();
   expect(said()).toEqual([["service_token.expires", "ci", 7]]);
   expect(ground.bodies()[0]).toMatchObject({
     text: expect.stringContaining("The service token ci of acme expires at "),
@@ -32,32 +32,32 @@ test("the end of a service token is told seven days and a day before, once each,
   });
   expect((await ground.store.find(id))?.last).toMatchObject({ about: "service_token", budget: "ci", percent: 7 });
   ground.clock.advance(6 * day);
-  await ground.watch.look();
+  await ground.watch.check();
   ground.clock.advance(day);
-  await ground.watch.look();
+  await ground.watch.check();
   expect(said().map(([, , days]) => days)).toEqual([7, 1]);
   await token(2);
-  await ground.watch.look();
+  await ground.watch.check();
   expect(said().map(([, , days]) => days)).toEqual([7, 1, 7]);
 });
 
 test("of a token that is found a moment before its end only the last day is told", async () => {
   await ground.notice();
   await token(0.5);
-  await ground.watch.look();
-  await ground.watch.look();
+  await ground.watch.check();
+  await ground.watch.check();
   expect(said().map(([, , days]) => days)).toEqual([1]);
 });
 
 test("who listens to budgets of groups hears of no token, and nobody of one that is out of use", async () => {
   await ground.notice({ scope: "group", scope_id: null });
   await token(1);
-  await ground.watch.look();
+  await ground.watch.check();
   expect(said()).toEqual([]);
   await ground.notice({ scope: "key", scope_id: null });
   await token(1, { enabled: 0 });
-  await ground.watch.look();
+  await ground.watch.check();
   await token(1, { enabled: 1, revoked_at: 1 });
-  await ground.watch.look();
+  await ground.watch.check();
   expect(said()).toEqual([]);
 });

@@ -75,7 +75,7 @@ await onPostgres("processes of one installation", () => {
       const { broadcast } = processes;
       const tail = new RequestTail({ ...control, configSnapshot: () => quietConfigSnapshot({ models: [] }) });
       tail.share({ broadcast, instanceId: control.instanceId });
-      const { attemptEnd } = tail.before(silentObserver);
+      const { attemptEnd } = tail.observe(silentObserver);
       await until(() => broadcast.isUp);
       return { tail, end: (name: string) => attemptEnd(ledgerEntry(name)), isWatched: () => tail.isWatched };
     };

@@ -44,7 +44,7 @@ test("what the library offers beyond our calls cannot be reached, signed in or n
   expect(offered).toContain("POST /sign-up/email");
   expect(offered).toContain("POST /delete-user");
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const signedIn = await ground.signedIn();
   const closed = offered.filter((each) => !calls.includes(each.replace(":id", "corp")));
   expect(closed.length).toBeGreaterThan(20);
@@ -84,7 +84,7 @@ test("every call there is answers, in one shape, and nothing else does", async (
 
 test("another site's page changes nothing and reads nothing, nor does a sister site's", async () => {
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const browser = await ground.signedIn();
   const foreign = [
     { "sec-fetch-site": "cross-site" },
@@ -118,7 +118,7 @@ test("another site's page changes nothing and reads nothing, nor does a sister s
 
 test("a program without a browser's headers signs in too", async () => {
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const request = new Request("http://localhost:8811/api/auth/sign-in/email", {
     method: "POST",
     headers: { host: "localhost:8811", "content-type": "application/json", cookie: "other=1" },
@@ -129,7 +129,7 @@ test("a program without a browser's headers signs in too", async () => {
 
 test("at https the cookie is bound to its host; on this machine's http it carries no Secure, which Safari would refuse", async () => {
   const secure = await openGround({ publicUrl: "https://gateway.example.com" });
-  await secure.signIn.createUser(alice);
+  await secure.createUser(alice);
   const there = await secure.browser("https://gateway.example.com").signInWith(alice.email, password);
   expect(there.cookies).toEqual([
     expect.stringMatching(
@@ -138,7 +138,7 @@ test("at https the cookie is bound to its host; on this machine's http it carrie
     expect.stringMatching(/^__Host-sluice\.device=[\w.-]+; Max-Age=7776000; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
   ]);
   const plain = await openGround();
-  await plain.signIn.createUser(alice);
+  await plain.createUser(alice);
   for (const origin of [
     "http://localhost:8811",
     "http://127.0.0.1:8811",
@@ -152,7 +152,7 @@ test("at https the cookie is bound to its host; on this machine's http it carrie
     ]);
   }
   const lan = await openGround({ publicUrl: "http://10.0.0.5:8787/" });
-  await lan.signIn.createUser(alice);
+  await lan.createUser(alice);
   const [cookie] = (await lan.browser("http://10.0.0.5:8787").signInWith(alice.email, password)).cookies;
   expect(cookie).toStartWith("sluice-8787.session_token=");
   expect(cookie).not.toContain("Secure");
@@ -160,7 +160,7 @@ test("at https the cookie is bound to its host; on this machine's http it carrie
 
 test("every cookie of every step has the same protection", async () => {
   const ground = await openGround({ publicUrl: "https://gateway.example.com" });
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const browser = await ground.signedIn();
   const answers = [
     await browser.get("/api/auth/passkey/generate-register-options"),
@@ -178,9 +178,9 @@ test("every cookie of every step has the same protection", async () => {
 
 test("a cookie of plain http does not open a session at https", async () => {
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const browser = await ground.signedIn();
-  const secure = await openGround({ kysely: ground.database.kysely, publicUrl: "https://gateway.example.com" });
+  const secure = await openGround({ database: ground.database.kysely, publicUrl: "https://gateway.example.com" });
   const other = secure.browser("https://gateway.example.com");
   for (const [name, value] of browser.cookies) other.put(name, value);
   expect(await browser.session()).not.toBeNull();
@@ -189,7 +189,7 @@ test("a cookie of plain http does not open a session at https", async () => {
 
 test("without a configured address, sign-in works at this machine's own names only", async () => {
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   for (const origin of ["http://gateway.example.com", "http://10.0.0.5:8787", "http://localhost.evil.example:8811"]) {
     const browser = ground.browser(origin);
     const answer = await browser.signInWith(alice.email, password);
@@ -201,7 +201,7 @@ test("without a configured address, sign-in works at this machine's own names on
 
 test("with a configured address that one counts, whatever a proxy makes of the host", async () => {
   const ground = await openGround({ publicUrl: "https://gateway.example.com" });
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const browser = await ground.signedIn();
   const proxied = new Request("http://127.0.0.1:8787/api/session", {
     headers: { ...browser.headers(), host: "127.0.0.1:8787" },
@@ -217,7 +217,7 @@ test("with a configured address that one counts, whatever a proxy makes of the h
 
 test("what a caller says of its own address is not believed", async () => {
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const browser = ground.browser();
   const body = { email: alice.email, password };
   const headers = {
@@ -236,7 +236,7 @@ test("what a caller says of its own address is not believed", async () => {
 
 test("a failure of the database is told to the log, and to the caller only that it was one", async () => {
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const browser = await ground.signedIn();
   await ground.database.kysely.schema.dropTable("auth_sessions").execute();
   const answers = [await browser.get("/api/auth/account"), await ground.browser().signInWith(alice.email, password)];

@@ -3,7 +3,7 @@ import { alice, openGround } from "./ground.ts";
 
 test("the database takes no second user of one address, and nothing that belongs to nobody", async () => {
   const ground = await openGround();
-  const user = await ground.signIn.createUser(alice);
+  const user = await ground.createUser(alice);
   const { kysely } = ground.database;
   const row = await kysely.selectFrom("auth_users").selectAll().executeTakeFirstOrThrow();
   await expect(

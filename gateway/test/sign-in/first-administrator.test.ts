@@ -1,14 +1,12 @@
 import { expect, test } from "bun:test";
-import { createPeopleStore } from "#directory/index.ts";
 import { createSetup, makeFirstAdministrator } from "#identity/index.ts";
-import { createIds, systemClock } from "#system/index.ts";
 import { alice, cheapHash, type Ground, openGround, password } from "./ground.ts";
 
 const token = "a-one-time-token-of-this-test";
 
 async function createGateway() {
   const ground = await openGround({ hashPassword: cheapHash });
-  const people = createPeopleStore({ database: ground.database, clock: systemClock, ids: createIds(systemClock) });
+  const { people } = ground;
   return { ground, people, parts: { signIn: ground.signIn, people } };
 }
 
@@ -16,7 +14,7 @@ async function signsIn(ground: Ground, email: string, text: string): Promise<boo
   return (await ground.browser().signInWith(email, text)).status === 200;
 }
 
-test("who was made the first administrator by the link signs in with the password they chose, and governs", async () => {
+test("the set-up link makes an administrator who signs in with the chosen password", async () => {
   const { ground, people, parts } = await createGateway();
   const setup = await createSetup({ ...parts, randomToken: () => token });
   await setup.complete({ token, email: alice.email, password, ip: "192.0.2.1" });
@@ -31,19 +29,19 @@ test("who was made the first administrator by the link signs in with the passwor
   expect(JSON.stringify(audit)).not.toMatch(/argon2|correct horse/);
 });
 
-test("a start that was stopped between the user and the right is made good by the next, with the password it gives", async () => {
+test("an existing user becomes the first administrator, with the given password", async () => {
   const { ground, people, parts } = await createGateway();
-  await ground.signIn.createUser({ email: alice.email, name: "Alice", password: "the password of the first try" });
+  await ground.createUser({ ...alice, password: "the password of the first try" });
   expect(await people.administratorExists()).toBe(false);
   expect(await makeFirstAdministrator(parts, { email: "Alice@Example.org", password }, null)).toBe(true);
   expect(await signsIn(ground, alice.email, "the password of the first try")).toBe(false);
   expect(await signsIn(ground, alice.email, password)).toBe(true);
   expect((await people.listUsers(null, null, 9)).data).toHaveLength(1);
   const audit = await ground.database.kysely.selectFrom("audit_log").select("action").execute();
-  expect(audit).toEqual([{ action: "update" }]);
+  expect(audit).toEqual([{ action: "create" }, { action: "update" }]);
 });
 
-test("of two that set up at the same moment one governs, and of the other nothing stays", async () => {
+test("of two concurrent set-ups one makes an administrator, and the other creates no user", async () => {
   const { people, parts } = await createGateway();
   const made = await Promise.all([
     makeFirstAdministrator(parts, { email: alice.email, password }, null),

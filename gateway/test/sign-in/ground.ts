@@ -1,5 +1,6 @@
 import { afterAll } from "bun:test";
 import { createMemoryTries } from "#coordination/index.ts";
+import { createPeopleStore, type PeopleStore } from "#directory/index.ts";
 import type { LogLevel, Observer, SignIn, SignInEvent } from "#ports/index.ts";
 import { createSignIn, type SignInOptions } from "#sign-in/index.ts";
 import { closeDatabase, type Database, passwordMatches } from "#storage/index.ts";
@@ -14,6 +15,8 @@ export const alice = { email: "alice@example.org", name: "Alice", password };
 export interface Ground {
   readonly database: Database;
   readonly signIn: SignIn;
+  readonly people: PeopleStore;
+  createUser(user: typeof alice): ReturnType<PeopleStore["createUser"]>;
   readonly events: SignInEvent[];
   readonly logged: { readonly level: LogLevel; readonly message: string; readonly fields: unknown }[];
   browser(origin?: string): Browser;
@@ -46,7 +49,7 @@ export async function openGround(options: Partial<SignInOptions> = {}, given?: D
   const events: SignInEvent[] = [];
   const logged: Ground["logged"] = [];
   const settings: SignInOptions = {
-    kysely: database.kysely,
+    database: database.kysely,
     secrets: () => [{ version: 1, value: "a-secret-of-this-test-9f3c71d2b85e40a6" }],
     publicUrl: null,
     // What is put off until an answer has left happens at once.
@@ -62,10 +65,14 @@ export async function openGround(options: Partial<SignInOptions> = {}, given?: D
     ...options,
   };
   const signIn = createSignIn(settings);
+  const people = createPeopleStore({ database, clock: settings.clock, ids: settings.ids });
   const browser = (origin?: string) => new Browser(signIn, origin);
   return {
     database,
     signIn,
+    people,
+    createUser: async (user) =>
+      await people.createUser({ ...(await signIn.prepareUser(user)), grants: [] }, { actor: "test", ip: null }),
     events,
     logged,
     browser,

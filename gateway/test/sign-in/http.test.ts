@@ -3,7 +3,7 @@ import { alice, openGround, password } from "./ground.ts";
 
 test("over HTTP: sign-in, a call with the session, sign-out", async () => {
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const server = Bun.serve({
     idleTimeout: 0,
     port: 0,

@@ -38,7 +38,7 @@ describe("an address that an issuer asserts", () => {
   test("opens nobody's account by itself, also where it is allowed and verified", async () => {
     const issuer = newIssuer();
     const ground = await openGround({ oidc: [issuer.account({ allowedDomains: ["example.org"] })] });
-    await ground.signIn.createUser(alice);
+    await ground.createUser(alice);
     for (const email of [alice.email, "ALICE@Example.ORG"]) {
       issuer.answers = { claims: { email } };
       const browser = ground.browser();
@@ -55,7 +55,7 @@ describe("an address that an issuer asserts", () => {
     const issuer = newIssuer();
     const account = issuer.account({ allowedDomains: ["partner.example"] });
     const ground = await openGround({ oidc: [account] });
-    await ground.signIn.createUser(alice);
+    await ground.createUser(alice);
     const refused = "/console/sign-in?error=not_invited";
     for (const email of [alice.email, "nobody@example.org"]) {
       issuer.answers = { claims: { email } };
@@ -98,7 +98,7 @@ describe("connecting", () => {
   test("takes a sign-in of a moment ago, shows under the profile, and is told in the log", async () => {
     const issuer = newIssuer();
     const ground = await openGround({ oidc: [issuer.account()] });
-    const user = await ground.signIn.createUser(alice);
+    const user = await ground.createUser(alice);
     const body = { provider: "corp" };
     expect((await ground.browser().post("/api/auth/oidc/connect", body)).json.error.code).toBe("not_signed_in");
     const browser = await ground.signedIn();
@@ -122,8 +122,8 @@ describe("connecting", () => {
   test("is for the one who set out, and is still signed in, when they come back", async () => {
     const issuer = newIssuer();
     const ground = await openGround({ oidc: [issuer.account()] });
-    await ground.signIn.createUser(alice);
-    await ground.signIn.createUser(bob);
+    await ground.createUser(alice);
+    await ground.createUser(bob);
     const setOut = async (browser: Browser) =>
       issuer.consent((await browser.post("/api/auth/oidc/connect", { provider: "corp" })).json.url);
     const refused = "/console/profile?error=sign_in_first";
@@ -150,8 +150,8 @@ describe("connecting", () => {
   test("of what opens another user's account is refused, and changes nothing", async () => {
     const issuer = newIssuer();
     const ground = await openGround({ oidc: [issuer.account()] });
-    const { id } = await ground.signIn.createUser(alice);
-    await ground.signIn.createUser(bob);
+    const { id } = await ground.createUser(alice);
+    await ground.createUser(bob);
     await connect(await ground.signedIn(), issuer);
     const bobs = await ground.signedIn(bob.email);
     expect(whereTo(await connect(bobs, issuer))).toBe("/console/profile?error=other_person");
@@ -164,7 +164,7 @@ describe("connecting", () => {
   test("goes by issuer and subject: the same subject elsewhere is somebody else, and a new one must be connected", async () => {
     const [one, two] = [newIssuer(), newIssuer()];
     const ground = await openGround({ oidc: [one.account(), two.account({ id: "two", name: "Two" })] });
-    await ground.signIn.createUser(alice);
+    await ground.createUser(alice);
     const browser = await ground.signedIn();
     await connect(browser, one);
     expect(await travel(ground.browser(), two, "two")).toBe("/console/sign-in?error=account_exists&provider=two");
@@ -179,7 +179,7 @@ describe("connecting", () => {
   test("ends at a number that somebody could really have", async () => {
     const issuer = newIssuer();
     const ground = await openGround({ oidc: [issuer.account()] });
-    await ground.signIn.createUser(alice);
+    await ground.createUser(alice);
     const browser = await ground.signedIn();
     for (let n = 0; n < connectionsPerUserMax; n++) {
       issuer.answers = { claims: { sub: `subject ${n}` } };
@@ -192,7 +192,7 @@ describe("connecting", () => {
 
 describe("a second factor", () => {
   async function withFactor(ground: Ground, issuer: Issuer) {
-    await ground.signIn.createUser(alice);
+    await ground.createUser(alice);
     const browser = await ground.signedIn();
     await connect(browser, issuer);
     const { json } = await browser.post("/api/auth/two-factor/enable", { password });
@@ -243,8 +243,8 @@ describe("disconnecting", () => {
   test("ends that way in and every other session, and is one's own only", async () => {
     const issuer = newIssuer();
     const ground = await openGround({ oidc: [issuer.account()] });
-    await ground.signIn.createUser(alice);
-    await ground.signIn.createUser(bob);
+    await ground.createUser(alice);
+    await ground.createUser(bob);
     const browser = await ground.signedIn();
     await connect(browser, issuer);
     const elsewhere = ground.browser();

@@ -30,7 +30,7 @@ const target = (answer: Answered) => [answer.status, answer.headers.get("locatio
 /** Alice has connected her account at the issuer. */
 async function groundWith(issuer: Issuer, allowedDomains: readonly string[] = []) {
   const ground = await openGround({ oidc: [issuer.account({ allowedDomains })] });
-  const user = await ground.signIn.createUser(alice);
+  const user = await ground.createUser(alice);
   const { answers } = issuer;
   issuer.answers = { claims: { email: allowedDomains.length === 0 ? alice.email : `alice@${allowedDomains[0]}` } };
   expect(target(await connect(await ground.signedIn(), issuer))).toEqual([302, "/console/profile?connected=corp"]);
@@ -323,7 +323,7 @@ test("single sign-on leads to pages of the console only", async () => {
 test("an issuer that is down, or lies about itself, concerns only its own users", async () => {
   const issuer = newIssuer();
   const ground = await openGround({ oidc: [issuer.account()] });
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   issuer.up = false;
   const answer = await begin(ground.browser());
   expect([answer.status, answer.json.error.code]).toEqual([502, "upstream_error"]);

@@ -24,7 +24,7 @@ async function use(browser: Browser, device: Authenticator, ceremony: Partial<Ce
 
 async function aliceWithPasskey(): Promise<{ ground: Ground; browser: Browser; device: Authenticator }> {
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const browser = await ground.signedIn();
   const device = new Authenticator();
   expect((await add(browser, device, {}, "My laptop")).status).toBe(200);
@@ -128,7 +128,7 @@ test("a challenge is of use once, in the browser that asked for it, and for its 
 
 test("a passkey belongs to one user: others neither see, name nor remove it", async () => {
   const { ground, browser, device } = await aliceWithPasskey();
-  await ground.signIn.createUser({ ...alice, email: "bob@example.org" });
+  await ground.createUser({ ...alice, email: "bob@example.org" });
   const bob = await ground.signedIn("bob@example.org");
   expect((await bob.get(path("list-user-passkeys"))).json.data).toEqual([]);
   const [{ id }] = (await browser.get(path("list-user-passkeys"))).json.data;
@@ -221,7 +221,7 @@ test("guesses with passkeys and challenges are both limited by address", async (
 
 test("with a configured address, passkeys are of its name", async () => {
   const ground = await openGround({ publicUrl: "https://gateway.example.com" });
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const browser = await ground.signedIn();
   const device = new Authenticator();
   const { json } = await browser.get(path("generate-register-options"));
@@ -232,7 +232,7 @@ test("with a configured address, passkeys are of its name", async () => {
 
 test("at an IP address the answer says where passkeys work", async () => {
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const browser = ground.browser("http://127.0.0.1:8811");
   await browser.signInWith(alice.email, password);
   const answer = await browser.get(path("generate-register-options"));

@@ -31,7 +31,7 @@ await onPostgres("sign-in", () => {
   test("a session ends after twelve idle hours and after seven days, also for the library's own calls", async () => {
     setSystemTime(start);
     const ground = await openGround({}, postgres.database);
-    await ground.signIn.createUser(alice);
+    await ground.createUser(alice);
     const idle = await ground.signedIn();
     const used = await ground.signedIn();
     for (let hours = 10; hours < 7 * 24; hours += 10) {
@@ -48,7 +48,7 @@ await onPostgres("sign-in", () => {
   test("a second factor is asked for, its code opens once, and a backup code once", async () => {
     setSystemTime(start);
     const ground = await openGround({}, postgres.database);
-    await ground.signIn.createUser(alice);
+    await ground.createUser(alice);
     const browser = await ground.signedIn();
     const { json } = await browser.post("/api/auth/two-factor/enable", { password });
     const code = authenticatorApp(json.totp_uri);
@@ -74,7 +74,7 @@ await onPostgres("sign-in", () => {
     const issuer = new Issuer();
     try {
       const ground = await openGround({ oidc: [issuer.account({})] }, postgres.database);
-      const user = await ground.signIn.createUser(alice);
+      const user = await ground.createUser(alice);
       const browser = await ground.signedIn();
       const device = new Authenticator();
       const asked = (await browser.get(passkey("generate-register-options"))).json;
@@ -100,7 +100,7 @@ await onPostgres("sign-in", () => {
     const issuer = new Issuer();
     try {
       const ground = await openGround({ oidc: [issuer.account(), issuer.account({ id: "two" })] }, postgres.database);
-      const { id: userId } = await ground.signIn.createUser(alice);
+      const { id: userId } = await ground.createUser(alice);
       const browser = await ground.signedIn();
       const ids = ["corp", "two"];
       const at = new Date(start).toISOString();
@@ -118,7 +118,7 @@ await onPostgres("sign-in", () => {
 
   test("ten wrong tries lock an account in every process, a known browser keeps its own, and the right password ends the count", async () => {
     const [one, two] = await processesOn(postgres);
-    await one.signIn.createUser(alice);
+    await one.createUser(alice);
     const known = await two.signedIn();
     const guesses = Array.from({ length: 14 }, (_, n) =>
       (n % 2 === 0 ? one : two).browser().signInWith(alice.email, `wrong horse battery ${n}`),
@@ -141,7 +141,7 @@ await onPostgres("sign-in", () => {
 
   test("while the database is away nobody signs in and nobody guesses, and nothing was counted when it is back", async () => {
     const [one] = await processesOn(postgres);
-    await one.signIn.createUser(alice);
+    await one.createUser(alice);
     const name = new URL(postgres.url).pathname.slice(1);
     const server = new URL("/postgres", postgres.url).href;
     const takeConnections = (allowed: boolean) =>

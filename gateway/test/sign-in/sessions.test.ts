@@ -9,7 +9,7 @@ afterEach(() => void setSystemTime());
 test("a session ends when it was not used for twelve hours", async () => {
   setSystemTime(start);
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const browser = await ground.signedIn();
   setSystemTime(start + 12 * hour - minute);
   expect(await browser.session()).not.toBeNull();
@@ -24,7 +24,7 @@ test("a session ends when it was not used for twelve hours", async () => {
 test("a session ends seven days after it began, however much it is used", async () => {
   setSystemTime(start);
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const browser = await ground.signedIn();
   for (let hours = 10; hours < 7 * 24; hours += 10) {
     setSystemTime(start + hours * hour);
@@ -40,7 +40,7 @@ test("a session ends seven days after it began, however much it is used", async 
 test("the library's own calls see an idle session as ended too", async () => {
   setSystemTime(start);
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const browser = await ground.signedIn();
   setSystemTime(start + 13 * hour);
   const answer = await browser.get("/api/auth/passkey/list-user-passkeys");
@@ -50,7 +50,7 @@ test("the library's own calls see an idle session as ended too", async () => {
 test("a session is fresh for ten minutes, and signing in again makes it fresh", async () => {
   setSystemTime(start);
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const browser = await ground.signedIn();
   const before = await browser.session();
   setSystemTime(start + 10 * minute - 1);
@@ -69,8 +69,8 @@ test("a session is fresh for ten minutes, and signing in again makes it fresh", 
 
 test("somebody sees their sessions by id and ends one or all others; nobody else's", async () => {
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
-  await ground.signIn.createUser({ ...alice, email: "bob@example.org" });
+  await ground.createUser(alice);
+  await ground.createUser({ ...alice, email: "bob@example.org" });
   const here = await ground.signedIn();
   const there = await ground.signedIn();
   const elsewhere = await ground.signedIn();
@@ -94,7 +94,7 @@ test("somebody sees their sessions by id and ends one or all others; nobody else
 
 test("signing out ends the session, not only its cookie", async () => {
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const browser = await ground.signedIn();
   const stolen = new Map(browser.cookies);
   expect((await browser.post("/api/auth/sign-out", {})).status).toBe(200);
@@ -108,7 +108,7 @@ test("signing out ends the session, not only its cookie", async () => {
 
 test("a disabled user's sessions end at their next use", async () => {
   const ground = await openGround();
-  const user = await ground.signIn.createUser(alice);
+  const user = await ground.createUser(alice);
   const browser = await ground.signedIn();
   const disable = (disabled: number) =>
     ground.database.kysely.updateTable("auth_users").set({ disabled }).where("id", "=", user.id).execute();
@@ -118,19 +118,9 @@ test("a disabled user's sessions end at their next use", async () => {
   expect(await browser.session()).toBeNull();
 });
 
-test("all sessions of a user end at a word, and of others none", async () => {
-  const ground = await openGround();
-  const user = await ground.signIn.createUser(alice);
-  await ground.signIn.createUser({ ...alice, email: "bob@example.org" });
-  const [one, two, bob] = [await ground.signedIn(), await ground.signedIn(), await ground.signedIn("bob@example.org")];
-  await ground.signIn.endSessions(user.id);
-  expect([await one.session(), await two.session()]).toEqual([null, null]);
-  expect(await bob.session()).not.toBeNull();
-});
-
 test("the database holds no token that opens a session, and no answer shows one", async () => {
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const browser = ground.browser();
   const answer = await browser.signInWith(alice.email, password);
   const cookie = decodeURIComponent(browser.cookies.get("sluice-8811.session_token") ?? "");
@@ -156,7 +146,7 @@ test("the database holds no token that opens a session, and no answer shows one"
 test("a user has at most twenty sessions: the oldest leaves", async () => {
   setSystemTime(start);
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   const first = await ground.signedIn();
   for (let index = 1; index <= 20; index++) {
     setSystemTime(start + index * minute);
@@ -169,12 +159,12 @@ test("a user has at most twenty sessions: the oldest leaves", async () => {
 test("what has ended is cleared away in time", async () => {
   setSystemTime(start);
   const ground = await openGround();
-  await ground.signIn.createUser(alice);
+  await ground.createUser(alice);
   await ground.signedIn();
   await ground.browser().get("/api/auth/passkey/generate-authenticate-options");
   expect(await ground.database.kysely.selectFrom("auth_verifications").select("id").execute()).toHaveLength(1);
   setSystemTime(start + 13 * hour);
-  const later = await openGround({ kysely: ground.database.kysely });
+  const later = await openGround({ database: ground.database.kysely });
   await later.browser().get("/api/auth/account");
   expect(await ground.database.kysely.selectFrom("auth_verifications").select("id").execute()).toEqual([]);
   expect(await ground.database.kysely.selectFrom("auth_sessions").select("id").execute()).toEqual([]);

@@ -31,7 +31,7 @@ export interface ScopeStores {
 }
 
 /** The id that the admin API calls a scope by: of a person the user's. */
-export function shownScopeId({ scope, scopeId }: Pick<LimitUsage, "scope" | "scopeId">): string {
+export function publicScopeId({ scope, scopeId }: Pick<LimitUsage, "scope" | "scopeId">): string {
   return scope === "person" ? personOfScope(scopeId)[1] : scopeId;
 }
 
@@ -43,7 +43,7 @@ export function limitView({ scope, name, period, limit, used, resetsAt }: LimitU
 interface LimitScopes {
   readonly scopes: readonly LimitScope[];
   /** By a scope's id, the id of the workspace it belongs to. */
-  readonly homes: ReadonlyMap<string, string>;
+  readonly workspaceIds: ReadonlyMap<string, string>;
   readonly truncated: boolean;
 }
 
@@ -112,7 +112,7 @@ function scopesOf(workspaces: readonly Workspace[], groups: readonly Group[], na
   const all = [...wide.filter(isLimited), ...narrow];
   return {
     scopes: all.map(({ scope }) => scope),
-    homes: new Map(all.map(({ scope, workspaceId }) => [scope.id, workspaceId])),
+    workspaceIds: new Map(all.map(({ scope, workspaceId }) => [scope.id, workspaceId])),
   };
 }
 

@@ -14,10 +14,10 @@ import type { ControlStore, Crossing, DueNotice, EndingToken, NoticeStore, Store
 import { type Admission, type LimitUsage, periodStart } from "#limits/index.ts";
 import type { Clock, Leadership, Mailer, Observer, Transport } from "#ports/index.ts";
 import { webhookHeaders, webhookProblem } from "#tasks/index.ts";
-import { limitScopes, type ScopeStores, shownScopeId } from "./limit-scopes.ts";
+import { limitScopes, publicScopeId, type ScopeStores } from "./limit-scopes.ts";
 
 /** Sent notices are remembered for longer than any budget period that ends. How often older ones are deleted. */
-const noticeToldKeptMs = 92 * 86_400_000;
+const sentNoticesKeptMs = 92 * 86_400_000;
 const noticePruneMs = 6 * 3_600_000;
 
 interface NoticeWatchOptions extends ScopeStores {
@@ -41,7 +41,7 @@ export class NoticeWatch {
   readonly #stopped = new AbortController();
   #cancel = (): void => {};
   #running: Promise<void> = Promise.resolve();
-  readonly #unseen: LastingFault;
+  readonly #fault: LastingFault;
   #prunedMs = Number.NEGATIVE_INFINITY;
   /** Crossings that this process has stored; they stay crossed for the rest of their period. */
   readonly #written = new Set<string>();
@@ -50,11 +50,11 @@ export class NoticeWatch {
     this.#options = options;
     const { clock, observer } = options;
     const fault = "Budgets could not be looked at.";
-    this.#unseen = new LastingFault({ clock, observer, level: "warn", fault, over: "Budgets are looked at again." });
+    this.#fault = new LastingFault({ clock, observer, level: "warn", fault, over: "Budgets are looked at again." });
   }
 
   start(): void {
-    this.#later();
+    this.#schedule();
   }
 
   async stop(): Promise<void> {
@@ -64,7 +64,7 @@ export class NoticeWatch {
   }
 
   /** Checks once, and sends everything that is due. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const { store, controlStore, clock } = this.#options;
     const notices = await store.list(null);
     if (notices.length === 0) return;
@@ -79,7 +79,7 @@ export class NoticeWatch {
     await this.#write([...crossings, ...tokenEndings(enabled, tokens, now)], now);
     const due = await store.leaseDue(now, bounds.noticeLeaseMs, bounds.noticesAtOnceMax);
     const byId = new Map(notices.map((notice) => [notice.id, notice]));
-    await Promise.all(due.map((each) => this.#tell(each, byId.get(each.noticeId))));
+    await Promise.all(due.map((each) => this.#send(each, byId.get(each.noticeId))));
   }
 
   async #write(crossings: readonly NewCrossing[], now: number): Promise<void> {
@@ -96,7 +96,7 @@ export class NoticeWatch {
     const { store, clock } = this.#options;
     if (clock.monotonic() - this.#prunedMs < noticePruneMs) return;
     this.#prunedMs = clock.monotonic();
-    await store.prune(now - noticeToldKeptMs);
+    await store.prune(now - sentNoticesKeptMs);
   }
 
   async #limitUsages(notices: readonly StoredNotice[], places: readonly string[]): Promise<readonly WatchedLimit[]> {
@@ -108,14 +108,14 @@ export class NoticeWatch {
       if (workspace === undefined) continue;
       const { scopes } = await limitScopes({ workspace }, snapshot, this.#options);
       const here = notices.filter((notice) => notice.workspaceId === workspaceId);
-      const all = [...scopes, ...(await this.#named(here, scopes))];
+      const all = [...scopes, ...(await this.#namedScopes(here, scopes))];
       for (const limitUsage of await admission.limitUsages(all)) limitUsages.push({ ...limitUsage, workspaceId });
     }
     return limitUsages;
   }
 
   /** Keys and people that a notice names and that are not on the first page of those with limits. */
-  async #named(notices: readonly StoredNotice[], known: readonly LimitScope[]): Promise<readonly LimitScope[]> {
+  async #namedScopes(notices: readonly StoredNotice[], known: readonly LimitScope[]): Promise<readonly LimitScope[]> {
     const { controlStore, people } = this.#options;
     const ids = new Set(known.map(({ id }) => id));
     const found: LimitScope[] = [];
@@ -133,7 +133,7 @@ export class NoticeWatch {
     return found;
   }
 
-  async #tell(due: DueNotice, notice: StoredNotice | undefined): Promise<void> {
+  async #send(due: DueNotice, notice: StoredNotice | undefined): Promise<void> {
     const { store, sender, configSnapshot, clock, observer } = this.#options;
     const tries = due.tries + 1;
     if (notice === undefined || !notice.enabled) {
@@ -158,22 +158,22 @@ export class NoticeWatch {
     }
   }
 
-  async #lookInTurn(): Promise<void> {
+  async #checkAsLeader(): Promise<void> {
     const { leadership, store } = this.#options;
-    if (leadership === undefined) await this.look();
+    if (leadership === undefined) await this.check();
     // Without notices there is nothing to check.
-    else if ((await store.list(null)).length > 0) await leadership.once("notices", () => this.look());
+    else if ((await store.list(null)).length > 0) await leadership.once("notices", () => this.check());
   }
 
-  #later(): void {
+  #schedule(): void {
     if (this.#stopped.signal.aborted) return;
     this.#cancel = this.#options.clock.after(bounds.noticeLookMs, () => {
-      this.#running = this.#lookInTurn()
+      this.#running = this.#checkAsLeader()
         .then(
-          () => this.#unseen.passed(),
-          (thrown: unknown) => this.#unseen.failed({ error: thrown }),
+          () => this.#fault.passed(),
+          (thrown: unknown) => this.#fault.failed({ error: thrown }),
         )
-        .then(() => this.#later());
+        .then(() => this.#schedule());
     });
   }
 }
@@ -193,7 +193,7 @@ function tokenEndings(
 ): readonly NewCrossing[] {
   const endings: NewCrossing[] = [];
   for (const notice of notices) {
-    for (const token of tokens.filter((each) => listensTo(notice, each))) {
+    for (const token of tokens.filter((each) => coversToken(notice, each))) {
       const reached = bounds.tokenNoticeDays.filter((days) => token.expiresAt - nowMs <= days * dayMs);
       for (const days of reached) {
         endings.push({
@@ -212,7 +212,7 @@ function tokenEndings(
   return endings;
 }
 
-function listensTo({ workspaceId, scope, scope_id }: StoredNotice, token: EndingToken): boolean {
+function coversToken({ workspaceId, scope, scope_id }: StoredNotice, token: EndingToken): boolean {
   if (workspaceId !== token.workspaceId) return false;
   return scope === null || (scope === "key" && (scope_id === null || scope_id === token.keyId));
 }
@@ -234,7 +234,7 @@ function crossingsOf(
   const crossings: NewCrossing[] = [];
   for (const notice of notices) {
     for (const limitUsage of limitUsages) {
-      if (limitUsage.name !== "budget" || limitUsage.period === null || !listens(notice, limitUsage)) continue;
+      if (limitUsage.name !== "budget" || limitUsage.period === null || !covers(notice, limitUsage)) continue;
       const { used, held = 0, limit } = limitUsage;
       // A budget of 0 is used up from the start, which is no news. A budget that cannot be read now is checked again later.
       if (limit <= 0 || used === null) continue;
@@ -258,11 +258,11 @@ function crossingsOf(
   return crossings;
 }
 
-function listens(notice: StoredNotice, limitUsage: WatchedLimit): boolean {
+function covers(notice: StoredNotice, limitUsage: WatchedLimit): boolean {
   if (notice.workspaceId !== limitUsage.workspaceId) return false;
   if (notice.scope === null) return true;
   return (
-    notice.scope === limitUsage.scope && (notice.scope_id === null || notice.scope_id === shownScopeId(limitUsage))
+    notice.scope === limitUsage.scope && (notice.scope_id === null || notice.scope_id === publicScopeId(limitUsage))
   );
 }
 

@@ -9,13 +9,14 @@ import {
   type ModelPatterns,
   nameCursor,
   nameOfCursor,
+  orNotFound,
   sleep,
 } from "#core/index.ts";
 import { accessReason, deploymentsReady, isGranted, type KeyUsage, matches, matchingPattern } from "#identity/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { personScopeOf, personScopes } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { type ConsoleCall, found, type Handlers } from "./calls.ts";
+import type { ConsoleCall, Handlers } from "./calls.ts";
 
 /**
  * The calls about effective access: the rules that a call goes by, asked for many keys and models at once. Which models there
@@ -34,12 +35,12 @@ export function accessHandlers(dependencies: ConsoleDependencies) {
       );
       const visible = actor.administrator ? null : (workspace?.models ?? []);
       const persons = await personScopes(dependencies.people, keys.data);
-      const fits = fitting(query, keys.data[0], (key) => standingOf(key, configSnapshot, persons), configSnapshot);
+      const fits = modelFilter(query, keys.data[0], (key) => keyAccessOf(key, configSnapshot, persons), configSnapshot);
       const { models, next } = await modelPage(configSnapshot, query, visible, fits, slice);
       const rows = [];
       for (const key of keys.data) {
-        if (slice.over) await slice.rest();
-        const standing = standingOf(key, configSnapshot, persons);
+        if (slice.isOver) await slice.yield();
+        const standing = keyAccessOf(key, configSnapshot, persons);
         // Its group was made a moment ago and is not in force here yet.
         if (standing === null) continue;
         const cells = models.map((model) => accessReason(standing, model, configSnapshot));
@@ -51,16 +52,16 @@ export function accessHandlers(dependencies: ConsoleDependencies) {
     "access.check": async (call) => {
       const what = "key in this workspace";
       const stored = await dependencies.controlStore.key(call.workspace?.id ?? null, call.params.key);
-      const key = found(stored, what, "key");
+      const key = orNotFound(stored, what, "key");
       const persons = await personScopes(dependencies.people, [key]);
       const configSnapshot = dependencies.configSnapshot();
-      return checked(call, key, found(standingOf(key, configSnapshot, persons), what, "key"), configSnapshot);
+      return accessCheck(call, key, orNotFound(keyAccessOf(key, configSnapshot, persons), what, "key"), configSnapshot);
     },
   } satisfies Partial<Handlers>;
 }
 
 /** Which models are asked for, by whether one key may call them; null: all. */
-function fitting(
+function modelFilter(
   { key: asked, callable }: ConsoleCall<"access.table">["query"],
   key: ConsoleKey | undefined,
   standingOfKey: (key: ConsoleKey) => KeyUsage | null,
@@ -77,7 +78,7 @@ function fitting(
   return (model) => (accessReason(standing, model, configSnapshot) === "yes") === wanted;
 }
 
-function checked(
+function accessCheck(
   { query, actor }: ConsoleCall<"access.check">,
   key: ConsoleKey,
   standing: KeyUsage,
@@ -114,7 +115,7 @@ function stepsOf(key: ConsoleKey, { workspace, group }: KeyUsage, model: string)
   ];
 }
 
-function standingOf(
+function keyAccessOf(
   key: ConsoleKey,
   configSnapshot: ConfigSnapshot,
   persons: ReadonlyMap<string, LimitScope>,
@@ -139,7 +140,7 @@ async function modelPage(
   const wanted = query.model?.toLowerCase() ?? "";
   const models: Model[] = [];
   for (const model of byName(configSnapshot)) {
-    if (slice.over) await slice.rest();
+    if (slice.isOver) await slice.yield();
     if (model.name <= after || !model.name.toLowerCase().includes(wanted)) continue;
     if (visible !== null && !matches(visible, model.name)) continue;
     if (fits !== null && !fits(model)) continue;
@@ -151,13 +152,13 @@ async function modelPage(
 }
 
 /** Sorted once for a snapshot. */
-const sorted = new WeakMap<ConfigSnapshot, readonly Model[]>();
+const modelsByName = new WeakMap<ConfigSnapshot, readonly Model[]>();
 
 function byName(configSnapshot: ConfigSnapshot): readonly Model[] {
-  let models = sorted.get(configSnapshot);
+  let models = modelsByName.get(configSnapshot);
   if (models === undefined) {
     models = [...configSnapshot.models.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
-    sorted.set(configSnapshot, models);
+    modelsByName.set(configSnapshot, models);
   }
   return models;
 }
@@ -172,12 +173,12 @@ class TimeSlice {
     this.#endMs = clock.monotonic() + bounds.consoleSliceMs;
   }
 
-  get over(): boolean {
+  get isOver(): boolean {
     return this.#clock.monotonic() >= this.#endMs;
   }
 
   /** Lets everything else go on that waits, then begins the next slice. */
-  async rest(): Promise<void> {
+  async yield(): Promise<void> {
     await sleep(this.#clock, 0, null);
     this.#endMs = this.#clock.monotonic() + bounds.consoleSliceMs;
   }

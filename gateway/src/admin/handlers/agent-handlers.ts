@@ -1,34 +1,43 @@
 import { type AnswerOf, checkAgentSettings, type SettingsRemark } from "@sluice/contract";
-import { type Actor, type ApiKey, bounds, type ConfigSnapshot, Failure, nanoToUsd, roleIn } from "#core/index.ts";
+import {
+  type Actor,
+  type ApiKey,
+  bounds,
+  type ConfigSnapshot,
+  Failure,
+  nanoToUsd,
+  orNotFound,
+  roleIn,
+} from "#core/index.ts";
 import type { AgentSettingsNow, AgentSettingsVersion } from "#directory/index.ts";
 import type { AgentSignIn } from "#identity/index.ts";
 import { limitView } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { neededWords, workspaceNamed, workspacesSeen } from "./callers.ts";
-import { type ConsoleCall, found, type Handlers, oneWorkspace } from "./calls.ts";
+import { needText, visibleWorkspaces, workspaceNamed } from "./callers.ts";
+import { type ConsoleCall, type Handlers, oneWorkspace } from "./calls.ts";
 import { callsOrigin } from "./origins.ts";
 
 /** Workspaces whose usage a person sees at once. */
-const agentPlacesShownMax = 50;
+const agentUsageWorkspacesMax = 50;
 
 /** Sign-ins of coding agents. Only a person at the console lets one in: a script that could would sign in for itself. */
 export function agentHandlers(dependencies: ConsoleDependencies) {
   const { agentSignIn, agents, configSnapshot } = dependencies;
   return {
     "agents.look": async ({ actor, body, ip }) => {
-      const person = personAtConsole(actor);
-      const device = await agentSignIn.look(body.code, { userId: person.userId, ip });
+      const person = requireConsoleUser(actor);
+      const device = await agentSignIn.findDevice(body.code, { userId: person.userId, ip });
       return {
         code: device.userCode,
         client: device.client,
         ip: device.ip,
         created_at: device.createdAt,
         expires_at: device.expiresAt,
-        workspaces: placesOf(person, configSnapshot()),
+        workspaces: workspacesForAgents(person, configSnapshot()),
       };
     },
     "agents.approve": async ({ actor, body, ip, auditSource }) => {
-      const person = personAtConsole(actor);
+      const person = requireConsoleUser(actor);
       const workspace = workspaceNamed(body.workspace, person, configSnapshot());
       if (workspace === null) {
         throw new Failure("invalid_request", "An agent calls in one workspace. Name it.", { param: "workspace" });
@@ -37,13 +46,13 @@ export function agentHandlers(dependencies: ConsoleDependencies) {
       return {};
     },
     "agents.deny": async ({ actor, body, ip, auditSource }) => {
-      await agentSignIn.deny(body.code, { userId: personAtConsole(actor).userId, ip }, auditSource);
+      await agentSignIn.deny(body.code, { userId: requireConsoleUser(actor).userId, ip }, auditSource);
       return {};
     },
     "agents.list": async ({ actor }) => {
       const sessions = await agentSignIn.sessions(actor.userId);
       return {
-        data: sessions.filter(isSeenBy(actor)).map((session) => ({
+        data: sessions.filter(isVisibleTo(actor)).map((session) => ({
           id: session.id,
           workspace: { id: session.workspaceId, slug: session.workspaceSlug },
           group: session.group,
@@ -56,40 +65,40 @@ export function agentHandlers(dependencies: ConsoleDependencies) {
         })),
       };
     },
-    "agents.usage": ({ actor }) => agentUsage(dependencies, actor.userId, isSeenBy(actor)),
+    "agents.usage": ({ actor }) => agentUsage(dependencies, actor.userId, isVisibleTo(actor)),
     "agents.end": async ({ actor, params, auditSource }) => {
-      await checkToken(actor, params.agent, agentSignIn);
+      await checkTokenRole(actor, params.agent, agentSignIn);
       const owner = actor.administrator ? null : actor.userId;
-      found((await agentSignIn.endSession(params.agent, owner, auditSource)) || null, "sign-in", "agent");
+      orNotFound((await agentSignIn.endSession(params.agent, owner, auditSource)) || null, "sign-in", "agent");
       return {};
     },
     // What the coding agents of a group are set to: now, before, and for one person.
-    "agents.settings": async (call) => answerOf(await agents.settingsIn(groupOf(call))),
+    "agents.settings": async (call) => settingsAnswer(await agents.settingsIn(groupOf(call))),
     "agents.setSettings": async (call) => {
       const { settings, replaces } = call.body;
       const { errors, warnings } = checkAgentSettings(settings ?? {});
       const [wrong] = errors;
-      if (wrong !== undefined) throw wrongMember(wrong, errors.length);
+      if (wrong !== undefined) throw invalidSetting(wrong, errors.length);
       const now = await agents.setSettings({ ...groupOf(call), settings, replaces }, call.auditSource);
-      return { ...answerOf(now), warnings };
+      return { ...settingsAnswer(now), warnings };
     },
     "agents.settingsVersions": async (call) => ({
       data: (await agents.settingsVersions(groupOf(call))).map(versionRow),
     }),
     "agents.settingsVersion": async (call) => {
       const version = /^[1-9]\d{0,8}$/.test(call.params.version) ? Number(call.params.version) : 0;
-      const kept = found(await agents.settingsVersion({ ...groupOf(call), version }), "version", "version");
-      return { ...versionRow(kept), settings: objectOf(kept.text) };
+      const kept = orNotFound(await agents.settingsVersion({ ...groupOf(call), version }), "version", "version");
+      return { ...versionRow(kept), settings: parsedObject(kept.text) };
     },
     "agents.previewSettings": async (call) => {
       const asked = { workspaceId: oneWorkspace(call).id, person: call.query.person };
-      const preview = found(await agents.previewSettings(asked), "member in this workspace", "person");
+      const preview = orNotFound(await agents.previewSettings(asked), "member in this workspace", "person");
       const { person, group, by, maySignIn } = preview;
       const settings = await dependencies.agentSettings(group.id, callsOrigin(dependencies, call.request));
       return {
         ...{ person, group, by },
         may_sign_in: maySignIn,
-        settings: objectOf(settings?.text ?? null),
+        settings: parsedObject(settings?.text ?? null),
         checksum: settings?.checksum ?? null,
       };
     },
@@ -97,32 +106,32 @@ export function agentHandlers(dependencies: ConsoleDependencies) {
 }
 
 /** A person sees their agents wherever they are; a token of theirs, in the workspaces that it is for. */
-function isSeenBy(actor: Actor): (place: { readonly workspaceId: string }) => boolean {
+function isVisibleTo(actor: Actor): (place: { readonly workspaceId: string }) => boolean {
   return ({ workspaceId }) => actor.kind === "user" || roleIn(actor, workspaceId) !== null;
 }
 
 /** Throws for a token whose role lets no agent in where this one is: it keeps none out either. */
-async function checkToken(actor: Actor, id: string, agentSignIn: Pick<AgentSignIn, "sessions">): Promise<void> {
+async function checkTokenRole(actor: Actor, id: string, agentSignIn: Pick<AgentSignIn, "sessions">): Promise<void> {
   if (actor.kind === "user" || actor.administrator) return;
-  const sessions = (await agentSignIn.sessions(actor.userId)).filter(isSeenBy(actor));
-  const session = found(
+  const sessions = (await agentSignIn.sessions(actor.userId)).filter(isVisibleTo(actor));
+  const session = orNotFound(
     sessions.find((each) => each.id === id),
     "sign-in",
     "agent",
   );
   if (roleIn(actor, session.workspaceId) === "viewer") {
-    throw new Failure("forbidden", `This needs ${neededWords("member")}.`);
+    throw new Failure("forbidden", `This needs ${needText("member")}.`);
   }
 }
 
-function personAtConsole(actor: Actor): Actor {
+function requireConsoleUser(actor: Actor): Actor {
   if (actor.kind === "user") return actor;
   throw new Failure("forbidden", "Only a person who is signed in to the console lets a device in.");
 }
 
 /** The workspaces where they may make keys, by name. */
-function placesOf(person: Actor, configSnapshot: ConfigSnapshot) {
-  return workspacesSeen(person, configSnapshot)
+function workspacesForAgents(person: Actor, configSnapshot: ConfigSnapshot) {
+  return visibleWorkspaces(person, configSnapshot)
     .filter(({ id, enabled }) => enabled && roleIn(person, id) !== "viewer")
     .slice(0, bounds.sessionWorkspacesMax)
     .map(({ id, slug, name }) => ({ id, slug, name }));
@@ -140,7 +149,7 @@ async function agentUsage(
   const now = clock.now();
   const month = new Date(now);
   const from = Date.UTC(month.getUTCFullYear(), month.getUTCMonth());
-  const keys = (await agents.keysOf(userId)).filter(isSeen).slice(0, agentPlacesShownMax);
+  const keys = (await agents.keysOf(userId)).filter(isSeen).slice(0, agentUsageWorkspacesMax);
   const { workspaces, groups } = configSnapshot();
   const rowOf = async (key: ApiKey) => {
     const [sums, limitUsages] = await Promise.all([
@@ -166,16 +175,16 @@ async function agentUsage(
   return { from, data };
 }
 
-function wrongMember({ path, expected }: SettingsRemark, all: number): Failure {
+function invalidSetting({ path, expected }: SettingsRemark, all: number): Failure {
   const more = all === 1 ? "" : ` ${all - 1} more are wrong.`;
   return new Failure("invalid_request", `settings.${path} must be of type ${expected.join(" or ")}.${more}`, {
     param: `settings.${path}`,
   });
 }
 
-function answerOf({ settings, version }: AgentSettingsNow) {
+function settingsAnswer({ settings, version }: AgentSettingsNow) {
   return {
-    settings: objectOf(settings?.text ?? null),
+    settings: parsedObject(settings?.text ?? null),
     checksum: settings?.checksum ?? null,
     updated_at: settings?.updatedAt ?? null,
     version: version?.version ?? null,
@@ -189,6 +198,6 @@ function groupOf(call: Pick<ConsoleCall<"agents.settings">, "workspace" | "param
   return { workspaceId: oneWorkspace(call).id, group: call.params.group };
 }
 
-function objectOf(text: string | null): Record<string, unknown> | null {
+function parsedObject(text: string | null): Record<string, unknown> | null {
   return text === null ? null : (JSON.parse(text) as Record<string, unknown>);
 }

@@ -3,16 +3,16 @@ import { consoleRoutes } from "@sluice/contract/console/routes";
 import { meets } from "@sluice/contract/words";
 import type { Context, Hono } from "hono";
 import { z } from "zod";
-import { type Actor, bounds, Failure, readBodyText, schemaFailure, type Workspace } from "#core/index.ts";
+import { type Actor, bounds, Failure, readBodyJson, readBodyText, schemaFailure, type Workspace } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import {
   checkOwnPage,
   checkStateChange,
-  heldBy,
-  neededWords,
+  needText,
   notSignedIn,
-  whoCalls,
+  readActor,
+  roleHeldBy,
   workspaceNamed,
 } from "./callers.ts";
 
@@ -21,24 +21,22 @@ type MountOptions = Pick<ConsoleDependencies, "signIn" | "people" | "vault" | "c
 export interface AdminEnv {
   readonly Bindings: {
     readonly ip: string;
-    /** The request's own id, for answers that repeat it. */
     readonly requestId?: string;
-    /** Lifts the server's idle time-out for an answer that may be silent for long. */
+    /** Disables the server's idle timeout for this answer. */
     readonly patient?: () => void;
   };
 }
 
-/** A call that its caller may make. */
+/** An authorized call. */
 interface AllowedCall {
   readonly request: Request;
   readonly params: Readonly<Record<string, string>>;
-  /** Who makes the call; null only on `public` routes. */
+  /** null only on `public` routes. */
   readonly actor: Actor | null;
-  /** Who the audit log names for it. */
   readonly auditSource: AuditSource;
-  /** The actor's role in the workspace, or `administrator`. Never below what the route needs. */
+  /** The actor's role in the workspace, or `administrator`. At least what the route needs. */
   readonly held: Need;
-  /** The workspace in the path; null when the path has none, or `-` for all. */
+  /** The workspace in the path; null if the path has none, or `-` for all. */
   readonly workspace: Workspace | null;
   readonly ip: string;
   readonly signal: AbortSignal;
@@ -52,10 +50,9 @@ export interface ConsoleCall<Id extends RouteId> extends AllowedCall {
   readonly actor: NeedOf<Id> extends "public" ? Actor | null : Actor;
 }
 
-/** Handles a call and returns its answer, or throws Failure. */
 type Handler<Id extends RouteId> = (call: ConsoleCall<Id>) => Promise<Frozen<AnswerOf<Id>>> | Frozen<AnswerOf<Id>>;
 
-/** Handlers answer with what stores and snapshots hold, and copy nothing. */
+/** Handlers may return objects of stores and snapshots without a copy. */
 type Frozen<Value> = Value extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : Value extends object
@@ -64,14 +61,8 @@ type Frozen<Value> = Value extends readonly (infer Item)[]
 
 export type Handlers = { readonly [Id in RouteId]: Handler<Id> };
 
-/** What was looked for. Throws not_found where there is none, or where the caller may not know of it. */
-export function found<Item>(item: Item | null | undefined, what: string, param: string): Item {
-  if (item !== null && item !== undefined) return item;
-  throw new Failure("not_found", `There is no such ${what}.`, { param });
-}
-
-/** Waits after a write until this process has applied it. */
-export function applying({ changesSeen }: Pick<ConsoleDependencies, "changesSeen">) {
+/** Waits for a write, and until this process has applied it. */
+export function applier({ changesSeen }: Pick<ConsoleDependencies, "changesSeen">) {
   return async <Result>(write: Promise<Result>): Promise<Result> => {
     const result = await write;
     await changesSeen();
@@ -82,7 +73,7 @@ export function applying({ changesSeen }: Pick<ConsoleDependencies, "changesSeen
 /** The default page size, in rows. */
 export const pageSize = 50;
 
-/** Throws invalid_request where the path says `-` for all workspaces and the call needs one. */
+/** Throws `invalid_request` for a call that cannot cover all workspaces (`-`). */
 export function oneWorkspace({ workspace }: { readonly workspace: Workspace | null }): Workspace {
   if (workspace !== null) return workspace;
   throw new Failure("invalid_request", "Name one workspace. This call cannot cover all of them at once.", {
@@ -90,7 +81,7 @@ export function oneWorkspace({ workspace }: { readonly workspace: Workspace | nu
   });
 }
 
-/** Puts every route of the contract on the app. Deny by default: what is not in the table is not there. */
+/** Mounts every route of the contract. */
 export function mountHandlers(app: Hono<AdminEnv>, handlers: Handlers, options: MountOptions): void {
   for (const id of Object.keys(consoleRoutes) as RouteId[])
     mountCall(app, id, handlers[id] as Handler<RouteId>, options);
@@ -102,21 +93,18 @@ function mountCall(app: Hono<AdminEnv>, id: RouteId, handler: Handler<RouteId>, 
   const answerRules = fieldRules(spec.answer);
   app.on(spec.method, spec.path.replace(/\{([a-z]+)\}/g, ":$1"), async (c) => {
     const request = c.req.raw;
-    // It must come from our own pages or from a program; one with a token comes from a program.
     if (spec.method !== "GET") checkStateChange(request, options.publicUrl);
-    const { call, cookies } = await allowedCall(c, spec, options);
+    const call = await allowedCall(c, spec, options);
     const { held } = call;
     const query = spec.query === undefined ? undefined : readAs(spec.query, queryOf(request));
     const body = spec.body === undefined ? undefined : readAs(spec.body, await bodyOf(request));
     refuseFields(body, bodyRules, held);
     const answer = withoutFields(await handler({ ...call, query, body } as ConsoleCall<RouteId>), answerRules, held);
-    const response = Response.json(answer, { status: spec.status ?? 200, headers: { "cache-control": "no-store" } });
-    for (const cookie of cookies) response.headers.append("set-cookie", cookie);
-    return response;
+    return Response.json(answer, { status: spec.status ?? 200, headers: { "cache-control": "no-store" } });
   });
 }
 
-/** A call whose body, if any, is not JSON, or whose answer is not. */
+/** A call whose body or answer is not JSON. */
 export interface StreamingCall extends AllowedCall {
   readonly actor: Actor;
   readonly patient: () => void;
@@ -128,7 +116,7 @@ export interface StreamingRoute extends Pick<Route, "fresh"> {
   readonly path: string;
 }
 
-/** Puts one on the app, behind the same checks that every call of the admin API passes. */
+/** Mounts a streaming route with the same checks as the other calls. */
 export function mountStreaming(
   app: Hono<AdminEnv>,
   route: StreamingRoute,
@@ -138,35 +126,33 @@ export function mountStreaming(
   app.on([...route.methods], route.path, async (c: Context<AdminEnv>) => {
     const { method } = c.req.raw;
     if (method !== "GET" && method !== "HEAD") checkOwnPage(c.req.raw, options.publicUrl);
-    const { call, cookies } = await allowedCall(c, route, options);
+    const call = await allowedCall(c, route, options);
     const response = await act({ ...call, patient: c.env.patient ?? (() => undefined) } as StreamingCall);
     if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store");
-    for (const cookie of cookies) response.headers.append("set-cookie", cookie);
     return response;
   });
 }
 
-/** `cookies`: the `set-cookie` lines that must go with the answer. */
 async function allowedCall(
   c: Context<AdminEnv>,
   { needs, fresh }: Pick<Route, "needs" | "fresh">,
   options: MountOptions,
-): Promise<{ readonly call: AllowedCall; readonly cookies: readonly string[] }> {
+): Promise<AllowedCall> {
   const request = c.req.raw;
   const { ip } = c.env;
-  const { actor, cookies } = await whoCalls(request, options);
+  const actor = await readActor(request, options);
   const params = c.req.param() as Readonly<Record<string, string>>;
   const workspace = workspaceOf(params, actor, options);
-  const held = heldBy(actor, workspace);
+  const held = roleHeldBy(actor, workspace);
   if (!meets(held, needs)) {
     if (actor === null) throw notSignedIn();
-    throw new Failure("forbidden", `This needs ${neededWords(needs)}.`);
+    throw new Failure("forbidden", `This needs ${needText(needs)}.`);
   }
   if (fresh === true && actor?.fresh !== true) {
     throw new Failure("confirm_sign_in", "Sign in again to do this: your last sign-in was a while ago.");
   }
   const auditSource = { actor: actor?.name ?? "nobody", ip };
-  return { call: { request, params, actor, auditSource, held, workspace, ip, signal: request.signal }, cookies };
+  return { request, params, actor, auditSource, held, workspace, ip, signal: request.signal };
 }
 
 export function workspaceOf(
@@ -178,7 +164,7 @@ export function workspaceOf(
   return name === undefined ? null : workspaceNamed(name, actor, configSnapshot());
 }
 
-/** What is removed needs nothing said of it, as a rule: there, no body at all is an empty one. */
+/** A DELETE without a body counts as one with an empty object. */
 async function bodyOf(request: Request): Promise<unknown> {
   return request.method === "DELETE" && request.body === null ? {} : await readJson(request);
 }
@@ -187,12 +173,12 @@ function queryOf(request: Request): Record<string, string> {
   return Object.fromEntries(new URL(request.url).searchParams);
 }
 
-/** What a schema reads of a value. Throws its first problem. */
+/** Throws the first problem. */
 function readAs<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const read = schema.safeParse(value);
   if (read.success) return read.data;
   const problem = read.error.issues[0];
-  const failure = schemaFailure(problem, "cannot be used");
+  const failure = schemaFailure(problem, "the value is not valid");
   const given = problem?.path.reduce<unknown>(
     (at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key],
     value,
@@ -204,8 +190,8 @@ function readAs<Schema extends z.ZodType>(schema: Schema, value: unknown): z.out
 }
 
 /**
- * Where fields are not for everybody, read once from the schemas' `needs`. A path is its steps; `[]` stands for every
- * element of a list, `*` for every value of a record.
+ * A field that needs a role, from the `needs` of a schema. In a path `[]` stands for every element of a list, `*` for every value of
+ * a record.
  */
 interface FieldRule {
   readonly path: readonly string[];
@@ -214,13 +200,13 @@ interface FieldRule {
 
 function fieldRules(schema: z.ZodType): readonly FieldRule[] {
   const rules: FieldRule[] = [];
-  collect(schema, [], rules, 0);
+  collectRules(schema, [], rules, 0);
   return Object.freeze(rules);
 }
 
 const depthMax = 12;
 
-function collect(schema: unknown, path: readonly string[], rules: FieldRule[], depth: number): void {
+function collectRules(schema: unknown, path: readonly string[], rules: FieldRule[], depth: number): void {
   if (!(schema instanceof z.ZodType) || depth > depthMax) return;
   const needs = z.globalRegistry.get(schema)?.needs;
   if (needs !== undefined && path.length > 0) {
@@ -228,13 +214,13 @@ function collect(schema: unknown, path: readonly string[], rules: FieldRule[], d
     return;
   }
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) {
-    collect(schema.unwrap(), path, rules, depth + 1);
+    collectRules(schema.unwrap(), path, rules, depth + 1);
   } else if (schema instanceof z.ZodObject) {
-    for (const [name, field] of Object.entries(schema.shape)) collect(field, [...path, name], rules, depth + 1);
+    for (const [name, field] of Object.entries(schema.shape)) collectRules(field, [...path, name], rules, depth + 1);
   } else if (schema instanceof z.ZodArray) {
-    collect(schema.element, [...path, "[]"], rules, depth + 1);
+    collectRules(schema.element, [...path, "[]"], rules, depth + 1);
   } else if (schema instanceof z.ZodRecord) {
-    collect(schema.valueType, [...path, "*"], rules, depth + 1);
+    collectRules(schema.valueType, [...path, "*"], rules, depth + 1);
   }
 }
 
@@ -243,7 +229,7 @@ function refuseFields(body: unknown, rules: readonly FieldRule[], held: Need): v
   for (const rule of rules) {
     if (meets(held, rule.needs) || !isPresent(body, rule.path)) continue;
     const param = rule.path.filter((step) => step !== "[]" && step !== "*").join(".");
-    throw new Failure("forbidden", `\`${param}\` can only be set by ${neededWords(rule.needs)}.`, { param });
+    throw new Failure("forbidden", `\`${param}\` can only be set by ${needText(rule.needs)}.`, { param });
   }
 }
 
@@ -254,33 +240,29 @@ function isPresent(value: unknown, [step, ...rest]: readonly string[]): boolean 
   return isPresent(Reflect.get(value, step), rest);
 }
 
-/** An answer without the fields that the caller may not see. The answer itself stays as it is. */
+/** A copy of the answer without the fields that the caller may not see. */
 function withoutFields<Answer>(answer: Answer, rules: readonly FieldRule[], held: Need): Answer {
   const hidden = rules.filter((rule) => !meets(held, rule.needs));
   return hidden.length === 0
     ? answer
-    : (hidden.reduce((value: unknown, rule) => without(value, rule.path), answer) as Answer);
+    : (hidden.reduce((value: unknown, rule) => omitPath(value, rule.path), answer) as Answer);
 }
 
-function without(value: unknown, [step, ...rest]: readonly string[]): unknown {
+function omitPath(value: unknown, [step, ...rest]: readonly string[]): unknown {
   if (step === undefined || value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return step === "[]" ? value.map((each) => without(each, rest)) : value;
+  if (Array.isArray(value)) return step === "[]" ? value.map((each) => omitPath(each, rest)) : value;
   const entries = Object.entries(value);
-  if (step === "*") return Object.fromEntries(entries.map(([name, each]) => [name, without(each, rest)]));
+  if (step === "*") return Object.fromEntries(entries.map(([name, each]) => [name, omitPath(each, rest)]));
   if (rest.length === 0) return Object.fromEntries(entries.filter(([name]) => name !== step));
-  return Object.fromEntries(entries.map(([name, each]) => [name, name === step ? without(each, rest) : each]));
+  return Object.fromEntries(entries.map(([name, each]) => [name, name === step ? omitPath(each, rest) : each]));
 }
 
-/** The JSON of a control call, read within its bound. */
 export async function readJson(request: Request): Promise<unknown> {
-  const text = await readText(request, bounds.controlBodyBytesMax);
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new Failure("invalid_json", "The body is not valid JSON.", { cause });
-  }
+  return await readBodyJson(request, bounds.controlBodyBytesMax, bodyName);
 }
 
 export async function readText(request: Request, bytesMax: number): Promise<string> {
-  return await readBodyText(request, bytesMax, "The body of a control call");
+  return await readBodyText(request, bytesMax, bodyName);
 }
+
+const bodyName = "The body of a control call";

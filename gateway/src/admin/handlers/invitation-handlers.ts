@@ -1,20 +1,19 @@
 import type { ConsoleUser, Invitation } from "@sluice/contract";
-import { type Actor, bounds, Failure, type Grant } from "#core/index.ts";
+import { type Actor, bounds, Failure, type Grant, messageOf, oneLine } from "#core/index.ts";
 import type { PeopleStore } from "#directory/index.ts";
 import { checkGrant, checkInvitationRevoke, mayInvite, noInvitation } from "#identity/index.ts";
-import type { SignIn, User } from "#ports/index.ts";
+import type { PreparedUser, SignIn } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { letterRate, linkTries } from "../throttle.ts";
-import { grantIn } from "./callers.ts";
+import { linkRateLimit, mailRateLimit } from "../throttle.ts";
+import { grantOf } from "./callers.ts";
 import { type ConsoleCall, type Handlers, oneWorkspace } from "./calls.ts";
 import { oneTimeLink } from "./origins.ts";
 
-/** The calls that make, show and take back invitations, and those of whoever opens such a link or one to a new password. */
+/** Invitations and one-time links: invite, list and revoke; accept an invitation; set a password with a reset link. */
 export function invitationHandlers(dependencies: ConsoleDependencies) {
   const { people, signIn, vault } = dependencies;
-  // Whoever has a link's secret may not have signed in yet.
-  const throttle = linkTries("link", dependencies.openTries);
-  const inviting = { ...dependencies, letters: letterRate("invitation", dependencies.openTries) };
+  const throttle = linkRateLimit("link", dependencies.openTries);
+  const inviting = { ...dependencies, mailRate: mailRateLimit("invitation", dependencies.openTries) };
   return {
     "invitations.administrators": async () => ({ data: await people.listInvitations(null), next: null }),
     "invitations.inviteAdministrator": (call) =>
@@ -31,7 +30,7 @@ export function invitationHandlers(dependencies: ConsoleDependencies) {
     "invitations.revoke": async ({ params, actor, auditSource }) => {
       const invitation = await people.invitation(params.invitation);
       if (invitation === null) throw noInvitation();
-      checkInvitationRevoke(actor, grantIn(invitation));
+      checkInvitationRevoke(actor, grantOf(invitation));
       await people.revokeInvitation(invitation.id, auditSource);
       return {};
     },
@@ -42,44 +41,39 @@ export function invitationHandlers(dependencies: ConsoleDependencies) {
     "invitation.accept": async ({ body, actor, ip, request }) => {
       const invitation = await openInvitation(dependencies, throttle, body.token, ip);
       const account = await people.userByEmail(invitation.email);
-      if (account !== null) checkIsThem(account, actor);
+      if (account !== null) checkInvitedUser(account, actor);
       const sessionId = account === null ? null : ((await signIn.session(request))?.sessionId ?? null);
       const user = account ?? (await newUser(signIn, invitation, body));
       const accepted = await people.acceptInvitation(
         invitation.id,
-        { userId: user.id, sessionId, mayInvite },
+        { user, sessionId, mayInvite },
         { actor: invitation.email, ip },
       );
-      if (!accepted) {
-        // It was taken back a moment ago: nobody whom an invitation no longer stands for stays.
-        if (account === null) await signIn.removeUser(user.id);
-        throw linkGone();
-      }
-      return { email: user.email };
+      if (!accepted) throw invalidLink();
+      return { email: invitation.email };
     },
     "reset.complete": async ({ body, ip }) => {
       await throttle.take(ip);
       const digest = vault.digest(body.token);
       const reset = await people.takeReset(digest);
       const user = reset === null ? null : await people.user(reset.userId);
-      if (reset === null || user === null || user.disabled) throw linkGone();
+      if (reset === null || user === null || user.disabled) throw invalidLink();
       await throttle.forgive(ip);
       const auditSource = { actor: user.email, ip };
       try {
-        await signIn.setPassword(user.id, body.password);
+        await people.setPassword(user.id, await signIn.hashPassword(body.password), auditSource);
       } catch (thrown) {
-        // Used up before it is used, so that it works once; but not for nothing.
+        // The link was used up first, so that it works once; after a failure it may be used again.
         await people.createReset(user.id, digest, reset.expiresAt, auditSource);
         throw thrown;
       }
-      await people.note({ action: "reset-password", object: `user ${user.email}`, workspaceId: null }, auditSource);
       return { email: user.email };
     },
   } satisfies Partial<Handlers>;
 }
 
 interface Inviting extends ConsoleDependencies {
-  readonly letters: ReturnType<typeof letterRate>;
+  readonly mailRate: ReturnType<typeof mailRateLimit>;
 }
 
 async function invite(
@@ -90,7 +84,7 @@ async function invite(
   const { people, vault, clock } = dependencies;
   const inviter = call.actor;
   checkGrant(inviter, grant);
-  await refuseKnown(people, email, grant);
+  await refuseExisting(people, email, grant);
   const { secret, link } = oneTimeLink("invite", call.request, dependencies);
   const digest = vault.digest(secret);
   const expiresAt = clock.now() + bounds.invitationMs;
@@ -101,22 +95,22 @@ async function invite(
   return { ...invitation, link, mailed: await mail(dependencies, invitation, place, link) };
 }
 
-async function refuseKnown(people: PeopleStore, email: string, grant: Grant): Promise<void> {
+async function refuseExisting(people: PeopleStore, email: string, grant: Grant): Promise<void> {
   const user = await people.userByEmail(email);
   if (grant.administrator) {
     if (user?.administrator !== true) return;
-    throw new Failure("conflict", `${user.email} is an administrator already.`, { param: "email" });
+    throw new Failure("conflict", `${user.email} is already an administrator.`, { param: "email" });
   }
   const here = user?.workspaces.find(({ id }) => id === grant.workspaceId);
   if (user === null || here === undefined) return;
-  throw new Failure("conflict", `${user.email} is a member already, as ${here.role}. Change the role instead.`, {
+  throw new Failure("conflict", `${user.email} is already a member, as ${here.role}. Change the role instead.`, {
     param: "email",
   });
 }
 
-/** The invitation stands whether it could be mailed or not: whoever made it has the link. */
+/** A failure is only logged, since the inviter gets the link too. */
 async function mail(
-  { mailer, observer, letters }: Inviting,
+  { mailer, observer, mailRate: letters }: Inviting,
   invitation: Invitation,
   place: string,
   link: string,
@@ -138,41 +132,33 @@ async function mail(
     await mailer.send({ to: [invitation.email], subject: `Invitation to ${oneLine(place)}`, text });
     return true;
   } catch (thrown) {
-    observer.log("warn", "An invitation could not be mailed.", {
-      invitation: invitation.id,
-      problem: thrown instanceof Error ? thrown.message : String(thrown),
-    });
+    observer.log("warn", "failed to mail an invitation", { invitation: invitation.id, problem: messageOf(thrown) });
     return false;
   }
 }
 
-/** A name must not write lines of its own into a message. */
-function oneLine(text: string): string {
-  return text.replace(/\p{Cc}+/gu, " ");
-}
-
-/** The invitation of a link. One that was used, taken back, is too old, or never was looks the same. */
+/** The invitation of a link. Every invalid link gives the same failure. */
 async function openInvitation(
   { people, vault }: ConsoleDependencies,
-  throttle: ReturnType<typeof linkTries>,
+  throttle: ReturnType<typeof linkRateLimit>,
   token: string,
   ip: string,
 ): Promise<Invitation> {
   await throttle.take(ip);
   const invitation = await people.invitationByDigest(vault.digest(token));
   const inviterId = invitation?.invited_by?.id;
-  // It is worth what its maker may do now: who lost the right to invite leaves no invitations behind.
+  // An inviter who lost the right to invite leaves no valid invitations.
   const inviter = inviterId === undefined ? null : await people.rightsOf(inviterId);
-  if (invitation === null || inviter === null || !mayInvite(inviter, grantIn(invitation))) throw linkGone();
+  if (invitation === null || inviter === null || !mayInvite(inviter, grantOf(invitation))) throw invalidLink();
   await throttle.forgive(ip);
   return invitation;
 }
 
-/** The link alone must not be enough to put somebody else's account anywhere. */
-function checkIsThem(account: ConsoleUser, actor: Actor | null): void {
+/** The link alone must not be enough to add somebody else's account to a workspace. */
+function checkInvitedUser(account: ConsoleUser, actor: Actor | null): void {
   if (actor?.kind === "user" && actor.userId === account.id) {
     if (actor.fresh) return;
-    // What is accepted is given to whoever holds this session, and it may have been left open or taken.
+    // The session gains rights, and it may have been left open or stolen.
     throw new Failure("confirm_sign_in", "Sign in again to do this: your last sign-in was a while ago.");
   }
   if (actor === null) {
@@ -185,24 +171,16 @@ async function newUser(
   signIn: SignIn,
   { email }: Invitation,
   { name, password }: ConsoleCall<"invitation.accept">["body"],
-): Promise<User> {
+): Promise<PreparedUser> {
   if (name === undefined) throw missing("name");
   if (password === undefined) throw missing("password");
-  try {
-    return await signIn.createUser({ email, name, password });
-  } catch (thrown) {
-    // Somebody used the same link at the same moment.
-    if (thrown instanceof Failure && thrown.param === "email") {
-      throw new Failure("conflict", `${email} has an account here by now. Sign in, then open the link again.`);
-    }
-    throw thrown;
-  }
+  return await signIn.prepareUser({ email, name, password });
 }
 
 function missing(param: string): Failure {
   return new Failure("missing_required_parameter", `\`${param}\` is needed for a new account.`, { param });
 }
 
-function linkGone(): Failure {
-  return new Failure("not_found", "This link does not hold: it was used, taken back or replaced, or it is too old.");
+function invalidLink(): Failure {
+  return new Failure("not_found", "This link is not valid. It was used, revoked or replaced, or it has expired.");
 }

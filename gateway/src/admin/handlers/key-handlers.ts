@@ -1,6 +1,6 @@
 import type { BodyOf, ConsoleKey, KeyWithUsage } from "@sluice/contract";
 import { meets } from "@sluice/contract/words";
-import { type ConfigSnapshot, Failure, given, Secret, type Workspace } from "#core/index.ts";
+import { type ConfigSnapshot, Failure, given, orNotFound, Secret, type Workspace } from "#core/index.ts";
 import {
   type BoundedKey,
   bindsKey,
@@ -13,18 +13,18 @@ import {
 import type { KeyFilter } from "#ports/index.ts";
 import { personScopeOf, personScopes, withBudgetUse } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { seenPerson } from "./callers.ts";
-import { applying, type ConsoleCall, found, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
+import { visiblePerson } from "./callers.ts";
+import { applier, type ConsoleCall, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
 
 /** The calls about keys. A member manages the keys they made, an admin of the workspace all of them. */
 export function keyHandlers(dependencies: ConsoleDependencies) {
   const { controlStore } = dependencies;
-  const applied = applying(dependencies);
+  const applied = applier(dependencies);
   return {
     "keys.list": async (call) => {
       const { cursor = null, limit = pageSize } = call.query;
-      const { data, next } = await dependencies.reports.keys(filterOf(call, dependencies), cursor, limit);
-      return { data: seenKeys(call, await withUsage(data, dependencies)), next };
+      const { data, next } = await dependencies.reports.keys(keyFilter(call, dependencies), cursor, limit);
+      return { data: visibleKeys(call, await withUsage(data, dependencies)), next };
     },
     "keys.create": async (call) => {
       const { id } = oneWorkspace(call);
@@ -32,27 +32,27 @@ export function keyHandlers(dependencies: ConsoleDependencies) {
       checkOwner(call, null);
       // A service token outlives whoever made it; the audit log says who did.
       const createdBy = call.body.service === true ? null : call.actor.userId;
-      const setByAdmins = boundsSetBy(call, null);
+      const setByAdmins = adminBounds(call, null);
       const wanted = { ...call.body, secret, createdBy, setByAdmins };
       const key = await applied(controlStore.addKey(id, wanted, call.auditSource));
       return { key, secret: secret.reveal() };
     },
     "keys.show": async (call) => {
-      const [key] = seenKeys(call, await withUsage([await theKey(call, dependencies)], dependencies));
+      const [key] = visibleKeys(call, await withUsage([await requireKey(call, dependencies)], dependencies));
       if (key === undefined) throw new RangeError("A key has its usage.");
       return key;
     },
     "keys.update": async (call) => {
-      const { id, workspace } = await ownKey(call, dependencies);
+      const { id, workspace } = await requireOwnKey(call, dependencies);
       const change = (before: ConsoleKey) => {
         checkWidening(call, before);
         checkOwner(call, before);
-        return { ...call.body, setByAdmins: boundsSetBy(call, before) };
+        return { ...call.body, setByAdmins: adminBounds(call, before) };
       };
       return await applied(controlStore.updateKey(workspace.id, id, change, call.auditSource));
     },
     "keys.rotate": async (call) => {
-      const { workspace, id } = await ownKey(call, dependencies);
+      const { workspace, id } = await requireOwnKey(call, dependencies);
       const secret = newSecret(dependencies);
       const { grace_seconds: graceSeconds = 0, expires_at: expiresAt } = call.body;
       const rotation = { secret, graceMs: graceSeconds * 1_000, expiresAt };
@@ -60,7 +60,7 @@ export function keyHandlers(dependencies: ConsoleDependencies) {
       return { key, secret: secret.reveal() };
     },
     "keys.revoke": async (call) => {
-      const before = await theKey(call, dependencies);
+      const before = await requireKey(call, dependencies);
       // Whose calls it makes stops them, whoever made it.
       if (before.owner?.id !== call.actor.userId) checkMaker(call, before);
       return await applied(controlStore.revokeKey(before.workspace.id, before.id, call.auditSource));
@@ -91,8 +91,8 @@ async function withUsage(
 }
 
 /** How far the budget of somebody else's key is used tells what they spend. */
-function seenKeys(call: ConsoleCall<"keys.list" | "keys.show">, keys: readonly KeyWithUsage[]): KeyWithUsage[] {
-  const own = seenPerson(call);
+function visibleKeys(call: ConsoleCall<"keys.list" | "keys.show">, keys: readonly KeyWithUsage[]): KeyWithUsage[] {
+  const own = visiblePerson(call);
   return keys.map((key) => {
     const whose = (key.person ?? key.owner)?.id ?? null;
     return own === null || whose === null || whose === own ? key : { ...key, budget_used: null, exhausted_by: null };
@@ -104,13 +104,13 @@ function newSecret({ randomBytes }: ConsoleDependencies): Secret {
 }
 
 /** A key of the workspace that the path names; one of another looks missing. */
-async function theKey(call: ConsoleCall<OneKeyRoute>, { controlStore }: ConsoleDependencies): Promise<ConsoleKey> {
+async function requireKey(call: ConsoleCall<OneKeyRoute>, { controlStore }: ConsoleDependencies): Promise<ConsoleKey> {
   const key = await controlStore.key(call.workspace?.id ?? null, call.params.key);
-  return found(key, "key in this workspace", "key");
+  return orNotFound(key, "key in this workspace", "key");
 }
 
-async function ownKey(call: ConsoleCall<OneKeyRoute>, dependencies: ConsoleDependencies): Promise<ConsoleKey> {
-  const key = await theKey(call, dependencies);
+async function requireOwnKey(call: ConsoleCall<OneKeyRoute>, dependencies: ConsoleDependencies): Promise<ConsoleKey> {
+  const key = await requireKey(call, dependencies);
   checkMaker(call, key);
   return key;
 }
@@ -133,7 +133,7 @@ function checkOwner(
   });
 }
 
-function filterOf(
+function keyFilter(
   { actor, query, workspace }: ConsoleCall<"keys.list">,
   { configSnapshot, clock }: ConsoleDependencies,
 ): KeyFilter {
@@ -179,14 +179,14 @@ function checkWidening({ body, held }: Pick<ConsoleCall<"keys.update">, "body" |
 }
 
 /** The bounds of a key that only admins widen, once a call has changed it. `before` null: the call makes it. */
-function boundsSetBy({ body, held }: KeyCall, before: ConsoleKey | null): readonly KeyBound[] {
+function adminBounds({ body, held }: KeyCall, before: ConsoleKey | null): readonly KeyBound[] {
   const sent = keyBounds.filter((name) => body[name as keyof typeof body] !== undefined);
   const kept = keyBounds.filter((name) => before?.set_by_admins.includes(name));
   if (!meets(held, "admin")) {
     // What bound nothing until now is the member's own from here on.
     return kept.filter((name) => !sent.includes(name) || before === null || bindsKey(name, before));
   }
-  const was = before ?? nothingBound;
+  const was = before ?? unboundKey;
   const after = { ...was, ...fieldsOf(body, was) };
   const changed = sent.filter((name) => JSON.stringify(after[name]) !== JSON.stringify(was[name]));
   return keyBounds.filter((name) => (changed.includes(name) ? bindsKey(name, after) : kept.includes(name)));
@@ -203,7 +203,7 @@ function fieldsOf({ group, ...body }: BodyOf<"keys.update">, before: Pick<Consol
   return same ? said : { ...said, group: { id: group, name: group } };
 }
 
-const nothingBound: BoundedKey = Object.freeze({
+const unboundKey: BoundedKey = Object.freeze({
   enabled: true,
   group: { id: "", name: "" },
   models: null,

@@ -2,9 +2,9 @@ import type { LimitUsageRow } from "@sluice/contract";
 import { type ConfigSnapshot, Failure, personScopeId } from "#core/index.ts";
 import type { LimitUsage } from "#limits/index.ts";
 import type { PersonDaySpend, ReportStore } from "#ports/index.ts";
-import { isExhausted, limitScopes, limitScopesOfPerson, limitView, shownScopeId } from "../budgets/limit-scopes.ts";
+import { isExhausted, limitScopes, limitScopesOfPerson, limitView, publicScopeId } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { checkPerson, seenOnly } from "./callers.ts";
+import { checkPerson, visiblePersonFilter } from "./callers.ts";
 import type { Handlers } from "./calls.ts";
 
 export function limitHandlers(dependencies: ConsoleDependencies) {
@@ -17,10 +17,13 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
         throw new Failure("invalid_request", "Ask by `person` alone, without `search` and `key`.", { param: "person" });
       }
       checkPerson(call, person);
-      const { scopes, homes, truncated } =
-        person === undefined
-          ? await limitScopes({ workspace, ...query, ...seenOnly(call) }, configSnapshot, dependencies)
-          : await limitScopesOfPerson({ workspace, person }, configSnapshot, dependencies);
+      const {
+        scopes,
+        workspaceIds: homes,
+        truncated,
+      } = person === undefined
+        ? await limitScopes({ workspace, ...query, ...visiblePersonFilter(call) }, configSnapshot, dependencies)
+        : await limitScopesOfPerson({ workspace, person }, configSnapshot, dependencies);
       const now = dependencies.clock.now();
       const since = forecastSince(now);
       const budgets = scopes.filter((scope) => scope.budget !== null);
@@ -35,9 +38,9 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
       return {
         data: limitUsages.map((limitUsage) => ({
           ...limitView(limitUsage),
-          scope_id: shownScopeId(limitUsage),
+          scope_id: publicScopeId(limitUsage),
           label: limitUsage.label,
-          workspace: homeOf(homes.get(limitUsage.scopeId) ?? "", configSnapshot),
+          workspace: workspaceView(homes.get(limitUsage.scopeId) ?? "", configSnapshot),
           exhausted: isExhausted(limitUsage),
           refused_at: limitUsage.refusedAt,
           forecast: forecastOf(limitUsage, rates.get(`${limitUsage.scope} ${limitUsage.scopeId}`) ?? 0, now),
@@ -49,7 +52,7 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
 }
 
 /** A workspace that was made a moment ago and is not in force here yet is known by its id. */
-function homeOf(id: string, configSnapshot: ConfigSnapshot): LimitUsageRow["workspace"] {
+function workspaceView(id: string, configSnapshot: ConfigSnapshot): LimitUsageRow["workspace"] {
   return { id, slug: configSnapshot.workspaces.get(id)?.slug ?? id };
 }
 

@@ -9,9 +9,9 @@ import {
   type Task,
   type TaskEvent,
 } from "#core/index.ts";
-import { type Delivery, requestShown, taskCost } from "#tasks/index.ts";
+import { type Delivery, requestShown, type TaskFilter, taskCost } from "#tasks/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { checkTask, seenOnly } from "./callers.ts";
+import { checkTaskVisible, visiblePerson } from "./callers.ts";
 import { type ConsoleCall, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
 import { keyNames } from "./key-names.ts";
 
@@ -20,13 +20,13 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
   const { nameOf, namesOf } = keyNames(dependencies);
   const view = (task: Task, keyName: string) =>
     taskView(task, keyName, configSnapshot().workspaces.get(task.workspaceId)?.slug ?? "", clock.now());
-  const noted = (call: Removal, action: AuditAction, object: AuditObject) =>
+  const audit = (call: Removal, action: AuditAction, object: AuditObject) =>
     people.note({ action, object, workspaceId: oneWorkspace(call).id }, call.auditSource);
   return {
     async "tasks.list"(call) {
       const { workspace, query } = call;
-      const filter = {
-        ...seenOnly(call),
+      const filter: TaskFilter = {
+        visibleToPerson: visiblePerson(call),
         workspaceId: workspace?.id ?? null,
         ...(query.status === undefined ? {} : { states: statesShownAs(query.status) }),
         ...given({ model: query.model, keyId: query.key }),
@@ -37,7 +37,7 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
     },
     async "tasks.show"(call) {
       const workspace = oneWorkspace(call);
-      await checkTask(call, videos, workspace, call.params.task);
+      await checkTaskVisible(call, videos, workspace, call.params.task);
       const task = await videos.get(workspace.id, call.params.task);
       const [events, deliveries, keyName] = await Promise.all([
         videos.events(workspace.id, task.id),
@@ -48,9 +48,9 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
     },
     async "tasks.cancel"(call) {
       const workspace = oneWorkspace(call);
-      await checkTask(call, videos, workspace, call.params.task);
+      await checkTaskVisible(call, videos, workspace, call.params.task);
       const task = await videos.cancel(workspace.id, call.params.task);
-      await noted(call, "cancel", `video task ${task.id}`);
+      await audit(call, "cancel", `video task ${task.id}`);
       return view(task, await nameOf(task.keyId));
     },
     async "assetGroups.list"(call) {
@@ -60,7 +60,7 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
     },
     async "assetGroups.remove"(call) {
       await assets.deleteGroup(oneWorkspace(call).id, call.params.group, call.signal);
-      await noted(call, "remove", `asset group ${call.params.group}`);
+      await audit(call, "remove", `asset group ${call.params.group}`);
       return {};
     },
     async "assets.list"(call) {
@@ -71,7 +71,7 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
     },
     async "assets.remove"(call) {
       await assets.deleteAsset(oneWorkspace(call).id, call.params.asset, call.signal);
-      await noted(call, "remove", `asset ${call.params.asset}`);
+      await audit(call, "remove", `asset ${call.params.asset}`);
       return {};
     },
   } satisfies Partial<Handlers>;

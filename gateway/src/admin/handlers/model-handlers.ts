@@ -1,23 +1,32 @@
 import type { AnswerOf, BodyOf, PriceConfig, PriceMember, Remark } from "@sluice/contract";
 import { usageTable } from "@sluice/contract/words";
-import { type Actor, Failure, given, type PricedClass, type PriceTable, pricedClasses, pricesOf } from "#core/index.ts";
+import {
+  type Actor,
+  Failure,
+  given,
+  orNotFound,
+  type PricedClass,
+  type PriceTable,
+  pricedClasses,
+  pricesOf,
+} from "#core/index.ts";
 import type { DeploymentRecord, ModelDraft, ModelRecord, ModelUsage } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { modelViews, priceVersionView, visibleModels } from "../models/model-view.ts";
 import { priceListView } from "../models/price-list-reading.ts";
-import { applying, found, type Handlers } from "./calls.ts";
+import { applier, type Handlers } from "./calls.ts";
 
 export function modelHandlers(dependencies: ConsoleDependencies) {
   const { controlStore, reports } = dependencies;
   const view = async (record: ModelRecord, actor: Actor) =>
     (await modelViews(dependencies, actor, record.name))(record);
-  const applied = applying(dependencies);
+  const applied = applier(dependencies);
   const changed = async (write: Promise<ModelRecord>, actor: Actor) => await view(await applied(write), actor);
   return {
     "models.list": async ({ query, actor }) => {
       const may = visibleModels(actor, dependencies.configSnapshot());
       const records = (await controlStore.listModels()).filter(
-        (record) => may(record.name) && fits(record, query.search),
+        (record) => may(record.name) && matchesSearch(record, query.search),
       );
       return { data: records.map(await modelViews(dependencies, actor, null)), next: null };
     },
@@ -72,10 +81,10 @@ export function modelHandlers(dependencies: ConsoleDependencies) {
 /** One that somebody may not call looks missing to them. */
 async function visibleRecord(dependencies: ConsoleDependencies, name: string, actor: Actor): Promise<ModelRecord> {
   const isVisible = visibleModels(actor, dependencies.configSnapshot())(name);
-  return found(isVisible ? await dependencies.controlStore.model(name) : null, "model", "model");
+  return orNotFound(isVisible ? await dependencies.controlStore.model(name) : null, "model", "model");
 }
 
-function fits(record: ModelRecord, search: string | undefined): boolean {
+function matchesSearch(record: ModelRecord, search: string | undefined): boolean {
   const part = search?.trim().toLowerCase() ?? "";
   return record.name.toLowerCase().includes(part) || record.owned_by.toLowerCase().includes(part);
 }

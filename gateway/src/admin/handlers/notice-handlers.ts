@@ -1,18 +1,18 @@
 import { storedRemark } from "@sluice/contract";
-import { bounds, Failure, given, personOf, personOfScope, type Workspace } from "#core/index.ts";
+import { bounds, Failure, given, orNotFound, personOf, personOfScope, type Workspace } from "#core/index.ts";
 import type { NoticeFields, StoredNotice } from "#directory/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { letterRate } from "../throttle.ts";
-import { type Looker, seenPerson } from "./callers.ts";
-import { found, type Handlers } from "./calls.ts";
+import { mailRateLimit } from "../throttle.ts";
+import { type Viewer, visiblePerson } from "./callers.ts";
+import type { Handlers } from "./calls.ts";
 
 export function noticeHandlers(dependencies: ConsoleDependencies) {
   const { notices } = dependencies;
-  const tests = letterRate("alert-test", dependencies.openTries);
+  const tests = mailRateLimit("alert-test", dependencies.openTries);
   return {
     "notices.list": async (call) => {
       const all = await notices.list(call.workspace?.id ?? null);
-      return { data: (await seenNotices(call, all, dependencies)).map(shown), next: null };
+      return { data: (await visibleNotices(call, all, dependencies)).map(noticeView), next: null };
     },
     "notices.create": async ({ workspace, body, auditSource }) => {
       const home = one(workspace);
@@ -20,21 +20,21 @@ export function noticeHandlers(dependencies: ConsoleDependencies) {
         throw new Failure("conflict", `A workspace has at most ${bounds.noticesPerWorkspaceMax} notices.`);
       }
       await checkScope(dependencies, home, body);
-      return shown(await notices.create(home.id, body, auditSource));
+      return noticeView(await notices.create(home.id, body, auditSource));
     },
     "notices.update": async ({ workspace, params, body, auditSource }) => {
-      const notice = await find(dependencies, workspace, params.notice);
+      const notice = await requireNotice(dependencies, workspace, params.notice);
       const fields = given(body);
       await checkScope(dependencies, one(workspace), { ...notice, ...fields });
-      return shown((await notices.update(notice.id, fields, auditSource)) ?? notice);
+      return noticeView((await notices.update(notice.id, fields, auditSource)) ?? notice);
     },
     "notices.remove": async ({ workspace, params, auditSource }) => {
-      await notices.remove((await find(dependencies, workspace, params.notice)).id, auditSource);
+      await notices.remove((await requireNotice(dependencies, workspace, params.notice)).id, auditSource);
       return {};
     },
     "notices.test": async ({ workspace, params, signal }) => {
       const home = one(workspace);
-      const notice = await find(dependencies, home, params.notice);
+      const notice = await requireNotice(dependencies, home, params.notice);
       await tests.take(home.id);
       const began = dependencies.clock.monotonic();
       const message = {
@@ -62,12 +62,12 @@ export function noticeHandlers(dependencies: ConsoleDependencies) {
 }
 
 /** One about somebody's budget, or about that of their key, tells what they spend; one about all budgets, which was told last. */
-async function seenNotices(
-  looker: Looker,
+async function visibleNotices(
+  looker: Viewer,
   all: readonly StoredNotice[],
   { controlStore }: ConsoleDependencies,
 ): Promise<readonly StoredNotice[]> {
-  const own = seenPerson(looker);
+  const own = visiblePerson(looker);
   if (own === null) return all;
   const seen: StoredNotice[] = [];
   const isSeen = async (kind: StoredNotice["scope"], id: string | null) => {
@@ -85,7 +85,7 @@ async function seenNotices(
   return seen;
 }
 
-function shown({ workspaceId: _workspaceId, lastScope: _lastScope, ...notice }: StoredNotice) {
+function noticeView({ workspaceId: _workspaceId, lastScope: _lastScope, ...notice }: StoredNotice) {
   return notice;
 }
 
@@ -94,9 +94,13 @@ function one(workspace: Workspace | null): Workspace {
   throw new Failure("invalid_request", "A notice belongs to one workspace. Name it.", { param: "workspace" });
 }
 
-async function find(dependencies: ConsoleDependencies, workspace: Workspace | null, id: string): Promise<StoredNotice> {
+async function requireNotice(
+  dependencies: ConsoleDependencies,
+  workspace: Workspace | null,
+  id: string,
+): Promise<StoredNotice> {
   const notice = await dependencies.notices.find(id);
-  return found(notice !== null && notice.workspaceId === one(workspace).id ? notice : null, "notice", "notice");
+  return orNotFound(notice !== null && notice.workspaceId === one(workspace).id ? notice : null, "notice", "notice");
 }
 
 /** What a notice listens to must belong to its workspace. */

@@ -1,19 +1,19 @@
 import type { ConsoleUser, Member, MemberWithUsage, WorkspaceRole } from "@sluice/contract";
 import { meets, workspaceRoles } from "@sluice/contract/words";
-import { type Actor, bounds, Failure, given, personScopeId } from "#core/index.ts";
+import { type Actor, bounds, Failure, given, orNotFound, personScopeId } from "#core/index.ts";
 import type { MemberChange, PeopleStore } from "#directory/index.ts";
 import { checkMemberRemoval, checkRoleChange } from "#identity/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import { withBudgetUse } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { seenPerson } from "./callers.ts";
-import { applying, found, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
+import { visiblePerson } from "./callers.ts";
+import { applier, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
 import { oneTimeLink } from "./origins.ts";
 
 /** The calls about users, all of them for administrators, and about the members of a workspace. */
 export function peopleHandlers(dependencies: ConsoleDependencies) {
   const { people, vault, clock, admission } = dependencies;
-  const applied = applying(dependencies);
+  const applied = applier(dependencies);
   return {
     "users.list": ({ query }) => people.listUsers(query.search ?? null, query.cursor ?? null, query.limit ?? pageSize),
     "users.update": async ({ params, body, auditSource }) => {
@@ -45,7 +45,7 @@ export function peopleHandlers(dependencies: ConsoleDependencies) {
       const { id, scope } = oneWorkspace(call);
       const idsOf = (member: Member) => ({ person: personScopeId(id, member.id), workspace: id });
       const members = await withBudgetUse(admission, "person", await people.listMembers(id), idsOf, [scope]);
-      const own = seenPerson(call);
+      const own = visiblePerson(call);
       // How far the budget of somebody else is used tells what they spend.
       const seen = (member: MemberWithUsage) =>
         own === null || member.id === own ? member : { ...member, budget_used: null, exhausted_by: null };
@@ -84,16 +84,16 @@ export async function changeMember(
   // Asked in the write: somebody whom an owner raises at this moment stands above the actor.
   const allow = (role: WorkspaceRole | null) => {
     // An administrator sees every user, and so can make one a member without an invitation.
-    if (!actor.administrator) found(role, "member in this workspace", "user");
+    if (!actor.administrator) orNotFound(role, "member in this workspace", "user");
     checkRoleChange(actor, workspaceId, { role }, change.role ?? role ?? lowestRole);
   };
   const { people } = dependencies;
-  return await applying(dependencies)(people.updateMember(workspaceId, userId, { ...change, allow }, auditSource));
+  return await applier(dependencies)(people.updateMember(workspaceId, userId, { ...change, allow }, auditSource));
 }
 
 /** Whoever may manage members stands above it. */
 const lowestRole = workspaceRoles[0];
 
 async function userNamed(people: PeopleStore, id: string): Promise<ConsoleUser> {
-  return found(await people.user(id), "user", "user");
+  return orNotFound(await people.user(id), "user", "user");
 }

@@ -1,5 +1,5 @@
 import type { BodyOf, ConsoleProvider, Health } from "@sluice/contract";
-import { defaultTimeouts, Failure, type Provider, redactedText } from "#core/index.ts";
+import { defaultTimeouts, Failure, orNotFound, type Provider, redactedText } from "#core/index.ts";
 import type { ProviderRecord } from "#directory/index.ts";
 import type { ProviderDraft } from "#ports/index.ts";
 import {
@@ -20,8 +20,8 @@ import {
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { readHealth } from "../models/model-view.ts";
 import { priceListInUse } from "../models/price-list-reading.ts";
-import { tryProvider } from "../models/provider-trial.ts";
-import { applying, found, type Handlers } from "./calls.ts";
+import { testProvider } from "../models/provider-trial.ts";
+import { applier, type Handlers } from "./calls.ts";
 
 export function providerHandlers(dependencies: ConsoleDependencies) {
   const { controlStore } = dependencies;
@@ -37,10 +37,10 @@ export function providerHandlers(dependencies: ConsoleDependencies) {
       return providerView(record, own.length, health.ofProvider(record.id, own));
     });
   };
-  const applied = applying(dependencies);
+  const applied = applier(dependencies);
   const one = async (record: ProviderRecord | null) => {
     const [view] = record === null ? [] : await shown([record]);
-    return found(view, "provider", "provider");
+    return orNotFound(view, "provider", "provider");
   };
   return {
     "providers.kinds": () => ({ data: providerKinds.map(kindView), next: null }),
@@ -57,16 +57,16 @@ export function providerHandlers(dependencies: ConsoleDependencies) {
       return {};
     },
     "providers.test": async ({ params, body, signal }) => {
-      const subject = await subjectOf(dependencies, params.provider);
+      const subject = await requireProvider(dependencies, params.provider);
       const asked = { ...subject, configSnapshot: dependencies.configSnapshot(), model: body.upstream_model ?? null };
-      return await tryProvider(dependencies.probe, asked, signal);
+      return await testProvider(dependencies.probe, asked, signal);
     },
     "providers.upstreamModels": async ({ params, signal }) => ({
       data: await upstreamModels(dependencies, params.provider, signal),
       next: null,
     }),
     "providers.import": async ({ params, body, auditSource }) => {
-      const { kind } = await subjectOf(dependencies, params.provider);
+      const { kind } = await requireProvider(dependencies, params.provider);
       const { prices } = await priceListInUse(dependencies);
       const wanted = body.models.map(({ upstream_model, name, type, owned_by, max_output_tokens }) => ({
         upstreamModel: upstream_model,
@@ -82,19 +82,19 @@ export function providerHandlers(dependencies: ConsoleDependencies) {
 }
 
 /** Reads the database, so that a change made a moment ago on another replica counts. */
-async function subjectOf(
+async function requireProvider(
   dependencies: ConsoleDependencies,
   id: string,
 ): Promise<{ readonly provider: Provider; readonly kind: ProviderKind }> {
   await dependencies.changesSeen();
-  const provider = found(dependencies.configSnapshot().providers.get(id), "provider", "provider");
+  const provider = orNotFound(dependencies.configSnapshot().providers.get(id), "provider", "provider");
   const kind = providerKind(provider.kind);
   if (kind !== null) return { provider, kind };
   throw new Failure("conflict", `Its kind ${provider.kind} is not known to this version of the gateway.`);
 }
 
 async function upstreamModels(dependencies: ConsoleDependencies, id: string, signal: AbortSignal) {
-  const { provider, kind } = await subjectOf(dependencies, id);
+  const { provider, kind } = await requireProvider(dependencies, id);
   const listing = await dependencies.probe.listModels(provider, kind, signal);
   if (listing === null) {
     throw new Failure("conflict", `Providers of the kind ${kind.id} tell no models. Name them yourself.`);
@@ -175,9 +175,9 @@ function changedProvider(before: ProviderRecord, body: BodyOf<"providers.update"
     body.settings === undefined ? before.settings : mergedSettings(before.kind, body.settings, before.settings);
   const address = addressOf(before, body, merged);
   const moved =
-    (address ?? defaultOf(before, merged)) !== before.base_url ||
+    (address ?? defaultAddress(before, merged)) !== before.base_url ||
     fieldsOf(before.kind).some((field) => field.setsDestination && merged[field.name] !== before.settings[field.name]);
-  const settings = moved ? withoutKept(before, merged) : merged;
+  const settings = moved ? withoutKeptSecrets(before, merged) : merged;
   const timeouts = body.timeouts ?? before.timeouts;
   const disconnect = body.disconnect === undefined ? before.disconnect : body.disconnect;
   return {
@@ -196,8 +196,8 @@ function changedProvider(before: ProviderRecord, body: BodyOf<"providers.update"
 /** undefined: as the kind has it. An address that was the kind's own follows the settings that decide it. */
 function addressOf(before: ProviderRecord, body: BodyOf<"providers.update">, merged: Settings): string | undefined {
   if (body.base_url !== undefined) return body.base_url ?? undefined;
-  const wasDefault = before.base_url === defaultOf(before, before.settings);
-  return wasDefault && defaultOf(before, merged) !== null ? undefined : before.base_url;
+  const wasDefault = before.base_url === defaultAddress(before, before.settings);
+  return wasDefault && defaultAddress(before, merged) !== null ? undefined : before.base_url;
 }
 
 /** What was sent, checked against the form of its kind, with what is kept in its place. */
@@ -224,7 +224,7 @@ function mergedSettings(kindId: string, sent: Settings, stored: Settings): Setti
 }
 
 /** Throws when the kind cannot do without what is not kept, and says why it was not. */
-function withoutKept(before: ProviderRecord, merged: Settings): Settings {
+function withoutKeptSecrets(before: ProviderRecord, merged: Settings): Settings {
   const dropped = Object.keys(merged).filter(
     (name) => !settingIsShown(before.kind, name) && merged[name] === before.settings[name],
   );
@@ -261,7 +261,7 @@ function fieldsOf(kindId: string): readonly SettingField[] {
   return kind === null ? [] : kindForm(kind).fields;
 }
 
-function defaultOf(record: ProviderRecord, settings: Settings): string | null {
+function defaultAddress(record: ProviderRecord, settings: Settings): string | null {
   const kind = providerKind(record.kind);
   return kind === null ? null : defaultBaseUrl(kind, bareProvider(record, settings));
 }

@@ -3,7 +3,7 @@ import { meets } from "@sluice/contract/words";
 import { bounds, Failure, given } from "#core/index.ts";
 import type { SessionUsage, UsageSums } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { checkPerson, seenOnly, seenPerson } from "./callers.ts";
+import { checkPerson, visiblePerson, visiblePersonFilter } from "./callers.ts";
 import { type Handlers, pageSize } from "./calls.ts";
 
 /** The longest time of a chart by minutes. */
@@ -27,11 +27,11 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
       const reading = await reports.usage({
         workspaceId: workspace?.id ?? null,
         from: asked.from,
-        to: soFar(asked, clock.now()),
+        to: untilNow(asked, clock.now()),
         stepMs: asked.stepMs,
         by: query.by ?? "none",
         ...entriesOf(query),
-        ...seenOnly(call),
+        ...visiblePersonFilter(call),
       });
       const { from, to, stepMs, at } = reading.stepMs === asked.stepMs ? asked : stepsOf({ ...query, step: "hour" });
       return {
@@ -79,7 +79,7 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
           ...{ search: query.search, endpoint: query.endpoint, outcome: query.outcome, status: query.status },
           ...{ errorCode: query.error_code, minMs: query.min_ms, from: query.from, to: query.to },
         }),
-        ...seenOnly(call),
+        ...visiblePersonFilter(call),
       };
       return await reports.requests(filter, query.cursor ?? null, query.limit ?? pageSize);
     },
@@ -87,7 +87,7 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
       const { params, workspace, held, auditSource } = call;
       const attempts = await reports.attempts(workspace?.id ?? null, params.request);
       const [first] = attempts;
-      const own = seenPerson(call);
+      const own = visiblePerson(call);
       // One of somebody else looks like one that is not there.
       if (first === undefined || (own !== null && first.person !== null && first.person.id !== own)) {
         throw new Failure("not_found", "There is no such request. Its entries may have been older than is kept.", {
@@ -175,7 +175,7 @@ function stepMsOf(length: number, step: QueryOf<"usage.series">["step"]): number
 }
 
 /** Of a time that still goes on, what has passed: the time before it is then as long, and can be compared. */
-function soFar({ from, to, stepMs }: Steps, now: number): number {
+function untilNow({ from, to, stepMs }: Steps, now: number): number {
   const grainMs = Math.min(stepMs, hourMs);
   return Math.max(from + grainMs, Math.min(to, Math.ceil(now / grainMs) * grainMs));
 }

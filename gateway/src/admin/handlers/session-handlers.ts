@@ -1,7 +1,7 @@
 import type { ConsoleUser, SessionAnswer } from "@sluice/contract";
 import { type Actor, bounds, type ConfigSnapshot, roleIn } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { workspacesSeen } from "./callers.ts";
+import { visibleWorkspaces } from "./callers.ts";
 import type { Handlers } from "./calls.ts";
 import { callsOrigin } from "./origins.ts";
 
@@ -39,7 +39,7 @@ function userView({ id, email, name, language }: ConsoleUser, { administrator }:
 
 function workspacesOf(actor: Actor | null, configSnapshot: ConfigSnapshot) {
   if (actor === null) return { shown: [], more: 0 };
-  const seen = workspacesSeen(actor, configSnapshot);
+  const seen = visibleWorkspaces(actor, configSnapshot);
   const shown = seen.slice(0, bounds.sessionWorkspacesMax).map(({ id, slug, name }) => ({
     ...{ id, slug, name },
     role: roleIn(actor, id) ?? "viewer",

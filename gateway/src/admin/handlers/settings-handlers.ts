@@ -58,7 +58,7 @@ export function settingsHandlers(dependencies: ConsoleDependencies) {
     "rights.try": async ({ params, body }) => {
       const source = await sourceOf(params.source);
       if (body.rules !== undefined) checkRules(body.rules);
-      return triedView(await rights.tryClaims(body.rules ?? (await rights.rules(source)), body.claims));
+      return previewView(await rights.tryClaims(body.rules ?? (await rights.rules(source)), body.claims));
     },
     "rights.ofUser": async ({ params }) => ({ data: await rights.rightsOfUser(params.user) }),
   } satisfies Partial<Handlers>;
@@ -167,7 +167,7 @@ function checkRules(rules: BodyOf<"rights.putRules">["rules"]): void {
   }
 }
 
-function triedView({ administrator, places, findings }: RightsClaimed) {
+function previewView({ administrator, places, findings }: RightsClaimed) {
   return {
     administrator,
     places,

@@ -43,7 +43,7 @@ export function systemHandlers(dependencies: ConsoleDependencies) {
       };
     },
     "system.processes": async () => {
-      if (dependencies.databaseKind === "sqlite") return { data: [await onlyProcess(dependencies)], next: null };
+      if (dependencies.databaseKind === "sqlite") return { data: [await singleProcess(dependencies)], next: null };
       const listed = await dependencies.listProcesses();
       const data = listed.map((process) => ({
         id: process.id,
@@ -63,7 +63,7 @@ export function systemHandlers(dependencies: ConsoleDependencies) {
 }
 
 /** The one that has the data directory to itself: whatever one process does for all, it does. */
-async function onlyProcess(dependencies: ConsoleDependencies): Promise<GatewayProcess> {
+async function singleProcess(dependencies: ConsoleDependencies): Promise<GatewayProcess> {
   const { startedAt, journalLag } = await dependencies.processFacts.read();
   return {
     id: dependencies.instanceId,

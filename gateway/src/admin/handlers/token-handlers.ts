@@ -1,5 +1,5 @@
 import type { AdminToken } from "@sluice/contract";
-import { type Actor, type ConfigSnapshot, Failure, type Grant } from "#core/index.ts";
+import { type Actor, type ConfigSnapshot, Failure, type Grant, orNotFound } from "#core/index.ts";
 import {
   adminTokenPrefix,
   checkGrant,
@@ -9,8 +9,8 @@ import {
   mayRevokeToken,
 } from "#identity/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { grantIn, workspaceNamed } from "./callers.ts";
-import { type ConsoleCall, found, type Handlers, pageSize } from "./calls.ts";
+import { grantOf, workspaceNamed } from "./callers.ts";
+import { type ConsoleCall, type Handlers, pageSize } from "./calls.ts";
 
 export function tokenHandlers(dependencies: ConsoleDependencies) {
   const { people, vault } = dependencies;
@@ -22,9 +22,9 @@ export function tokenHandlers(dependencies: ConsoleDependencies) {
       return { data: data.filter((token) => mayRevokeToken(actor, revocable(token))), next };
     },
     "tokens.create": async ({ body, actor: maker, auditSource }) => {
-      const grant = grantAsked(body, maker, dependencies.configSnapshot());
+      const grant = requestedGrant(body, maker, dependencies.configSnapshot());
       checkGrant(maker, grant);
-      const expiresAt = await endAsked(dependencies, body.expires_at ?? null, maker);
+      const expiresAt = await requestedExpiry(dependencies, body.expires_at ?? null, maker);
       const scim = body.scim === true;
       const makeSecret = scim ? makeScimTokenSecret : makeAdminTokenSecret;
       const secret = makeSecret(dependencies.randomBytes(keySecretBytes));
@@ -46,13 +46,17 @@ export function tokenHandlers(dependencies: ConsoleDependencies) {
     "tokens.revoke": async ({ params, actor, auditSource }) => {
       const token = await people.token(params.token);
       const own = token !== null && mayRevokeToken(actor, revocable(token)) ? token : null;
-      await people.revokeToken(found(own, "admin token of yours", "token").id, auditSource);
+      await people.revokeToken(orNotFound(own, "admin token of yours", "token").id, auditSource);
       return {};
     },
   } satisfies Partial<Handlers>;
 }
 
-function grantAsked(body: ConsoleCall<"tokens.create">["body"], maker: Actor, configSnapshot: ConfigSnapshot): Grant {
+function requestedGrant(
+  body: ConsoleCall<"tokens.create">["body"],
+  maker: Actor,
+  configSnapshot: ConfigSnapshot,
+): Grant {
   if (body.administrator === true || body.scim === true) {
     const both = body.administrator === true && body.scim === true ? "administrator" : null;
     const other = both ?? (body.workspace !== undefined ? "workspace" : body.role !== undefined ? "role" : null);
@@ -73,7 +77,7 @@ function grantAsked(body: ConsoleCall<"tokens.create">["body"], maker: Actor, co
 }
 
 /** A token that a token makes does not outlive it. */
-async function endAsked(
+async function requestedExpiry(
   { people, clock }: ConsoleDependencies,
   asked: number | null,
   maker: Actor,
@@ -89,7 +93,7 @@ async function endAsked(
 }
 
 function revocable({ id, owner, workspace, role }: AdminToken) {
-  return { id, ownerId: owner.id, grant: grantIn({ workspace, role }) };
+  return { id, ownerId: owner.id, grant: grantOf({ workspace, role }) };
 }
 
 function missing(param: string): Failure {

@@ -1,33 +1,34 @@
 import type { ConsoleWorkspace } from "@sluice/contract";
 import type { Actor } from "#core/index.ts";
+import { orNotFound } from "#core/index.ts";
 import type { StoredWorkspace } from "#directory/index.ts";
 import { withBudgetUse } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { applying, found, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
+import { applier, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
 
 export function workspaceHandlers(dependencies: ConsoleDependencies) {
   const { controlStore, admission, people, webhookSecret } = dependencies;
-  const applied = applying(dependencies);
+  const applied = applier(dependencies);
   const withUse = (workspaces: readonly ConsoleWorkspace[]) =>
     withBudgetUse(admission, "workspace", workspaces, ({ id }) => ({ workspace: id }));
   return {
     "workspaces.list": async ({ actor, query }) => {
       const filter = { ids: actor.administrator ? null : [...actor.roles.keys()], search: query.search };
       const { data, next } = await controlStore.workspaces(filter, query.cursor ?? null, query.limit ?? pageSize);
-      return { data: await withUse(data.map((workspace) => seenBy(actor, workspace))), next };
+      return { data: await withUse(data.map((workspace) => withRole(actor, workspace))), next };
     },
     "workspaces.create": async ({ actor, body, auditSource }) =>
-      seenBy(actor, await applied(controlStore.addWorkspace(body, auditSource))),
+      withRole(actor, await applied(controlStore.addWorkspace(body, auditSource))),
     "workspaces.show": async (call) => {
       const stored = await controlStore.workspace(oneWorkspace(call).id);
-      const workspace = found(stored, "workspace", "workspace");
-      const [seen] = await withUse([seenBy(call.actor, workspace)]);
+      const workspace = orNotFound(stored, "workspace", "workspace");
+      const [seen] = await withUse([withRole(call.actor, workspace)]);
       if (seen === undefined) throw new RangeError("A workspace has its usage.");
       return seen;
     },
     "workspaces.update": async (call) => {
       const { id } = oneWorkspace(call);
-      return seenBy(call.actor, await applied(controlStore.updateWorkspace(id, call.body, call.auditSource)));
+      return withRole(call.actor, await applied(controlStore.updateWorkspace(id, call.body, call.auditSource)));
     },
     "workspaces.remove": async (call) => {
       await applied(controlStore.removeWorkspace(oneWorkspace(call).id, call.auditSource));
@@ -56,6 +57,6 @@ export function workspaceHandlers(dependencies: ConsoleDependencies) {
 }
 
 /** An administrator counts as an owner of every workspace. */
-function seenBy(caller: Actor, workspace: StoredWorkspace): ConsoleWorkspace {
+function withRole(caller: Actor, workspace: StoredWorkspace): ConsoleWorkspace {
   return { ...workspace, role: caller.administrator ? "owner" : (caller.roles.get(workspace.id) ?? "viewer") };
 }

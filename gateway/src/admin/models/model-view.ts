@@ -70,7 +70,7 @@ function healthOf(states: readonly DeploymentState[], use: Use | null): Health {
   const coolingMs = Math.max(0, ...states.map((state) => state.coolingMs));
   return {
     state: stateOf(states, coolingMs, use),
-    breaker: worst(states),
+    breaker: worstBreaker(states),
     cooling_ms: coolingMs,
     in_flight: states.reduce((sum, state) => sum + state.inFlight, 0),
     latency_ms: latencies.length === 0 ? null : latencies.reduce((sum, each) => sum + each, 0) / latencies.length,
@@ -98,7 +98,7 @@ const degradedShare = 0.05;
 
 const breakersWorstFirst = ["open", "half-open", "closed"] as const;
 
-function worst(states: readonly DeploymentState[]): Health["breaker"] {
+function worstBreaker(states: readonly DeploymentState[]): Health["breaker"] {
   return breakersWorstFirst.find((breaker) => states.some((state) => state.breaker === breaker)) ?? null;
 }
 

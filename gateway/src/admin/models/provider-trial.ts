@@ -18,7 +18,7 @@ interface Subject {
  * Lists the account's models, then asks one of them the smallest question there is. Pictures and videos cost too much to be
  * made for a try: of those it is seen whether the account is let in and has the model. The last step decides.
  */
-export async function tryProvider(probe: ProviderProbe, subject: Subject, signal: AbortSignal): Promise<TestAnswer> {
+export async function testProvider(probe: ProviderProbe, subject: Subject, signal: AbortSignal): Promise<TestAnswer> {
   const { provider, kind } = subject;
   const steps: TestAnswer["steps"] = [];
   const listing = await probe.listModels(provider, kind, signal);
@@ -27,7 +27,7 @@ export async function tryProvider(probe: ProviderProbe, subject: Subject, signal
     // Whoever does not get there or is not let in would only hear the same again.
     if (listing.status === 0 || listing.status === 401 || listing.status === 403) return { ok: false, steps };
   }
-  const model = modelToTry(subject, listing?.models ?? null);
+  const model = modelToTest(subject, listing?.models ?? null);
   if (model === null) {
     if (listing === null) steps.push(nothingToAsk);
     return { ok: steps.at(-1)?.ok === true, steps };
@@ -36,7 +36,7 @@ export async function tryProvider(probe: ProviderProbe, subject: Subject, signal
   return { ok: steps.at(-1)?.ok === true, steps };
 }
 
-interface Chosen {
+interface ModelChoice {
   readonly upstreamModel: string;
   readonly type: ModelType;
 }
@@ -48,7 +48,7 @@ async function askStep(
     model,
     listing,
     signal,
-  }: { readonly model: Chosen; readonly listing: ListTrial | null; readonly signal: AbortSignal },
+  }: { readonly model: ModelChoice; readonly listing: ListTrial | null; readonly signal: AbortSignal },
 ): Promise<TestAnswer["steps"][number]> {
   const { upstreamModel, type } = model;
   const answer = await probe.ask(provider, kind, model, signal);
@@ -105,21 +105,21 @@ function stepOf(name: string, tried: Remark<"test">, trial: Trial): TestAnswer["
   return { name, tried, ok: problem === null, status, ms: Math.round(ms), problem, fault, said, advice, remedy };
 }
 
-function canBeTried(type: ModelType): boolean {
+function isCheapToTest(type: ModelType): boolean {
   return type !== "image" && type !== "video";
 }
 
 /** The one that was named, else one that is deployed (a talking one before others), else one that is known or listed. */
-function modelToTry(
+function modelToTest(
   { provider, kind, configSnapshot, model }: Subject,
   listed: readonly UpstreamModelListed[] | null,
-): Chosen | null {
+): ModelChoice | null {
   const deployed = [...configSnapshot.models.values()].flatMap((each) =>
     each.deployments
       .filter((deployment) => deployment.provider.id === provider.id)
-      .map(({ upstreamModel }): Chosen => ({ upstreamModel, type: each.type })),
+      .map(({ upstreamModel }): ModelChoice => ({ upstreamModel, type: each.type })),
   );
-  const suggested = (id: string): Chosen => {
+  const suggested = (id: string): ModelChoice => {
     const type = listed?.find((each) => each.id === id)?.type ?? null;
     return { upstreamModel: id, type: suggestedModel(kind, { id, type }).type };
   };
@@ -129,7 +129,7 @@ function modelToTry(
   const starter = kind.starterModels.find(({ name }) => listed === null || listed.some((each) => each.id === name));
   if (starter !== undefined) return { upstreamModel: starter.name, type: starter.type ?? "chat" };
   const some = (listed ?? []).map(({ id }) => suggested(id));
-  const found = some.find((each) => each.type === "chat") ?? some.find((each) => canBeTried(each.type)) ?? null;
+  const found = some.find((each) => each.type === "chat") ?? some.find((each) => isCheapToTest(each.type)) ?? null;
   if (found !== null) return found;
   // A kind that makes nothing but videos is asked after one, whatever its models are called.
   return kind.lanes.length === 0 && kind.video !== undefined ? { upstreamModel: "-", type: "video" } : null;

@@ -3,7 +3,7 @@ import type { ScimGroup, ScimPage, ScimStore, ScimUser } from "#directory/index.
 import { looksLikeScimToken } from "#identity/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { namesOfToken } from "../handlers/callers.ts";
+import { storedTokenNames } from "../handlers/callers.ts";
 import { readText } from "../handlers/calls.ts";
 import { consoleOrigin } from "../handlers/origins.ts";
 import { groupChangeOf, patchedUser, readOperations } from "./scim-patch.ts";
@@ -53,7 +53,7 @@ export class ScimCalls {
         .slice(scimPath.length + 1)
         .replace(/\/$/, "")
         .split("/");
-      if (more.length > 0) throw nothingHere();
+      if (more.length > 0) throw notFound();
       return await this.#resource(call, kind, id);
     } catch (thrown) {
       return problemAnswer(thrown);
@@ -75,7 +75,7 @@ export class ScimCalls {
     const address = addressKey(ip);
     tooMany(this.#refused.take(address));
     const { scim, vault } = this.#dependencies;
-    for (const known of namesOfToken(secret)) {
+    for (const known of storedTokenNames(secret)) {
       const caller = await scim.caller(vault.digest(known));
       if (caller === null) continue;
       this.#refused.giveBack(address);
@@ -93,8 +93,8 @@ export class ScimCalls {
       return await this.#answered(call, groupsOf(scim, call.base, withMembers), id);
     }
     const described = descriptionOf(call.base, kind, id === null ? null : decoded(id));
-    if (described === null) throw nothingHere();
-    if (method !== "GET") throw notHere(method);
+    if (described === null) throw notFound();
+    if (method !== "GET") throw methodNotAllowed(method);
     return answerOf(200, described);
   }
 
@@ -102,18 +102,18 @@ export class ScimCalls {
     const { request, auditSource } = call;
     const { method } = request;
     if (id === null) {
-      if (method === "GET") return await listed(call, kind);
-      if (method !== "POST") throw notHere(method);
+      if (method === "GET") return await listResources(call, kind);
+      if (method !== "POST") throw methodNotAllowed(method);
       return await this.#written(call, 201, await kind.create(await bodyOf(request), auditSource));
     }
     const check = (before: Versioned) => checkVersion(request, before);
-    if (method === "GET") return await found(call, kind, id);
+    if (method === "GET") return await showResource(call, kind, id);
     if (method === "DELETE") {
       await kind.remove(id, check, auditSource);
       await this.#dependencies.changesSeen();
       return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
     }
-    if (method !== "PUT" && method !== "PATCH") throw notHere(method);
+    if (method !== "PUT" && method !== "PATCH") throw methodNotAllowed(method);
     const changed = await kind.change(id, method === "PUT", await bodyOf(request), check, auditSource);
     return await this.#written(call, method === "PUT" ? 200 : kind.patched, changed);
   }
@@ -192,7 +192,7 @@ function groupsOf(scim: ScimStore, base: string, withMembers: () => boolean): Sc
   };
 }
 
-async function listed({ query }: ScimCall, kind: ScimKind): Promise<Response> {
+async function listResources({ query }: ScimCall, kind: ScimKind): Promise<Response> {
   const page = readListQuery(query);
   const projection = readProjection(query);
   const { total, items } = await kind.list(page);
@@ -200,7 +200,7 @@ async function listed({ query }: ScimCall, kind: ScimKind): Promise<Response> {
   return answerOf(200, listOf(total, page.startIndex, resources));
 }
 
-async function found({ request, query }: ScimCall, kind: ScimKind, id: string): Promise<Response> {
+async function showResource({ request, query }: ScimCall, kind: ScimKind, id: string): Promise<Response> {
   const resource = await kind.find(id);
   if (resource === null) throw new ScimProblem(404, null, "There is no such resource.");
   const etag = resource.meta.version;
@@ -221,7 +221,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw nothingHere();
+    throw notFound();
   }
 }
 
@@ -275,10 +275,10 @@ function tooMany(waitMs: number): void {
   });
 }
 
-function nothingHere(): ScimProblem {
+function notFound(): ScimProblem {
   return new ScimProblem(404, null, "There is nothing at this path.");
 }
 
-function notHere(method: string): ScimProblem {
+function methodNotAllowed(method: string): ScimProblem {
   return new ScimProblem(405, null, `${method} is not possible here.`);
 }

@@ -44,14 +44,14 @@ function withoutSchema(name: string): { readonly schema: string | null; readonly
 }
 
 /** Whether a value (`{"value": …, "type": …}`) is one that a filter chooses. Upper and lower case alike. */
-export function chooses(filter: ScimFilter, value: Readonly<Record<string, unknown>>): boolean {
+export function matchesFilter(filter: ScimFilter, value: Readonly<Record<string, unknown>>): boolean {
   switch (filter.kind) {
     case "and":
-      return filter.parts.every((part) => chooses(part, value));
+      return filter.parts.every((part) => matchesFilter(part, value));
     case "or":
-      return filter.parts.some((part) => chooses(part, value));
+      return filter.parts.some((part) => matchesFilter(part, value));
     case "not":
-      return !chooses(filter.part, value);
+      return !matchesFilter(filter.part, value);
     case "some":
       return false;
     case "present":

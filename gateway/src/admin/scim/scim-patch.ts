@@ -1,6 +1,6 @@
 import { bounds } from "#core/index.ts";
 import type { ScimFilter, ScimGroupChange, ScimMemberChange } from "#directory/index.ts";
-import { chooses, readPath, type ScimPath } from "./scim-filter.ts";
+import { matchesFilter, readPath, type ScimPath } from "./scim-filter.ts";
 import { invalid } from "./scim-problem.ts";
 import { externalIdOf, groupName, type UserResource, userIdsOf } from "./scim-resources.ts";
 import {
@@ -11,9 +11,9 @@ import {
   isObject,
   memberOf,
   objectOf,
-  put,
   readValue,
   type ScimAttribute,
+  setAttribute,
   userAttributes,
 } from "./scim-schema.ts";
 
@@ -125,8 +125,8 @@ function change(holder: Value, attribute: ScimAttribute, operation: ScimOperatio
   }
   const held = { ...((holder[attribute.name] ?? {}) as Value) };
   if (op === "remove") delete held[part.name];
-  else put(held, part, value);
-  put(holder, attribute, held);
+  else setAttribute(held, part, value);
+  setAttribute(holder, attribute, held);
 }
 
 /** null stands for "unassigned" (RFC 7643, 2.5), as a removal does. */
@@ -138,7 +138,7 @@ function changeOne(holder: Value, attribute: ScimAttribute, { op, value }: ScimO
   // RFC 7644, 3.5.2.1: of a complex attribute, what is not named stays.
   const held = holder[attribute.name];
   const isPartly = attribute.type === "complex" && isObject(value) && isObject(held);
-  put(holder, attribute, isPartly ? { ...held, ...value } : value);
+  setAttribute(holder, attribute, isPartly ? { ...held, ...value } : value);
 }
 
 function remove(holder: Value, attribute: ScimAttribute): void {
@@ -150,8 +150,8 @@ function remove(holder: Value, attribute: ScimAttribute): void {
 
 function changeList(holder: Value, attribute: ScimAttribute, { op, value }: ScimOperation): void {
   const given = op === "remove" ? [] : ((readValue(attribute, value) ?? []) as readonly Value[]);
-  const values = op === "add" ? together(valuesIn(holder, attribute), given) : given;
-  put(holder, attribute, values);
+  const values = op === "add" ? mergeValues(valuesIn(holder, attribute), given) : given;
+  setAttribute(holder, attribute, values);
 }
 
 /** Changes those values that a filter chooses, or all of them; or a part of each. */
@@ -163,29 +163,29 @@ function changeChosen(
 ): void {
   const values = valuesIn(holder, attribute);
   const { filter } = path;
-  const chosen = values.filter((each) => filter === null || chooses(filter, each));
+  const chosen = values.filter((each) => filter === null || matchesFilter(filter, each));
   if (op === "remove") {
     for (const each of chosen) if (part !== null) delete each[part.name];
-    put(holder, attribute, part === null ? values.filter((each) => !chosen.includes(each)) : values);
+    setAttribute(holder, attribute, part === null ? values.filter((each) => !chosen.includes(each)) : values);
     return;
   }
   if (chosen.length === 0) {
     if (op === "replace" && filter !== null) {
       throw invalid("noTarget", `No value of ${attribute.name} is chosen by the filter.`);
     }
-    const made = filter === null ? {} : namedBy(filter);
+    const made = filter === null ? {} : valueFromFilter(filter);
     values.push(made);
     chosen.push(made);
   }
   for (const each of chosen) {
-    if (part !== null) put(each, part, value);
+    if (part !== null) setAttribute(each, part, value);
     else Object.assign(each, isObject(value) ? value : { value });
   }
   const primary = chosen.find((each) => each["primary"] === true);
   for (const each of values) {
     if (primary !== undefined && each !== primary && each["primary"] === true) each["primary"] = false;
   }
-  put(holder, attribute, values);
+  setAttribute(holder, attribute, values);
 }
 
 function valuesIn(holder: Value, attribute: ScimAttribute): Value[] {
@@ -193,7 +193,7 @@ function valuesIn(holder: Value, attribute: ScimAttribute): Value[] {
 }
 
 /** An added value that is there already is there once, and a new primary one takes the place of the old. */
-function together(values: readonly Value[], given: readonly Value[]): readonly Value[] {
+function mergeValues(values: readonly Value[], given: readonly Value[]): readonly Value[] {
   const same = (one: Value, other: Value) =>
     String(one["value"]).toLowerCase() === String(other["value"]).toLowerCase() && one["type"] === other["type"];
   const primary = given.some((each) => each["primary"] === true);
@@ -204,8 +204,8 @@ function together(values: readonly Value[], given: readonly Value[]): readonly V
 }
 
 /** What a filter says of the value that it looks for: `type eq "work"` makes one of that type. */
-function namedBy(filter: ScimFilter): Value {
-  if (filter.kind === "and") return Object.assign({}, ...filter.parts.map(namedBy));
+function valueFromFilter(filter: ScimFilter): Value {
+  if (filter.kind === "and") return Object.assign({}, ...filter.parts.map(valueFromFilter));
   return filter.kind === "compare" && filter.comparison === "eq" ? { [filter.path]: filter.value } : {};
 }
 

@@ -33,7 +33,7 @@ export const scimContentType = "application/scim+json; charset=utf-8";
 
 /** Any thrown value as SCIM tells errors. */
 export function problemAnswer(thrown: unknown): Response {
-  const { status, scimType, detail, retryAfterMs } = toldBy(thrown);
+  const { status, scimType, detail, retryAfterMs } = errorOf(thrown);
   const body = {
     schemas: ["urn:ietf:params:scim:api:messages:2.0:Error"],
     ...(scimType === null ? {} : { scimType }),
@@ -48,7 +48,7 @@ export function problemAnswer(thrown: unknown): Response {
   return response;
 }
 
-function toldBy(thrown: unknown): {
+function errorOf(thrown: unknown): {
   readonly status: number;
   readonly scimType: ScimType | null;
   readonly detail: string;

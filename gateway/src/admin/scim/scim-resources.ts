@@ -13,8 +13,8 @@ import {
   type JsonObject,
   memberOf,
   objectOf,
-  put,
   type ScimAttribute,
+  setAttribute,
   textOf,
   userAttributes,
   userSchemaId,
@@ -34,7 +34,7 @@ export function readUserResource(body: unknown): UserResource {
   const resource: UserResource = {};
   for (const key of Object.keys(given)) {
     const own = attributeNamed(writableUserAttributes, key.replace(new RegExp(`^${userSchemaId}:`, "i"), ""));
-    if (own !== null) put(resource, own, given[key]);
+    if (own !== null) setAttribute(resource, own, given[key]);
     else if (key.toLowerCase() === enterpriseSchemaId.toLowerCase() && isObject(given[key])) {
       const extension = readExtension(given[key]);
       if (Object.keys(extension).length > 0) resource[enterpriseSchemaId] = extension;
@@ -47,7 +47,7 @@ function readExtension(given: JsonObject): Record<string, unknown> {
   const extension: Record<string, unknown> = {};
   for (const key of Object.keys(given)) {
     const attribute = attributeNamed(enterpriseAttributes, key);
-    if (attribute !== null) put(extension, attribute, given[key]);
+    if (attribute !== null) setAttribute(extension, attribute, given[key]);
   }
   return extension;
 }

@@ -180,7 +180,7 @@ function truthOf({ name }: ScimAttribute, value: unknown): boolean {
 }
 
 /** Puts what is read of a value in its place; nothing where it is unassigned. */
-export function put(resource: Record<string, unknown>, attribute: ScimAttribute, value: unknown): void {
+export function setAttribute(resource: Record<string, unknown>, attribute: ScimAttribute, value: unknown): void {
   const read = readValue(attribute, value);
   if (read === undefined) delete resource[attribute.name];
   else resource[attribute.name] = read;

@@ -13,14 +13,14 @@ export function backupCall(dependencies: ConsoleDependencies): (call: StreamingC
   return async ({ request, auditSource, patient }) => {
     if (busy) throw new Failure("conflict", "A backup is being made already. Wait for its end.");
     busy = true;
-    let body: ReturnType<typeof handedOn>;
+    let body: ReturnType<typeof streamCopy>;
     let size: number;
     try {
       // Making the copy takes as long as the database is large.
       patient();
       const copy = await reports.backup();
       size = copy.size;
-      body = handedOn(copy, dependencies, free);
+      body = streamCopy(copy, dependencies, free);
     } catch (thrown) {
       free();
       throw thrown;
@@ -45,7 +45,7 @@ export function backupCall(dependencies: ConsoleDependencies): (call: StreamingC
 }
 
 /** Hands a copy on as fast as it is read, and takes it away at the end, whichever end that is. */
-function handedOn(
+function streamCopy(
   copy: Awaited<ReturnType<ReportStore["backup"]>>,
   { clock, observer }: ConsoleDependencies,
   free: () => void,
@@ -53,7 +53,7 @@ function handedOn(
   const reader: PieceReader = copy.bytes.getReader();
   let ended: Promise<void> | null = null;
   let forgetTimer = (): void => undefined;
-  const takeAway = async (): Promise<void> => {
+  const cleanUp = async (): Promise<void> => {
     forgetTimer();
     try {
       await reader.cancel();
@@ -65,7 +65,7 @@ function handedOn(
     }
   };
   const end = (): Promise<void> => {
-    ended ??= takeAway();
+    ended ??= cleanUp();
     return ended;
   };
   // Whoever does not read for long is taken to be gone: nobody else can have a backup meanwhile.

@@ -1,18 +1,17 @@
 import { asKeyPath, assetContentPath, backupPath, meets, tailPath, taskContentPath } from "@sluice/contract/words";
 import type { Hono } from "hono";
-import { type ApiKey, Failure } from "#core/index.ts";
+import { type ApiKey, Failure, orNotFound } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { checkTask, heldBy, seenPerson, whoCalls } from "../handlers/callers.ts";
+import { checkTaskVisible, readActor, roleHeldBy, visiblePerson } from "../handlers/callers.ts";
 import {
   type AdminEnv,
-  found,
   mountStreaming,
   oneWorkspace,
   type StreamingCall,
   type StreamingRoute,
   workspaceOf,
 } from "../handlers/calls.ts";
-import { isHeldAlready } from "../pages.ts";
+import { matchesEtag } from "../pages.ts";
 import { backupCall } from "./backup-call.ts";
 
 /**
@@ -43,21 +42,21 @@ function pattern(pathOf: (workspace: string, id: string) => string, id: string):
 /** Streams requests as they end, as server-sent events: those of a workspace, or all for an administrator. */
 async function tailRequests(call: StreamingCall, dependencies: ConsoleDependencies): Promise<Response> {
   const { request, params, actor, held, workspace } = call;
-  const seen = seenPerson({ actor, held });
-  // The framework handles HEAD as GET, and nobody would read the stream.
-  if (request.method === "HEAD") throw new Failure("method_not_allowed", "HEAD is not possible here; GET is.");
-  // The credentials, without the request around them: the view checks them again while it is open.
-  const papers = new Request(request.url, { headers: new Headers(request.headers) });
+  const seen = visiblePerson({ actor, held });
+  // Hono handles HEAD as GET, and nobody would read the stream.
+  if (request.method === "HEAD") throw new Failure("method_not_allowed", "Method HEAD not allowed. Use GET.");
+  // The view checks the credentials again while it is open.
+  const credentials = new Request(request.url, { headers: new Headers(request.headers) });
   const body = dependencies.tail.open({
     workspaceId: workspace?.id ?? null,
     userId: actor.userId,
     seenPerson: seen,
     signal: request.signal,
     async stillAllowed() {
-      const { actor: now } = await whoCalls(papers, dependencies);
-      const heldNow = heldBy(now, workspaceOf(params, now, dependencies));
+      const now = await readActor(credentials, dependencies);
+      const heldNow = roleHeldBy(now, workspaceOf(params, now, dependencies));
       // If their rights change, the view ends and the client opens it again.
-      return meets(heldNow, "viewer") && seenPerson({ actor: now, held: heldNow }) === seen;
+      return meets(heldNow, "viewer") && visiblePerson({ actor: now, held: heldNow }) === seen;
     },
   });
   return new Response(body, {
@@ -77,12 +76,12 @@ async function callAsKey(call: StreamingCall, dependencies: ConsoleDependencies)
   const target = targetBehind.exec(request.url)?.[1];
   if (target === undefined) throw new Failure("not_found", "A path of the data plane must follow: /v1/…");
   const stored = await dependencies.controlStore.keyById(call.params["key"] ?? "");
-  const key = found(stored?.workspaceId === workspace.id ? stored : null, "key in this workspace", "key");
-  await refuseForeign(key, call, dependencies);
+  const key = orNotFound(stored?.workspaceId === workspace.id ? stored : null, "key in this workspace", "key");
+  await checkOwnKey(key, call, dependencies);
   const principal = dependencies.authenticator.principalOf(key);
   const tags = { via: "console", user: actor.userId };
   const answer = await dependencies.answerAs({ principal, request, target, ip, tags, patient });
-  if (key.allowedIps !== null) answer.headers.append("x-sluice-warnings", addressesNotAsked);
+  if (key.allowedIps !== null) answer.headers.append("x-sluice-warnings", addressWarning);
   return answer;
 }
 
@@ -90,9 +89,9 @@ async function callAsKey(call: StreamingCall, dependencies: ConsoleDependencies)
 const targetBehind = /^[a-z]+:\/\/[^/]+\/api\/workspaces\/[^/]+\/keys\/[^/]+\/call(\/v1(?:beta)?\/.*)$/;
 
 /** Source addresses restrict the use of a key's secret, and no secret is used here. */
-const addressesNotAsked = "allowed_ips of the key was not asked: this call came through the console";
+const addressWarning = "allowed_ips of the key was not asked: this call came through the console";
 
-async function refuseForeign(
+async function checkOwnKey(
   key: ApiKey,
   { actor, held }: StreamingCall,
   { controlStore }: ConsoleDependencies,
@@ -111,7 +110,7 @@ async function taskContent(call: StreamingCall, { videos }: ConsoleDependencies)
   const { request, params, patient } = call;
   const workspace = oneWorkspace(call);
   const id = params["task"] ?? "";
-  await checkTask(call, videos, workspace, id);
+  await checkTaskVisible(call, videos, workspace, id);
   patient();
   const content = await videos.content(
     workspace.id,
@@ -119,7 +118,7 @@ async function taskContent(call: StreamingCall, { videos }: ConsoleDependencies)
     { range: request.headers.get("range"), still: null },
     request.signal,
   );
-  return shown(request, id, content);
+  return contentAnswer(request, id, content);
 }
 
 /** The bytes of an asset that lives with us. */
@@ -129,7 +128,7 @@ async function assetContent(call: StreamingCall, { assets }: ConsoleDependencies
   const id = params["asset"] ?? "";
   patient();
   const content = await assets.content(workspace.id, id, request.headers.get("range"));
-  return shown(request, id, content);
+  return contentAnswer(request, id, content);
 }
 
 interface Content {
@@ -143,7 +142,7 @@ interface Content {
  * without scripts or an origin of their own. A browser may keep them but has to ask each time, so that nobody sees them who
  * may not any more. What is behind an id never changes, so that a range is right whatever `if-range` says.
  */
-function shown(request: Request, id: string, { status, headers, body }: Content): Response {
+function contentAnswer(request: Request, id: string, { status, headers, body }: Content): Response {
   const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const extension = extensions.get(type);
   const out = new Headers(headers);
@@ -154,14 +153,14 @@ function shown(request: Request, id: string, { status, headers, body }: Content)
   out.set("x-content-type-options", "nosniff");
   out.set("cache-control", "private, no-cache");
   const etag = headers["etag"];
-  if (etag !== undefined && status < 300 && isHeldAlready(request, etag)) {
-    leave(body);
+  if (etag !== undefined && status < 300 && matchesEtag(request, etag)) {
+    cancelBody(body);
     out.delete("content-length");
     out.delete("content-range");
     return new Response(null, { status: 304, headers: out });
   }
   if (request.method !== "HEAD") return new Response(body, { status, headers: out });
-  leave(body);
+  cancelBody(body);
   return new Response(null, { status, headers: out });
 }
 
@@ -185,6 +184,6 @@ const extensions: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Says to whoever sends it that nobody will read it. */
-function leave(body: ReadableStream<Uint8Array> | null): void {
+function cancelBody(body: ReadableStream<Uint8Array> | null): void {
   body?.cancel().catch(() => undefined);
 }

@@ -52,7 +52,7 @@ function openTail() {
     breakerChange: () => undefined,
     configReload: () => undefined,
   };
-  const observed = tail.before(observer);
+  const observed = tail.observe(observer);
   const watch = (workspaceId: string | null, more: Partial<Parameters<RequestTail["open"]>[0]> = {}) =>
     new Watcher(
       tail.open({

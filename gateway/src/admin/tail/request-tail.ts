@@ -62,9 +62,9 @@ export class RequestTail {
   }
 
   /** An observer that also shows attempts here. */
-  before(observer: Observer): Observer {
+  observe(observer: Observer): Observer {
     const tell = (entry: LedgerEntry): void => {
-      if (this.#listeners.size > 0 || this.isWatched) this.#tell(entry);
+      if (this.#listeners.size > 0 || this.isWatched) this.#publish(entry);
     };
     return {
       ...observer,
@@ -84,21 +84,21 @@ export class RequestTail {
     if (own >= bounds.tailsPerUserMax) throw tooMany(`${own} live views of yours are open. Close one.`);
     const owner = { key: { id: asked.userId }, workspace: { id: asked.workspaceId ?? "" } };
     const problem = this.#places.take(owner, 1);
-    if (problem !== null) throw tooMany(sharedOut[problem]);
+    if (problem !== null) throw tooMany(shareTexts[problem]);
     const listener = new TailListener({
       ...asked,
       clock: this.#options.clock,
-      named: (row) => this.#named(row),
+      withKeyName: (row) => this.#withKeyName(row),
       ended: (one) => {
         if (!this.#listeners.delete(one)) return;
         this.#places.add(owner, -1);
-        this.#tellWatched();
+        this.#announce();
       },
     });
     this.#listeners.add(listener);
     const stream = listener.stream();
     // It may have ended before it began.
-    if (this.#listeners.has(listener)) this.#tellWatched();
+    if (this.#listeners.has(listener)) this.#announce();
     return stream;
   }
 
@@ -111,14 +111,14 @@ export class RequestTail {
     for (const listener of [...this.#listeners]) listener.end("closing");
   }
 
-  #tell(entry: LedgerEntry): void {
+  #publish(entry: LedgerEntry): void {
     const { workspaceId } = entry;
     const isShown = this.#listeners.values().some((listener) => listener.watches(workspaceId));
     const isTold = this.#shared?.watches(workspaceId) === true;
     if (!isShown && !isTold) return;
     const row = rowOf(entry, this.#options.configSnapshot());
     if (isShown) this.#show(row);
-    if (isTold) this.#shared?.tell(row);
+    if (isTold) this.#shared?.publish(row);
   }
 
   #show(row: RequestRow): void {
@@ -127,17 +127,17 @@ export class RequestTail {
     }
   }
 
-  #tellWatched(): void {
+  #announce(): void {
     this.#shared?.watch(new Set([...this.#listeners].map(({ options }) => options.workspaceId)));
   }
 
-  async #named(row: RequestRow): Promise<RequestRow> {
+  async #withKeyName(row: RequestRow): Promise<RequestRow> {
     const name = await this.#keyNames.nameOf(row.key.id).catch(() => "");
     return { ...row, key: { id: row.key.id, name } };
   }
 }
 
-const sharedOut = {
+const shareTexts = {
   key: "You have as many live views open as are left for others. Close one.",
   workspace: "The workspace has its share of live views open. Close one.",
   all: "As many live views are open as there may be.",
@@ -193,7 +193,7 @@ export interface TailOptions {
 
 export interface TailListenerOptions extends TailOptions {
   readonly clock: Clock;
-  readonly named: (row: RequestRow) => Promise<RequestRow>;
+  readonly withKeyName: (row: RequestRow) => Promise<RequestRow>;
   readonly ended: (listener: TailListener) => void;
 }
 
@@ -210,8 +210,8 @@ export class TailListener {
   #rows: RequestRow[] = [];
   #dropped = 0;
   /** What is to be sent beside rows: the opening, keep-alive comments, the end. */
-  #words = "retry: 3000\n: open\n\n";
-  #over = false;
+  #pending = "retry: 3000\n: open\n\n";
+  #isClosed = false;
   #wake = (): void => undefined;
   #forgetTimer = (): void => undefined;
 
@@ -222,10 +222,10 @@ export class TailListener {
 
   stream(): ReadableStream<Uint8Array> {
     const { signal } = this.options;
-    const gone = () => this.#leave();
+    const gone = () => this.#close();
     if (signal.aborted) gone();
     else signal.addEventListener("abort", gone, { once: true });
-    this.#beatLater();
+    this.#scheduleKeepAlive();
     return new ReadableStream<Uint8Array>(
       { pull: (controller) => this.#pull(controller), cancel: gone },
       { highWaterMark: 0 },
@@ -238,7 +238,7 @@ export class TailListener {
   }
 
   take(row: RequestRow): void {
-    if (this.#over || !this.#sees(row)) return;
+    if (this.#isClosed || !this.#sees(row)) return;
     if (this.#rows.push(row) > bounds.tailRowsMax) {
       this.#rows.shift();
       this.#dropped++;
@@ -253,59 +253,59 @@ export class TailListener {
 
   /** So many were lost before they came here. */
   drop(rows: number): void {
-    if (this.#over) return;
+    if (this.#isClosed) return;
     this.#dropped += rows;
     this.#wake();
   }
 
   /** Rows that wait are sent before it. */
   end(why: TailEnd): void {
-    if (this.#over) return;
-    this.#words += `event: end\ndata: ${JSON.stringify({ why })}\n\n`;
-    this.#leave();
+    if (this.#isClosed) return;
+    this.#pending += `event: end\ndata: ${JSON.stringify({ why })}\n\n`;
+    this.#close();
   }
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    await this.#something();
+    await this.#waitForData();
     const rows = this.#rows;
     const dropped = this.#dropped;
-    const words = this.#words;
+    const pending = this.#pending;
     this.#rows = [];
     this.#dropped = 0;
-    this.#words = "";
+    this.#pending = "";
     let text = dropped === 0 ? "" : `event: dropped\ndata: ${JSON.stringify({ rows: dropped })}\n\n`;
     for (const row of rows) {
-      text += `id: ${row.attempt_id}\ndata: ${JSON.stringify(await this.options.named(row))}\n\n`;
+      text += `id: ${row.attempt_id}\ndata: ${JSON.stringify(await this.options.withKeyName(row))}\n\n`;
     }
-    text += words;
+    text += pending;
     if (text !== "") controller.enqueue(encoder.encode(text));
-    if (this.#over && this.#rows.length === 0 && this.#words === "") controller.close();
+    if (this.#isClosed && this.#rows.length === 0 && this.#pending === "") controller.close();
   }
 
-  #something(): Promise<void> | void {
-    if (this.#over || this.#rows.length > 0 || this.#dropped > 0 || this.#words !== "") return;
+  #waitForData(): Promise<void> | void {
+    if (this.#isClosed || this.#rows.length > 0 || this.#dropped > 0 || this.#pending !== "") return;
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
   }
 
-  #beatLater(): void {
-    if (this.#over) return;
-    this.#forgetTimer = this.options.clock.after(bounds.keepAliveMs, () => void this.#beat());
+  #scheduleKeepAlive(): void {
+    if (this.#isClosed) return;
+    this.#forgetTimer = this.options.clock.after(bounds.keepAliveMs, () => void this.#keepAlive());
   }
 
   /** Keeps the connection, and looks whether its watcher still may. */
-  async #beat(): Promise<void> {
+  async #keepAlive(): Promise<void> {
     if (this.options.clock.monotonic() >= this.#endMs) return this.end("time");
     if (!(await this.options.stillAllowed().catch(() => false))) return this.end("session");
-    if (this.#words === "") this.#words = ": alive\n\n";
+    if (this.#pending === "") this.#pending = ": alive\n\n";
     this.#wake();
-    this.#beatLater();
+    this.#scheduleKeepAlive();
   }
 
-  #leave(): void {
-    if (this.#over) return;
-    this.#over = true;
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#forgetTimer();
     this.options.ended(this);
     this.#wake();

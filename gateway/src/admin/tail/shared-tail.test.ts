@@ -44,7 +44,7 @@ class Town {
     });
     /** As whoever ends a request does. */
     const end = (attemptId: string, workspaceId = "ws_1"): void => {
-      if (tail.isWatched && tail.watches(workspaceId)) tail.tell(row(attemptId, workspaceId));
+      if (tail.isWatched && tail.watches(workspaceId)) tail.publish(row(attemptId, workspaceId));
     };
     return { tail, rows, dropped, end };
   }

@@ -22,20 +22,20 @@ type Watched = ReadonlySet<string | null>;
  */
 export class SharedTail {
   readonly #options: SharedTailOptions;
-  readonly #words: RowWords;
+  readonly #batches: RowBatches;
   /** Processes that watch, with until when they are believed to, in monotonic milliseconds. */
   readonly #watchers = new Map<string, { readonly watched: Watched; readonly untilMs: number }>();
   /** How many rows each process had told with its last word. */
-  readonly #heard = new BoundedMap<string, number>(bounds.instancesMax);
+  readonly #received = new BoundedMap<string, number>(bounds.instancesMax);
   #watchedHere: Watched = new Set();
   #forgetRenewal = (): void => undefined;
 
   constructor(options: SharedTailOptions) {
     const { broadcast } = options;
     this.#options = options;
-    this.#words = new RowWords(options);
-    broadcast.subscribe("watch", (text) => this.#watch(text));
-    broadcast.subscribe("row", (text) => this.#hear(text));
+    this.#batches = new RowBatches(options);
+    broadcast.subscribe("watch", (text) => this.#onWatch(text));
+    broadcast.subscribe("row", (text) => this.#onRows(text));
   }
 
   /** Whether another process may be watching. */
@@ -46,9 +46,9 @@ export class SharedTail {
   /** What is looked at in this process has changed. */
   watch(watched: Watched): void {
     if (this.#watchedHere.size === 0 && watched.size === 0) return;
-    if (this.#watchedHere.size === 0) this.#heard.clear();
+    if (this.#watchedHere.size === 0) this.#received.clear();
     this.#watchedHere = watched;
-    this.#tellWatched();
+    this.#announce();
   }
 
   /** Whether a request of this workspace is looked at elsewhere. */
@@ -62,37 +62,37 @@ export class SharedTail {
     return watches;
   }
 
-  tell(row: RequestRow): void {
-    this.#words.add(row);
+  publish(row: RequestRow): void {
+    this.#batches.add(row);
   }
 
-  #tellWatched(): void {
+  #announce(): void {
     const { broadcast, clock, instanceId } = this.#options;
     this.#forgetRenewal();
     broadcast.send("watch", JSON.stringify({ from: instanceId, workspaces: [...this.#watchedHere] }));
-    if (this.#watchedHere.size > 0) this.#forgetRenewal = clock.after(bounds.tailWatchMs, () => this.#tellWatched());
+    if (this.#watchedHere.size > 0) this.#forgetRenewal = clock.after(bounds.tailWatchMs, () => this.#announce());
   }
 
-  #watch(text: string): void {
+  #onWatch(text: string): void {
     const word = readJson(text);
     const { from, workspaces } = word;
     if (typeof from !== "string" || !Array.isArray(workspaces)) return;
     const watched: Watched = new Set(workspaces.filter((one) => one === null || typeof one === "string"));
     if (watched.size === 0) {
       this.#watchers.delete(from);
-      if (this.#watchers.size === 0) this.#words.forget();
+      if (this.#watchers.size === 0) this.#batches.forget();
     } else if (this.#watchers.has(from) || this.#watchers.size < bounds.instancesMax) {
       this.#watchers.set(from, { watched, untilMs: this.#options.clock.monotonic() + bounds.tailWatchedMs });
     }
   }
 
-  #hear(text: string): void {
+  #onRows(text: string): void {
     if (this.#watchedHere.size === 0) return;
-    const word = readRowWord(readJson(text));
+    const word = parseBatch(readJson(text));
     if (word === null) return;
     const { onRow, onDropped } = this.#options;
-    const before = this.#heard.get(word.from);
-    this.#heard.set(word.from, word.before + word.rows.length);
+    const before = this.#received.get(word.from);
+    this.#received.set(word.from, word.before + word.rows.length);
     const lost = before === undefined ? 0 : word.before - before;
     if (lost > 0) onDropped(null, lost);
     for (const [workspaceId, rows] of word.dropped) onDropped(workspaceId, rows);
@@ -110,11 +110,11 @@ function readJson(text: string): Readonly<Record<string, unknown>> {
 }
 
 /** Rows on their way to other processes: gathered for a moment, packed into words, and no more than there is room for. */
-class RowWords {
+class RowBatches {
   readonly #options: SharedTailOptions;
   #rows: string[] = [];
   #dropped = new Map<string, number>();
-  #told = 0;
+  #sent = 0;
   #forgetTimer: (() => void) | null = null;
 
   constructor(options: SharedTailOptions) {
@@ -151,27 +151,27 @@ class RowWords {
     for (const row of rows) {
       const size = Buffer.byteLength(row) + 1;
       if (bytes + size > rowBytesMax) {
-        this.#sendWord(together, "[]");
+        this.#sendBatch(together, "[]");
         together = [];
         bytes = 0;
       }
       together.push(row);
       bytes += size;
     }
-    this.#sendWord(together, dropped);
+    this.#sendBatch(together, dropped);
   }
 
-  #sendWord(rows: readonly string[], dropped: string): void {
+  #sendBatch(rows: readonly string[], dropped: string): void {
     const { broadcast, instanceId } = this.#options;
     // What is dropped may be long; it is told apart from rows where both do not fit.
     if (dropped.length > droppedBytesMax && rows.length > 0) {
-      this.#sendWord(rows, "[]");
-      this.#sendWord([], dropped);
+      this.#sendBatch(rows, "[]");
+      this.#sendBatch([], dropped);
       return;
     }
-    const word = `{"from":"${instanceId}","before":${this.#told},"dropped":${dropped},"rows":[${rows.join(",")}]}`;
+    const word = `{"from":"${instanceId}","before":${this.#sent},"dropped":${dropped},"rows":[${rows.join(",")}]}`;
     broadcast.send("row", word);
-    this.#told += rows.length;
+    this.#sent += rows.length;
   }
 }
 
@@ -179,7 +179,7 @@ class RowWords {
  * What one word tells of requests that ended in another process; null: it is none that this version knows. `before`: how many rows that
  * process had told before; a gap is what was lost on the way. `dropped`: by workspace, how many it did not tell, too many at once.
  */
-function readRowWord(word: Readonly<Record<string, unknown>>) {
+function parseBatch(word: Readonly<Record<string, unknown>>) {
   const { from, before, rows, dropped } = word;
   if (typeof from !== "string" || typeof before !== "number") return null;
   if (!Array.isArray(rows) || !Array.isArray(dropped)) return null;

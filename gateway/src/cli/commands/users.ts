@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import type { ConsoleUser, LeaverKeys } from "@sluice/contract";
 import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
 import type { Environment } from "#config/index.ts";
-import { bounds, Failure, type Grant } from "#core/index.ts";
+import { bounds, Failure, type Grant, nameFromEmail } from "#core/index.ts";
 import type { ControlStore, PeopleStore } from "#directory/index.ts";
 import type { Control } from "#main.ts";
 import { type CliCommand, everyItem, table, timeText } from "../cli-command.ts";
@@ -180,7 +180,7 @@ export async function grantAsked(options: GrantOptions, store: Pick<ControlStore
 
 async function personOf(email: string, { name }: UserCreateOptions) {
   const { readPerson } = await import("#sign-in/index.ts");
-  return await readPerson({ email, name: name ?? email.slice(0, email.indexOf("@")) });
+  return await readPerson({ email, name: name ?? nameFromEmail(email) });
 }
 
 function holdings({ administrator, workspaces }: ConsoleUser): string {

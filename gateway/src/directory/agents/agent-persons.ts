@@ -1,4 +1,4 @@
-import { type ApiKey, Failure, personDigest, sessionDigest } from "#core/index.ts";
+import { type ApiKey, Failure, orNotFound, personDigest, sessionDigest } from "#core/index.ts";
 import type { Ids } from "#ports/index.ts";
 import {
   type AuditedWrite,
@@ -14,7 +14,7 @@ import {
 import { findKeyByName, keyCountProblems, keyObject, keyRowDefaults, nameOfRevoked } from "../keys/key-rules.ts";
 import { canManageKeys } from "../people/key-owners.ts";
 import { slugOf, type UserRow, userRow } from "../people/people-rows.ts";
-import { orNotFound, refuseProblems } from "../refusals.ts";
+import { refuseProblems } from "../refusals.ts";
 import { deleteRows, findRow, findRows, putRow } from "../rows.ts";
 import { firstGroup } from "../workspaces/workspace-rows.ts";
 

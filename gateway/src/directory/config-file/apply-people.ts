@@ -1,6 +1,6 @@
 import type { ConfigFile, TokenConfig, UserConfig } from "@sluice/contract/config-file";
 import type { Conflict } from "@sluice/contract/words";
-import { declaredTokenName, Failure, type Grant } from "#core/index.ts";
+import { declaredTokenName, Failure, type Grant, nameFromEmail } from "#core/index.ts";
 import { type Connection, hashPassword, namedKeys, sameRow, updateRow } from "#storage/tables.ts";
 import { endAgentSessions } from "../agents/agent-persons.ts";
 import { keyObject } from "../keys/key-rules.ts";
@@ -72,7 +72,7 @@ async function applyUsers(
     const at = ["users", index];
     await atPath(at, async () => {
       const email = user.email.toLowerCase();
-      const name = user.name ?? (email.slice(0, email.indexOf("@")) || email);
+      const name = user.name ?? nameFromEmail(email);
       const passwordHash = passwords.get(email) ?? null;
       const id =
         (await userIdOf(transaction, email)) ?? (await insertUser(context, { email, name, passwordHash, grants: [] }));

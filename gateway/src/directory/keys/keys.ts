@@ -1,6 +1,6 @@
 import type { ConsoleKey } from "@sluice/contract/console";
 import { defaultGroupName } from "@sluice/contract/words";
-import { type ApiKey, Failure, type Secret } from "#core/index.ts";
+import { type ApiKey, Failure, orNotFound, type Secret } from "#core/index.ts";
 import {
   boundsText,
   type Connection,
@@ -20,7 +20,7 @@ import {
   updateRow,
 } from "#storage/tables.ts";
 import { canManageKeys, checkKeyOwner, ownerOfNewKey } from "../people/key-owners.ts";
-import { orNotFound, refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
+import { refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
 import { findRow } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import { grantProblems, groupIn, type WorkspaceRow, workspaceOf } from "../workspaces/workspace-rows.ts";

@@ -6,7 +6,7 @@ import { addManualRole, rank } from "../rights/given-rows.ts";
 import { deleteRows, findRow, findRows } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { roleOf, upsertMember } from "./members.ts";
-import { makeAdministrator } from "./new-users.ts";
+import { insertUser, makeAdministrator, type NewUser } from "./new-users.ts";
 import { grantColumns, grantOf, grantPlace } from "./people-rows.ts";
 import { rightsOf } from "./tokens.ts";
 
@@ -69,7 +69,8 @@ export async function invite(context: Write, invitation: NewInvitation): Promise
 }
 
 interface Acceptance {
-  readonly userId: string;
+  /** An existing user, or a new one with the address of the invitation. */
+  readonly user: { readonly id: string } | Pick<NewUser, "name" | "passwordHash">;
   /** The session that accepts. */
   readonly sessionId: string | null;
   readonly mayInvite: (inviter: Rights, grant: Grant) => boolean;
@@ -83,7 +84,7 @@ interface Acceptance {
 export async function acceptInvitation(
   context: Write,
   id: string,
-  { userId, sessionId, mayInvite }: Acceptance,
+  { user, sessionId, mayInvite }: Acceptance,
 ): Promise<boolean> {
   const { transaction, log, at } = context;
   const open = await findRow(transaction, "invitations", { id });
@@ -92,6 +93,7 @@ export async function acceptInvitation(
   // The inviter may have lost their rights since the handler checked them.
   const inviter = await rightsOf(transaction, open.invited_by);
   if (inviter === null || !mayInvite(inviter, grant)) return false;
+  const userId = "id" in user ? user.id : await insertUser(context, { ...user, email: open.email, grants: [] });
   await deleteRows(transaction, "invitations", { id });
   log.record("remove", await labelOf(transaction, grant, open.email), invitationView(open), null, open.workspace_id);
   if (grant.administrator) await makeAdministrator(context, userId);

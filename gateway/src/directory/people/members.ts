@@ -1,9 +1,8 @@
 import type { LeaverKeys, Member } from "@sluice/contract/console";
 import type { WorkspaceRole } from "@sluice/contract/words";
-import { Failure } from "#core/index.ts";
+import { Failure, orNotFound } from "#core/index.ts";
 import type { AuditedWrite, Connection } from "#storage/tables.ts";
 import { endAgentSessions } from "../agents/agent-persons.ts";
-import { orNotFound } from "../refusals.ts";
 import { rank, setManualRole } from "../rights/given-rows.ts";
 import { deleteRows, findRow, findRows, putRow } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";

@@ -8,7 +8,7 @@ import { upsertMember } from "./members.ts";
 import { deleteResetLinks, endSessions, userRow, userView } from "./people-rows.ts";
 import { requireUser } from "./users.ts";
 
-interface NewUser {
+export interface NewUser {
   /** Lower case. */
   readonly email: string;
   readonly name: string;
@@ -101,14 +101,16 @@ export async function administratorExists(connection: Connection): Promise<boole
   return (await findRow(connection, "auth_users", { administrator: 1 })) !== undefined;
 }
 
-/** Makes a user the first administrator. `isNew`: the user was created for this. false: there is an administrator already. */
-export async function makeFirstAdministrator(context: Write, userId: string, isNew: boolean): Promise<boolean> {
-  if (await administratorExists(context.transaction)) return false;
-  if (isNew) {
-    const user = await userRow(context.transaction, userId);
-    context.log.record("create", `user ${user.email}`, null, userView(user));
-  }
-  await makeAdministrator(context, userId);
+/** An existing user with this address gets the password. false: there is an administrator already. */
+export async function makeFirstAdministrator(
+  context: Write,
+  user: Omit<NewUser, "grants" | "passwordHash"> & { readonly passwordHash: string },
+): Promise<boolean> {
+  const { transaction } = context;
+  if (await administratorExists(transaction)) return false;
+  const existing = await findRow(transaction, "auth_users", { email: user.email });
+  if (existing !== undefined) await putPassword(context, existing.id, user.passwordHash);
+  await makeAdministrator(context, existing?.id ?? (await insertUser(context, { ...user, grants: [] })));
   return true;
 }
 

@@ -1,7 +1,6 @@
 import type { Person, WorkspaceRole } from "@sluice/contract/console";
-import { Failure, type Grant } from "#core/index.ts";
+import { Failure, type Grant, orNotFound } from "#core/index.ts";
 import type { Connection, Row } from "#storage/tables.ts";
-import { orNotFound } from "../refusals.ts";
 import { deleteRows, findRow, not } from "../rows.ts";
 import { workspaceOf } from "../workspaces/workspace-rows.ts";
 

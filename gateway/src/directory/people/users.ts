@@ -1,11 +1,10 @@
 import type { ConsoleUser, LeaverKeys } from "@sluice/contract/console";
 import { isConsoleLanguage } from "@sluice/contract/words";
 import { sql } from "kysely";
-import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
+import { Failure, nameCursor, nameOfCursor, orNotFound } from "#core/index.ts";
 import type { Paged } from "#ports/index.ts";
 import { type AuditedWrite, type Connection, contains, cutPage } from "#storage/tables.ts";
 import { endAgentSessions } from "../agents/agent-persons.ts";
-import { orNotFound } from "../refusals.ts";
 import { installation, setManualRole } from "../rights/given-rows.ts";
 import { deleteRows, findRows, not, setColumns } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";

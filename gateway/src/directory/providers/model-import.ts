@@ -1,7 +1,7 @@
 import type { PriceConfig } from "@sluice/contract/config-file";
 import type { Remark } from "@sluice/contract/words";
 import type { ModelType } from "#core/index.ts";
-import { orNotFound } from "../refusals.ts";
+import { orNotFound } from "#core/index.ts";
 import { findRow } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 import { applyDeployments } from "./deployments.ts";

@@ -1,9 +1,9 @@
 import type { ModelConfig, PriceConfig, ProviderConfig } from "@sluice/contract/config-file";
 import { conflictsOf } from "@sluice/contract/words";
-import { Failure, type ModelType } from "#core/index.ts";
+import { Failure, type ModelType, orNotFound } from "#core/index.ts";
 import type { ModelDraft, ModelRecord } from "#ports/index.ts";
 import { type Connection, insertRows, priceOf, type Row, removeRows, updateRow } from "#storage/tables.ts";
-import { orNotFound, refuseDraft, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
+import { refuseDraft, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
 import { applyRows, findRow, findRows, installationObject, not, suspendOrRelease } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 import { applyDeployments, removeDeployments } from "./deployments.ts";

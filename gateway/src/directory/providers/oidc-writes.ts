@@ -1,10 +1,10 @@
 import type { OidcConfig } from "@sluice/contract/config-file";
 import type { AuditObject } from "@sluice/contract/words";
-import { canonicalJson, oidcDefaults, Secret } from "#core/index.ts";
+import { canonicalJson, oidcDefaults, orNotFound, Secret } from "#core/index.ts";
 import type { OidcAccount } from "#ports/index.ts";
 import { type Connection, membersOf } from "#storage/tables.ts";
 import { type FilePeople, releaseFromFile, suspendedPeople } from "../people/file-people.ts";
-import { ConfigConflict, orNotFound } from "../refusals.ts";
+import { ConfigConflict } from "../refusals.ts";
 import { missingRuleTarget, writeRules } from "../rights/claimed-rights.ts";
 import { deleteRows, setColumns } from "../rows.ts";
 import type { ControlDirectory, ControlWrite, SealedWrite } from "../store.ts";

@@ -1,7 +1,7 @@
 import type { ProviderConfig } from "@sluice/contract/config-file";
 import type { ConsoleProvider } from "@sluice/contract/console";
 import { type Conflict, conflictsOf } from "@sluice/contract/words";
-import { Failure, type Timeouts } from "#core/index.ts";
+import { Failure, orNotFound, type Timeouts } from "#core/index.ts";
 import type { ProviderDraft, Vault } from "#ports/index.ts";
 import {
   columnsOf,
@@ -14,7 +14,7 @@ import {
   sealId,
   updateRow,
 } from "#storage/tables.ts";
-import { orNotFound, refuseDraft, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
+import { refuseDraft, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
 import { applyRows, findRow, findRows, installationObject, suspendOrRelease } from "../rows.ts";
 import type { ControlDirectory, ControlWrite, KindDefaults } from "../store.ts";
 

@@ -1,5 +1,5 @@
 import type { RightsRule } from "@sluice/contract/config-file";
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, orNotFound } from "#core/index.ts";
 import {
   type AuditedWrite,
   auditedWrite,
@@ -10,7 +10,6 @@ import {
   type Row,
 } from "#storage/tables.ts";
 import { userRow } from "../people/people-rows.ts";
-import { orNotFound } from "../refusals.ts";
 import { applyClaims, rulesDigest, rulesOf } from "../rights/claimed-rights.ts";
 import { countRows, deleteRows, findRow, findRows, setColumns } from "../rows.ts";
 import type { SealedDirectory, SealedWrite } from "../store.ts";

@@ -1,6 +1,7 @@
 import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
 import type { ConsoleGroup, ConsoleWorkspace } from "@sluice/contract/console";
 import { defaultGroupName } from "@sluice/contract/words";
+import { orNotFound } from "#core/index.ts";
 import {
   type AuditedObject,
   budgetOf,
@@ -12,7 +13,6 @@ import {
   scopeColumns,
 } from "#storage/tables.ts";
 import type { Problem } from "../refusals.ts";
-import { orNotFound } from "../refusals.ts";
 import { findRow, findRows, not } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 

@@ -117,7 +117,7 @@ export class AgentSignIn {
   }
 
   /** What waits for a code. Throws `not_found`, or `rate_limit_exceeded` for whoever tries too many. */
-  async look(typed: string, holder: CodeHolder): Promise<WaitingDevice & { readonly userCode: string }> {
+  async findDevice(typed: string, holder: CodeHolder): Promise<WaitingDevice & { readonly userCode: string }> {
     return await this.#guess(typed, holder, async (digest, userCode) => {
       const device = await this.#options.agents.waitingDevice(digest);
       return device === null ? null : { ...device, userCode };

@@ -248,8 +248,8 @@ export interface TaskFilter {
   readonly keyId?: string;
   readonly model?: string;
   readonly states?: readonly TaskState[];
-  /** Only tasks of this person and tasks without a person. */
-  readonly visibleToPerson?: string;
+  /** Only tasks of this person and tasks without a person. Default, or null: all. */
+  readonly visibleToPerson?: string | null;
   /** Default: newest first. For one workspace only. */
   readonly oldestFirst?: boolean;
 }
@@ -306,7 +306,7 @@ function workspaceQuery(
   return query.where(isBehind(["created_at", "id"], after, order));
 }
 
-function filteredQuery(connection: Connection, { keyId, model, visibleToPerson: seenPerson }: TaskFilter): Rows {
+function filteredQuery(connection: Connection, { keyId, model, visibleToPerson }: TaskFilter): Rows {
   let query = connection
     .selectFrom("tasks")
     .select(taskColumns)
@@ -314,6 +314,6 @@ function filteredQuery(connection: Connection, { keyId, model, visibleToPerson: 
     .where("deleted_at", "is", null);
   if (keyId !== undefined) query = query.where("key_id", "=", keyId);
   if (model !== undefined) query = query.where("model", "=", model);
-  if (seenPerson === undefined) return query;
-  return query.where((eb) => eb.or([eb("person_id", "is", null), eb("person_id", "=", seenPerson)]));
+  if (visibleToPerson == null) return query;
+  return query.where((eb) => eb.or([eb("person_id", "is", null), eb("person_id", "=", visibleToPerson)]));
 }
