@@ -5,28 +5,27 @@ import { asResponse } from "./call-request.ts";
 import type { ApiDependencies } from "./dependencies.ts";
 import { targetOf } from "./request-parts.ts";
 
-/** A call of the data plane by somebody who may use a key without knowing its secret. */
+/** A call of the data plane by a person who may use a key without its secret. */
 export interface AsKeyCall {
   readonly principal: Principal;
-  /** Its method, headers, body and signal count; its own address does not. */
+  /** Its method, headers, body and signal are used, not its URL. */
   readonly request: Request;
-  /** Path and query, from `/v1` on, as they were written. */
+  /** Path and query, from `/v1` on, as sent. */
   readonly target: string;
   readonly ip: string;
-  /** For the ledger; the caller's own `x-sluice-tags` cannot replace them. */
+  /** For the ledger; `x-sluice-tags` cannot override them. */
   readonly tags: Readonly<Record<string, string>>;
   readonly patient: () => void;
 }
 
-/**
- * The same way that a call with the key's secret takes: limits, ledger, streams, headers and errors are the same, and the
- * body is read by whoever reads it there. What the caller itself signed in with stays here.
- */
+/** Calls of the data plane take the same way as with the key's secret. The caller's own credentials are removed. */
 export function createAsKey(dependencies: Omit<ApiDependencies, "admin">): (call: AsKeyCall) => Promise<Response> {
   const bodies = new BodyDeadlines(dependencies.clock);
   return (call) => {
     const startedMs = dependencies.clock.monotonic();
-    const principal = withTags(call);
+    // Tags of a key override those of `x-sluice-tags`.
+    const { key } = call.principal;
+    const principal = { ...call.principal, key: { ...key, tags: { ...key.tags, ...call.tags } } };
     const own: ApiDependencies = { ...dependencies, admin, authenticator: { authenticate: () => principal } };
     const request = innerRequest(call);
     return answerArrival(own, {
@@ -37,7 +36,7 @@ export function createAsKey(dependencies: Omit<ApiDependencies, "admin">): (call
       address: () => call.ip,
       bodies,
       patient: call.patient,
-      // The call that carries this one says when it is over.
+      // The enclosing call reports its end.
       done: () => {},
       role: "all",
       flaw: null,
@@ -46,12 +45,7 @@ export function createAsKey(dependencies: Omit<ApiDependencies, "admin">): (call
 }
 
 function admin(): never {
-  throw new Failure("not_found", "The admin API is not called as a key.");
-}
-
-/** Tags of a key stand above those of its caller. */
-function withTags({ principal, tags }: AsKeyCall): Principal {
-  return { ...principal, key: { ...principal.key, tags: { ...principal.key.tags, ...tags } } };
+  throw new Failure("not_found", "The admin API cannot be called with a key.");
 }
 
 function innerRequest({ request, target }: AsKeyCall): Request {

@@ -3,27 +3,27 @@ import type { CapturedBody } from "#ports/index.ts";
 
 const quote = 0x22;
 const lineEnd = 0x0a;
-/** The letters of base64 and base64url, and the backslash that stands before a slash in some JSON. */
+/** The characters of base64 and base64url, and the backslash before a slash in some JSON. */
 const base64 = new Uint8Array(256);
-for (const letter of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_\\") {
-  base64[letter.charCodeAt(0)] = 1;
+for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_\\") {
+  base64[character.charCodeAt(0)] = 1;
 }
-/** How much of left-out base64 stays, to be recognised by. */
-const tasteBytes = 32;
+/** The beginning of omitted base64 that is kept. */
+const base64SampleBytes = 32;
 const noteBytesMax = 64;
 const firstBytes = 4_096;
 
 /**
- * The beginning of a text as it passes, at most bounds.captureBodyBytesMax of it. Long base64 (pictures, sound) is left
- * out, so that the words around it have the room. What it costs is bounded by what it keeps: the rest is only counted.
+ * Collects the beginning of a text, at most bounds.captureBodyBytesMax. Long base64 (images, sound) is omitted, so that the text
+ * around it fits. Beyond the bound bytes are only counted.
  */
 export class BodyExcerpt {
   #kept = new Uint8Array(firstBytes);
   #length = 0;
   #bytes = 0;
-  /** Letters of base64 in a row that end what is kept; -1 while more of them are passed over. */
+  /** Length of the base64 at the end of the excerpt; -1 while base64 is being skipped. */
   #run = 0;
-  #passedOver = 0;
+  #skipped = 0;
   #truncated = false;
   #quotes = new NextByte(quote);
   #lineEnds = new NextByte(lineEnd);
@@ -33,13 +33,13 @@ export class BodyExcerpt {
     this.#quotes = new NextByte(quote);
     this.#lineEnds = new NextByte(lineEnd);
     let at = 0;
-    while (at < piece.length && !this.#truncated) at = this.#run === -1 ? this.#pass(piece, at) : this.#take(piece, at);
+    while (at < piece.length && !this.#truncated) at = this.#run === -1 ? this.#skip(piece, at) : this.#take(piece, at);
   }
 
   end(): CapturedBody {
     if (this.#run === -1) this.#note();
     const kept = this.#kept.subarray(0, this.#length);
-    // A letter that was cut in two is left out. NUL is no letter that every database can keep.
+    // A character that was cut is dropped. PostgreSQL cannot store NUL.
     const text = new TextDecoder().decode(kept, { stream: this.#truncated }).replaceAll("\0", "\ufffd");
     return { text, bytes: this.#bytes, truncated: this.#truncated };
   }
@@ -55,8 +55,8 @@ export class BodyExcerpt {
       kept[length++] = byte;
       run = base64[byte] === 1 ? run + 1 : 0;
       if (run <= bounds.captureBase64CharactersMax) continue;
-      this.#length = length - run + tasteBytes;
-      this.#passedOver = run - tasteBytes;
+      this.#length = length - run + base64SampleBytes;
+      this.#skipped = run - base64SampleBytes;
       this.#run = -1;
       return at + 1;
     }
@@ -66,20 +66,20 @@ export class BodyExcerpt {
     return at;
   }
 
-  /** To the end of the string or line that the base64 stands in: found far faster than by looking at each letter. */
-  #pass(piece: Uint8Array, start: number): number {
+  /** Skips to the end of the string or line, by native search. */
+  #skip(piece: Uint8Array, start: number): number {
     const end = Math.min(this.#quotes.from(piece, start), this.#lineEnds.from(piece, start));
-    this.#passedOver += end - start;
+    this.#skipped += end - start;
     if (end < piece.length) this.#note();
     return end;
   }
 
   #note(): void {
-    const note = encoder.encode(`…[${this.#passedOver} more characters of base64]`);
+    const note = encoder.encode(`…[${this.#skipped} more characters of base64]`);
     this.#makeRoom(note.length);
     this.#kept.set(note, this.#length);
     this.#length += note.length;
-    this.#passedOver = 0;
+    this.#skipped = 0;
     this.#run = 0;
   }
 
@@ -92,7 +92,7 @@ export class BodyExcerpt {
   }
 }
 
-/** Where a byte comes next in one piece, asked for from the left to the right: no part of the piece is searched twice. */
+/** Finds the next occurrence of a byte in a piece. Called from left to right, it searches no part of the piece twice. */
 class NextByte {
   readonly #byte: number;
   #next = -1;
@@ -101,7 +101,7 @@ class NextByte {
     this.#byte = byte;
   }
 
-  /** The end of the piece where there is none. */
+  /** The piece's length if there is none. */
   from(piece: Uint8Array, start: number): number {
     if (this.#next < start) {
       const found = piece.indexOf(this.#byte, start);
@@ -113,7 +113,7 @@ class NextByte {
 
 const encoder = new TextEncoder();
 
-/** What is kept of a body that is whole: its beginning, or a note where it is no text. */
+/** The excerpt of a whole body; a note of type and size if it is not text. */
 export function excerptOf(body: Uint8Array, contentType: string | null): CapturedBody {
   if (!isText(contentType)) return noteOf(body.length, contentType);
   const excerpt = new BodyExcerpt();
@@ -125,7 +125,7 @@ export function noteOf(bytes: number, contentType: string | null): CapturedBody 
   return { text: `[${essenceOf(contentType) || "unnamed type"}, ${bytes} bytes]`, bytes, truncated: false };
 }
 
-/** Without a type it is taken for text: callers leave it out before JSON. */
+/** A missing type counts as text: callers omit it for JSON. */
 export function isText(contentType: string | null): boolean {
   const essence = essenceOf(contentType);
   if (essence === "" || essence.startsWith("text/")) return true;

@@ -1,48 +1,59 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
-import { type BodyBytes, type BodyWork, notUnpacked, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
-import { bounds, type CallSignal, Failure, type HeaderReader, type HeldMemory } from "#core/index.ts";
-import type { BodyDeadlines } from "./body-deadlines.ts";
+import { type BodyBytes, notUnpacked, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
+import { bounds, Failure, type HeldMemory, type PieceReader, within } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
-/** What may be sent to one kind of endpoint. */
+/** What one kind of endpoint accepts. */
 export interface BodyRules {
-  /** Of what arrives and of what comes out of it. */
+  /** Bound of the body as sent and, if it is compressed, of the decompressed body. */
   readonly bytesMax: number;
-  /** Whether it may come with a content encoding. */
+  /** Whether a content encoding is accepted. */
   readonly packed: boolean;
-  /** What to do instead of sending so much. */
+  /** Added to the error about a larger body. */
   readonly advice?: string;
 }
 
-/** Calls of models: conversations with pictures in them. */
+/** Calls of models: conversations with images in them. */
 export const modelBody: BodyRules = { bytesMax: bounds.requestBodyBytesMax, packed: true };
-/** Names, addresses and settings, but no material. */
+/** Names, addresses and settings, but no media. */
 export const controlBody: BodyRules = { bytesMax: bounds.plainBodyBytesMax, packed: true };
 export const videoBody: BodyRules = {
   bytesMax: bounds.taskRequestBytesMax,
   packed: true,
   advice: "give material by URL or as an asset",
 };
-/** A file of the largest kind and the fields beside it. */
+/** One file of the largest kind plus its form fields. */
 export const assetUploadBody: BodyRules = { bytesMax: bounds.assetUploadBytesMax, packed: false };
-/** From somebody who shows no key. */
+/** The sender is not authenticated. */
 export const callbackBody: BodyRules = { bytesMax: bounds.callbackBodyBytesMax, packed: false };
+
+/** The error for endpoints that take JSON or a form. */
+export const jsonOrForm =
+  "The body must be JSON or a form: send `content-type: application/json` or `multipart/form-data`.";
+
+/** The size that the head declares; null if it declares none. Throws request_too_large. */
+export function declaredSize({ headers }: CallRequest, rules: BodyRules): number | null {
+  const header = headers.get("content-length");
+  if (header !== null && Number(header) > rules.bytesMax) throw tooLarge(rules);
+  return header === null ? null : Number(header);
+}
 
 export function tooLarge({ bytesMax, advice }: BodyRules): Failure {
   const hint = advice === undefined ? "" : `; ${advice}`;
   return new Failure("request_too_large", `The body is larger than ${bytesMax} bytes${hint}.`);
 }
 
-/** Larger bodies are unpacked in a thread of their own. */
+/** Larger bodies are decompressed in a thread. */
 const unpackInPlaceBytesMax = 8 * 1024;
-/** A small body may become this large. */
+/** A small body may decompress to this size. */
 const unpackedBytesMin = 1024 * 1024;
 
 /**
- * What has come of a body, in few pieces however it comes: long ones are kept as they are, which copies nothing, and short
- * ones are put together. A body that is worked on where it is gets one piece at once.
+ * Collects a body in few pieces however it arrives: long pieces are kept without a copy, short ones are joined. A body that is
+ * small enough to be worked on here is one piece from the start.
  */
 export class BodyPieces {
   readonly #pieces: Uint8Array[] = [];
@@ -51,9 +62,9 @@ export class BodyPieces {
   #filled = 0;
   #size = 0;
 
-  /** `declared`: the size as the body's sender says it; null where it does not. */
+  /** `declared`: the size in the request's head; null if it has none. */
   constructor(declared: number | null) {
-    // Memory that nothing was written to yet costs nothing.
+    // Memory that was never written to costs nothing.
     if (declared !== null && declared <= bounds.readInPlaceBytesMax) this.#begin(declared);
   }
 
@@ -74,7 +85,7 @@ export class BodyPieces {
     }
   }
 
-  /** All of it; nothing can be added any more. */
+  /** The whole body. Nothing can be added afterwards. */
   end(): readonly Uint8Array[] {
     const last = this.#open;
     if (last !== null) this.#pieces[this.#pieces.length - 1] = last.subarray(0, this.#filled);
@@ -87,7 +98,7 @@ export class BodyPieces {
     this.#pieces.push(this.#open);
   }
 
-  /** What does not fit. */
+  /** Returns the part that does not fit. */
   #fill(piece: Uint8Array): Uint8Array {
     const into = this.#open;
     if (into === null) return piece;
@@ -99,91 +110,76 @@ export class BodyPieces {
   }
 }
 
-type BodyDependencies = Pick<ApiDependencies, "bodies">;
-type BodyExchange = Pick<Exchange, "request" | "bodies">;
+type BodyDependencies = Pick<ApiDependencies, "bodies" | "clock">;
+type BodyExchange = Pick<Exchange, "request">;
 
-/** A JSON body as `readJsonPieces` reads it, put together where it is: for those that are small. */
-export async function readJsonBody(
-  dependencies: BodyDependencies,
-  exchange: BodyExchange,
-  place: HeldMemory,
-  rules: BodyRules,
-): Promise<Uint8Array> {
-  return wholeOf(await readJsonPieces(dependencies, exchange, place, rules));
-}
-
-/**
- * Reads a JSON body to its end and unpacked, within the rules and the memory for all bodies. It is not looked into. Throws
- * Failure 400, 408, 413, 415 or 503.
- */
+/** Reads a JSON body as `readPieces` does, without parsing it. */
 export function readJsonPieces(
   dependencies: BodyDependencies,
   exchange: BodyExchange,
   place: HeldMemory,
   rules: BodyRules,
 ): BodyBytes | Promise<BodyBytes> {
-  requireJson(exchange.request.headers);
+  if (!isJsonType(exchange.request.headers.get("content-type"))) {
+    throw new Failure("unsupported_media_type", "The body must be JSON: send `content-type: application/json`.");
+  }
   return readPieces(dependencies, exchange, place, rules);
 }
 
-/** The same of a body of any type. */
+/** Reads a body and decompresses it, within the rules and its caller's memory. Throws Failure 400, 408, 413, 415 or 503. */
 export function readPieces(
-  { bodies: work }: BodyDependencies,
-  { request, bodies }: BodyExchange,
+  dependencies: BodyDependencies,
+  exchange: BodyExchange,
   place: HeldMemory,
   rules: BodyRules,
 ): BodyBytes | Promise<BodyBytes> {
-  const encoding = encodingOf(request.headers.get("content-encoding"));
+  const encoding = encodingOf(exchange.request.headers.get("content-encoding"));
   if (encoding !== null && !rules.packed) {
     throw new Failure("unsupported_media_type", "The body must be sent without a content encoding.");
   }
-  const read = readBytes({ request, bodies }, place, rules);
+  const read = readBytes(dependencies, exchange, place, rules);
   if (encoding === null) return read;
-  const unpacked = (body: BodyBytes) => unpack({ body, encoding, place, rules, work, signal: request.signal });
-  return read instanceof Promise ? read.then(unpacked) : unpacked(read);
+  return Promise.resolve(read).then((body) => unpack(dependencies, exchange, body, encoding, place, rules));
 }
 
-/** Reads a body to its end as it is, whatever it is; without a pause where all of a small one is here. Throws Failure 408, 413 or 503. */
+/** Reads a body as it was sent; returns no promise if a small one has arrived whole. Throws Failure 408, 413 or 503. */
 export function readBytes(
-  { request, bodies }: Pick<Exchange, "request" | "bodies">,
+  { clock }: Pick<ApiDependencies, "clock">,
+  { request }: BodyExchange,
   place: HeldMemory,
   rules: BodyRules,
 ): BodyBytes | Promise<BodyBytes> {
-  const header = request.headers.get("content-length");
-  const declared = header === null ? null : Number(header);
-  if (declared !== null && declared > rules.bytesMax) throw tooLarge(rules);
+  const declared = declaredSize(request, rules);
   if (declared === null || declared > bounds.bodyAtOnceBytesMax) {
     const reader = request.body?.getReader() ?? null;
-    return reader === null ? nothing : arriving(bodies, readPiecesOf(reader, declared, place, rules), reader);
+    return reader === null ? nothing : inTime(clock, collect(reader, declared, place, rules), reader);
   }
   place.hold(declared);
-  return request.arrived?.() ?? arriving(bodies, request.bytes(), null);
+  return request.arrived?.() ?? inTime(clock, request.bytes().catch(callerGone), null);
 }
 
 const nothing = new Uint8Array(0);
 
-async function arriving<Read extends BodyBytes>(
-  bodies: BodyDeadlines,
-  reading: Promise<Read>,
-  reader: PieceReader | null,
-): Promise<Read> {
+/** The result of `reading`. Cancels the reader if that fails. Throws request_timeout if it takes too long. */
+export async function inTime<Read>(clock: Clock, reading: Promise<Read>, reader: PieceReader | null): Promise<Read> {
   try {
-    return await bodies.within(reading);
+    return await within(clock, bounds.requestBodyTotalMs, reading, () => {
+      const seconds = bounds.requestBodyTotalMs / 1_000;
+      throw new Failure("request_timeout", `The body did not arrive within ${seconds} seconds.`);
+    });
   } catch (thrown) {
     reader?.cancel().catch(() => {});
-    if (thrown instanceof Failure) throw thrown;
-    throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
+    throw thrown;
   }
 }
 
-/** What is used of a stream's reader; the runtime's own type is wider. */
-export interface PieceReader {
-  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
-  cancel(): Promise<void>;
+/** Handles the error of a read from the caller. */
+export function callerGone(thrown: unknown): never {
+  if (thrown instanceof Failure) throw thrown;
+  throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
 }
 
-/** Counted as it comes, so that every bound holds. */
-async function readPiecesOf(
+async function collect(
   reader: PieceReader,
   declared: number | null,
   place: HeldMemory,
@@ -192,7 +188,7 @@ async function readPiecesOf(
   const pieces = new BodyPieces(declared);
   let turnEnd = bounds.bodyTurnBytes;
   for (;;) {
-    const piece = await reader.read();
+    const piece = await reader.read().catch(callerGone);
     if (piece.done) return pieces.end();
     const size = pieces.size + piece.value.length;
     if (size > rules.bytesMax) throw tooLarge(rules);
@@ -200,12 +196,12 @@ async function readPiecesOf(
     pieces.add(piece.value);
     if (size < turnEnd) continue;
     turnEnd = size + bounds.bodyTurnBytes;
-    // The runtime reads from one connection for as long as its sender keeps up. What is not taken from it stays in the kernel.
+    // The runtime reads one connection as long as its sender keeps up. This gives the other connections a turn.
     await new Promise(setImmediate);
   }
 }
 
-/** Whether to read it may cost much: by what its head says. */
+/** Whether the body may be expensive to read, judged by its head. */
 export function mayBeLarge({ headers }: CallRequest): boolean {
   const declared = headers.get("content-length");
   const encoding = headers.get("content-encoding");
@@ -213,21 +209,16 @@ export function mayBeLarge({ headers }: CallRequest): boolean {
   return packed || declared === null || Number(declared) > bounds.bodyAtOnceBytesMax;
 }
 
-/** Also where nothing is said. */
+/** Whether the body is JSON. A missing content type counts as JSON. */
 export function isJsonType(type: string | null): boolean {
   if (type === null || type === "application/json") return true;
   const essence = type.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   return essence === "application/json" || essence.endsWith("+json");
 }
 
-function requireJson(headers: HeaderReader): void {
-  if (isJsonType(headers.get("content-type"))) return;
-  throw new Failure("unsupported_media_type", "The body must be JSON: send `content-type: application/json`.");
-}
-
 type Unpacker = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Uint8Array>;
 
-/** For what is small: they run beside the event loop, but put the pieces together on it. */
+/** For small bodies: these run beside the event loop, but join the pieces on it. */
 const unpackers: ReadonlyMap<string, Unpacker> = new Map([
   ["gzip", promisify(gunzip) as Unpacker],
   ["x-gzip", promisify(gunzip) as Unpacker],
@@ -236,7 +227,7 @@ const unpackers: ReadonlyMap<string, Unpacker> = new Map([
   ["zstd", promisify(zstdDecompress) as Unpacker],
 ]);
 
-/** null: the body is as it is. Throws unsupported_media_type. */
+/** null: the body is not compressed. Throws unsupported_media_type. */
 export function encodingOf(header: string | null): string | null {
   if (header === null || header === "") return null;
   const name = header.trim().toLowerCase();
@@ -248,38 +239,32 @@ export function encodingOf(header: string | null): string | null {
   );
 }
 
-interface PackedBody {
-  readonly body: BodyBytes;
-  readonly encoding: string;
-  readonly place: HeldMemory;
-  readonly rules: BodyRules;
-  readonly work: BodyWork;
-  readonly signal: CallSignal;
-}
-
 /**
- * The bound holds for what comes out: a small body may stand for a very large one. One that is packed denser than any
- * text is stopped early, or a few hundred such bytes at once would take all memory. Room is taken for the most that may
- * come out before anything does.
+ * Decompresses a body. A small body can decompress to a very large one, so the bound applies to the result, its memory is
+ * reserved before the work, and a ratio above that of any real text is refused.
  */
-export async function unpack({ body, encoding, place, rules, work, signal }: PackedBody): Promise<Uint8Array> {
+export async function unpack(
+  { bodies }: Pick<ApiDependencies, "bodies">,
+  { request }: BodyExchange,
+  body: BodyBytes,
+  encoding: string,
+  place: HeldMemory,
+  rules: BodyRules,
+): Promise<Uint8Array> {
   const size = sizeOf(body);
-  const dense = Math.max(unpackedBytesMin, size * bounds.unpackedRatioMax);
-  const bytesMax = Math.min(rules.bytesMax, dense);
+  const bytesMax = Math.min(rules.bytesMax, Math.max(unpackedBytesMin, size * bounds.unpackedRatioMax));
   place.hold(size + bytesMax);
   const unpacked =
     size <= unpackInPlaceBytesMax
-      ? await unpackHere(wholeOf(body), encoding, bytesMax)
-      : outcomeOf(await work.do("unpack", { encoding, bytesMax }, body, { signal, owner: place.owner })).made;
-  if (unpacked === null) throw new Error("a job made nothing");
+      ? await unpackers.get(encoding)?.(wholeOf(body), { maxOutputLength: bytesMax }).catch(refuseUnpacked)
+      : outcomeOf(
+          await bodies.do("unpack", { encoding, bytesMax }, body, { signal: request.signal, owner: place.owner }),
+        ).made;
+  if (unpacked === null || unpacked === undefined) throw new Error("a job made nothing");
   place.hold(unpacked.length);
   return unpacked;
 }
 
-async function unpackHere(body: Uint8Array, encoding: string, bytesMax: number): Promise<Uint8Array | null> {
-  try {
-    return (await unpackers.get(encoding)?.(body, { maxOutputLength: bytesMax })) ?? null;
-  } catch (thrown) {
-    throw notUnpacked(thrown);
-  }
+function refuseUnpacked(thrown: unknown): never {
+  throw notUnpacked(thrown);
 }

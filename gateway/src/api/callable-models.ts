@@ -1,47 +1,49 @@
 import { type ConfigSnapshot, Failure, isBlocked, type Model, oncePerObject, type Principal } from "#core/index.ts";
 import { mayCall, whyNot } from "#identity/index.ts";
 
-/** The model asked for and, behind it, its fallbacks; only what the caller may use and what is served. Empty: see `noModel`. */
+/** The requested model, then its fallbacks, without those that the caller may not use or that are blocked. If empty, see `noModel`. */
 export function callableModels(configSnapshot: ConfigSnapshot, principal: Principal, name: string): readonly Model[] {
   const model = configSnapshot.models.get(name);
   if (model === undefined) return none;
-  const known = knownModels(principal);
-  let found = known.get(model);
-  if (found === undefined || found.configSnapshot !== configSnapshot) {
-    found = { configSnapshot, models: findModels(configSnapshot, principal, model) };
-    known.set(model, found);
+  const cache = cacheOf(principal);
+  let cached = cache.get(model);
+  if (cached === undefined || cached.configSnapshot !== configSnapshot) {
+    cached = { configSnapshot, models: findModels(configSnapshot, principal, model) };
+    cache.set(model, cached);
   }
-  return found.models;
+  return cached.models;
 }
 
 const none: readonly Model[] = [];
 
-/** By principal and model, of which there are new ones with each config snapshot. */
-const knownModels = oncePerObject(
+/** By principal and model. Both are new objects with each config snapshot. */
+const cacheOf = oncePerObject(
   (_: Principal) =>
     new WeakMap<Model, { readonly configSnapshot: ConfigSnapshot; readonly models: readonly Model[] }>(),
 );
 
 function findModels(configSnapshot: ConfigSnapshot, principal: Principal, model: Model): readonly Model[] {
-  if (isBlocked(model, principal.scopes) || !mayCall(principal, model.name)) return none;
-  if (model.fallbacks.length === 0) return [model];
-  const fallbacks = model.fallbacks.flatMap((fallback) => {
-    const found = configSnapshot.models.get(fallback);
-    return found !== undefined && !isBlocked(found, principal.scopes) && mayCall(principal, fallback) ? [found] : [];
-  });
-  return [model, ...fallbacks];
+  const isUsable = (one: Model) => !isBlocked(one, principal.scopes) && mayCall(principal, one.name);
+  if (!isUsable(model)) return none;
+  const fallbacks = model.fallbacks.flatMap((name) => configSnapshot.models.get(name) ?? []);
+  return [model, ...fallbacks.filter(isUsable)];
 }
 
 export function isCallable(configSnapshot: ConfigSnapshot, principal: Principal, name: string): boolean {
   return configSnapshot.models.has(name) && mayCall(principal, name);
 }
 
-/** Why there is no model for a call. One that does not exist and one that is not granted look alike. */
+/** Why no model can be called. A model that is not granted looks like one that does not exist. */
 export function noModel(configSnapshot: ConfigSnapshot, principal: Principal, name: string): Failure {
-  return isCallable(configSnapshot, principal, name) ? notPriced(name) : modelNotFound(name);
+  if (!isCallable(configSnapshot, principal, name)) return modelNotFound(name);
+  return new Failure(
+    "model_not_priced",
+    `The model "${name}" has no price, so no budget can count what its calls cost. Ask the gateway's administrator to set its price, or to allow calls of it without one.`,
+    { param: "model" },
+  );
 }
 
-/** The same, and what the explanation of the request says beside it. */
+/** The same with the reason that the request's explanation shows. */
 export function refusalOf(configSnapshot: ConfigSnapshot, principal: Principal, name: string): [Failure, string] {
   const failure = noModel(configSnapshot, principal, name);
   if (failure.code === "model_not_found") return [failure, whyNotFound(principal, name)];
@@ -54,17 +56,9 @@ export function modelNotFound(name: string): Failure {
   });
 }
 
-function notPriced(name: string): Failure {
-  return new Failure(
-    "model_not_priced",
-    `The model "${name}" has no price, so no budget can count what its calls cost. Ask whoever runs the gateway to set its price, or to allow calls of it without one.`,
-    { param: "model" },
-  );
-}
-
 /**
- * What the caller is not told: who does not grant the model. Only grants are looked at where they say no, so that nobody
- * learns from it whether a model that is not granted exists.
+ * The caller does not see this: which level does not grant the model. If a grant is missing, the text is the same whether or not the
+ * model exists.
  */
 function whyNotFound(principal: Principal, model: string): string {
   const level = whyNot(principal, model);
@@ -72,7 +66,7 @@ function whyNotFound(principal: Principal, model: string): string {
   return `${holderOf(principal, level)} is not granted the model "${model}".`;
 }
 
-/** Who of a caller's grants something, by name. */
+/** The holder of a grant, by name. */
 export function holderOf({ workspace, group, key }: Principal, level: "workspace" | "group" | "key"): string {
   if (level === "workspace") return `The workspace ${workspace.slug}`;
   return level === "group" ? `The group ${group.name}` : `The key ${key.name}`;

@@ -3,102 +3,100 @@ import { BoundedMap, type HeaderReader } from "#core/index.ts";
 import { addressAllowed } from "#identity/index.ts";
 import type { Observer } from "#ports/index.ts";
 
-/** Proxies that one header may name, pairs of one of its elements, and addresses that are remembered. */
+/** Proxies in one header, pairs in one of its elements, and cached addresses. */
 const proxyHopsMax = 16;
 const forwardedPairsMax = 8;
-const proxiesRememberedMax = 4_096;
-/** Requests that are searched for a proxy that is not configured. */
-const proxyLooksMax = 10_000;
+const addressesCachedMax = 4_096;
+/** Requests that are checked for a proxy that is not configured. */
+const proxyChecksMax = 10_000;
 
 /**
- * Who the caller is when proxies stand in front. Each writes at the end of `Forwarded` (RFC 7239) or `X-Forwarded-For` whom
- * it has spoken with, so the line is read from its end, for as long as what stands there is a proxy that we trust. What a
- * caller has written itself stands further in front and is never reached.
+ * The caller's address behind proxies. Each proxy appends its peer to `Forwarded` (RFC 7239) or `X-Forwarded-For`, so the header is
+ * read from its end, through the proxies that we trust. Entries that the caller wrote itself come before those and are never used.
  */
 export class CallerAddress {
   readonly #trusted: readonly string[];
   readonly #observer: Pick<Observer, "log">;
-  /** Whoever asks may come from anywhere; proxies are few, and used by many. */
-  readonly #proxies = new BoundedMap<string, boolean>(proxiesRememberedMax);
-  readonly #peers = new BoundedMap<string, string>(proxiesRememberedMax);
-  #looksLeft: number = proxyLooksMax;
-  #disagreementTold = false;
+  readonly #proxies = new BoundedMap<string, boolean>(addressesCachedMax);
+  readonly #peers = new BoundedMap<string, string>(addressesCachedMax);
+  #checksLeft: number = proxyChecksMax;
+  #disagreementLogged = false;
 
-  /** `trustedProxies`: addresses and ranges of the proxies that are believed; empty: none is. */
+  /** `trustedProxies`: addresses and ranges; empty: the headers are ignored. */
   constructor(trustedProxies: readonly string[], observer: Pick<Observer, "log">) {
     this.#trusted = trustedProxies;
     this.#observer = observer;
   }
 
-  /** `peer`: whom the connection is with; empty when it is gone already. */
+  /** `peer`: the other end of the connection; empty if it is gone already. */
   of(peer: string, headers: HeaderReader): string {
-    const nearest = this.#nearest(peer);
+    const nearest = this.#normalize(peer);
     if (this.#trusted.length === 0 || !this.#isProxy(nearest)) {
-      if (this.#looksLeft > 0) this.#look(nearest, headers);
+      if (this.#checksLeft > 0) this.#warnOfProxy(nearest, headers);
       return nearest;
     }
     const forwarded = headers.get("forwarded");
     const forwardedFor = headers.get("x-forwarded-for");
-    if (forwarded === null && forwardedFor === null) return nearest;
-    if (forwarded === null) return this.#walk(nearest, forwardedFor ?? "", bareNode);
-    const said = this.#walk(nearest, forwarded, nodeOfElement);
-    if (forwardedFor === null || said === this.#walk(nearest, forwardedFor, bareNode)) return said;
-    // A proxy keeps up one of the two and passes the other on as its caller wrote it. We cannot know which is which.
-    if (!this.#disagreementTold) {
-      this.#disagreementTold = true;
-      const message = "Forwarded and X-Forwarded-For disagree; such callers count as the proxy. Have it remove one.";
+    const byForwarded = forwarded === null ? null : this.#walk(nearest, forwarded, nodeOfElement);
+    const byForwardedFor =
+      forwardedFor === null ? null : this.#walk(nearest, forwardedFor, (element) => element.trim());
+    if (byForwarded === null || byForwardedFor === null) return byForwarded ?? byForwardedFor ?? nearest;
+    if (byForwarded === byForwardedFor) return byForwarded;
+    // A proxy maintains one of the two and forwards the other as its caller wrote it. We cannot tell which.
+    if (!this.#disagreementLogged) {
+      this.#disagreementLogged = true;
+      const message = "Forwarded and X-Forwarded-For disagree; using the proxy's address. Have the proxy remove one.";
       this.#observer.log("warn", message, { proxy: nearest });
     }
     return nearest;
   }
 
-  /** Callers come again, and mostly few do. */
-  #nearest(peer: string): string {
-    const known = this.#peers.get(peer);
-    if (known !== undefined) return known;
-    const nearest = plainAddress(peer) ?? peer;
-    this.#peers.set(peer, nearest);
-    return nearest;
+  #normalize(peer: string): string {
+    const cached = this.#peers.get(peer);
+    if (cached !== undefined) return cached;
+    const address = plainAddress(peer) ?? peer;
+    this.#peers.set(peer, address);
+    return address;
   }
 
   #walk(peer: string, line: string, nodeOf: (element: string) => string | null): string {
-    let known = peer;
+    let nearest = peer;
     let end = line.length;
     for (let hop = 0; hop < proxyHopsMax && end >= 0; hop++) {
       const comma = end === 0 ? -1 : line.lastIndexOf(",", end - 1);
       const node = nodeOf(line.slice(comma + 1, end));
-      // Hidden, unknown or unreadable: what lies behind is not known either.
+      // Behind a hidden or unreadable address nothing can be trusted.
       const address = node === null ? null : plainAddress(node);
-      if (address === null) return known;
-      known = address;
-      if (!this.#isProxy(address)) return known;
+      if (address === null) return nearest;
+      nearest = address;
+      if (!this.#isProxy(address)) return nearest;
       end = comma;
     }
-    return known;
+    return nearest;
   }
 
   #isProxy(address: string): boolean {
-    const known = this.#proxies.get(address);
-    if (known !== undefined) return known;
+    const cached = this.#proxies.get(address);
+    if (cached !== undefined) return cached;
     const trusted = addressAllowed(this.#trusted, address);
     this.#proxies.set(address, trusted);
     return trusted;
   }
 
-  /** Somebody who set up a proxy and forgot to say so would see its address everywhere, and wonder. */
-  #look(peer: string, headers: HeaderReader): void {
-    this.#looksLeft--;
+  /** Warns an operator whose proxy is not configured, because its address would then appear as that of every caller. */
+  #warnOfProxy(peer: string, headers: HeaderReader): void {
+    this.#checksLeft--;
     if (!headers.has("x-forwarded-for") && !headers.has("forwarded")) return;
     if (!ipaddr.isValid(peer) || ipaddr.process(peer).range() === "unicast") return;
-    this.#looksLeft = 0;
+    this.#checksLeft = 0;
     const message =
-      "A proxy says who the caller is, and is not believed: set SLUICE_TRUSTED_PROXIES to its address if it is yours. " +
-      "Until then allowed addresses, throttles and the audit log see the proxy instead of the caller, and all of its callers share one limit.";
+      "Ignoring the caller's address from an untrusted proxy. If the proxy is yours, set SLUICE_TRUSTED_PROXIES to its address. " +
+      "Until then allowed addresses, throttles and the audit log use the proxy's address, and all of its callers share one limit.";
     this.#observer.log("warn", message, { proxy: peer });
   }
 }
 
-/** RFC 7239, 4: `for=` of one element; a quoted pair or a comma inside quotes is nothing that a proxy writes for us. */
+/** `for=` of one element (RFC 7239, 4). Quoted pairs and commas inside quotes are not supported: no proxy writes them. */
 function nodeOfElement(element: string): string | null {
   for (const pair of element.split(";", forwardedPairsMax)) {
     const equals = pair.indexOf("=");
@@ -108,8 +106,6 @@ function nodeOfElement(element: string): string | null {
   }
   return null;
 }
-
-const bareNode = (element: string): string => element.trim();
 
 /** An address without port, brackets or zone, IPv4 inside IPv6 as IPv4; null for anything else. */
 function plainAddress(node: string): string | null {

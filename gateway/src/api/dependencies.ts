@@ -20,19 +20,19 @@ import type { BodyDeadlines } from "./body-deadlines.ts";
 import type { Answer, CallRequest } from "./call-request.ts";
 import type { OpenSession } from "./socket/socket-link.ts";
 
-/** One limit as its holder sees it. `resets_at` is Unix seconds. */
+/** One limit as its key sees it. `resets_at` is Unix seconds. */
 interface LimitStatus {
   readonly scope: string;
   readonly kind: string;
-  /** Of a budget; null for the others. */
+  /** null: the limit is not a budget. */
   readonly period: string | null;
   readonly limit: number;
-  /** null: what a budget has spent cannot be read now. */
+  /** null: the spend of a budget cannot be read now. */
   readonly used: number | null;
   readonly resets_at: number | null;
 }
 
-/** Since each began, in UTC; nano-USD. */
+/** Spend since the start of each period, in UTC; nano-USD. */
 export interface PeriodSpend {
   readonly day: number;
   readonly week: number;
@@ -42,80 +42,79 @@ export interface PeriodSpend {
 export interface ApiDependencies {
   readonly authenticator: Pick<Authenticator, "authenticate">;
   readonly agentSignIn: Pick<AgentSignIn, "begin" | "poll" | "refresh" | "revoke">;
-  /** What the agents of a group are to be set to; null: nothing is said. */
+  /** The agent settings of a group; null: it has none. */
   readonly agentSettings: AgentSettingsOf;
-  /** Takes the telemetry of agents; null: it is dropped. */
+  /** Receives the telemetry of agents; null: it is dropped. */
   readonly agentTelemetry: AgentTelemetry | null;
-  /** Where the console is opened, without a slash at its end; null: at the address that callers use. */
+  /** The console's address, without a trailing slash; null: that of the caller's request. */
   readonly consoleUrl: () => string | null;
   readonly relay: Relay;
   readonly videos: VideoTasks;
   readonly assets: Assets;
-  /** Where callers reach this gateway, as configured; without a slash at its end. */
+  /** The configured address for callers, without a trailing slash. */
   readonly publicUrl: () => string | null;
   readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly observer: Observer;
   readonly explainer: Pick<Explainer, "capture" | "expect">;
-  /** Absent: no traces are kept. */
+  /** Absent: traces are off. */
   readonly tracing?: Pick<Tracing, "arrived">;
-  /** What large bodies are worked on with. */
+  /** Parses and changes bodies, large ones in threads. */
   readonly bodies: BodyWork;
-  /** What is held for callers. */
+  /** Accounts for memory that callers use. */
   readonly memory: CallerMemory;
-  /** For the connections of callers, where our own server is at the port. */
   readonly connections: CallerConnections;
-  /** Where forms wait to be sent. */
+  /** Stores forms until they are sent. */
   readonly spool: Spool;
-  /** null when all is well, else one line that says what is not. */
+  /** Why the process is not ready, in one line; null: it is. */
   readonly unready: () => string | null;
-  /** What is amiss though calls can be taken, in one line; null: nothing. */
+  /** A problem despite which the process is ready, in one line; null: none. */
   readonly remark: () => string | null;
   readonly draining: () => boolean;
-  /** Calls are still taken, each as the last one of its connection: whoever keeps connections turns elsewhere by itself. */
+  /** Whether every answer closes its connection, so that clients move to another process. */
   readonly leaving: () => boolean;
-  /** TLS was not agreed upon with a caller. `problem`: a word. Left out: nobody counts it. */
+  /** Counts failed TLS handshakes. `problem`: a word. */
   readonly handshakeProblem?: (problem: string) => void;
-  /** What metrics are asked for with; null: they need no key. */
+  /** The key for metrics; null: they need none. */
   readonly metricsKey: Secret | null;
   readonly metricsText: () => Promise<string>;
   readonly metricsType: string;
-  /** Counts a call that is no call of a model against its caller's limits; the returned function says that it is over. */
+  /** Counts a call without a model against its caller's limits. Call the returned function when the call is over. */
   readonly countCall: (principal: Principal) => Promise<() => void>;
   readonly keyUsage: (principal: Principal, from: number, to: number) => Promise<readonly UsageSum[]>;
   readonly periodSpend: (principal: Principal) => Promise<PeriodSpend>;
   readonly limitUsage: (principal: Principal) => Promise<readonly LimitStatus[]> | readonly LimitStatus[];
-  /** What is no call: console, admin API, reference. */
+  /** Answers requests outside the data plane: console, admin API, API reference. */
   readonly admin: (
     request: Request,
     info: { readonly ip: string; readonly requestId: string; readonly patient: () => void },
   ) => Response | Promise<Response>;
 }
 
-/** How a request becomes a WebSocket, where its connection can. */
+/** Upgrades a request to a WebSocket. */
 export interface SocketOpening {
   /** WebSockets that are open on this port. */
   readonly open: number;
-  /** And those of one key or workspace, by its id. */
+  /** Open WebSockets of one key or workspace, by its id. */
   openOf(id: string): number;
-  /** False: it is no handshake. `headers` are those of its answer; the session is made once the socket is open. */
+  /** Returns false if the request is not a handshake. `headers` are sent with the answer; `open` is called once the socket is open. */
   upgrade(socket: { headers: Readonly<Record<string, string>>; owner: MemoryOwner; open: OpenSession }): boolean;
-  /** A call of the same path by the same caller, as one of its own connection would be answered. */
+  /** Answers a call of the same path by the same caller as if it had its own connection. */
   call(request: Request): Promise<Response>;
 }
 
+/** Facts of a request for the access log, as they become known. */
 export interface Seen {
   key: string | null;
   model: string | null;
   /** Why the request was refused. */
   failure: Pick<Failure, "code" | "message"> | null;
   readonly attempts: AttemptSums;
-  /** Whose key it is. */
   principal: Principal | null;
 }
 
-/** One request on its way through the API. `path` is as the router read it; nothing else may parse the URL again. */
+/** One request on its way through the API. `path` is the router's; no other code may parse the URL again. */
 export interface Exchange {
   readonly request: CallRequest;
   readonly requestId: string;
@@ -124,13 +123,12 @@ export interface Exchange {
   readonly startedMs: number;
   readonly address: () => string;
   readonly bodies: BodyDeadlines;
-  /** What becomes known of the call on its way, for the access log. */
   readonly seen: Seen;
-  /** Says that the answer goes on after it was handed over; the returned function says that it is over. */
+  /** Marks an answer that goes on after the endpoint returned. Call the returned function at its end. */
   readonly streams: () => () => void;
   /** Absent: this request cannot become a WebSocket. */
   readonly openSocket?: SocketOpening | undefined;
-  /** Lifts the server's idle time-out for a call that may be silent for long. */
+  /** Lifts the server's idle timeout for a call that may be silent for long. */
   readonly patient: () => void;
 }
 

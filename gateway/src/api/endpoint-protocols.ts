@@ -10,8 +10,8 @@ import {
 } from "#protocols/index.ts";
 import type { EndpointProtocol } from "#relay/index.ts";
 
-/** Of what is not passed as it is: the dialect of the bodies, and that of errors, headers and events. */
-const spoken: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, readonly [WireDialectId, Dialect]>> = {
+/** The dialect of bodies, and that of errors, headers and events. */
+const dialects: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, readonly [WireDialectId, Dialect]>> = {
   chat: ["openai-chat", openaiChat],
   messages: ["anthropic-messages", anthropicMessages],
   "count-tokens": ["anthropic-messages", anthropicMessages],
@@ -27,9 +27,9 @@ const spoken: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, readonl
   "pass-through": ["any", openaiChat],
 };
 
-/** What is spoken at each endpoint where a model is called. Those whose calls are passed as they are have OpenAI's errors. */
+/** The protocol of each endpoint that calls a model. Native endpoints, whose calls are not translated, have OpenAI's errors. */
 export const protocols = Object.fromEntries([
-  ...Object.entries(spoken).map(([endpoint, [wire, dialect]]) => row(endpoint as CallEndpointId, wire, dialect)),
+  ...Object.entries(dialects).map(([endpoint, [wire, dialect]]) => row(endpoint as CallEndpointId, wire, dialect)),
   ...Object.entries(nativeDialects).map(([endpoint, wire]) => row(endpoint as CallEndpointId, wire, openaiChat)),
 ]) as Readonly<Record<CallEndpointId, EndpointProtocol>>;
 

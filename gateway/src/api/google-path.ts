@@ -2,45 +2,39 @@ import { Failure, type HeaderReader } from "#core/index.ts";
 import type { PathFacts } from "#protocols/index.ts";
 import type { Exchange } from "./dependencies.ts";
 
-/** Google's own prefix. Its SDK from version 3 on asks below `/v1/models/` instead, where other vendors' clients look models up. */
+/** Google's own prefix. Its SDK uses `/v1/models/` from version 3 on, where other vendors' clients look up models. */
 export const geminiPrefix = "/v1beta/models/";
 
-/** What is asked of a model whose name has a slash may come without `models/`: Vercel's AI SDK leaves it out then. */
+/** Vercel's AI SDK omits `models/` before a model name with a slash. */
 export const geminiRoot = "/v1beta/";
 
-/** What is asked of a model: the word behind the last colon of the path. Model names may hold slashes and colons before it. */
-export function verbOf(path: string): string {
+/** The action on a model: the word after the last colon of the path. Model names may have slashes and colons. */
+export function actionOf(path: string): string {
   return path.slice(path.lastIndexOf(":") + 1);
 }
 
-/** The model that a path of Google's names, as it is or percent-encoded. Throws Failure invalid_request. */
-export function modelAsked({ path }: Exchange, available: (model: string) => boolean): PathFacts {
-  return { model: named(belowPrefix(path, path.lastIndexOf(":")), available), stream: false };
+/** The model in a path with an action. Throws Failure invalid_request. */
+export function factsOfPath({ path }: Exchange, available: (model: string) => boolean): PathFacts {
+  return { model: modelInPath(path.slice(0, path.lastIndexOf(":")), available), stream: false };
 }
 
-/** The model behind the prefix, whichever it is, when nothing is asked of it. */
-export function modelNamed(path: string, available: (model: string) => boolean): string {
-  return named(belowPrefix(path, path.length), available);
-}
-
-/** A client of Google's, by the header in which it sends its key or says what it is. */
+/** Whether the client is one of Google's, by the header of its key or of its version. */
 export function isGoogles(headers: HeaderReader): boolean {
   return headers.has("x-goog-api-key") || headers.has("x-goog-api-client");
 }
 
-function belowPrefix(path: string, end: number): string {
+/**
+ * The model in a path without an action, plain or percent-encoded. Google's SDK adds `models/` to a name unless the name begins with
+ * it. Throws Failure invalid_request.
+ */
+export function modelInPath(path: string, available: (model: string) => boolean): string {
   const prefix = [geminiPrefix, geminiRoot, modelPrefix].find((one) => path.startsWith(one)) ?? "";
-  return path.slice(prefix.length, end);
+  const name = decode(path.slice(prefix.length));
+  const full = `models/${name}`;
+  return !available(name) && available(full) ? full : name;
 }
 
-/** Google's SDK puts `models/` before a name that does not begin so, and nothing before one that does. */
-function named(encoded: string, available: (model: string) => boolean): string {
-  const name = decodedName(encoded);
-  const whole = `models/${name}`;
-  return !available(name) && available(whole) ? whole : name;
-}
-
-function decodedName(name: string): string {
+function decode(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
@@ -48,5 +42,5 @@ function decodedName(name: string): string {
   }
 }
 
-/** Model names may hold slashes: everything behind this prefix is the name. */
+/** Model names may have slashes: the whole rest of the path is the name. */
 export const modelPrefix = "/v1/models/";

@@ -4,97 +4,92 @@ import { type Delivery, secretsOf } from "#relay/index.ts";
 import { BodyExcerpt, excerptOf, isText, noteOf } from "./body-excerpt.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
-export interface CapturedCall {
+interface CapturedCall {
   readonly principal: Principal;
   readonly endpoint: EndpointId;
-  /** As the caller sent it. */
-  readonly body: CapturableBody;
-  /** The model asked for, then its fallbacks: what their accounts must not have shown is not kept. */
+  /** As the caller sent it. Of a spooled body only size and type are captured. */
+  readonly body: Uint8Array | Pick<FormBody, "size" | "contentType">;
+  /** The requested model, then its fallbacks. The secrets of their accounts are redacted. */
   readonly models: readonly Model[];
 }
 
-/** Of a body that lies elsewhere only its size and type are kept. */
-type CapturableBody = Uint8Array | Pick<FormBody, "size" | "contentType">;
-
-/** null for the many keys of which nothing is kept: then nothing is done either. */
+/** null for most keys, of which nothing is captured. */
 export function captureOf(
-  dependencies: ApiDependencies,
-  exchange: Exchange,
-  call: CapturedCall,
+  { explainer }: ApiDependencies,
+  { request, requestId }: Exchange,
+  { principal, endpoint, body, models }: CapturedCall,
 ): RequestCapture | null {
-  return call.principal.key.capture === "none" ? null : new RequestCapture(dependencies, exchange, call);
+  const { key, workspace } = principal;
+  if (key.capture === "none") return null;
+  const withBodies = key.capture === "bodies";
+  if (withBodies) explainer.expect(requestId);
+  const providers = new Set(models.flatMap(({ deployments }) => deployments.map(({ provider }) => provider)));
+  return new RequestCapture(explainer, withBodies, {
+    requestId,
+    workspaceId: workspace.id,
+    keyId: key.id,
+    endpoint,
+    requestHeaders: [...request.headers],
+    requestBody: withBodies ? requestBodyOf(body, request.headers.get("content-type")) : null,
+    secrets: [...providers].flatMap(secretsOf),
+  });
 }
 
-type Request = Omit<CapturedRequest, "responseHeaders" | "responseBody">;
+function requestBodyOf(body: CapturedCall["body"], contentType: string | null): CapturedBody {
+  return body instanceof Uint8Array ? excerptOf(body, contentType) : noteOf(body.size(""), body.contentType);
+}
 
-/** One request of a key that says that it is to be kept, until its answer has gone. Told to the explainer once. */
+/** One captured request until its answer has ended. It is reported to the explainer once. */
 export class RequestCapture {
   readonly #explainer: ApiDependencies["explainer"];
-  readonly #bodies: boolean;
-  readonly #request: Request;
+  readonly #withBodies: boolean;
+  readonly #request: Omit<CapturedRequest, "responseHeaders" | "responseBody">;
 
   constructor(
-    { explainer }: ApiDependencies,
-    { request, requestId }: Exchange,
-    { principal, endpoint, body, models }: CapturedCall,
+    explainer: ApiDependencies["explainer"],
+    withBodies: boolean,
+    request: Omit<CapturedRequest, "responseHeaders" | "responseBody">,
   ) {
     this.#explainer = explainer;
-    this.#bodies = principal.key.capture === "bodies";
-    const providers = new Set(models.flatMap(({ deployments }) => deployments.map(({ provider }) => provider)));
-    this.#request = {
-      requestId,
-      workspaceId: principal.workspace.id,
-      keyId: principal.key.id,
-      endpoint,
-      requestHeaders: [...request.headers],
-      requestBody: this.#bodies ? requestBody(body, request.headers.get("content-type")) : null,
-      secrets: [...providers].flatMap(secretsOf),
-    };
-    if (this.#bodies) explainer.expect(requestId);
+    this.#withBodies = withBodies;
+    this.#request = request;
   }
 
-  /** An answer of a model on its way to its caller; a stream is heard as it passes. Gives the body to be sent. */
+  /** Captures an upstream's answer, a stream as it passes. Returns the body to send. */
   delivered({ headers, body }: Delivery): Delivery["body"] {
-    const all = Object.entries(headers);
-    if (!this.#bodies) this.#tell(all, null);
-    else if (body instanceof Uint8Array) this.#tell(all, excerptOf(body, headers["content-type"] ?? null));
-    else return this.#heard(all, body, headers["content-type"] ?? null);
+    const responseHeaders = Object.entries(headers);
+    const contentType = headers["content-type"] ?? null;
+    if (this.#withBodies && !(body instanceof Uint8Array)) {
+      return new CapturedStream(body, (excerpt) => {
+        this.#report(responseHeaders, isText(contentType) ? excerpt : noteOf(excerpt.bytes, contentType));
+      });
+    }
+    this.#report(responseHeaders, body instanceof Uint8Array && this.#withBodies ? excerptOf(body, contentType) : null);
     return body;
   }
 
-  /** An answer that we made ourselves: small, and no stream. */
+  /** Captures an answer of the gateway itself, which is small. */
   async answered(response: Response): Promise<void> {
-    const body = this.#bodies ? new Uint8Array(await response.clone().arrayBuffer()) : null;
-    this.#tell([...response.headers], body === null ? null : excerptOf(body, response.headers.get("content-type")));
+    const body = this.#withBodies ? new Uint8Array(await response.clone().arrayBuffer()) : null;
+    this.#report([...response.headers], body === null ? null : excerptOf(body, response.headers.get("content-type")));
   }
 
-  #heard(headers: CapturedRequest["responseHeaders"], body: LiveBody, contentType: string | null): LiveBody {
-    const text = isText(contentType);
-    const excerpt = new BodyExcerpt();
-    const over = (): void => {
-      const heard = excerpt.end();
-      this.#tell(headers, text ? heard : noteOf(heard.bytes, contentType));
-    };
-    return new HeardBody(body, excerpt, over);
-  }
-
-  #tell(responseHeaders: CapturedRequest["responseHeaders"], responseBody: CapturedBody | null): void {
+  #report(responseHeaders: CapturedRequest["responseHeaders"], responseBody: CapturedBody | null): void {
     this.#explainer.capture({ ...this.#request, responseHeaders, responseBody });
   }
 }
 
-/** A body on its way to its caller that somebody else hears too. */
-class HeardBody implements LiveBody, BodySink {
+/** Forwards a body to its sink and collects an excerpt of it. `onEnd` is called once. */
+class CapturedStream implements LiveBody, BodySink {
   readonly #body: LiveBody;
-  readonly #excerpt: BodyExcerpt;
-  readonly #over: () => void;
+  readonly #excerpt = new BodyExcerpt();
+  readonly #onEnd: (excerpt: CapturedBody) => void;
   #sink: BodySink | null = null;
   #ended = false;
 
-  constructor(body: LiveBody, excerpt: BodyExcerpt, over: () => void) {
+  constructor(body: LiveBody, onEnd: (excerpt: CapturedBody) => void) {
     this.#body = body;
-    this.#excerpt = excerpt;
-    this.#over = over;
+    this.#onEnd = onEnd;
   }
 
   pull(sink: BodySink, answered: () => void): void {
@@ -122,15 +117,9 @@ class HeardBody implements LiveBody, BodySink {
     this.#sink?.error(reason);
   }
 
-  /** Whatever comes first. */
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#over();
+    this.#onEnd(this.#excerpt.end());
   }
-}
-
-/** A form is mostly files; they are not kept, and its fields stand between them. */
-function requestBody(body: CapturableBody, contentType: string | null): CapturedBody {
-  return body instanceof Uint8Array ? excerptOf(body, contentType) : noteOf(body.size(""), body.contentType);
 }

@@ -1,14 +1,14 @@
 import { bounds, Failure, type FailureCode } from "#core/index.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
-/** What a request asks for. `plain-target.ts` refuses what could mean two things. */
+/** The target of a request. `plain-target.ts` refuses ambiguous ones. */
 export interface Target {
   readonly path: string;
   /** Without its question mark. */
   readonly query: string;
 }
 
-/** Of an absolute URL, as the server gives it, or of what follows the host in one. */
+/** `url`: an absolute URL, or the part of one after its host. */
 export function targetOf(url: string): Target {
   const pathStart = url.startsWith("/") ? 0 : url.indexOf("/", 8);
   const queryStart = url.indexOf("?", pathStart);
@@ -16,7 +16,7 @@ export function targetOf(url: string): Target {
   return { path: url.slice(pathStart, queryStart), query: url.slice(queryStart + 1) };
 }
 
-/** Where callers reach this gateway: as configured, else as this one has. Without a slash at its end. */
+/** The gateway's address for callers: as configured, else as this caller used it. Without a trailing slash. */
 export function originOf(dependencies: ApiDependencies, { request }: Exchange): string {
   const configured = dependencies.publicUrl();
   if (configured !== null) return configured;
@@ -24,12 +24,12 @@ export function originOf(dependencies: ApiDependencies, { request }: Exchange): 
   return url.slice(0, url.indexOf("/", 8));
 }
 
-/** What stands in a path behind this prefix, up to the next slash. */
+/** The part of a path after this prefix, up to the next slash. */
 export function idBehind(prefix: string, { path }: Pick<Exchange, "path">): string {
   return path.slice(prefix.length).split("/", 1)[0] ?? "";
 }
 
-/** Ids are ours: anything else looks like one that does not exist. */
+/** An id in our format. Any other text fails as an id that does not exist. */
 export function requireId(id: string, prefix: string, code: FailureCode): string {
   if (new RegExp(`^${prefix}[0-9A-Za-z]{1,64}$`).test(id)) return id;
   throw new Failure(code, `There is no such thing as "${id.slice(0, 64).replace(/[^\x21-\x7e]/g, "?")}".`, {
@@ -38,34 +38,29 @@ export function requireId(id: string, prefix: string, code: FailureCode): string
 }
 
 /**
- * Asks a store for the page that a query names: `limit` (1 to bounds.listPageMax, 20 by default) and `after`, as a page
- * before gave it. Throws Failure invalid_request in the words that the caller used.
+ * Reads the page that a query names: `limit` (1 to bounds.listPageMax, 20 by default) and `after`, from the page before. Throws Failure
+ * invalid_request.
  */
-export async function askPage<Page>(
+export async function readPage<Page>(
   query: URLSearchParams,
-  ask: (after: string | null, limit: number) => Promise<Page>,
+  read: (after: string | null, limit: number) => Promise<Page>,
 ): Promise<Page> {
-  const limit = readLimit(query.get("limit"));
+  const limit = Number(query.get("limit") ?? 20);
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > bounds.listPageMax) {
+    throw new Failure("invalid_request", `limit must be a whole number from 1 to ${bounds.listPageMax}.`, {
+      param: "limit",
+    });
+  }
   try {
-    return await ask(query.get("after"), limit);
+    return await read(query.get("after"), limit);
   } catch (thrown) {
-    // The stores' own word for it.
+    // Stores call it a cursor.
     if (!(thrown instanceof Failure) || thrown.param !== "cursor") throw thrown;
-    throw new Failure(thrown.code, "The place in `after` is not one that this list gave out.", { param: "after" });
+    throw new Failure(thrown.code, "`after` is not a position of this list.", { param: "after" });
   }
 }
 
-/** A page in the shape that OpenAI's SDKs can walk: the next one is asked for with `after`. */
+/** A page that OpenAI's SDKs can iterate: `after` of the next request is `next`. */
 export function pageAnswer(data: readonly object[], next: string | null): object {
   return { object: "list", data, has_more: next !== null, next };
-}
-
-const pageDefault = 20;
-
-function readLimit(text: string | null): number {
-  const limit = text === null ? pageDefault : Number(text);
-  if (Number.isSafeInteger(limit) && limit >= 1 && limit <= bounds.listPageMax) return limit;
-  throw new Failure("invalid_request", `limit must be a whole number from 1 to ${bounds.listPageMax}.`, {
-    param: "limit",
-  });
 }

@@ -1,43 +1,43 @@
 import type { HeaderReader } from "#core/index.ts";
 import { anthropicMessages, type Dialect, gemini, openaiChat } from "#protocols/index.ts";
 import type { Endpoint } from "./dependencies.ts";
-import * as agents from "./endpoints/agents/agent-facts.ts";
+import * as agents from "./endpoints/agents/agents.ts";
 import * as signIn from "./endpoints/agents/sign-in.ts";
 import * as assets from "./endpoints/assets.ts";
 import { healthz, metrics, readyz, root } from "./endpoints/health.ts";
 import * as calls from "./endpoints/model-calls.ts";
 import { getModel, listModels } from "./endpoints/models.ts";
 import * as pass from "./endpoints/pass-through.ts";
-import { compact, inputTokens, keptResponse, responses, responsesSocket } from "./endpoints/responses.ts";
+import { responsesSocket, storedResponse } from "./endpoints/responses.ts";
 import { getUsage } from "./endpoints/usage.ts";
 import * as tasks from "./endpoints/video-tasks.ts";
 import * as videos from "./endpoints/videos.ts";
-import { geminiPrefix, geminiRoot, isGoogles, modelPrefix, verbOf } from "./google-path.ts";
+import { actionOf, geminiPrefix, geminiRoot, isGoogles, modelPrefix } from "./google-path.ts";
 
 interface Route {
   /** The name in metrics. */
   readonly name: string;
   readonly methods: Readonly<Record<string, Endpoint>>;
-  /** Who answers a GET that asks for a WebSocket. */
+  /** Answers a GET with an upgrade to a WebSocket. */
   readonly socket?: Endpoint;
-  /** How its callers are told what went wrong; OpenAI's way where nothing else is said. */
+  /** The dialect of its errors; by default OpenAI's. */
   readonly dialect?: Dialect;
 }
 
-/** Anthropic's clients, agents among them. */
+/** For Anthropic's clients and for agents. */
 const claude = { dialect: anthropicMessages } as const;
 
-/** Paths as they are, and those with an id of ours in braces. Gemini's model actions and pass-through paths are matched in `routeOf`. */
+/** Exact paths, and paths with an id in braces. `routeOf` matches Gemini's model actions and pass-through paths. */
 const table: readonly (readonly [path: string, route: Route])[] = [
   ["/v1/chat/completions", { name: "chat", methods: { POST: calls.chat } }],
   ["/v1/messages", { name: "messages", methods: { POST: calls.messages }, ...claude }],
   ["/v1/messages/count_tokens", { name: "count-tokens", methods: { POST: calls.countTokens }, ...claude }],
-  ["/v1/responses", { name: "responses", methods: { POST: responses }, socket: responsesSocket }],
-  ["/v1/responses/input_tokens", { name: "input-tokens", methods: { POST: inputTokens } }],
-  ["/v1/responses/compact", { name: "responses-compact", methods: { POST: compact } }],
-  ["/v1/responses/{id}", { name: "kept-response", methods: { GET: keptResponse, DELETE: keptResponse } }],
-  ["/v1/responses/{id}/cancel", { name: "kept-response", methods: { POST: keptResponse } }],
-  ["/v1/responses/{id}/input_items", { name: "kept-response", methods: { GET: keptResponse } }],
+  ["/v1/responses", { name: "responses", methods: { POST: calls.responses }, socket: responsesSocket }],
+  ["/v1/responses/input_tokens", { name: "input-tokens", methods: { POST: calls.inputTokens } }],
+  ["/v1/responses/compact", { name: "responses-compact", methods: { POST: calls.compact } }],
+  ["/v1/responses/{id}", { name: "kept-response", methods: { GET: storedResponse, DELETE: storedResponse } }],
+  ["/v1/responses/{id}/cancel", { name: "kept-response", methods: { POST: storedResponse } }],
+  ["/v1/responses/{id}/input_items", { name: "kept-response", methods: { GET: storedResponse } }],
   ...calls.nativeRoutes.map(([path, name, post]) => [path, { name, methods: { POST: post } }] as const),
   ["/v1/images/generations", { name: "images", methods: { POST: calls.images } }],
   ["/v1/images/edits", { name: "image-edits", methods: { POST: calls.imageEdits } }],
@@ -92,7 +92,7 @@ const table: readonly (readonly [path: string, route: Route])[] = [
 
 const exact: ReadonlyMap<string, Route> = new Map(table.filter(([path]) => !path.includes("{")));
 
-/** Paths with an id, by what stands before it, the longest first; then by the part behind it: "" for none, "{" for any. */
+/** Paths with an id, by the prefix before it, the longest first; then by the part after the id: "" for none, "{" for any. */
 const withId = Map.groupBy(
   table.filter(([path]) => path.includes("{")),
   ([path]) => path.slice(0, path.indexOf("{")),
@@ -106,22 +106,22 @@ function partOf(path: string, prefix: string): string {
   return part.startsWith("{") ? "{" : part;
 }
 
-/** Whether a path belongs to callers, not to those who run the gateway. Agents ask for some beside `/v1`. */
+/** Whether a path is for callers, not for administrators. Agents use some paths outside `/v1`. */
 export function isCallersPath(path: string): boolean {
   return dataPlane.test(path) || exact.get(path)?.name.startsWith("agent-") === true;
 }
 
-/** Below `/v1/organizations/` stands what Anthropic's Admin API has there: it is for those who run the gateway. */
+/** `/v1/organizations/` is a part of Anthropic's Admin API, which is for administrators. */
 export const dataPlane = /^\/v1(?!\/organizations\/)(beta)?(\/|$)/;
 
-/** What is asked for most: its target is known to be plain when it is found. */
+/** The most common paths, which need no check for ambiguity. */
 export const exactPaths: readonly string[] = [...exact.keys()];
 
 const model: Route = { name: "model", methods: { GET: getModel } };
 const geminiModel: Route = { ...model, dialect: gemini };
 const generation: Route = { name: "generate", methods: { POST: calls.generate }, dialect: gemini };
-/** What Google's clients ask of a model. */
-const verbs: ReadonlyMap<string, Route> = new Map([
+/** The actions of Google's clients on a model. */
+const actions: ReadonlyMap<string, Route> = new Map([
   ["generateContent", generation],
   ["streamGenerateContent", generation],
   ["embedContent", { name: "embed-content", methods: { POST: calls.embedContent }, dialect: gemini }],
@@ -132,30 +132,31 @@ const verbs: ReadonlyMap<string, Route> = new Map([
   ["countTokens", { name: "gemini-count-tokens", methods: { POST: calls.geminiCountTokens }, dialect: gemini }],
 ]);
 
-const passedMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
-const passed: Route = {
+const anyMethod = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+const passThrough: Route = {
   name: "pass-through",
-  methods: Object.fromEntries(passedMethods.map((method) => [method, pass.passThrough])),
+  methods: Object.fromEntries(anyMethod.map((method) => [method, pass.passThrough])),
   socket: pass.passThroughSocket,
 };
 
-/** The warm-up of a connection, which some clients send to the base URL; everything else there is the console's. */
+/** Some clients warm up their connection with a HEAD of the base URL. Other requests for that path go to the console. */
 const warmUp: Route = { name: "root", methods: { HEAD: root } };
 
-/** Every route there is, for whoever compares them with the API description. */
+/** Every route, for the comparison with the API description. */
 export const routes: readonly Route[] = [
-  ...new Set([...table.map(([, route]) => route), model, geminiModel, ...verbs.values(), passed, warmUp]),
+  ...new Set([...table.map(([, route]) => route), model, geminiModel, ...actions.values(), passThrough, warmUp]),
 ];
 
-/** The route of a path; null when there is none. The one place where paths have a meaning. */
+/** The route of a path; null if there is none. */
 export function routeOf(path: string, method: string): Route | null {
   const route = exact.get(path);
   if (route !== undefined) return route;
   if (path === "/" && method === "HEAD") return warmUp;
-  if (path.startsWith(modelPrefix)) return ofModel(path, modelPrefix, method, model);
-  if (path.startsWith(geminiPrefix)) return ofModel(path, geminiPrefix, method, geminiModel);
-  if (path.startsWith(geminiRoot)) return method === "GET" ? null : askedOf(path, geminiRoot);
-  if (path.startsWith(pass.providersPath)) return /^[^/]/.test(path.slice(pass.providersPath.length)) ? passed : null;
+  if (path.startsWith(modelPrefix)) return modelRoute(path, modelPrefix, method, model);
+  if (path.startsWith(geminiPrefix)) return modelRoute(path, geminiPrefix, method, geminiModel);
+  if (path.startsWith(geminiRoot)) return method === "GET" ? null : actionRoute(path, geminiRoot);
+  if (path.startsWith(pass.providersPath))
+    return /^[^/]/.test(path.slice(pass.providersPath.length)) ? passThrough : null;
   for (const [prefix, parts] of below) {
     if (!path.startsWith(prefix)) continue;
     const [id = "", part, ...more] = path.slice(prefix.length).split("/");
@@ -165,28 +166,27 @@ export function routeOf(path: string, method: string): Route | null {
   return null;
 }
 
-/** Model names may hold slashes and colons, so the whole rest of the path is the name, but for what is asked of the model. */
-function ofModel(path: string, prefix: string, method: string, one: Route): Route | null {
+/** The rest of the path is the model's name, which may have slashes and colons, and perhaps an action. */
+function modelRoute(path: string, prefix: string, method: string, one: Route): Route | null {
   if (path.length === prefix.length) return null;
-  // Whoever reads looks the model up: a name may end like a verb.
+  // A GET has no action: a name may end like one.
   if (method === "GET") return one;
-  return askedOf(path, prefix) ?? (unknownVerb.test(path) ? null : one);
+  return actionRoute(path, prefix) ?? (unknownAction.test(path) ? null : one);
 }
 
-/** A verb of Google's that is not served, as they are written: `predictLongRunning`. */
-const unknownVerb = /:[a-z]+[A-Z][A-Za-z]*$/;
+/** An action of Google's that is not served, such as `predictLongRunning`. */
+const unknownAction = /:[a-z]+[A-Z][A-Za-z]*$/;
 
-/** What Google's clients ask of the model behind the prefix. */
-function askedOf(path: string, prefix: string): Route | null {
-  return path.lastIndexOf(":") > prefix.length ? (verbs.get(verbOf(path)) ?? null) : null;
+function actionRoute(path: string, prefix: string): Route | null {
+  return path.lastIndexOf(":") > prefix.length ? (actions.get(actionOf(path)) ?? null) : null;
 }
 
-/** How a caller of this path is told of a failure. */
+/** The dialect of errors for a request of this path. */
 export function dialectOf(route: Route | null, path: string, headers: HeaderReader): Dialect {
   if (route?.dialect !== undefined) return route.dialect;
   if (path.startsWith("/v1/messages")) return anthropicMessages;
   if (path.startsWith(geminiRoot)) return gemini;
-  // Paths that several vendors have, and those that the gateway does not.
+  // The paths below are used by several vendors, or are not known.
   if (route !== null && !path.startsWith("/v1/models") && !path.startsWith(pass.providersPath)) return openaiChat;
   if (headers.has("anthropic-version")) return anthropicMessages;
   return isGoogles(headers) ? gemini : openaiChat;

@@ -8,7 +8,6 @@ import { ImagesFormReader, readMultipartType } from "#protocols/index.ts";
 import { createSpool } from "#storage/index.ts";
 import { until } from "../../../test/until.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
-import { BodyDeadlines } from "./body-deadlines.ts";
 import { type ReadForm, readFormBody } from "./spooled-body.ts";
 
 type Outcome = ReadForm | { readonly code: string; readonly param: string | null };
@@ -23,7 +22,6 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "sluice-form-"));
   outcome = Promise.withResolvers<Outcome>();
   clock = new FakeClock();
-  const deadlines = new BodyDeadlines(clock);
   const spool = createSpool({ directory, nextName: () => `n${names++}` });
   server = Bun.serve({
     idleTimeout: 0,
@@ -34,7 +32,7 @@ beforeEach(() => {
       try {
         const type = readMultipartType(request.headers.get("content-type"), "a form");
         const owner = { key: { id: "key" }, workspace: { id: "ws" } };
-        const read = await readFormBody({ request, bodies: deadlines }, type, spool, owner, new ImagesFormReader());
+        const read = await readFormBody({ spool, clock }, { request }, type, owner, new ImagesFormReader());
         outcome.resolve(read);
         return new Response("read");
       } catch (thrown) {

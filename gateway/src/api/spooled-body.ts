@@ -1,5 +1,5 @@
-import { Failure, type HeaderReader, type MemoryOwner } from "#core/index.ts";
-import type { FormBody, Spool, Spooled, SpoolWriter } from "#ports/index.ts";
+import { Failure, type HeaderReader, type MemoryOwner, type PieceReader } from "#core/index.ts";
+import type { FormBody, Spooled, SpoolWriter } from "#ports/index.ts";
 import {
   createFormBody,
   type FormEvent,
@@ -8,89 +8,83 @@ import {
   type MultipartType,
   type RequestFacts,
 } from "#protocols/index.ts";
-import { type BodyRules, modelBody, type PieceReader, tooLarge } from "./body.ts";
-import type { Exchange } from "./dependencies.ts";
+import { type BodyRules, callerGone, declaredSize, inTime, modelBody, tooLarge } from "./body.ts";
+import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
-type Arriving = Pick<Exchange, "request" | "bodies">;
+type SpoolDependencies = Pick<ApiDependencies, "spool" | "clock">;
+type SpoolExchange = Pick<Exchange, "request">;
 
-interface SpoolReading {
-  /** Whose share of the spool it takes. */
+interface SpoolOptions {
+  /** Counts against this owner's share of the spool. */
   readonly owner: MemoryOwner;
-  /** modelBody unless said. */
+  /** modelBody by default. */
   readonly rules?: BodyRules;
-  /** Hears each piece before it is written. May throw Failure. */
+  /** Called with each piece before it is written. May throw Failure. */
   readonly onPiece?: (piece: Uint8Array) => void;
-  /** All has come. May throw Failure. */
+  /** Called after the last piece. May throw Failure. */
   readonly onEnd?: () => void;
 }
 
 /**
- * A body in the spool, written as it arrives; its caller is read no faster than the spool takes it. Throws Failure 408, 413, 429 or
- * 503, with nothing kept.
+ * Writes a body into the spool as it arrives; the caller is read no faster than the spool writes. Throws Failure 408, 413, 429 or
+ * 503, and then nothing is kept.
  */
-export async function spoolBody({ request, bodies }: Arriving, spool: Spool, reading: SpoolReading): Promise<Spooled> {
-  const { rules = modelBody } = reading;
-  const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > rules.bytesMax) throw tooLarge(rules);
-  const writer = spool.open(reading.owner);
-  const pieces = request.body?.getReader() ?? null;
-  const writing = write(pieces, writer, { ...reading, rules });
+export async function spoolBody(
+  { spool, clock }: SpoolDependencies,
+  { request }: SpoolExchange,
+  { owner, rules = modelBody, onPiece = () => {}, onEnd = () => {} }: SpoolOptions,
+): Promise<Spooled> {
+  declaredSize(request, rules);
+  const writer = spool.open(owner);
+  const reader = request.body?.getReader() ?? null;
+  const writing = write(reader, writer, { owner, rules, onPiece, onEnd });
   try {
-    return await bodies.within(writing);
+    return await inTime(clock, writing, reader);
   } catch (thrown) {
     writer.discard();
-    // The reading may still be under way when its time is over; it ends with this, and what it made is discarded.
-    pieces?.cancel().catch(() => {});
+    // A read may still be under way when the time is over. It ends with the cancelled reader, and its result is discarded.
     writing.then((late) => late.discard()).catch(() => {});
     throw thrown;
   }
 }
 
 async function write(
-  pieces: PieceReader | null,
+  reader: PieceReader | null,
   writer: SpoolWriter,
-  { rules, onPiece, onEnd }: Required<Pick<SpoolReading, "rules">> & SpoolReading,
+  { rules, onPiece, onEnd }: Required<SpoolOptions>,
 ): Promise<Spooled> {
   let size = 0;
-  for (let piece = await next(pieces); piece !== null; piece = await next(pieces)) {
-    size += piece.length;
+  for (;;) {
+    const piece = await reader?.read().catch(callerGone);
+    if (piece === undefined || piece.done) break;
+    size += piece.value.length;
     if (size > rules.bytesMax) throw tooLarge(rules);
-    onPiece?.(piece);
-    const taken = writer.write(piece);
-    if (taken instanceof Promise) await taken;
+    onPiece(piece.value);
+    await writer.write(piece.value);
   }
-  onEnd?.();
+  onEnd();
   return writer.end();
 }
 
-async function next(pieces: PieceReader | null): Promise<Uint8Array | null> {
-  try {
-    const piece = await pieces?.read();
-    return piece === undefined || piece.done ? null : piece.value;
-  } catch (thrown) {
-    if (thrown instanceof Failure) throw thrown;
-    throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
-  }
-}
-
-/** Hears a form while it is scanned. */
+/** Receives the parts of a form while it is scanned. */
 interface FormListener {
   take(event: FormEvent): void;
-  /** Once the form has ended. May throw Failure. */
+  /** Called when the form has ended. May throw Failure. */
   end?(): void;
 }
 
-/** A form in the spool, scanned as it arrives. Throws Failure 400, 408, 413, 415, 429 or 503, with nothing kept. */
+/** Writes a form into the spool and scans it on the way. Throws Failure 400, 408, 413, 415, 429 or 503, and then nothing is kept. */
 export async function spoolForm(
-  arriving: Arriving,
-  spool: Spool,
+  dependencies: SpoolDependencies,
+  exchange: SpoolExchange,
   boundary: string,
-  { form, ...reading }: Pick<SpoolReading, "owner" | "rules"> & { readonly form: FormListener },
+  form: FormListener,
+  options: Pick<SpoolOptions, "owner" | "rules">,
 ): Promise<Spooled> {
-  requirePlain(arriving.request.headers);
+  requirePlain(exchange.request.headers);
   const scanner = new MultipartScanner(boundary);
-  return await spoolBody(arriving, spool, {
-    ...reading,
+  return await spoolBody(dependencies, exchange, {
+    ...options,
     onPiece: (piece) => {
       for (const event of scanner.push(piece)) form.take(event);
     },
@@ -103,36 +97,38 @@ export async function spoolForm(
 
 export interface ReadForm {
   readonly facts: RequestFacts;
-  /** The reader's caller has to discard it. */
+  /** The caller of `readFormBody` has to discard it. */
   readonly form: FormBody;
 }
 
-/** Collects what governs a form of one endpoint while it is scanned. */
+/** Collects the governing fields of one endpoint's form while it is scanned. */
 export interface FormFactsReader {
   take(event: FormEvent): void;
-  /** Once the form has ended. Throws Failure missing_required_parameter or invalid_request. */
+  /** Called when the form has ended. Throws Failure missing_required_parameter or invalid_request. */
   facts(): FormFacts;
 }
 
-/** Reads a form of a model call into the spool, and its facts with it. Throws as `spoolForm` does. */
+/** Reads the form of a model call into the spool, and its facts. Throws as `spoolForm` does. */
 export async function readFormBody(
-  arriving: Arriving,
+  dependencies: SpoolDependencies,
+  exchange: SpoolExchange,
   type: MultipartType,
-  spool: Spool,
   owner: MemoryOwner,
   fields: FormFactsReader,
 ): Promise<ReadForm> {
-  let found: FormFacts | null = null;
-  const end = () => {
-    found = fields.facts();
+  let read: FormFacts | null = null;
+  const form: FormListener = {
+    take: (event) => fields.take(event),
+    end: () => {
+      read = fields.facts();
+    },
   };
-  const form = { take: (event: FormEvent) => fields.take(event), end };
-  const spooled = await spoolForm(arriving, spool, type.boundary, { owner, form });
-  const { facts, modelSpan } = found ?? fields.facts();
+  const spooled = await spoolForm(dependencies, exchange, type.boundary, form, { owner });
+  const { facts, modelSpan } = read ?? fields.facts();
   return { facts, form: createFormBody(spooled, type, modelSpan) };
 }
 
-/** A form is mostly pictures or sounds, which do not get smaller by being packed. */
+/** Refuses a compressed form: images and sounds do not become smaller. */
 export function requirePlain(headers: HeaderReader): void {
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (encoding === "" || encoding === "identity") return;

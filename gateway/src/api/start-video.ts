@@ -21,70 +21,75 @@ import { captureOf, type RequestCapture } from "./request-capture.ts";
 import { renderFailure } from "./respond.ts";
 import { readTags } from "./tags.ts";
 
-/** How one endpoint is asked for a video and tells of it; what happens between is the same at all of them. */
-export interface VideoAsking {
-  /** The body within its bounds. */
+/** How an endpoint that starts video tasks differs from the others. */
+export interface VideoEndpoint {
+  /** Reads the body within its bounds. */
   read(place: HeldMemory, principal: Principal): Promise<SentBody>;
   answer(task: Task): Response;
-  /** A failure in the words that the caller used. */
-  told(failure: Failure, renamed: RenamedMembers): Failure;
+  /** The failure with the caller's names of fields. */
+  rename(failure: Failure, renamed: RenamedMembers): Failure;
 }
 
-/** Starts a video task, once its caller, its body and its model are known. */
+/** Authenticates the caller, reads its body, and starts a video task. */
 export async function startVideo(
   dependencies: ApiDependencies,
   exchange: Exchange,
-  asking: VideoAsking,
+  endpoint: VideoEndpoint,
 ): Promise<Response> {
   const principal = await authenticated(dependencies, exchange);
   exchange.patient();
   if (mayBeLarge(exchange.request)) await dependencies.videos.check(principal);
-  const place = dependencies.memory.open(principal, "request");
-  let asked: Awaited<ReturnType<typeof readAsked>>;
+  const { call, capture } = await readCall(dependencies, exchange, principal, endpoint);
   try {
-    asked = await readAsked(dependencies, exchange, principal, place, asking);
-  } catch (thrown) {
-    place.release();
-    throw thrown;
-  }
-  const { capture, call } = asked;
-  try {
-    const response = asking.answer(await dependencies.videos.create(call));
+    const response = endpoint.answer(await dependencies.videos.create(call));
     await capture?.answered(response);
     return response;
   } catch (thrown) {
-    const failure = asking.told(asFailure(thrown), call.body.renamed);
+    const failure = endpoint.rename(asFailure(thrown), call.body.renamed);
     await capture?.answered(renderFailure(failure, exchange.requestId));
     throw failure;
   }
 }
 
-/** Nothing but its material is held of the body when this is over. */
-async function readAsked(
+interface ReadCall {
+  readonly call: CreateCall;
+  readonly capture: RequestCapture | null;
+}
+
+/** Afterward only the body's material is held in memory. */
+async function readCall(
   dependencies: ApiDependencies,
   exchange: Exchange,
   principal: Principal,
-  place: HeldMemory,
-  asking: VideoAsking,
-): Promise<{ readonly capture: RequestCapture | null; readonly call: CreateCall }> {
+  endpoint: VideoEndpoint,
+): Promise<ReadCall> {
   const { request, requestId } = exchange;
-  const signal = abortSignalOf(request.signal);
-  const read = await asking.read(place, principal);
-  const size = sizeOf(read.bytes);
-  const { body, sent } = await dependencies.videos.read(read, signal);
-  const model = body.value["model"];
-  checkField(model ?? null, "model", videoTaskFields.model);
-  if (typeof model !== "string") throw new Failure("internal_error", "A model that was checked is no text.");
-  exchange.seen.model = model;
-  const models = callableModels(dependencies.configSnapshot(), principal, model);
-  if (models.length === 0) throw noModel(dependencies.configSnapshot(), principal, model);
-  const tags = readTags(request.headers, principal);
-  const idempotencyKey = readIdempotencyKey(request.headers);
-  const userAgent = (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax);
-  const capture = captureOf(dependencies, exchange, { principal, endpoint: "video", body: sent, models });
-  place.hold(body.material?.size ?? Math.min(size, body.text.length));
-  const caller = { requestId, principal, userAgent, tags, idempotencyKey, signal };
-  return { capture, call: { ...caller, body, model, models, held: place } };
+  const place = dependencies.memory.open(principal, "request");
+  try {
+    const signal = abortSignalOf(request.signal);
+    const read = await endpoint.read(place, principal);
+    const size = sizeOf(read.bytes);
+    const { body, sent } = await dependencies.videos.read(read, signal);
+    const model = body.value["model"];
+    checkField(model ?? null, "model", videoTaskFields.model);
+    if (typeof model !== "string") throw new Failure("internal_error", "A model that was checked is no text.");
+    exchange.seen.model = model;
+    const configSnapshot = dependencies.configSnapshot();
+    const models = callableModels(configSnapshot, principal, model);
+    if (models.length === 0) throw noModel(configSnapshot, principal, model);
+    const call: CreateCall = {
+      ...{ requestId, principal, model, models, body, held: place, signal },
+      idempotencyKey: readIdempotencyKey(request.headers),
+      userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
+      tags: readTags(request.headers, principal),
+    };
+    const capture = captureOf(dependencies, exchange, { principal, endpoint: "video", body: sent, models });
+    place.hold(body.material?.size ?? Math.min(size, body.text.length));
+    return { call, capture };
+  } catch (thrown) {
+    place.release();
+    throw thrown;
+  }
 }
 
 function readIdempotencyKey(headers: HeaderReader): string | null {

@@ -3,8 +3,8 @@ import { bounds, Failure, type HeaderReader, type Principal, sessionTag } from "
 const tagBytesMax = 128;
 
 /**
- * Labels for the ledger: the session that the client names, `x-sluice-tags: team=search,feature=ask` from the caller, and the key's
- * own; those further on stand above. `affinity`: what the body says that a conversation is held together by.
+ * Labels for the ledger: the client's session, the caller's header (`x-sluice-tags: team=search,feature=ask`), and the key's own tags.
+ * Later ones override earlier ones. `affinity`: the conversation key in the body.
  */
 export function readTags(
   headers: HeaderReader,
@@ -30,19 +30,13 @@ export function readTags(
 /** Claude Code; Codex, older and newer; agents that follow OpenCode. */
 const sessionHeaders = ["x-claude-code-session-id", "session_id", "session-id", "x-session-id"];
 
-/** A session as its client sent it. One that is longer than a tag may be, or holds what is no plain text, is not noted. */
+/** The session that the client sent; null if it cannot be a tag. */
 function sessionOf(headers: HeaderReader, affinity: string | null): string | null {
-  for (const name of sessionHeaders) {
-    const session = headers.get(name);
-    if (session !== null) return plain(session);
-  }
+  let session: string | null = null;
+  for (const name of sessionHeaders) session ??= headers.get(name);
   // Claude Code's `metadata.user_id`: JSON, in earlier versions `user_…_account_…_session_…`.
-  const marked = affinity === null ? null : /(?:"session_id":"|_session_)([\w-]+)(?:"|$)/.exec(affinity);
-  return marked === null ? null : plain(marked[1] ?? "");
-}
-
-function plain(session: string): string | null {
-  return session.length <= tagBytesMax && /^[\x21-\x7e]+$/.test(session) ? session : null;
+  if (affinity !== null) session ??= /(?:"session_id":"|_session_)([\w-]+)(?:"|$)/.exec(affinity)?.[1] ?? null;
+  return session !== null && session.length <= tagBytesMax && /^[\x21-\x7e]+$/.test(session) ? session : null;
 }
 
 function wrong(why: string): Failure {

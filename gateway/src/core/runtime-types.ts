@@ -104,3 +104,9 @@ export function abortSignalOf(signal: CallSignal): AbortSignal {
   else signal.addEventListener("abort", () => controller.abort(), { once: true });
   return controller.signal;
 }
+
+/** What our code uses of a stream's reader. The runtime's own readers fit, though their types differ. */
+export interface PieceReader {
+  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
+  cancel(reason?: unknown): Promise<void>;
+}

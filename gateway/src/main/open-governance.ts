@@ -1,6 +1,6 @@
-import { type ApiDependencies, AskRate, type PeriodSpend } from "#api/index.ts";
+import type { ApiDependencies, PeriodSpend } from "#api/index.ts";
 import { createMemoryCounter, createRedisCounter, type Seeding } from "#coordination/index.ts";
-import { bounds, type Principal } from "#core/index.ts";
+import { bounds, Failure, type Principal, WindowCounts } from "#core/index.ts";
 import { Authenticator } from "#identity/index.ts";
 import type { AdoptionHooks } from "#ledger/index.ts";
 import { Admission, callCounter, heldClaims, type LimitUsage, periodStart, seedRates } from "#limits/index.ts";
@@ -70,15 +70,27 @@ function ownUsage(
   reports: Pick<ReportStore, "keyUsage">,
   clock: Clock,
 ): Pick<ApiDependencies, "countCall" | "keyUsage" | "periodSpend" | "limitUsage"> {
-  const rate = new AskRate(clock);
+  const usageRequests = new WindowCounts({
+    max: bounds.usageRequestsMax,
+    windowMs: 60_000,
+    keysMax: bounds.keyCacheEntriesMax,
+    clock,
+  });
+  // Each answer is read from the database.
+  const countUsageRequest = ({ key }: Principal): void => {
+    const waitMs = usageRequests.take(key.id);
+    if (waitMs === 0) return;
+    const message = `A key may request its usage ${bounds.usageRequestsMax} times a minute; try again later.`;
+    throw new Failure("rate_limit_exceeded", message, { retryAfterMs: waitMs });
+  };
   return {
     countCall: callCounter(admission),
     keyUsage: (principal, from, to) => {
-      rate.take(principal.key.id);
+      countUsageRequest(principal);
       return reports.keyUsage(principal.key.id, from, to);
     },
     periodSpend: (principal) => {
-      rate.take(principal.key.id);
+      countUsageRequest(principal);
       return periodSpend(reports, principal, clock);
     },
     limitUsage: async ({ scopes }) => (await admission.limitUsages(scopes)).map(limitUsageRow),

@@ -1,13 +1,14 @@
 import { assetAnswer, groupAnswer } from "#assets/index.ts";
+import { wholeOf } from "#bodies/index.ts";
 import { type Asset, abortSignalOf, bounds, Failure, type Principal } from "#core/index.ts";
 import { type JsonObject, parseSmall } from "#protocols/index.ts";
 import { admitted, admittedWithKey, withKey } from "../authenticated.ts";
-import { controlBody, isJsonType, readJsonBody } from "../body.ts";
+import { controlBody, isJsonType, readJsonPieces } from "../body.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
-import { askPage, idBehind, pageAnswer, requireId } from "../request-parts.ts";
+import { idBehind, pageAnswer, readPage, requireId } from "../request-parts.ts";
 import { uploadAsset } from "./upload-asset.ts";
 
-/** POST /v1/asset-groups: a container for reusable material. */
+/** POST /v1/asset-groups: a container for reusable media. */
 export const createAssetGroup = admittedWithKey(async (dependencies, exchange, principal) => {
   const value = await readControlObject(dependencies, exchange, principal);
   const signal = abortSignalOf(exchange.request.signal);
@@ -18,7 +19,7 @@ export const createAssetGroup = admittedWithKey(async (dependencies, exchange, p
 /** GET /v1/asset-groups: the workspace's groups, newest first; `?platform=` filters. */
 export const listAssetGroups = withKey(async ({ assets }, exchange, { workspace }) => {
   const query = new URLSearchParams(exchange.query);
-  const { groups, next } = await askPage(query, (after, limit) =>
+  const { groups, next } = await readPage(query, (after, limit) =>
     assets.groups(workspace.id, query.get("platform"), after, limit),
   );
   return pageAnswer(groups.map(groupAnswer), next);
@@ -28,7 +29,7 @@ export const getAssetGroup = withKey(async ({ assets }, exchange, { workspace })
   groupAnswer(await assets.group(workspace.id, groupId(exchange), requirePlatform(exchange))),
 );
 
-/** DELETE /v1/asset-groups/{id}: with everything in it. */
+/** DELETE /v1/asset-groups/{id}: deletes the group and its assets. */
 export const deleteAssetGroup = withKey(async (dependencies, exchange, principal) => {
   const id = groupId(exchange);
   await admitted(dependencies, principal, () =>
@@ -38,8 +39,8 @@ export const deleteAssetGroup = withKey(async (dependencies, exchange, principal
 });
 
 /**
- * POST /v1/assets: takes material into a group, from a public URL in JSON, or from a file in a form. One that is fetched is polled
- * until Active or Failed; a file that was uploaded is Active.
+ * POST /v1/assets: adds media to a group, from a public URL (JSON) or from a file (form). An uploaded file is Active in the answer;
+ * an asset from a URL becomes Active or Failed later.
  */
 export const createAsset: Endpoint = (dependencies, exchange) => {
   const isJson = isJsonType(exchange.request.headers.get("content-type"));
@@ -50,23 +51,25 @@ const fetchAsset = admittedWithKey(async (dependencies, exchange, principal) => 
   const value = await readControlObject(dependencies, exchange, principal);
   const signal = abortSignalOf(exchange.request.signal);
   const asset = await dependencies.assets.createAsset(principal.workspace.id, value, signal);
-  return shown(dependencies, asset);
+  return answer(dependencies, asset);
 });
 
 /** GET /v1/assets: newest first; `?platform=`, `?group_id=` and `?status=` filter. */
 export const listAssets = withKey(async (dependencies, exchange, { workspace }) => {
   const query = new URLSearchParams(exchange.query);
-  const asked = { platform: query.get("platform"), groupId: query.get("group_id"), status: query.get("status") };
-  const { assets, next } = await askPage(query, (after, limit) =>
-    dependencies.assets.assets(workspace.id, asked, after, limit),
+  const filter = { platform: query.get("platform"), groupId: query.get("group_id"), status: query.get("status") };
+  const { assets, next } = await readPage(query, (after, limit) =>
+    dependencies.assets.assets(workspace.id, filter, after, limit),
   );
-  const data = assets.map((asset) => shown(dependencies, asset));
-  return pageAnswer(data, next);
+  return pageAnswer(
+    assets.map((asset) => answer(dependencies, asset)),
+    next,
+  );
 });
 
 export const getAsset = withKey(async (dependencies, exchange, { workspace }) => {
   const asset = await dependencies.assets.asset(workspace.id, assetId(exchange), requirePlatform(exchange));
-  return shown(dependencies, asset);
+  return answer(dependencies, asset);
 });
 
 export const deleteAsset = withKey(async (dependencies, exchange, principal) => {
@@ -77,27 +80,24 @@ export const deleteAsset = withKey(async (dependencies, exchange, principal) => 
   return { id, object: "asset.deleted", deleted: true };
 });
 
-/** GET /v1/blobs/{hash}: bytes behind a signed, expiring URL. No key: the signature is the right. */
+/** GET /v1/blobs/{hash}: bytes behind a signed URL that expires. The signature replaces a key. */
 export const getBlob: Endpoint = async (dependencies, exchange) => {
   const { request, query, requestId } = exchange;
   const id = idBehind("/v1/blobs/", exchange);
-  if (!/^[0-9a-f]{64}$/.test(id)) throw nothingHere();
+  const notFound = new Failure("not_found", "There is nothing here.");
+  if (!/^[0-9a-f]{64}$/.test(id)) throw notFound;
   exchange.patient();
   const blob = await dependencies.assets.readBlob(id, new URLSearchParams(query), request.headers.get("range"));
-  if (blob.status === 404) throw nothingHere();
+  if (blob.status === 404) throw notFound;
   const body = request.method === "HEAD" ? null : blob.body;
   return new Response(body, { status: blob.status, headers: { ...blob.headers, "x-request-id": requestId } });
 };
 
-function nothingHere(): Failure {
-  return new Failure("not_found", "There is nothing here.");
-}
-
-function shown({ assets }: ApiDependencies, asset: Asset): object {
+function answer({ assets }: ApiDependencies, asset: Asset): object {
   return assetAnswer(asset, assets.urlOf(asset));
 }
 
-/** The body of a call that makes something small. Throws Failure invalid_json, and what reading it throws. */
+/** The small JSON body of a call that creates something. Throws Failure invalid_json, and what `readJsonPieces` throws. */
 async function readControlObject(
   dependencies: ApiDependencies,
   exchange: Exchange,
@@ -105,8 +105,8 @@ async function readControlObject(
 ): Promise<JsonObject> {
   const place = dependencies.memory.open(principal, "request");
   try {
-    const bytes = await readJsonBody(dependencies, exchange, place, controlBody);
-    // What is built as a value on the event loop holds few of them: names, settings, addresses.
+    const bytes = wholeOf(await readJsonPieces(dependencies, exchange, place, controlBody));
+    // Parsed on the event loop, so the number of values is bounded.
     return parseSmall(bytes, { values: bounds.plainValuesMax, members: bounds.plainMembersMax });
   } finally {
     place.release();

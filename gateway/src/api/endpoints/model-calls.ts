@@ -1,13 +1,21 @@
 import { modelEndpoints } from "@sluice/contract/words";
 import { Failure, type NativeEndpointId, nativeDialects } from "#core/index.ts";
-import { ImagesFormReader, type PathFacts, requireVendorVersion, TranscriptionFormReader } from "#protocols/index.ts";
-import { isJsonType } from "../body.ts";
+import {
+  ImagesFormReader,
+  type PathFacts,
+  readMultipartType,
+  requireVendorVersion,
+  TranscriptionFormReader,
+} from "#protocols/index.ts";
+import type { EndpointProtocol } from "#relay/index.ts";
+import { authenticated } from "../authenticated.ts";
+import { isJsonType, jsonOrForm, mayBeLarge } from "../body.ts";
 import type { Endpoint, Exchange } from "../dependencies.ts";
 import { protocols } from "../endpoint-protocols.ts";
-import { formCall, jsonOrForm } from "../form-call.ts";
-import { modelAsked, verbOf } from "../google-path.ts";
-import { modelCall } from "../model-call.ts";
+import { actionOf, factsOfPath } from "../google-path.ts";
+import { modelCall, refusedUnread, runCall } from "../model-call.ts";
 import { json } from "../respond.ts";
+import { type FormFactsReader, readFormBody } from "../spooled-body.ts";
 
 export const chat = modelCall({ protocol: protocols.chat });
 
@@ -19,64 +27,33 @@ export const imageEdits: Endpoint = (dependencies, exchange) => {
 };
 
 const jsonEdits = modelCall({ protocol: protocols["image-edits"], takesAssets: true });
-const formEdits = formCall(protocols["image-edits"], {
-  fields: () => new ImagesFormReader(),
-  wanted: jsonOrForm,
-});
+const formEdits = formCall(protocols["image-edits"], () => new ImagesFormReader(), jsonOrForm);
 
 export const generate = modelCall({ protocol: protocols.generate, path: readPath });
 
 function readPath(exchange: Exchange, available: (model: string) => boolean): PathFacts {
-  const stream = verbOf(exchange.path) === "streamGenerateContent";
+  const stream = actionOf(exchange.path) === "streamGenerateContent";
   if (stream && new URLSearchParams(exchange.query).get("alt") !== "sse") {
-    throw new Failure("invalid_request", "Streams are sent as server-sent events only: ask with ?alt=sse.", {
+    throw new Failure("invalid_request", "Streams are sent as server-sent events only: add ?alt=sse.", {
       param: "alt",
     });
   }
-  return { ...modelAsked(exchange, available), stream };
+  return { ...factsOfPath(exchange, available), stream };
 }
 
-export const embedContent = modelCall({ protocol: protocols["embed-content"], path: modelAsked });
-export const batchEmbedContents = modelCall({ protocol: protocols["batch-embed-contents"], path: modelAsked });
+export const embedContent = modelCall({ protocol: protocols["embed-content"], path: factsOfPath });
+export const batchEmbedContents = modelCall({ protocol: protocols["batch-embed-contents"], path: factsOfPath });
 
 export const messages = modelCall({ protocol: protocols.messages, require: requireVersion, forwardsQuery: true });
 
-/** The version is the caller's choice, of whichever vendor, and goes on as it is. Source: Anthropic API, "Versions". */
+/** The caller chooses the version, and it is forwarded unchanged. Source: Anthropic API, "Versions". */
 function requireVersion({ request }: Exchange): void {
   requireVendorVersion(request.headers);
 }
 
 /**
- * POST /v1beta/models/{model}:countTokens; below /v1/models/ as well. Where no upstream of the model can count, the answer
- * is the same estimate that reservations use, and says so.
- */
-export const geminiCountTokens = modelCall({
-  protocol: protocols["gemini-count-tokens"],
-  path: modelAsked,
-  unserved: ({ inputEstimate }, requestId) => estimatedCount({ totalTokens: inputEstimate }, requestId),
-});
-
-const soundForm = "A sound is sent as a form: send `content-type: multipart/form-data` with `file` and `model`.";
-
-/**
- * The endpoints whose calls are passed as they are: a body of which only the model is replaced, and whatever the upstream
- * answers. They need no file of their own.
- */
-export const nativeRoutes: readonly (readonly [path: string, name: NativeEndpointId, post: Endpoint])[] = (
-  Object.keys(nativeDialects) as NativeEndpointId[]
-).map((name) => [modelEndpoints[name].path, name, endpointOf(name)]);
-
-/** Sounds come as forms; everything else is JSON. */
-function endpointOf(name: NativeEndpointId): Endpoint {
-  const protocol = protocols[name];
-  return protocol.wireDialect === "openai-transcriptions"
-    ? formCall(protocol, { fields: () => new TranscriptionFormReader(), wanted: soundForm })
-    : modelCall({ protocol });
-}
-
-/**
- * POST /v1/messages/count_tokens. Where no upstream of the model can count, the answer is the same estimate that
- * reservations use, and says so: a client then trims its prompt a little early or late instead of failing.
+ * POST /v1/messages/count_tokens. If no upstream of the model can count, the answer is the estimate that budgets use, with a
+ * warning: a client then trims its prompt a little early or late instead of failing.
  */
 export const countTokens = modelCall({
   protocol: protocols["count-tokens"],
@@ -85,10 +62,67 @@ export const countTokens = modelCall({
   unserved: ({ inputEstimate }, requestId) => estimatedCount({ input_tokens: inputEstimate }, requestId),
 });
 
-/** A count that is a guess, in the shape of its dialect. */
-export function estimatedCount(count: object, requestId: string): Response {
+/** POST /v1beta/models/{model}:countTokens, and below /v1/models/. */
+export const geminiCountTokens = modelCall({
+  protocol: protocols["gemini-count-tokens"],
+  path: factsOfPath,
+  unserved: ({ inputEstimate }, requestId) => estimatedCount({ totalTokens: inputEstimate }, requestId),
+});
+
+/** POST /v1/responses/input_tokens. */
+export const inputTokens = modelCall({
+  protocol: protocols["input-tokens"],
+  unserved: ({ inputEstimate }, requestId) =>
+    estimatedCount({ object: "response.input_tokens", input_tokens: inputEstimate }, requestId),
+});
+
+/** An estimate in the shape of its dialect, with a warning about its last member. */
+function estimatedCount(count: object, requestId: string): Response {
   const response = json(count, requestId);
-  const [name = ""] = Object.keys(count);
+  const name = Object.keys(count).at(-1);
   response.headers.set("x-sluice-warnings", `${name} is an estimate: no upstream of this model counts tokens`);
   return response;
+}
+
+export const responses = modelCall({ protocol: protocols.responses });
+
+export const compact = modelCall({ protocol: protocols["responses-compact"] });
+
+const soundForm = "A sound is sent as a form: send `content-type: multipart/form-data` with `file` and `model`.";
+
+/** Endpoints whose calls are forwarded with only the model replaced, and whose answers are forwarded unchanged. */
+export const nativeRoutes: readonly (readonly [path: string, name: NativeEndpointId, post: Endpoint])[] = (
+  Object.keys(nativeDialects) as NativeEndpointId[]
+).map((name) => [modelEndpoints[name].path, name, nativeEndpoint(protocols[name])]);
+
+function nativeEndpoint(protocol: EndpointProtocol): Endpoint {
+  return protocol.wireDialect === "openai-transcriptions"
+    ? formCall(protocol, () => new TranscriptionFormReader(), soundForm)
+    : modelCall({ protocol });
+}
+
+/**
+ * A model call with a form: spooled as it arrives, then sent upstream with only its model replaced. `wanted` is the error for
+ * another content type.
+ */
+function formCall(protocol: EndpointProtocol, fields: () => FormFactsReader, wanted: string): Endpoint {
+  return async (dependencies, exchange) => {
+    const principal = await authenticated(dependencies, exchange);
+    const type = readMultipartType(exchange.request.headers.get("content-type"), wanted);
+    exchange.patient();
+    if (mayBeLarge(exchange.request)) {
+      const refused = await refusedUnread(dependencies, exchange, protocol, principal);
+      if (refused !== null) return refused;
+    }
+    const bodyStartMs = dependencies.clock.monotonic();
+    const { facts, form } = await readFormBody(dependencies, exchange, type, principal, fields());
+    const bodyWaitMs = dependencies.clock.monotonic() - bodyStartMs;
+    try {
+      const read = { protocol, principal, facts, body: form, sent: form, marks: null, bodyWaitMs, query: "" };
+      return await runCall(dependencies, exchange, read);
+    } catch (thrown) {
+      form.discard();
+      throw thrown;
+    }
+  };
 }

@@ -16,11 +16,11 @@ import { withKey } from "../authenticated.ts";
 import { modelNotFound, noModel } from "../callable-models.ts";
 import type { Exchange } from "../dependencies.ts";
 import { protocols } from "../endpoint-protocols.ts";
-import { geminiRoot, isGoogles, modelNamed } from "../google-path.ts";
+import { geminiRoot, isGoogles, modelInPath } from "../google-path.ts";
 
 const geminiPageMax = 1_000;
 
-/** A page of models in Gemini's shape. `after` is a page token of an earlier one. Source: Gemini API reference, models.list. */
+/** A page of models in Gemini's shape. Source: Gemini API reference, models.list. */
 function geminiModels(models: readonly Model[], query: URLSearchParams): object {
   const size = readSize(query.get("pageSize"));
   const after = readToken(query.get("pageToken"));
@@ -33,7 +33,7 @@ function geminiModels(models: readonly Model[], query: URLSearchParams): object 
   };
 }
 
-/** What Sluice does not know of a model (its version, how much it reads) is left out. */
+/** Members that Sluice has no value for (version, input limit) are omitted. */
 function geminiModel(model: Model): object {
   return {
     name: `models/${model.name}`,
@@ -43,28 +43,22 @@ function geminiModel(model: Model): object {
   };
 }
 
-/** Tokens can be counted wherever something can be generated, if only as an estimate. */
+/** Every model that generates can count tokens, if only as an estimate. */
 function methodsOf(model: Model): readonly string[] {
-  const generates = model.type === "chat" && serves([model], protocols.generate);
+  if (model.type === "chat" && serves([model], protocols.generate)) return ["generateContent", "countTokens"];
   const embeds = model.type === "embedding" && serves([model], protocols["batch-embed-contents"]);
-  return [
-    ...(generates ? ["generateContent"] : []),
-    ...(embeds ? ["embedContent", "batchEmbedContents"] : []),
-    ...(generates ? ["countTokens"] : []),
-  ];
+  return embeds ? ["embedContent", "batchEmbedContents"] : [];
 }
 
 function readSize(text: string | null): number {
-  if (text === null || text === "" || text === "0") return sizeDefault;
+  // Source: the vendor's default.
+  if (text === null || text === "" || text === "0") return 50;
   const size = Number(text);
   if (Number.isSafeInteger(size) && size > 0) return Math.min(size, geminiPageMax);
   throw new Failure("invalid_request", "pageSize must be a whole number of at least 0.", { param: "pageSize" });
 }
 
-/** As the vendor pages. */
-const sizeDefault = 50;
-
-/** The name of the last model of a page: what comes and goes between two pages moves no other model. */
+/** A token is the last name of a page, so that models added or removed meanwhile do not shift the next page. */
 function tokenOf(name: string): string {
   return Buffer.from(name).toString("base64url");
 }
@@ -76,22 +70,20 @@ function readToken(token: string | null): string | null {
   if (token === null || token === "") return null;
   const name = token.length > tokenLettersMax ? "" : Buffer.from(token, "base64url").toString();
   if (name !== "" && tokenOf(name) === token) return name;
-  throw new Failure("invalid_request", "pageToken is none that this list gave out.", { param: "pageToken" });
+  throw new Failure("invalid_request", "pageToken is not a token of this list.", { param: "pageToken" });
 }
 
-/** Which endpoints make sense for which type of model, in the order in which they are told. */
-const pathsOf: ReadonlyMap<ModelType, readonly (readonly [path: string, protocol: EndpointProtocol])[]> = new Map(
-  modelTypes.map((type) => [type, pathsFor(type)]),
-);
-
-function pathsFor(type: ModelType) {
-  const rows = Object.entries(modelEndpoints) as [CallEndpointId, ModelEndpointRow][];
-  return rows.flatMap(([endpoint, { path, types }]): [string, EndpointProtocol][] =>
-    types.includes(type) ? [[path, protocols[endpoint]]] : [],
+/** The endpoints for each type of model, in the order in which they are listed. */
+const endpointsByType: ReadonlyMap<ModelType, readonly (readonly [path: string, protocol: EndpointProtocol])[]> =
+  new Map(
+    modelTypes.map((type) => {
+      const rows = Object.entries(modelEndpoints) as [CallEndpointId, ModelEndpointRow][];
+      const ofType = rows.filter(([, { types }]) => types.includes(type));
+      return [type, ofType.map(([endpoint, { path }]) => [path, protocols[endpoint]] as const)];
+    }),
   );
-}
 
-/** GET /v1/models and /v1beta/models: what the calling key may use, sorted by id; `?type=` filters. */
+/** GET /v1/models and /v1beta/models: the models that the key may use, sorted by id; `?type=` filters. */
 export const listModels = withKey((dependencies, exchange, principal) => {
   const query = new URLSearchParams(exchange.query);
   const type = query.get("type");
@@ -105,15 +97,15 @@ export const listModels = withKey((dependencies, exchange, principal) => {
 });
 
 /**
- * Codex says its version when it looks for models whose prompts and tools a server knows better than it does. There are none: it goes by
- * what it knows itself. Without the member it writes an error at each start.
+ * Codex sends its version to get prompts and tools that the server has for its models. Sluice has none. Without the member `models`
+ * Codex logs an error at each start.
  */
 const codexVersion = "client_version";
 
-/** GET /v1/models/{model} and /v1beta/models/{model}: one of them. A model that does not exist and one not granted look alike. */
+/** GET /v1/models/{model} and /v1beta/models/{model}. A model that is not granted looks like one that does not exist. */
 export const getModel = withKey((dependencies, exchange, principal) => {
   const configSnapshot = dependencies.configSnapshot();
-  const name = modelNamed(exchange.path, (name) => availableModel(configSnapshot, principal, name) !== null);
+  const name = modelInPath(exchange.path, (name) => availableModel(configSnapshot, principal, name) !== null);
   const model = availableModel(configSnapshot, principal, name);
   if (model === null) {
     throw isNotPriced(configSnapshot, principal, name) ? noModel(configSnapshot, principal, name) : modelNotFound(name);
@@ -154,16 +146,16 @@ function openaiModel(model: Model): object {
   };
 }
 
-/** Where a model can be called, as far as its enabled deployments go. Videos are tasks, which no dialect speaks. */
+/** The endpoints at which the enabled deployments of a model can be called. Videos are tasks, with endpoints of no dialect. */
 export function endpointsOf(model: Model): readonly string[] {
   if (model.type === "video") return makesVideos(model) ? ["/v1/video/tasks", "/v1/videos"] : [];
-  const paths = pathsOf.get(model.type) ?? [];
+  const paths = endpointsByType.get(model.type) ?? [];
   return paths.filter(([, protocol]) => serves([model], protocol)).map(([path]) => path);
 }
 
-/** Those of them where the deployments that are tried first take a call without translation. */
+/** Of these, the endpoints at which the preferred deployments need no translation. */
 export function untranslatedEndpointsOf(model: Model): readonly string[] {
-  const paths = pathsOf.get(model.type) ?? [];
+  const paths = endpointsByType.get(model.type) ?? [];
   return paths.filter(([, protocol]) => passes(model, protocol)).map(([path]) => path);
 }
 
@@ -173,7 +165,7 @@ function anthropicModel(model: Model): object {
     id: model.name,
     display_name: model.name,
     created_at: new Date(model.createdAt * 1_000).toISOString(),
-    // What Sluice does not know of a model is null, as the shape foresees.
+    // The shape allows null where Sluice has no value.
     max_input_tokens: null,
     max_tokens: null,
     capabilities: null,
@@ -198,10 +190,9 @@ function shapeFor(exchange: Exchange): (model: Model) => object {
   return speaksGemini(exchange) ? geminiModel : openaiModel;
 }
 
-/** Below `/v1beta` everything is Google's. */
 function speaksAnthropic({ path, request }: Exchange): boolean {
   if (path.startsWith(geminiRoot)) return false;
-  // Claude Code looks for models without saying a version.
+  // Claude Code lists models without sending a version.
   return (
     request.headers.has("anthropic-version") || request.headers.get("user-agent")?.startsWith("claude-code/") === true
   );

@@ -18,90 +18,75 @@ import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
 import { protocols } from "../endpoint-protocols.ts";
 import { isGoogles } from "../google-path.ts";
 import { answerOf, callOf, refused, StreamEnd, unread } from "../model-call.ts";
-import { PassedBody, type ReadPassedBody } from "../passed-body.ts";
+import { announcesBody, type PassThroughBody, readPassThroughBody } from "../pass-through-body.ts";
 import { captureOf } from "../request-capture.ts";
 import { originOf } from "../request-parts.ts";
 
 export const providersPath = "/v1/providers/";
 
 /**
- * Any call of a provider's own API, for keys that are granted the provider: below /v1/providers/{provider}/ stands what stands below
- * its base URL. Bodies go through as they are, both ways.
+ * Any call of a provider's own API, for keys that are granted the provider. /v1/providers/{provider}/ maps to the provider's base
+ * URL. Request and response bodies pass unchanged.
  */
 export const passThrough: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   exchange.patient();
-  const asked = askedOf(exchange);
-  const met = placeOf(dependencies, exchange, principal, asked);
-  if (met instanceof Response) return met;
-  const arriving = new PassedBody(dependencies, exchange, met, principal);
-  const { protocol } = met;
-  const head = { principal, place: met, facts: unread, protocol, bodyWaitMs: 0 };
-  if (arriving.isThere && mayBeLarge(exchange.request)) {
-    const refusal = await dependencies.relay.refusedUnread(passedCall(exchange, head), met);
+  const place = placeOf(dependencies, exchange, principal);
+  if (place instanceof Response) return place;
+  const { protocol } = place;
+  if (announcesBody(exchange.request) && mayBeLarge(exchange.request)) {
+    const unreadCall = passedCall(exchange, principal, protocol, { place, facts: unread });
+    const refusal = await dependencies.relay.refusedUnread(unreadCall, place);
     if (refusal !== null) return refused(exchange, refusal, protocol);
   }
+  const room = dependencies.memory.open(principal, "request");
+  let read: PassThroughBody | null = null;
   try {
     const startMs = dependencies.clock.monotonic();
-    const { body, facts, fields } = await arriving.read();
-    const bodyWaitMs = dependencies.clock.monotonic() - startMs;
-    return await passed(dependencies, exchange, { ...head, body, facts, fields, bodyWaitMs });
+    read = await readPassThroughBody(dependencies, exchange, place, room);
+    return await forward(dependencies, exchange, principal, place, read, dependencies.clock.monotonic() - startMs);
   } catch (thrown) {
-    arriving.discard();
+    if (read?.body !== null && read?.body !== undefined && "discard" in read.body) read.body.discard();
     const failure = asFailure(thrown);
     if (failure.code === "internal_error") throw thrown;
     return refused(exchange, { failure, headers: {} }, protocol);
   } finally {
-    arriving.release();
+    room.release();
   }
 };
 
-/** Frames between a caller and a provider could be neither counted nor bounded. */
+/** WebSockets are refused: frames to a provider could be neither metered nor bounded. */
 export const passThroughSocket: Endpoint = async (dependencies, exchange) => {
   await authenticated(dependencies, exchange);
   throw new Failure("websocket_unavailable", "WebSockets are not passed through to providers.");
 };
 
-interface Asked {
-  readonly providerId: string;
-  readonly path: string;
-  readonly query: string;
-}
-
-/** Of the target as its caller wrote it; a path with dot segments was refused before. */
-function askedOf({ path, query }: Exchange): Asked {
-  const rest = path.slice(providersPath.length);
-  const end = rest.indexOf("/");
-  return end === -1
-    ? { providerId: rest, path: "/", query }
-    : { providerId: rest.slice(0, end), path: rest.slice(end), query };
-}
-
-/** The grant comes first: nobody learns what exists beside it. Every refusal is written down. */
-function placeOf(
-  dependencies: ApiDependencies,
-  exchange: Exchange,
-  principal: Principal,
-  asked: Asked,
-): PassedPlace | Response {
-  let protocol = unknownProtocol(exchange.request.headers);
+/** Where the call goes, or its recorded refusal. The grant is checked first: a caller does not learn which other providers exist. */
+function placeOf(dependencies: ApiDependencies, exchange: Exchange, principal: Principal): PassedPlace | Response {
+  const rest = exchange.path.slice(providersPath.length);
+  const end = rest.includes("/") ? rest.indexOf("/") : rest.length;
+  const providerId = rest.slice(0, end);
+  let protocol = protocolByHeaders(exchange.request.headers);
   try {
-    if (!mayPassThrough(principal, asked.providerId)) throw noSuchProvider(asked.providerId);
-    protocol = { ...protocol, dialect: dependencies.relay.passedDialect(asked.providerId) ?? protocol.dialect };
-    return dependencies.relay.passedPlace(asked, protocols);
+    if (!mayPassThrough(principal, providerId)) throw noSuchProvider(providerId);
+    protocol = { ...protocol, dialect: dependencies.relay.passedDialect(providerId) ?? protocol.dialect };
+    return dependencies.relay.passedPlace(
+      { providerId, path: rest.slice(end) || "/", query: exchange.query },
+      protocols,
+    );
   } catch (thrown) {
     const failure = asFailure(thrown);
-    const why = failure.code === "not_found" ? whyNotFound(principal, asked.providerId) : failure.message;
-    const head: Head = { principal, place: null, facts: null, protocol, bodyWaitMs: 0 };
-    dependencies.relay.refuse(passedCall(exchange, head), failure, why);
+    const reason = failure.code === "not_found" ? whyNotFound(principal, providerId) : failure.message;
+    dependencies.relay.refuse(passedCall(exchange, principal, protocol), failure, reason);
     return refused(exchange, { failure, headers: {} }, protocol);
   }
 }
 
-/** As its headers say what client it is, as long as it is not known who it asks. */
-function unknownProtocol(headers: HeaderReader): EndpointProtocol {
-  const known = headers.has("anthropic-version") ? protocols.messages : isGoogles(headers) ? protocols.generate : null;
-  return known === null ? protocols["pass-through"] : { ...protocols["pass-through"], dialect: known.dialect };
+/** Before the provider is known, the headers decide in which dialect errors are sent. */
+function protocolByHeaders(headers: HeaderReader): EndpointProtocol {
+  const protocol = protocols["pass-through"];
+  if (headers.has("anthropic-version")) return { ...protocol, dialect: protocols.messages.dialect };
+  return isGoogles(headers) ? { ...protocol, dialect: protocols.generate.dialect } : protocol;
 }
 
 function whyNotFound(principal: Principal, provider: string): string {
@@ -111,35 +96,30 @@ function whyNotFound(principal: Principal, provider: string): string {
   return `${holderOf(principal, level)} does not name the provider "${shown}" in pass_through.`;
 }
 
-interface Head {
-  readonly principal: Principal;
-  /** null: nobody knows yet where it goes. */
-  readonly place: PassedPlace | null;
-  readonly facts: RequestFacts | null;
-  readonly protocol: EndpointProtocol;
-  readonly bodyWaitMs: number;
-}
-
-interface ReadHead extends Head {
-  readonly place: PassedPlace;
-  readonly body: ReadPassedBody["body"];
-  readonly fields: ReadPassedBody["fields"];
-}
-
-async function passed(dependencies: ApiDependencies, exchange: Exchange, head: ReadHead): Promise<Answer> {
+async function forward(
+  dependencies: ApiDependencies,
+  exchange: Exchange,
+  principal: Principal,
+  place: PassedPlace,
+  { body, facts, fields }: PassThroughBody,
+  bodyWaitMs: number,
+): Promise<Answer> {
   const { request } = exchange;
-  const { principal, place, facts, body, fields, protocol } = head;
+  const { protocol } = place;
   const price = passedPrice(dependencies.configSnapshot(), place, facts, body !== null);
   exchange.seen.model = price.model.name;
-  const kept = body === null || body instanceof Uint8Array ? (body ?? noBytes) : noteOf(body.size, request.headers);
+  const contentType = request.headers.get("content-type") ?? "application/octet-stream";
   const capture = captureOf(dependencies, exchange, {
     principal,
     endpoint: "pass-through",
-    body: kept,
+    body: body === null || body instanceof Uint8Array ? (body ?? noBytes) : { size: () => body.size, contentType },
     models: [{ ...price.model, deployments: [price.deployment] }],
   });
   const end = new StreamEnd();
-  const call = passedCall(exchange, head, {
+  const call = passedCall(exchange, principal, protocol, {
+    place,
+    facts,
+    bodyWaitMs,
     models: [price.model],
     priceFloor: price.floor,
     body: body instanceof Uint8Array ? body : null,
@@ -148,7 +128,7 @@ async function passed(dependencies: ApiDependencies, exchange: Exchange, head: R
   const method = request.method as OutboundMethod;
   const result = await dependencies.relay.pass({ call, place, price, isRead: facts !== null, method, body, fields });
   const upload = "failure" in result ? undefined : result.headers[uploadUrlHeader];
-  // An upload goes on through this gateway.
+  // The parts of an upload go through this gateway too.
   const provider = `${originOf(dependencies, exchange)}${providersPath}${place.provider.id}`;
   if (upload !== undefined) result.headers[uploadUrlHeader] = provider + upload;
   return answerOf(exchange, result, protocol, end, capture);
@@ -156,15 +136,33 @@ async function passed(dependencies: ApiDependencies, exchange: Exchange, head: R
 
 const noBytes = new Uint8Array(0);
 
-function noteOf(size: number, headers: HeaderReader) {
-  return { size: () => size, contentType: headers.get("content-type") ?? "application/octet-stream" };
-}
-
-function passedCall(exchange: Exchange, { place, facts, ...head }: Head, more: Partial<Call> = {}): Call {
-  const known = facts ?? { ...unread, model: place?.path?.model ?? passedModel };
+/** `place`: null if the provider is unknown; `facts`: null if the body is not understood. */
+function passedCall(
+  exchange: Exchange,
+  principal: Principal,
+  protocol: EndpointProtocol,
+  {
+    place = null,
+    facts = null,
+    bodyWaitMs = 0,
+    ...more
+  }: Partial<Omit<Call, "facts">> & {
+    readonly place?: PassedPlace | null;
+    readonly facts?: RequestFacts | null;
+  } = {},
+): Call {
   const { method } = exchange.request;
+  const read = {
+    principal,
+    protocol,
+    facts: facts ?? { ...unread, model: place?.path?.model ?? passedModel },
+    bodyWaitMs,
+    body: null,
+    marks: null,
+    query: "",
+  };
   return {
-    ...callOf(exchange, { ...head, facts: known, body: null, marks: null, query: "" }, [], () => {}),
+    ...callOf(exchange, read, [], () => {}),
     operation: place === null ? method : `${method} ${place.target.pathClass}`,
     ...more,
   };

@@ -4,28 +4,13 @@ import { serves } from "#relay/index.ts";
 import { authenticated } from "../authenticated.ts";
 import type { ApiDependencies, Endpoint, Exchange, SocketOpening } from "../dependencies.ts";
 import { protocols } from "../endpoint-protocols.ts";
-import { answerOf, grantOf, modelCall, StreamEnd } from "../model-call.ts";
+import { answerOf, grantOf, StreamEnd } from "../model-call.ts";
 import { renderFailure } from "../respond.ts";
 import { ResponsesSession } from "../socket/responses-session.ts";
 import type { OpenSession } from "../socket/socket-link.ts";
-import { estimatedCount } from "./model-calls.ts";
 
-export const responses = modelCall({ protocol: protocols.responses });
-
-export const compact = modelCall({ protocol: protocols["responses-compact"] });
-
-/**
- * POST /v1/responses/input_tokens. Where no upstream of the model can count, the answer is the same estimate that
- * reservations use, and says so.
- */
-export const inputTokens = modelCall({
-  protocol: protocols["input-tokens"],
-  unserved: ({ inputEstimate }, requestId) =>
-    estimatedCount({ object: "response.input_tokens", input_tokens: inputEstimate }, requestId),
-});
-
-/** A response that an upstream keeps: GET and DELETE of itself, `/cancel`, `/input_items`. */
-export const keptResponse: Endpoint = async (dependencies, exchange) => {
+/** A response that an upstream stores: GET, DELETE, `/cancel` and `/input_items`. */
+export const storedResponse: Endpoint = async (dependencies, exchange) => {
   const { request, requestId } = exchange;
   const principal = await authenticated(dependencies, exchange);
   const [id = "", ...rest] = exchange.path.slice("/v1/responses/".length).split("/");
@@ -53,25 +38,25 @@ function decodeId(segment: string): string {
     const id = decodeURIComponent(segment);
     if (/^[\w.:-]{1,200}$/.test(id)) return id;
   } catch {
-    // Falls through to the same answer.
+    // Same error as for an id with other characters.
   }
   throw new Failure("not_found", "There is no response with this id.", { param: "id" });
 }
 
-/** WebSockets that are open at once, in all and of one workspace. */
+/** Open WebSockets, in total and of one workspace. */
 const socketsMax = 1_000;
 const socketsOfWorkspaceMax = 256;
 
 /**
- * GET /v1/responses with an upgrade: Responses over a WebSocket. Where that cannot be had the answer is 426, which sends
- * Codex to HTTP at once; after any other refusal it tries five times more.
+ * GET /v1/responses with an upgrade: Responses over a WebSocket. If that is not possible the answer is 426, after which Codex falls
+ * back to HTTP at once; after any other error it retries five times.
  */
 export const responsesSocket: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   const { openSocket } = exchange;
   if (openSocket === undefined) return refused("This call cannot become a WebSocket.", exchange);
   if (!exchange.request.headers.has("upgrade")) {
-    return refused("A proxy on the way takes the upgrade to a WebSocket out of requests.", exchange);
+    return refused("A proxy removed the upgrade to a WebSocket from the request.", exchange);
   }
   // RFC 6455, 4.2.2.
   if (!isHandshake(exchange.request.headers)) {
@@ -81,19 +66,18 @@ export const responsesSocket: Endpoint = async (dependencies, exchange) => {
   }
   const problem = problemOf(dependencies, principal, openSocket);
   if (problem !== null) return refused(problem, exchange);
-  // The runtime's own is gone once the connection is a socket.
+  // The runtime's request is not usable after the upgrade.
   const request = new Request(exchange.request.url, { headers: [...exchange.request.headers] });
-  const kept: Exchange = { ...exchange, request };
-  let over = (): void => {};
+  const copy: Exchange = { ...exchange, request };
+  let onClosed = (): void => {};
   const open: OpenSession = (link) =>
-    new ResponsesSession(dependencies, kept, openSocket.call, link, principal, () => over());
+    new ResponsesSession(dependencies, copy, openSocket.call, link, principal, () => onClosed());
   const headers = { "x-request-id": exchange.requestId };
-  const opened = openSocket.upgrade({ headers, owner: principal, open });
-  if (opened) {
-    over = exchange.streams();
-    return new Response(null, { status: 101 });
+  if (!openSocket.upgrade({ headers, owner: principal, open })) {
+    return refused("The connection cannot become a WebSocket.", exchange);
   }
-  return refused("The connection cannot become a WebSocket.", exchange);
+  onClosed = exchange.streams();
+  return new Response(null, { status: 101 });
 };
 
 /** RFC 6455, 4.1: the key is 16 bytes in base64. */
@@ -104,7 +88,7 @@ function isHandshake(headers: HeaderReader): boolean {
 function refused(why: string, exchange: Exchange): Response {
   const failure = new Failure("websocket_unavailable", `${why} Use POST /v1/responses, with \`stream\` for events.`);
   exchange.seen.failure = failure;
-  // RFC 9110, 15.5.22: the answer names what may be spoken.
+  // RFC 9110, 15.5.22: a 426 names the supported protocols.
   const headers = { upgrade: "HTTP/1.1", connection: "upgrade" };
   return renderFailure(failure, exchange.requestId, headers, protocols.responses.dialect);
 }
@@ -114,13 +98,11 @@ function problemOf(
   principal: Principal,
   { open, openOf }: SocketOpening,
 ): string | null {
-  if (open >= socketsMax) return "As many WebSockets are open as the gateway allows.";
-  if (openOf(principal.key.id) >= bounds.socketsOfKeyMax) return "As many WebSockets are open as one key may have.";
-  if (openOf(principal.workspace.id) >= socketsOfWorkspaceMax) {
-    return "As many WebSockets are open as one workspace may have.";
-  }
+  if (open >= socketsMax) return "The gateway has too many open WebSockets.";
+  if (openOf(principal.key.id) >= bounds.socketsOfKeyMax) return "The key has too many open WebSockets.";
+  if (openOf(principal.workspace.id) >= socketsOfWorkspaceMax) return "The workspace has too many open WebSockets.";
   for (const model of dependencies.configSnapshot().models.values()) {
     if (mayCall(principal, model.name) && serves([model], protocols.responses)) return null;
   }
-  return "None of the models of this key is served as Responses.";
+  return "No model of this key can be called with Responses.";
 }

@@ -4,40 +4,35 @@ import { abortSignalOf, bounds, Failure } from "#core/index.ts";
 import type { Spooled } from "#ports/index.ts";
 import { type FormEvent, FormReader, readMultipartType } from "#protocols/index.ts";
 import { admitted, authenticated } from "../authenticated.ts";
-import { assetUploadBody } from "../body.ts";
+import { assetUploadBody, jsonOrForm } from "../body.ts";
 import type { Endpoint } from "../dependencies.ts";
-import { jsonOrForm } from "../form-call.ts";
 import { json } from "../respond.ts";
 import { requirePlain, spoolForm } from "../spooled-body.ts";
 
-/** POST /v1/assets with a form: the file goes into the spool as it arrives, is judged on the way, and is Active in the answer. */
+/** POST /v1/assets with a form: the file is spooled and checked as it arrives, and is Active in the answer. */
 export const uploadAsset: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   const { request } = exchange;
   const { boundary } = readMultipartType(request.headers.get("content-type"), jsonOrForm);
-  // A refused upload counts against no limit.
+  // Checked first: a refused upload counts against no limit.
   requirePlain(request.headers);
   exchange.patient();
   return admitted(dependencies, principal, async () => {
     const form = new UploadForm();
-    const reading = { owner: principal, rules: assetUploadBody, form };
-    const spooled = await spoolForm(exchange, dependencies.spool, boundary, reading);
+    const options = { owner: principal, rules: assetUploadBody };
+    const spooled = await spoolForm(dependencies, exchange, boundary, form, options);
     try {
-      const { id } = principal.workspace;
-      const asset = await dependencies.assets.upload(
-        id,
-        form.fields(),
-        form.file(spooled),
-        abortSignalOf(request.signal),
-      );
-      return json(assetAnswer(asset, dependencies.assets.urlOf(asset)), exchange.requestId);
+      const signal = abortSignalOf(request.signal);
+      const { assets } = dependencies;
+      const asset = await assets.upload(principal.workspace.id, form.fields(), form.file(spooled), signal);
+      return json(assetAnswer(asset, assets.urlOf(asset)), exchange.requestId);
     } finally {
       spooled.discard();
     }
   });
 };
 
-/** One file, and what is written beside it. */
+/** One file and its fields. */
 class UploadForm {
   readonly #fields = new FormReader(assetForm, {});
   readonly #judge = new FileJudge();
@@ -53,10 +48,10 @@ class UploadForm {
     if (event.kind === "part-end") this.#inFile = false;
   }
 
-  /** All has come. Throws Failure for a form without a file in it, or with one that no asset may be. */
+  /** Throws Failure if the form has no file, or one that cannot be an asset. */
   end(): void {
     this.#fields.check();
-    const { start, end } = this.#whole();
+    const { start, end } = this.#requireFile();
     if (start === end) throw invalid("The file is empty.");
     this.#judge.media();
   }
@@ -72,28 +67,28 @@ class UploadForm {
   }
 
   file(spooled: Spooled) {
-    const { start, end } = this.#whole();
+    const { start, end } = this.#requireFile();
     return { media: this.#judge.media(), read: () => spooled.read(start, end) };
   }
 
   #begin({ name, filename }: { readonly name: string; readonly filename: string | null }, start: number): void {
-    if (name === "url") throw invalid("A form carries a file; url goes into a JSON body.", "url");
+    if (name === "url") throw invalid("A form carries a file. Send url in a JSON body.", "url");
     if (filename === null && name !== "file") return;
     if (name !== "file") throw invalid(`The file must be called file, not ${JSON.stringify(name)}.`);
     if (filename === null) throw invalid("file must be a file of the form, not a field.");
-    if (this.#span !== null) throw invalid("There can be only one file in a form.");
+    if (this.#span !== null) throw invalid("A form can have only one file.");
     this.#filename = filename;
     this.#span = { start, end: start };
     this.#inFile = true;
   }
 
-  #whole(): { readonly start: number; readonly end: number } {
+  #requireFile(): { readonly start: number; readonly end: number } {
     if (this.#span !== null) return this.#span;
     throw new Failure("missing_required_parameter", "file is missing.", { param: "file" });
   }
 }
 
-/** What the file is called where it comes from, without its folders and its ending, and no longer than names are. */
+/** The file's name without folders and extension, shortened to the bound of names. */
 function nameOf(filename: string): string {
   const own = filename.slice(Math.max(filename.lastIndexOf("/"), filename.lastIndexOf("\\")) + 1);
   const bare = own.replace(/\.[A-Za-z0-9]{1,8}$/, "").replace(/\p{Cc}/gu, " ");

@@ -3,7 +3,7 @@ import { withKey } from "../authenticated.ts";
 
 const defaultSpanMs = 30 * 86_400_000;
 
-/** GET /v1/usage: what the calling key has used by model, and how it stands against its limits. Times are Unix seconds. */
+/** GET /v1/usage: the key's usage by model, and its limits. Times are Unix seconds. */
 export const getUsage = withKey(async (dependencies, exchange, principal) => {
   const query = new URLSearchParams(exchange.query);
   const to = readSeconds(query, "to") ?? dependencies.clock.now() + 1;

@@ -3,58 +3,57 @@ import { Failure, finalTaskStates, type HeldMemory, type Task, taskIdOf, videoId
 import { type RemixedVideo, type RenamedMembers, readMultipartType, videoObject } from "#protocols/index.ts";
 import { type ContentOptions, pollAfterMs, type SentBody } from "#tasks/index.ts";
 import { authenticated, withKey } from "../authenticated.ts";
-import { isJsonType, readJsonPieces, readPieces, videoBody } from "../body.ts";
+import { isJsonType, jsonOrForm, readJsonPieces, readPieces, videoBody } from "../body.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
-import { jsonOrForm } from "../form-call.ts";
-import { askPage, idBehind, requireId } from "../request-parts.ts";
+import { idBehind, readPage, requireId } from "../request-parts.ts";
 import { json } from "../respond.ts";
 import { startVideo } from "../start-video.ts";
 import { sendVideo } from "./video-tasks.ts";
 
 /*
- * OpenAI's videos: the tasks of /v1/video/tasks, asked for and shown in OpenAI's way. `video_…` and `vt_…` are one task, and
- * either name is understood at both.
+ * OpenAI's videos API: the tasks of /v1/video/tasks in OpenAI's shape. `video_…` and `vt_…` name the same task, and both APIs
+ * accept either.
  */
 export const createVideo: Endpoint = (dependencies, exchange) =>
   startVideo(dependencies, exchange, {
-    read: (place) => readAsked(dependencies, exchange, place, null),
+    read: (place) => readBody(dependencies, exchange, place, null),
     answer: (task) => answer(exchange, task),
-    told: inTheirWords,
+    rename: withCallersName,
   });
 
-/** DELETE /v1/videos/{id}: for good; one that is still being made is cancelled first, where its vendor can. */
+/** DELETE /v1/videos/{id}: deletes the video. A video in progress is cancelled first if its vendor supports that. */
 export const deleteVideo = withKey(async (dependencies, exchange, principal) => {
-  const id = await ofVideo(exchange, async (taskId) => {
+  const id = await withVideoId(exchange, async (taskId) => {
     await dependencies.videos.remove(principal.workspace.id, taskId);
     return videoIdOf(taskId);
   });
   return { id, object: "video.deleted", deleted: true };
 });
 
-/** POST /v1/videos/{id}/remix: the same video with other words, where its vendor makes such. */
+/** POST /v1/videos/{id}/remix: the same video with another prompt, if its vendor supports that. */
 export const remixVideo: Endpoint = (dependencies, exchange) =>
   startVideo(dependencies, exchange, {
     read: async (place, principal) => {
-      const { id: taskId, model } = await ofVideo(exchange, (id) =>
+      const { id: taskId, model } = await withVideoId(exchange, (id) =>
         dependencies.videos.get(principal.workspace.id, id),
       );
-      return await readAsked(dependencies, exchange, place, { taskId, model });
+      return await readBody(dependencies, exchange, place, { taskId, model });
     },
     answer: (task) => answer(exchange, task),
-    told: (failure, renamed) =>
-      failure.param === "remix_of" ? failure.with({ param: "video_id" }) : inTheirWords(failure, renamed),
+    rename: (failure, renamed) =>
+      failure.param === "remix_of" ? failure.with({ param: "video_id" }) : withCallersName(failure, renamed),
   });
 
-/** GET /v1/videos: the workspace's videos, those of every key and of both faces; `limit`, `after`, `order`. */
+/** GET /v1/videos: all videos of the workspace, from every key and both APIs; takes `limit`, `after`, `order`. */
 export const listVideos = withKey(async (dependencies, exchange, principal) => {
   const workspaceId = principal.workspace.id;
   const query = new URLSearchParams(exchange.query);
   const filter = { workspaceId, oldestFirst: isOldestFirst(query.get("order")) };
-  const { tasks, next } = await askPage(query, async (after, limit) => {
-    const place = after === null ? null : await dependencies.videos.findPosition(workspaceId, taskIdOf(after));
-    if (after !== null && place === null)
+  const { tasks, next } = await readPage(query, async (after, limit) => {
+    const position = after === null ? null : await dependencies.videos.findPosition(workspaceId, taskIdOf(after));
+    if (after !== null && position === null)
       throw new Failure("invalid_request", "There is no such video.", { param: "cursor" });
-    return dependencies.videos.page(filter, place, limit);
+    return dependencies.videos.page(filter, position, limit);
   });
   const data = tasks.map(videoObject);
   const ids = tasks.map(({ id }) => videoIdOf(id));
@@ -62,30 +61,29 @@ export const listVideos = withKey(async (dependencies, exchange, principal) => {
 });
 
 export const getVideo: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
-  const task = await ofVideo(exchange, (id) => dependencies.videos.get(principal.workspace.id, id));
-  return answer(exchange, task);
+  const { workspace } = await authenticated(dependencies, exchange);
+  return answer(exchange, await withVideoId(exchange, (id) => dependencies.videos.get(workspace.id, id)));
 };
 
-/** GET /v1/videos/{id}/content: the bytes of the video or, as `variant` says, of a picture of it; ranges are understood. */
+/** GET /v1/videos/{id}/content: the bytes of the video or, with `variant`, of a still of it; supports ranges. */
 export const videosContent: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   const still = readStill(new URLSearchParams(exchange.query).get("variant"));
-  return await ofVideo(exchange, (id) => sendVideo(dependencies, exchange, principal, { id, still }));
+  return await withVideoId(exchange, (id) => sendVideo(dependencies, exchange, principal, id, still));
 };
 
-/** What OpenAI has beyond this: said to be missing, to callers who may be here. */
+/** Endpoints of OpenAI's videos API that the gateway does not have. Only an authenticated caller learns that. */
 export const notOffered: Endpoint = async (dependencies, exchange) => {
   await authenticated(dependencies, exchange);
   throw new Failure(
     "invalid_request",
-    `This gateway does not offer ${exchange.request.method} ${exchange.path.slice(0, pathShownMax)}: of OpenAI's videos it has create, retrieve, list, delete, content and remix.`,
+    `This gateway does not offer ${exchange.request.method} ${exchange.path.slice(0, pathShownMax)}. Of OpenAI's videos API it has create, retrieve, list, delete, content and remix.`,
   );
 };
 
 const pathShownMax = 64;
 
-async function readAsked(
+async function readBody(
   dependencies: ApiDependencies,
   exchange: Exchange,
   place: HeldMemory,
@@ -97,47 +95,43 @@ async function readAsked(
   }
   const { boundary } = readMultipartType(contentType, jsonOrForm);
   const bytes = await readPieces(dependencies, exchange, place, videoBody);
-  place.hold(Math.ceil(sizeOf(bytes) * asJson));
+  // The form, and its file once more in base64.
+  place.hold(Math.ceil((sizeOf(bytes) * 7) / 3));
   return { bytes, openai: { boundary, remix } };
 }
 
-/** A file, and the same again in base64. */
-const asJson = 7 / 3;
-
-/** `openai-poll-after-ms` is how long OpenAI's clients wait before they look again. */
+/** `openai-poll-after-ms` is the time that OpenAI's clients wait before they poll again. */
 function answer({ requestId }: Exchange, task: Task): Response {
   const response = json(videoObject(task), requestId);
   if (!finalTaskStates.has(task.state)) response.headers.set("openai-poll-after-ms", String(pollAfterMs(task)));
   return response;
 }
 
-/** What is done with the video that the path names; a failure names it as the caller did. */
-async function ofVideo<Done>(exchange: Exchange, act: (id: string) => Promise<Done>): Promise<Done> {
+/** Calls `act` with the task of the video in the path. A failure names the video as the caller did. */
+async function withVideoId<Result>(exchange: Exchange, act: (taskId: string) => Promise<Result>): Promise<Result> {
   const id = idBehind("/v1/videos/", exchange);
   try {
     return await act(requireId(taskIdOf(id), "vt_", "task_not_found"));
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.upstream !== undefined) throw thrown;
-    if (thrown.code === "task_not_found") throw unknownVideo(id);
+    if (thrown.code === "task_not_found") {
+      const shown = id.slice(0, 128).replace(/[^\x21-\x7e]/g, "?");
+      throw new Failure("task_not_found", `There is no video with the id "${shown}".`, { param: "video_id" });
+    }
     throw thrown.param === "task_id" ? thrown.with({ param: "video_id" }) : thrown;
   }
 }
 
-function unknownVideo(id: string): Failure {
-  const shown = id.slice(0, 128).replace(/[^\x21-\x7e]/g, "?");
-  return new Failure("task_not_found", `There is no video with the id "${shown}".`, { param: "video_id" });
-}
-
-/** Values are judged as a task's members; the caller is told which of its own they came from. */
-function inTheirWords(failure: Failure, renamed: RenamedMembers): Failure {
+/** Values are checked as members of a task; the failure names the caller's own field. */
+function withCallersName(failure: Failure, renamed: RenamedMembers): Failure {
   const { param, upstream } = failure;
   const [name = "", rest = ""] = /^(\w+)(.*)$/s.exec(param ?? "")?.slice(1) ?? [];
-  const theirs = Object.hasOwn(renamed, name) ? renamed[name] : undefined;
-  if (theirs === undefined || upstream !== undefined) return failure;
-  const read = Object.entries(renamed).flatMap(([ours, said]) => (said === theirs ? [`"${ours}"`] : []));
+  const callers = Object.hasOwn(renamed, name) ? renamed[name] : undefined;
+  if (callers === undefined || upstream !== undefined) return failure;
+  const read = Object.entries(renamed).flatMap(([ours, theirs]) => (theirs === callers ? [`"${ours}"`] : []));
   return failure.with({
-    param: rest === "" ? theirs : `${theirs}${rest}`,
-    message: `${failure.message} ("${theirs}" is read as ${read.join(" and ")}.)`,
+    param: `${callers}${rest}`,
+    message: `${failure.message} ("${callers}" is read as ${read.join(" and ")}.)`,
   });
 }
 

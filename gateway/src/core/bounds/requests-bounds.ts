@@ -104,8 +104,8 @@ export const requestsBounds = {
   spoolPieceBytes: 128 * 1024,
   /** A packed body may become this many times as large. */
   unpackedRatioMax: 200,
-  /** How often one key may ask what it has used in a minute. */
-  usageAsksMax: 60,
+  /** How often one key may request its usage in a minute. */
+  usageRequestsMax: 60,
   /** What stands behind the `?` of a caller's URL and goes on to an upstream. */
   queryBytesMax: 2 * 1024,
 } as const;

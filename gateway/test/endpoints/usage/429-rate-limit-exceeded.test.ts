@@ -13,8 +13,8 @@ test("a key may ask for its usage so often in a minute, whatever others ask", as
   });
   try {
     const answers = [];
-    for (let asked = 0; asked <= bounds.usageAsksMax; asked++) answers.push(await gateway.get("/v1/usage"));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(bounds.usageAsksMax);
+    for (let asked = 0; asked <= bounds.usageRequestsMax; asked++) answers.push(await gateway.get("/v1/usage"));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(bounds.usageRequestsMax);
     const refused = answers.at(-1) ?? Response.error();
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(await errorOf(refused)).toMatchObject({ status: 429, code: "rate_limit_exceeded" });

@@ -1,26 +1,32 @@
 import { wholeOf } from "#bodies/index.ts";
-import { anonymousOwner, bounds, Failure } from "#core/index.ts";
+import { anonymousOwner, bounds, Failure, retryAfter } from "#core/index.ts";
 import type { IssuedTokens } from "#identity/index.ts";
 import { type BodyRules, readPieces } from "../../body.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../../dependencies.ts";
 import { originOf } from "../../request-parts.ts";
 
-/** From somebody who shows no key. */
-const agentForm: BodyRules = { bytesMax: bounds.agentFormBytesMax, packed: false };
+/*
+ * Sign-in of coding agents: the gateway contract of Claude Code, version 1, which works for any client of RFC 8628. The recorded
+ * behavior of the vendor's own server and client is in docs/agent-sign-in.md.
+ */
+const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+const refreshGrant = "refresh_token";
 
-/** Reads whatever is sent, within a bound, and does not look at it. */
-async function readAnything(dependencies: ApiDependencies, exchange: Exchange): Promise<Uint8Array> {
+/** The sender is not authenticated. */
+const formBody: BodyRules = { bytesMax: bounds.agentFormBytesMax, packed: false };
+
+async function readBody(dependencies: ApiDependencies, exchange: Exchange): Promise<Uint8Array> {
   const place = dependencies.memory.open(anonymousOwner(exchange.address()), "request");
   try {
-    return wholeOf(await readPieces(dependencies, exchange, place, agentForm));
+    return wholeOf(await readPieces(dependencies, exchange, place, formBody));
   } finally {
     place.release();
   }
 }
 
-/** The fields of a form. RFC 6749, 3.2: a field that is sent twice is an error; one that is empty counts as left out. */
+/** RFC 6749, 3.2: a repeated field is an error, and an empty one counts as missing. */
 async function readForm(dependencies: ApiDependencies, exchange: Exchange): Promise<ReadonlyMap<string, string>> {
-  const body = await readAnything(dependencies, exchange);
+  const body = await readBody(dependencies, exchange);
   const type = exchange.request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   if (type !== "application/x-www-form-urlencoded") {
     throw new Failure("invalid_request", "The body must be application/x-www-form-urlencoded.");
@@ -34,14 +40,7 @@ async function readForm(dependencies: ApiDependencies, exchange: Exchange): Prom
   return fields;
 }
 
-/**
- * Sign-in of coding agents, as the contract of Claude Code for gateways has it (version 1) and any client of RFC 8628 can use it. What
- * was recorded of the vendor's own server and client stands in docs/agent-sign-in.md.
- */
-const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
-const refreshGrant = "refresh_token";
-
-/** GET: where everything is (RFC 8414). */
+/** GET: the endpoints of the authorization server (RFC 8414). */
 export const getMetadata: Endpoint = (dependencies, exchange) => {
   const base = originOf(dependencies, exchange);
   const metadata = {
@@ -55,14 +54,12 @@ export const getMetadata: Endpoint = (dependencies, exchange) => {
     scopes_supported: ["openid", "profile", "email"],
     gateway_protocol_version: 1,
   };
-  return new Response(JSON.stringify(metadata), {
-    headers: { "content-type": "application/json", "x-request-id": exchange.requestId, ...guardHeaders },
-  });
+  return agentAnswer(exchange, 200, JSON.stringify(metadata), { "content-type": "application/json" });
 };
 
-/** POST: a code for the device, and one that its person confirms in the console. Nothing that is sent is needed. */
-export const authorizeDevice: Endpoint = inOAuth(async (dependencies, exchange) => {
-  await readAnything(dependencies, exchange);
+/** POST: a code for the device, and one that the user confirms in the console. The body is ignored. */
+export const authorizeDevice: Endpoint = withOAuthErrors(async (dependencies, exchange) => {
+  await readBody(dependencies, exchange);
   const start = await dependencies.agentSignIn.begin({
     client: exchange.request.headers.get("user-agent") ?? "",
     ip: exchange.address(),
@@ -78,33 +75,28 @@ export const authorizeDevice: Endpoint = inOAuth(async (dependencies, exchange) 
   });
 });
 
-/** POST: tokens for a device that was let in, or for a refresh token, which is replaced. */
-export const issueTokens: Endpoint = inOAuth(async (dependencies, exchange) => {
+/** POST: tokens for an approved device, or for a refresh token, which is replaced. */
+export const issueTokens: Endpoint = withOAuthErrors(async (dependencies, exchange) => {
   const form = await readForm(dependencies, exchange);
+  const origin = originOf(dependencies, exchange);
   switch (form.get("grant_type")) {
     case undefined:
-      return oauthError(exchange, 400, "invalid_request", "grant_type is missing.");
-    case deviceGrant:
-      return await byDeviceCode(dependencies, exchange, form.get("device_code"));
-    case refreshGrant:
-      return await byRefreshToken(dependencies, exchange, form.get("refresh_token"));
+      throw missing("grant_type");
+    case deviceGrant: {
+      const polled = await dependencies.agentSignIn.poll(required(form, "device_code"), origin);
+      if (typeof polled !== "string") return tokenAnswer(exchange, polled);
+      return oauthAnswer(exchange, polled === "too_soon" ? 429 : 400, { error: pollErrors[polled] });
+    }
+    case refreshGrant: {
+      const issued = await dependencies.agentSignIn.refresh(required(form, "refresh_token"), origin);
+      return issued === null ? oauthAnswer(exchange, 401, { error: "invalid_grant" }) : tokenAnswer(exchange, issued);
+    }
     default:
-      return oauthError(exchange, 400, "unsupported_grant_type");
+      return oauthAnswer(exchange, 400, { error: "unsupported_grant_type" });
   }
 });
 
-async function byDeviceCode(
-  dependencies: ApiDependencies,
-  exchange: Exchange,
-  deviceCode: string | undefined,
-): Promise<Response> {
-  if (deviceCode === undefined) return oauthError(exchange, 400, "invalid_request", "device_code is missing.");
-  const polled = await dependencies.agentSignIn.poll(deviceCode, originOf(dependencies, exchange));
-  return typeof polled === "string"
-    ? oauthError(exchange, polled === "too_soon" ? 429 : 400, pollErrors[polled])
-    : tokenAnswer(exchange, polled);
-}
-
+/** RFC 8628, 3.5. */
 const pollErrors = {
   pending: "authorization_pending",
   too_soon: "slow_down",
@@ -112,23 +104,22 @@ const pollErrors = {
   unknown: "expired_token",
 } as const;
 
-async function byRefreshToken(
-  dependencies: ApiDependencies,
-  exchange: Exchange,
-  refreshToken: string | undefined,
-): Promise<Response> {
-  if (refreshToken === undefined) return oauthError(exchange, 400, "invalid_request", "refresh_token is missing.");
-  const issued = await dependencies.agentSignIn.refresh(refreshToken, originOf(dependencies, exchange));
-  return issued === null ? oauthError(exchange, 401, "invalid_grant") : tokenAnswer(exchange, issued);
-}
-
-/** POST: ends a sign-in by either of its tokens (RFC 7009). Always 200: what is none of ours opens nothing. */
-export const revokeToken: Endpoint = inOAuth(async (dependencies, exchange) => {
-  const token = (await readForm(dependencies, exchange)).get("token");
-  if (token === undefined) return oauthError(exchange, 400, "invalid_request", "token is missing.");
+/** POST: ends a sign-in by either of its tokens. Always 200, also for an unknown token (RFC 7009). */
+export const revokeToken: Endpoint = withOAuthErrors(async (dependencies, exchange) => {
+  const token = required(await readForm(dependencies, exchange), "token");
   await dependencies.agentSignIn.revoke(token, exchange.address());
   return oauthAnswer(exchange, 200, null);
 });
+
+function required(form: ReadonlyMap<string, string>, field: string): string {
+  const value = form.get(field);
+  if (value === undefined) throw missing(field);
+  return value;
+}
+
+function missing(field: string): Failure {
+  return new Failure("invalid_request", `${field} is missing.`);
+}
 
 function tokenAnswer(exchange: Exchange, issued: IssuedTokens): Response {
   return oauthAnswer(exchange, 200, {
@@ -139,65 +130,55 @@ function tokenAnswer(exchange: Exchange, issued: IssuedTokens): Response {
   });
 }
 
-/** The errors that a device flow tells of (RFC 6749, 5.2; RFC 8628, 3.5). */
-type OAuthError =
-  | "invalid_request"
-  | "invalid_grant"
-  | "unsupported_grant_type"
-  | "authorization_pending"
-  | "slow_down"
-  | "access_denied"
-  | "expired_token";
-
-/** What a token endpoint says: JSON that nobody keeps and no page shows inside itself. */
+/** JSON that is not cached. */
 function oauthAnswer(
-  { requestId }: Pick<Exchange, "requestId">,
+  exchange: Exchange,
   status: number,
   body: object | null,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return new Response(body === null ? null : JSON.stringify(body), {
-    status,
-    headers: {
-      ...(body === null ? {} : { "content-type": "application/json" }),
-      "cache-control": "no-store",
-      pragma: "no-cache",
-      "x-request-id": requestId,
-      ...guardHeaders,
-      ...headers,
-    },
+  return agentAnswer(exchange, status, body === null ? null : JSON.stringify(body), {
+    ...(body === null ? {} : { "content-type": "application/json" }),
+    "cache-control": "no-store",
+    pragma: "no-cache",
+    ...headers,
   });
 }
 
-/** On every answer that an agent or a browser gets beside calls of models. */
-export const guardHeaders: Readonly<Record<string, string>> = {
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
-};
-
-function oauthError(exchange: Exchange, status: number, error: OAuthError, description?: string): Response {
-  return oauthAnswer(exchange, status, {
-    error,
-    ...(description === undefined ? {} : { error_description: description }),
-  });
+/** An answer to an agent or a browser, other than that of a model call. */
+export function agentAnswer(
+  { requestId }: Exchange,
+  status: number,
+  body: string | null,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const common = {
+    "x-request-id": requestId,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+  };
+  return new Response(body, { status, headers: { ...common, ...headers } });
 }
 
-/** An endpoint whose callers know OAuth's errors alone: too many tries, or a request that cannot be read. */
-function inOAuth(endpoint: Endpoint): Endpoint {
+/** OAuth clients understand only OAuth's own error shape (RFC 6749, 5.2). */
+function withOAuthErrors(endpoint: Endpoint): Endpoint {
   return async (dependencies, exchange) => {
     try {
       return await endpoint(dependencies, exchange);
     } catch (thrown) {
-      if (!(thrown instanceof Failure)) throw thrown;
-      if (thrown.code === "rate_limit_exceeded") {
-        const seconds = Math.max(1, Math.ceil((thrown.retryAfterMs ?? 0) / 1_000));
-        const body = { error: "slow_down", error_description: thrown.message };
-        return oauthAnswer(exchange, 429, body, { "retry-after": String(seconds) });
+      if (!(thrown instanceof Failure) || thrown.status >= 500 || thrown.code === "client_closed") throw thrown;
+      const error_description = thrown.message;
+      if (thrown.code !== "rate_limit_exceeded") {
+        return oauthAnswer(exchange, 400, { error: "invalid_request", error_description });
       }
-      if (thrown.status >= 500 || thrown.code === "client_closed") throw thrown;
-      return oauthError(exchange, 400, "invalid_request", thrown.message);
+      return oauthAnswer(
+        exchange,
+        429,
+        { error: "slow_down", error_description },
+        retryAfter(thrown.retryAfterMs ?? 0),
+      );
     }
   };
 }

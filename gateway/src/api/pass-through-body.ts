@@ -1,0 +1,187 @@
+import { type BodyBytes, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
+import { bounds, Failure, type HeldMemory } from "#core/index.ts";
+import type { Spooled } from "#ports/index.ts";
+import {
+  type FormEvent,
+  isJsonType,
+  type RequestFacts,
+  readMultipartType,
+  splice,
+  withoutMark,
+} from "#protocols/index.ts";
+import type { PassedField, PassedPlace } from "#relay/index.ts";
+import { encodingOf, modelBody, readBytes, unpack } from "./body.ts";
+import type { CallRequest } from "./call-request.ts";
+import type { ApiDependencies, Exchange } from "./dependencies.ts";
+import { spoolBody, spoolForm } from "./spooled-body.ts";
+
+/** The body of a pass-through call, unchanged. */
+export interface PassThroughBody {
+  readonly body: Uint8Array | Spooled | null;
+  /** null: the body is not a request that we can parse. */
+  readonly facts: RequestFacts | null;
+  /** The fields of a form; see PassedCall. */
+  readonly fields: readonly PassedField[] | null;
+}
+
+const noBody: PassThroughBody = { body: null, facts: null, fields: null };
+
+/** Whether the head announces a body. */
+export function announcesBody({ headers }: CallRequest): boolean {
+  return headers.has("transfer-encoding") || Number(headers.get("content-length") ?? 0) > 0;
+}
+
+/**
+ * Reads the body of a pass-through call: into memory (`room`) if it is parsed, checked or signed, else into the spool. Throws Failure
+ * 400, 408, 413 or 503.
+ */
+export async function readPassThroughBody(
+  dependencies: ApiDependencies,
+  exchange: Exchange,
+  place: PassedPlace,
+  room: HeldMemory,
+): Promise<PassThroughBody> {
+  const { request } = exchange;
+  const { method, headers } = request;
+  const isBodiless = method === "GET" || method === "HEAD";
+  if (!announcesBody(request) && (request.body === null || isBodiless)) return noBody;
+  if (isBodiless) throw new Failure("invalid_request", `A ${method} request with a body cannot be forwarded.`);
+  const type = headers.get("content-type") ?? "";
+  // Vendors parse JSON whatever its content type.
+  const isParsed = place.isRead && method === "POST" && !/^multipart\//i.test(type);
+  // On a shared account, a body may name objects of other workspaces.
+  const isChecked = place.isShared && !place.target.isUpload && isJsonType(type) && !headers.has("content-encoding");
+  if (!isParsed && !isChecked && !place.isSigned) return await spool(dependencies, exchange, place, room);
+  const bytes = await readBytes(dependencies, exchange, room, modelBody);
+  if (sizeOf(bytes) === 0) return noBody;
+  if (!isParsed) return { ...noBody, body: wholeOf(bytes) };
+  return await parse(dependencies, exchange, place, room, bytes);
+}
+
+async function spool(
+  dependencies: ApiDependencies,
+  exchange: Exchange,
+  place: PassedPlace,
+  { owner }: HeldMemory,
+): Promise<PassThroughBody> {
+  const type = exchange.request.headers.get("content-type") ?? "";
+  if (!place.isShared || !/^multipart\/form-data(?![^\s;])/i.test(type)) {
+    return { ...noBody, body: await spoolBody(dependencies, exchange, { owner }) };
+  }
+  const { boundary } = readMultipartType(type, "Send a form.");
+  const form = new FormTexts();
+  const body = await spoolForm(dependencies, exchange, boundary, form, { owner });
+  return { body, facts: null, fields: form.fields };
+}
+
+/** A body that is not a valid call of the dialect is forwarded too: its vendor explains what is wrong with it. */
+async function parse(
+  dependencies: ApiDependencies,
+  exchange: Exchange,
+  { path, protocol }: PassedPlace,
+  room: HeldMemory,
+  bytes: BodyBytes,
+): Promise<PassThroughBody> {
+  const { endpoint, wireDialect: dialect, wire } = protocol;
+  const { signal, headers } = exchange.request;
+  const inPath = dialect.startsWith("gemini") ? null : path;
+  const isPacked = (headers.get("content-encoding") ?? "identity") !== "identity";
+  const readInThread = (given: BodyBytes) => {
+    room.hold(sizeOf(given) * 2);
+    return dependencies.bodies.do("read", { endpoint, dialect, path }, given, { signal, owner: room.owner });
+  };
+  if (sizeOf(bytes) > bounds.readInPlaceBytesMax && inPath === null && !isPacked) {
+    // The thread takes the body over and returns it.
+    const done = await readInThread(bytes);
+    return { ...noBody, body: done.body, facts: factsOf(() => outcomeOf(done).answer.facts) };
+  }
+  const body = wholeOf(bytes);
+  const unpacked = isPacked ? await unpackCopy(dependencies, exchange, room, body) : body;
+  if (unpacked === null) return { ...noBody, body };
+  const plain = withoutMark(unpacked);
+  const full = inPath === null ? plain : withPath(plain, inPath);
+  if (full.length <= bounds.readInPlaceBytesMax) {
+    return { ...noBody, body, facts: factsOf(() => wire.readRequest(full, path)) };
+  }
+  const done = await readInThread(full.buffer === body.buffer ? full.slice() : full);
+  return { ...noBody, body, facts: factsOf(() => outcomeOf(done).answer.facts) };
+}
+
+/** null: the body cannot be decompressed. */
+async function unpackCopy(
+  dependencies: ApiDependencies,
+  exchange: Exchange,
+  room: HeldMemory,
+  body: Uint8Array,
+): Promise<Uint8Array | null> {
+  try {
+    const encoding = encodingOf(exchange.request.headers.get("content-encoding"));
+    if (encoding === null) return body;
+    // A thread takes over what it is given, and the body itself is still to be sent.
+    return await unpack(dependencies, exchange, body.slice(), encoding, room, modelBody);
+  } catch (thrown) {
+    return unlessInternal(thrown);
+  }
+}
+
+/** null: the body is not a valid request. */
+function factsOf(read: () => RequestFacts): RequestFacts | null {
+  try {
+    return read();
+  } catch (thrown) {
+    return unlessInternal(thrown);
+  }
+}
+
+function unlessInternal(thrown: unknown): null {
+  if (thrown instanceof Failure && thrown.code !== "internal_error") return null;
+  throw thrown;
+}
+
+/**
+ * Clouds have the model, and whether the answer is a stream, in the path. With both put into it, the body reads as at the vendor's own
+ * API. Vertex's clients put `stream` in both.
+ */
+function withPath(
+  body: Uint8Array,
+  { model, stream }: { readonly model: string; readonly stream: boolean },
+): Uint8Array {
+  const at = body.indexOf(0x7b);
+  if (at === -1) return body;
+  const hasStream = Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('"stream"');
+  const text = `"model":${JSON.stringify(model)},${hasStream ? "" : `"stream":${stream},`}`;
+  return splice(body, [{ start: at + 1, end: at + 1, text }]);
+}
+
+/** Longer than any field that names an object. */
+const fieldBytesMax = 64 * 1024;
+
+/** Collects the text fields of a form while it is spooled, since they may name objects. Files are skipped. */
+class FormTexts {
+  readonly fields: PassedField[] = [];
+  #name: string | null = null;
+  #pieces: Uint8Array[] = [];
+  #size = 0;
+
+  take(event: FormEvent): void {
+    if (event.kind === "part-start") this.#name = event.head.filename === null ? event.head.name : null;
+    else if (event.kind === "part-data" && this.#name !== null) this.#add(event.bytes);
+    else if (event.kind === "part-end") this.#close();
+  }
+
+  #add(bytes: Uint8Array): void {
+    this.#size += bytes.length;
+    if (this.#size <= fieldBytesMax) this.#pieces.push(bytes.slice());
+    else this.#pieces = [];
+  }
+
+  #close(): void {
+    if (this.#name !== null) {
+      const text = this.#size > fieldBytesMax ? null : Buffer.concat(this.#pieces).toString();
+      this.fields.push({ name: this.#name, text });
+    }
+    this.#name = null;
+    this.#pieces = [];
+    this.#size = 0;
+  }
+}
