@@ -5,13 +5,13 @@ import type { Clock } from "#ports/index.ts";
 /** From the first byte of a message to its last. */
 const socketMessageMs = 60_000;
 
-/** The messages of one WebSocket from the first head of a frame until its session has them. */
+/** Bounds the messages of one WebSocket in memory and time, from the first frame head until the session has the message. */
 export class IncomingMessages implements MessageGuard {
   readonly #held: HeldMemory;
   readonly #clock: Pick<Clock, "after">;
   /** Called once. */
   readonly #onRefuse: (failure: Failure) => void;
-  /** Sizes of those that have come and are not read yet, oldest first. */
+  /** Sizes of the messages that have arrived and are not read yet, oldest first. */
   readonly #whole: number[] = [];
   #wholeBytes = 0;
   #stopDeadline: (() => void) | null = null;
@@ -37,7 +37,9 @@ export class IncomingMessages implements MessageGuard {
       this.#refuse(thrown as Failure);
       return false;
     }
-    this.#stopDeadline ??= this.#clock.after(socketMessageMs, () => this.#refuse(tooLate()));
+    this.#stopDeadline ??= this.#clock.after(socketMessageMs, () =>
+      this.#refuse(late(`did not arrive within ${socketMessageMs / 1_000} seconds`)),
+    );
     return true;
   }
 
@@ -49,10 +51,10 @@ export class IncomingMessages implements MessageGuard {
   }
 
   slow(): void {
-    if (!this.#over) this.#refuse(tooSlow());
+    if (!this.#over) this.#refuse(late("arrived too slowly"));
   }
 
-  /** The session has the oldest. */
+  /** The session has read the oldest message. */
   read(): void {
     this.#wholeBytes -= this.#whole.shift() ?? 0;
     if (!this.#over) this.#held.keep(this.#wholeBytes + this.#arriving);
@@ -75,11 +77,6 @@ export class IncomingMessages implements MessageGuard {
   }
 }
 
-function tooSlow(): Failure {
-  return new Failure("request_timeout", "The message arrived too slowly.");
-}
-
-function tooLate(): Failure {
-  const seconds = socketMessageMs / 1_000;
-  return new Failure("request_timeout", `The message did not arrive within ${seconds} seconds.`);
+function late(problem: string): Failure {
+  return new Failure("request_timeout", `The message ${problem}.`);
 }

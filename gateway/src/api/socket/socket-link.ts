@@ -1,26 +1,26 @@
 import type { Failure, MemoryOwner } from "#core/index.ts";
 
-/** One open WebSocket as its session sees it. */
+/** One open WebSocket, for its session. */
 export interface SocketLink {
-  /** `full`: it was taken, and no more should come before `onRoom`. `gone`: nobody reads it any more. */
+  /** `full`: sent, but the next frame has to wait for `onRoom`. `gone`: the socket is closed. */
   send(text: string): "sent" | "full" | "gone";
   close(code: number, reason: string): void;
-  /** At once, without a word. */
+  /** Closes the connection at once, without a closing frame. */
   cut(): void;
 }
 
-/** What is told of a WebSocket that was opened. */
+/** Receives the events of an open WebSocket. */
 export interface SocketSession {
   onText(text: string): void;
   onBinary(): void;
-  /** What was `full` has room again. */
+  /** The link is no longer `full`. */
   onRoom(): void;
   onClose(): void;
-  /** A message cannot be taken: nothing more is read, and the socket ends with what is under way. */
+  /** A message was refused and no more are read: closes the socket after the responses under way. */
   refuse(failure: Failure): void;
-  /** The gateway is shutting down: nothing new is begun, and the socket ends with what is under way. */
+  /** The gateway is shutting down: starts no response, and closes the socket after those under way. */
   leave(): void;
-  /** Requests that are answered, or wait for it. */
+  /** Requests that are being answered or waiting. */
   readonly pending: number;
 }
 
@@ -28,7 +28,7 @@ export type OpenSession = (link: SocketLink) => SocketSession;
 
 export class SocketSessions {
   readonly #open = new Map<SocketSession, MemoryOwner>();
-  readonly #ofOwner = new Map<string, number>();
+  readonly #openByOwner = new Map<string, number>();
 
   get size(): number {
     return this.#open.size;
@@ -40,14 +40,14 @@ export class SocketSessions {
     return pending;
   }
 
-  /** Of one key or workspace, by its id. */
+  /** Open WebSockets of one key or workspace, by its id. */
   sizeOf(id: string): number {
-    return this.#ofOwner.get(id) ?? 0;
+    return this.#openByOwner.get(id) ?? 0;
   }
 
   add(session: SocketSession, owner: MemoryOwner): void {
     this.#open.set(session, owner);
-    for (const { id } of [owner.key, owner.workspace]) this.#ofOwner.set(id, this.sizeOf(id) + 1);
+    for (const { id } of [owner.key, owner.workspace]) this.#openByOwner.set(id, this.sizeOf(id) + 1);
   }
 
   remove(session: SocketSession): void {
@@ -56,8 +56,8 @@ export class SocketSessions {
     this.#open.delete(session);
     for (const { id } of [owner.key, owner.workspace]) {
       const left = this.sizeOf(id) - 1;
-      if (left === 0) this.#ofOwner.delete(id);
-      else this.#ofOwner.set(id, left);
+      if (left === 0) this.#openByOwner.delete(id);
+      else this.#openByOwner.set(id, left);
     }
   }
 

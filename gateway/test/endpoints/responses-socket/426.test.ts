@@ -48,7 +48,7 @@ test("a WebSocket that a key cannot have is 426 at once, with a reason and a way
     expect(answer.text).toMatch(/\r\nupgrade: HTTP\/1\.1\r\n/i);
     const { code, message } = errorIn(answer.text);
     expect(code).toBe("websocket_unavailable");
-    expect(message).toContain("None of the models of this key");
+    expect(message).toContain("No model of this key");
     expect(message).toContain("POST /v1/responses");
   }
 });
@@ -69,7 +69,7 @@ test("behind a proxy that takes the upgrade away it is 426 too, and says whose f
 test("one key has a bound of its own, and another one's sockets are not met by it", async () => {
   const open = await Promise.all(Array.from({ length: bounds.socketsOfKeyMax }, () => openSocket(gateway)));
   const refused = await upgrade({});
-  expect([refused.status, errorIn(refused.text).message.includes("one key")]).toEqual([426, true]);
+  expect([refused.status, errorIn(refused.text).message.includes("The key")]).toEqual([426, true]);
   const other = await openSocket(gateway, { key: carolKey });
   open[0]?.close();
   await until(async () =>
