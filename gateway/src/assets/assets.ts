@@ -22,7 +22,7 @@ import { Deletions } from "./deletions.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 import { DueWorker } from "./due-worker.ts";
 import { chooseAccount } from "./library-account.ts";
-import { LocalAssets, type UploadedFile } from "./local-assets.ts";
+import { LocalAssets, newAsset, type UploadedFile } from "./local-assets.ts";
 import { Mirror } from "./mirror.ts";
 import { type ResolvedAsset, Resolver } from "./resolver.ts";
 
@@ -120,25 +120,10 @@ export class Assets {
     const group = await this.group(workspaceId, groupId, platform);
     const upstream = await this.#createUpstream(group, { url, type, name });
     const now = this.#dependencies.clock.now();
-    const asset: Asset = {
-      id: this.#dependencies.ids.next("as_"),
-      workspaceId,
-      groupId: group.id,
-      platform,
-      name,
-      type,
-      sourceUrl: url,
-      status: "Processing",
-      error: null,
-      providerId: upstream?.providerId ?? null,
-      upstreamId: upstream?.upstreamId ?? null,
-      blobHash: null,
-      sizeBytes: null,
-      contentType: null,
-      createdAt: now,
-      updatedAt: now,
+    const asset = newAsset(group, this.#dependencies.ids.next("as_"), now, {
+      ...{ name, type, sourceUrl: url, ...upstream },
       dueAt: upstream === null ? now : now + bounds.assetPollMs,
-    };
+    });
     await this.#dependencies.store.createAsset(asset);
     this.#worker.nudge();
     return asset;

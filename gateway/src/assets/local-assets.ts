@@ -11,6 +11,19 @@ const assetRetryMs = 2_000;
 export const assetRetryMsMax = 30_000;
 const assetGiveUpMs = 60_000;
 
+/** An asset of a group. Default: processing, without a source, bytes or an upstream. `now` is Unix milliseconds. */
+export function newAsset(
+  { id: groupId, workspaceId, platform }: AssetGroup,
+  id: string,
+  now: number,
+  facts: Pick<Asset, "name" | "type" | "dueAt"> & Partial<Asset>,
+): Asset {
+  const origin = { sourceUrl: "", providerId: null, upstreamId: null };
+  const bytes = { blobHash: null, sizeBytes: null, contentType: null };
+  const common = { id, workspaceId, groupId, platform, createdAt: now, updatedAt: now };
+  return { ...common, ...origin, ...bytes, status: "Processing", error: null, ...facts };
+}
+
 /** A file that has arrived whole. */
 export interface UploadedFile {
   /** By its first bytes. */
@@ -55,25 +68,8 @@ export class LocalAssets {
       throw new Failure("invalid_request", problem.message, { param: "file" });
     }
     const now = clock.now();
-    const asset: Asset = {
-      id: ids.next("as_"),
-      workspaceId: group.workspaceId,
-      groupId: group.id,
-      platform: "local",
-      name,
-      type,
-      sourceUrl: "",
-      status: "Active",
-      error: null,
-      providerId: null,
-      upstreamId: null,
-      blobHash: blob.hash,
-      sizeBytes: blob.size,
-      contentType,
-      createdAt: now,
-      updatedAt: now,
-      dueAt: null,
-    };
+    const bytes = { blobHash: blob.hash, sizeBytes: blob.size, contentType };
+    const asset = newAsset(group, ids.next("as_"), now, { name, type, status: "Active", dueAt: null, ...bytes });
     if (await this.#keep(blob.hash, () => store.createAsset(asset))) return asset;
     throw new Failure("storage_unavailable", "The file could not be kept; try again.", {
       retryAfterMs: bounds.storageRetryAfterMs,

@@ -140,8 +140,6 @@ export function settingTypeProblem(field: SettingField, value: unknown): string 
   switch (field.type) {
     case "boolean":
       return typeof value === "boolean" ? null : "must be true or false";
-    case "number":
-      return typeof value === "number" ? null : "must be a number";
     case "list":
       return isListOf(null, value) ? null : "must be a list of non-empty texts";
     case "select":

@@ -2,7 +2,7 @@
 export interface SettingField {
   readonly name: string;
   readonly label: string;
-  readonly type: "text" | "secret" | "number" | "boolean" | "select" | "list" | "json";
+  readonly type: "text" | "secret" | "boolean" | "select" | "list" | "json";
   readonly required: boolean;
   readonly help: string | null;
   readonly placeholder: string | null;

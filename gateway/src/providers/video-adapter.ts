@@ -80,7 +80,7 @@ export interface VideoAdapter {
   /** Deletes an ended task and its result. */
   remove?(provider: Provider, upstreamModel: string, upstreamId: string): OutboundDraft;
   /** Lists tasks, to find one with a lost answer. */
-  list?(provider: Provider, upstreamModel: string, sinceMs: number): OutboundDraft;
+  list?(provider: Provider): OutboundDraft;
   readList?(answer: GoodAnswer): readonly ListedTask[];
   /** `create` supports `turn.remixOf`. */
   readonly remixes?: true;
@@ -95,6 +95,4 @@ export interface VideoAdapter {
   readonly usualSeconds?: number;
   /** Material must be `data:` URIs (Veo). Absent: URLs are accepted, too. */
   readonly materialAs?: "data";
-  /** The asset platform of its `asset://` references. */
-  readonly platform?: "volcengine" | "byteplus";
 }

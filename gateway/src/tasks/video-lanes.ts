@@ -133,10 +133,8 @@ function mismatches(request: VideoRequest, { capabilities, adapter, provider }: 
 }
 
 function supportsDuration(seconds: number, { durations, durationMin, durationMax }: VideoCapabilities): boolean {
-  const unbounded = durationMin === null && durationMax === null;
   if (durations.includes(seconds)) return true;
-  if (durations.length > 0 && unbounded) return false;
-  if (unbounded) return true;
+  if (durationMin === null && durationMax === null) return durations.length === 0;
   return seconds > 0 && seconds >= (durationMin ?? 1) && seconds <= (durationMax ?? Number.POSITIVE_INFINITY);
 }
 

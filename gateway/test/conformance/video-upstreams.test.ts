@@ -100,7 +100,7 @@ describe.each(able)("a video by way of %s", (id) => {
     if (adapter.list === undefined) return;
     const prompt = "the lost one";
     const upstreamId = await create({ prompt }, done);
-    const answer = await send(id, adapter.list(provider, model, 0));
+    const answer = await send(id, adapter.list(provider));
     expect(answer.status).toBe(200);
     const found = adapter.readList?.(answer).find((task) => task.upstreamId === upstreamId);
     // By our own id, or by what was asked for and when.

@@ -191,16 +191,7 @@ const accountCodes: ReadonlySet<string> = new Set([
 
 const encoder = new TextEncoder();
 
-interface VolcengineKeys {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly region: string;
-  readonly service: string;
-}
-
-interface SignableRequest {
-  readonly method: string;
-  readonly url: string;
+interface SignableRequest extends Pick<OutboundDraft, "method" | "url"> {
   /** Signed in addition to host, date and digest; lowercase names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
@@ -212,7 +203,7 @@ interface SignableRequest {
  */
 export function volcengineSignature(
   { method, url, headers, body }: SignableRequest,
-  keys: VolcengineKeys,
+  keys: Readonly<Record<"accessKeyId" | "secretAccessKey" | "region" | "service", string>>,
   now: number,
 ): Record<string, string> {
   const { host, pathname, searchParams } = new URL(url);

@@ -8,7 +8,7 @@ const keys = {
   service: "ark",
 };
 const request = {
-  method: "POST",
+  method: "POST" as const,
   url: "https://open.volcengineapi.com/?Action=CreateAsset&Version=2024-01-01",
   headers: {},
   body: new TextEncoder().encode('{"GroupId":"group-1","URL":"https://example.com/a.png","AssetType":"Image"}'),

@@ -1,7 +1,8 @@
 import type { Failure } from "#core/index.ts";
 import { objectOf, textOf } from "#protocols/index.ts";
 import { classifyByStatus, refusalObject } from "../classify-by-status.ts";
-import type { BadAnswer, OutboundDraft, ProviderKind } from "../kind.ts";
+import { defineKind } from "../define-kind.ts";
+import type { BadAnswer, OutboundDraft } from "../kind.ts";
 import { authorizeWith } from "../openai-shaped.ts";
 import { anthropicFactors } from "../price-factors.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
@@ -10,12 +11,11 @@ import { withVersion } from "../settings.ts";
 import { countTokens, messages, requireVersion } from "../standard-lanes.ts";
 
 /** The vendor's SDK adds /v1 to the base URL, so both forms are accepted. */
-export const anthropic: ProviderKind = {
+export const anthropic = defineKind({
   id: "anthropic",
   title: "Anthropic",
   baseUrl: "https://api.anthropic.com/v1",
-  envKey: "ANTHROPIC_API_KEY",
-  envBaseUrl: "ANTHROPIC_BASE_URL",
+  variable: "ANTHROPIC",
   baseUrlHelp: "With or without /v1 at its end.",
   apiKeyHelp: "Create one at console.anthropic.com, under API keys.",
   priceFactors: anthropicFactors,
@@ -29,7 +29,7 @@ export const anthropic: ProviderKind = {
   classify: classifyAnthropicShaped,
   // https://platform.claude.com/docs/en/about-claude/pricing, read on 2026-11-22.
   starterModels: [{ name: "claude-sonnet-5-5" }, { name: "claude-opus-5-5" }, { name: "claude-haiku-5-5" }],
-};
+});
 
 /** Lets a translated call drop thoughts (`dropsMovedThoughts`). Only translated calls have no version header. */
 function nameBinding(draft: OutboundDraft): void {

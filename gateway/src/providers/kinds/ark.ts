@@ -5,8 +5,8 @@ import {
   volcengineLibrary,
   volcenginePlace,
 } from "../assets/volcengine-library.ts";
+import { defineKind } from "../define-kind.ts";
 import type { Lane, ProviderKind } from "../kind.ts";
-import { openaiLike } from "../openai-like.ts";
 import { arkModels } from "../reasoning/vendor-models.ts";
 import { type SettingField, settingField, signingFields } from "../setting-field.ts";
 import { chatWith, embeddings, images, responses } from "../standard-lanes.ts";
@@ -42,13 +42,13 @@ function arkKind(
   place: LibraryPlace,
   named: Record<"id" | "title" | "baseUrl" | "variable" | "apiKeyHelp", string>,
 ): ProviderKind {
-  return openaiLike({
+  return defineKind({
     ...named,
     fields: arkFields(place),
     reasoning: arkModels,
     lanes,
     checkSettings: libraryProblem,
-    video: arkVideo({ platform: place.platform }),
+    video: arkVideo({}),
     library: volcengineLibrary(place),
   });
 }

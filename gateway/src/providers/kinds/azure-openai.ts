@@ -1,7 +1,7 @@
 import { Failure, type Provider } from "#core/index.ts";
 import { dropBase64Format } from "../chat-quirks.ts";
+import { defineKind } from "../define-kind.ts";
 import type { BadAnswer, Lane, OutboundDraft } from "../kind.ts";
-import { openaiLike } from "../openai-like.ts";
 import { authorizeWith, classifyOpenAiShaped, openaiErrorCode } from "../openai-shaped.ts";
 import { openaiFactors } from "../price-factors.ts";
 import { openaiModels } from "../reasoning/openai-models.ts";
@@ -27,7 +27,7 @@ import { soraVideo } from "../video/sora.ts";
  * The v1 API, or the dated one if `settings.api_version` is set, whose paths name the deployment. A model's upstream name
  * is its deployment's.
  */
-export const azureOpenai = openaiLike({
+export const azureOpenai = defineKind({
   id: "azure-openai",
   title: "Azure OpenAI",
   baseUrl: null,

@@ -3,7 +3,8 @@ import { arrayOf, asBuffer, editBody, type Warn } from "#protocols/index.ts";
 import { classifyAwsShaped, signAws } from "../aws-shaped.ts";
 import { topLevelField } from "../chat-quirks.ts";
 import { bedrockBetas, betasFor, parseBetas } from "../cloud-betas.ts";
-import type { OutboundDraft, ProviderKind } from "../kind.ts";
+import { defineKind } from "../define-kind.ts";
+import type { OutboundDraft } from "../kind.ts";
 import { authorizeBearer } from "../openai-shaped.ts";
 import { bedrockFactors } from "../price-factors.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
@@ -15,12 +16,11 @@ import { rerank } from "../standard-lanes.ts";
  * Claude models use Anthropic's dialect (InvokeModel), all others Bedrock's (Converse), also inference profiles with opaque
  * names. The credential is an access key in the settings, or a Bedrock key as `api_key`.
  */
-export const bedrock: ProviderKind = {
+export const bedrock = defineKind({
   id: "bedrock",
   title: "Amazon Bedrock",
   baseUrl: null,
-  envKey: null,
-  envBaseUrl: null,
+  variable: null,
   baseUrlHelp: "Leave empty to use the region. For a VPC endpoint: its URL.",
   apiKey: "optional",
   apiKeyHelp: "A Bedrock API key. Leave empty to sign with an access key.",
@@ -88,8 +88,7 @@ export const bedrock: ProviderKind = {
   signsBody: true,
   listsModels: false,
   classify: classifyAwsShaped,
-  starterModels: [],
-};
+});
 
 function checkSettings(provider: Provider): string | null {
   if (settingText(provider, "region") === null) return "settings.region must name the AWS region";

@@ -1,10 +1,10 @@
 import { dropStreamOptions, renameToMaxTokens } from "../chat-quirks.ts";
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { cohereModels } from "../reasoning/vendor-models.ts";
 import { chatWith, embeddings, rerank } from "../standard-lanes.ts";
 
 /** The compatibility API, without stream_options and schema names. */
-export const cohere = openaiLike({
+export const cohere = defineKind({
   id: "cohere",
   title: "Cohere",
   baseUrl: "https://api.cohere.ai/compatibility/v1",

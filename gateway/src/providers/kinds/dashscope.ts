@@ -1,9 +1,9 @@
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { dashscopeModels } from "../reasoning/vendor-models.ts";
 import { chatWith, embeddings, messagesAt, rerank, responses } from "../standard-lanes.ts";
 import { classifyDashscope, wanVideo } from "../video/wan.ts";
 
-export const dashscope = openaiLike({
+export const dashscope = defineKind({
   id: "dashscope",
   title: "Alibaba Cloud Model Studio (Qwen)",
   baseUrl: "https://dashscope.aliyuncs.com/compatible-mode/v1",

@@ -1,5 +1,5 @@
 import { renameToMaxTokens } from "../chat-quirks.ts";
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { deepseekModels } from "../reasoning/vendor-models.ts";
 import { chatWith, completions, messagesAt, responses } from "../standard-lanes.ts";
 
@@ -7,7 +7,7 @@ import { chatWith, completions, messagesAt, responses } from "../standard-lanes.
  * Tool loops must send thoughts back as reasoning_content. Source: api-docs.deepseek.com, "Thinking Mode", "Using the
  * Anthropic API". Prices are for peak hours; off-peak costs half.
  */
-export const deepseek = openaiLike({
+export const deepseek = defineKind({
   id: "deepseek",
   title: "DeepSeek",
   baseUrl: "https://api.deepseek.com",

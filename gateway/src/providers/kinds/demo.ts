@@ -1,6 +1,6 @@
 import { modelTypes } from "@sluice/contract/words";
+import { defineKind } from "../define-kind.ts";
 import type { StarterModel } from "../kind.ts";
-import { openaiLike } from "../openai-like.ts";
 import {
   chat,
   countTokens,
@@ -22,7 +22,7 @@ const starters: readonly StarterModel[] = modelTypes.map((type) => ({
 }));
 
 /** The in-process simulator: answers without any provider. It accepts the key headers of every vendor it simulates. */
-export const demo = openaiLike({
+export const demo = defineKind({
   id: "demo",
   title: "Built-in demo",
   baseUrl: "demo://simulator/v1",

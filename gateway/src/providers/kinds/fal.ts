@@ -1,9 +1,9 @@
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { authorizeWith } from "../openai-shaped.ts";
 import { falVideo } from "../video/fal.ts";
 
 /** Models are named owner/app/path. The variable is its client's. */
-export const fal = openaiLike({
+export const fal = defineKind({
   id: "fal",
   title: "fal",
   baseUrl: "https://queue.fal.run",

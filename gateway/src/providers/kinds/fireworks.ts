@@ -1,9 +1,9 @@
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { openWeights } from "../reasoning/openai-models.ts";
 import { chatWith, completions, embeddings, messages, rerank, responses } from "../standard-lanes.ts";
 
 /** Model names are paths: accounts/fireworks/models/…. */
-export const fireworks = openaiLike({
+export const fireworks = defineKind({
   id: "fireworks",
   title: "Fireworks AI",
   baseUrl: "https://api.fireworks.ai/inference/v1",

@@ -1,18 +1,17 @@
 import type { Provider } from "#core/index.ts";
+import { defineKind } from "../define-kind.ts";
 import { authorizeGoogleKey, classifyGoogleShaped } from "../google-shaped.ts";
-import type { ProviderKind } from "../kind.ts";
 import { googleFactors } from "../price-factors.ts";
 import { withDefaultPath } from "../settings.ts";
 import { batchEmbedContents, chat, embedContent, embeddings, geminiCountTokens, generate } from "../standard-lanes.ts";
 import { veoVideo } from "../video/veo.ts";
 
 /** Images use generateContent. Chat completions are below /openai. */
-export const gemini: ProviderKind = {
+export const gemini = defineKind({
   id: "gemini",
   title: "Google Gemini",
   baseUrl: "https://generativelanguage.googleapis.com/v1beta",
-  envKey: "GEMINI_API_KEY",
-  envBaseUrl: "GEMINI_BASE_URL",
+  variable: "GEMINI",
   apiKeyHelp: "Create one at aistudio.google.com, under API keys.",
   priceFactors: googleFactors,
   lanes: [
@@ -32,7 +31,7 @@ export const gemini: ProviderKind = {
   classify: classifyGoogleShaped,
   // https://ai.google.dev/gemini-api/docs/pricing, read on 2026-11-22. Until the end of 2026 3.8 Flash costs half of this.
   starterModels: [{ name: "gemini-3.8-flash" }, { name: "gemini-3.5-flash-lite" }],
-};
+});
 
 /** Also accepts the URL of the OpenAI-compatible API, which some documents show. */
 function geminiRoot(provider: Provider): string {

@@ -1,8 +1,8 @@
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { groqModels } from "../reasoning/vendor-models.ts";
 import { chat, responses, speech, transcriptions, translations } from "../standard-lanes.ts";
 
-export const groq = openaiLike({
+export const groq = defineKind({
   id: "groq",
   title: "Groq",
   baseUrl: "https://api.groq.com/openai/v1",

@@ -1,8 +1,8 @@
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { embeddings, rerank } from "../standard-lanes.ts";
 
 /** Embeddings and reranking. Source: api.jina.ai/redoc. */
-export const jina = openaiLike({
+export const jina = defineKind({
   id: "jina",
   title: "Jina AI",
   baseUrl: "https://api.jina.ai/v1",

@@ -1,16 +1,15 @@
-import type { ProviderKind } from "../kind.ts";
+import { defineKind } from "../define-kind.ts";
 import { settingField } from "../setting-field.ts";
 import { nameProblem } from "../settings.ts";
 import { authorizeKling, classifyKling, klingVideo } from "../video/kling.ts";
 
 /** An access key with its secret as `api_key`, or a plain API key. */
-export const kling: ProviderKind = {
+export const kling = defineKind({
   id: "kling",
   title: "Kling",
   baseUrl: "https://api-singapore.klingai.com",
   // One variable cannot hold a key pair.
-  envKey: null,
-  envBaseUrl: null,
+  variable: null,
   baseUrlHelp: "For an account in China: https://api-beijing.klingai.com.",
   apiKeyHelp: "The secret key of the access key, or a plain API key. Create one at app.klingai.com, under API keys.",
   fields: [
@@ -24,5 +23,4 @@ export const kling: ProviderKind = {
   video: klingVideo,
   authorize: authorizeKling,
   classify: classifyKling,
-  starterModels: [],
-};
+});

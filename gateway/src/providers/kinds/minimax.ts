@@ -1,9 +1,9 @@
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { chat, messagesAt, responses } from "../standard-lanes.ts";
 import { minimaxVideo } from "../video/minimax.ts";
 
 /** Messages first: chat completions mix thoughts into the text. */
-export const minimax = openaiLike({
+export const minimax = defineKind({
   id: "minimax",
   title: "MiniMax",
   baseUrl: "https://api.minimax.io/v1",

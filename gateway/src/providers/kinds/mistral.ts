@@ -1,13 +1,13 @@
 import { Failure } from "#core/index.ts";
 import { asBuffer, editBody, readSpan, scanObject, type Warn } from "#protocols/index.ts";
 import { dropStreamOptions, renameToMaxTokens } from "../chat-quirks.ts";
+import { defineKind } from "../define-kind.ts";
 import type { OutboundDraft } from "../kind.ts";
-import { openaiLike } from "../openai-like.ts";
 import { mistralModels } from "../reasoning/vendor-models.ts";
 import { chatWith, embeddings, moderations, transcriptions } from "../standard-lanes.ts";
 
 /** Refuses unknown fields (422 extra_forbidden), and always streams usage. */
-export const mistral = openaiLike({
+export const mistral = defineKind({
   id: "mistral",
   title: "Mistral",
   baseUrl: "https://api.mistral.ai/v1",

@@ -1,9 +1,9 @@
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { moonshotModels } from "../reasoning/vendor-models.ts";
 import { chatWith, messagesAt } from "../standard-lanes.ts";
 
 /** Thinking models require reasoning_content in a tool loop. */
-export const moonshot = openaiLike({
+export const moonshot = defineKind({
   id: "moonshot",
   title: "Moonshot AI (Kimi)",
   baseUrl: "https://api.moonshot.ai/v1",

@@ -1,10 +1,10 @@
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { ollamaModels } from "../reasoning/vendor-models.ts";
 import { withDefaultPath } from "../settings.ts";
 import { chatWith, completions, embeddings, messages, responses } from "../standard-lanes.ts";
 
 /** A local server, so the provider needs allow_private_network. Older versions have chat only. */
-export const ollama = openaiLike({
+export const ollama = defineKind({
   id: "ollama",
   title: "Ollama",
   baseUrl: "http://localhost:11434/v1",

@@ -1,10 +1,10 @@
 import { compatibleFields, withCompatibleSettings } from "../compatible-settings.ts";
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { openWeights } from "../reasoning/openai-models.ts";
 import { chatWith, inputTokens, messages, nonChatLanes, responses, responsesCompact } from "../standard-lanes.ts";
 
 /** Any server with chat completions: llama.cpp, LM Studio, a vendor without its own type. `settings.endpoints` enables more. */
-export const openaiCompatible = openaiLike({
+export const openaiCompatible = defineKind({
   id: "openai-compatible",
   title: "OpenAI-compatible",
   baseUrl: null,

@@ -1,5 +1,5 @@
 import { dropBase64Format } from "../chat-quirks.ts";
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { openaiFactors } from "../price-factors.ts";
 import { openaiModels } from "../reasoning/openai-models.ts";
 import {
@@ -22,7 +22,7 @@ import { soraVideo } from "../video/sora.ts";
 /** Models for completions; all others are for chat. */
 const completionModels = /^(?:ft:)?(?:gpt-3\.5-turbo-instruct|davinci-002|babbage-002)/;
 
-export const openai = openaiLike({
+export const openai = defineKind({
   id: "openai",
   title: "OpenAI",
   baseUrl: "https://api.openai.com/v1",

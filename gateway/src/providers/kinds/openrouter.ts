@@ -1,8 +1,8 @@
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { chatWith, embeddings, messages, responses } from "../standard-lanes.ts";
 
 /** Model names include the vendor: anthropic/claude-…. */
-export const openrouter = openaiLike({
+export const openrouter = defineKind({
   id: "openrouter",
   title: "OpenRouter",
   baseUrl: "https://openrouter.ai/api/v1",

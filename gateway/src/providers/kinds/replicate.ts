@@ -1,8 +1,8 @@
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { replicateVideo } from "../video/replicate.ts";
 
 /** Models are named owner/name, or by a version. The variable is its client's. */
-export const replicate = openaiLike({
+export const replicate = defineKind({
   id: "replicate",
   title: "Replicate",
   baseUrl: "https://api.replicate.com/v1",

@@ -1,9 +1,9 @@
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { authorizeBearer } from "../openai-shaped.ts";
 import { runwayVideo } from "../video/runway.ts";
 
 /** Every call sends the API version. */
-export const runway = openaiLike({
+export const runway = defineKind({
   id: "runway",
   title: "Runway",
   baseUrl: "https://api.dev.runwayml.com",

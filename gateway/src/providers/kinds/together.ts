@@ -1,8 +1,8 @@
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { openWeights } from "../reasoning/openai-models.ts";
 import { chatWith, completions, embeddings, images, rerank, responses, speech } from "../standard-lanes.ts";
 
-export const together = openaiLike({
+export const together = defineKind({
   id: "together",
   title: "Together AI",
   baseUrl: "https://api.together.ai/v1",

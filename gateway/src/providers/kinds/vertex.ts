@@ -1,9 +1,10 @@
 import type { Provider } from "#core/index.ts";
 import { editBody, innerRequest, type Warn } from "#protocols/index.ts";
 import { betasFor, parseBetas, vertexBetas } from "../cloud-betas.ts";
+import { defineKind } from "../define-kind.ts";
 import { classifyGoogleShaped } from "../google-shaped.ts";
 import { googleTokens } from "../google-tokens.ts";
-import type { AuthorizeOptions, OutboundDraft, ProviderKind } from "../kind.ts";
+import type { AuthorizeOptions, OutboundDraft } from "../kind.ts";
 import { googleFactors } from "../price-factors.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
 import { betasField, settingField } from "../setting-field.ts";
@@ -18,12 +19,11 @@ const claude = "/publishers/anthropic/models";
  * Google's and Anthropic's models on Google Cloud. `settings.location` defaults to global. `api_key` is the JSON key of a
  * service account, or an access token.
  */
-export const vertex: ProviderKind = {
+export const vertex = defineKind({
   id: "vertex",
   title: "Google Vertex AI",
   baseUrl: null,
-  envKey: null,
-  envBaseUrl: null,
+  variable: null,
   baseUrlHelp: "Leave empty to use the location.",
   apiKeyHelp: "The JSON key of a service account, or an access token.",
   fields: [
@@ -89,8 +89,7 @@ export const vertex: ProviderKind = {
   },
   listsModels: false,
   classify: classifyGoogleShaped,
-  starterModels: [],
-};
+});
 
 function vertexRoot(provider: Provider): string {
   const base = provider.baseUrl.replace(/\/+$/, "");

@@ -1,9 +1,9 @@
 import { classifyByStatus } from "../classify-by-status.ts";
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { authorizeWith } from "../openai-shaped.ts";
 import { viduVideo } from "../video/vidu.ts";
 
-export const vidu = openaiLike({
+export const vidu = defineKind({
   id: "vidu",
   title: "Vidu",
   baseUrl: "https://api.vidu.com",

@@ -1,5 +1,5 @@
 import { compatibleFields, withCompatibleSettings } from "../compatible-settings.ts";
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { openWeights } from "../reasoning/openai-models.ts";
 import { withDefaultPath } from "../settings.ts";
 import {
@@ -14,7 +14,7 @@ import {
 } from "../standard-lanes.ts";
 
 /** A local server, so the provider usually needs allow_private_network. */
-export const vllm = openaiLike({
+export const vllm = defineKind({
   id: "vllm",
   title: "vLLM",
   baseUrl: null,

@@ -1,9 +1,9 @@
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { xaiModels } from "../reasoning/vendor-models.ts";
 import { chatWith, images, responses } from "../standard-lanes.ts";
 
 /** Responses is its main endpoint. */
-export const xai = openaiLike({
+export const xai = defineKind({
   id: "xai",
   title: "xAI",
   baseUrl: "https://api.x.ai/v1",

@@ -1,9 +1,9 @@
 import { renameToMaxTokens } from "../chat-quirks.ts";
-import { openaiLike } from "../openai-like.ts";
+import { defineKind } from "../define-kind.ts";
 import { zhipuModels } from "../reasoning/vendor-models.ts";
 import { chatWith, embeddings, messagesAt, rerank } from "../standard-lanes.ts";
 
-export const zhipu = openaiLike({
+export const zhipu = defineKind({
   id: "zhipu",
   title: "Z.ai (Zhipu)",
   baseUrl: "https://api.z.ai/api/paas/v4",

@@ -127,7 +127,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
       create(),
       adapter.poll(provider, vendor.model, vendor.upstreamId),
       adapter.cancel?.(provider, vendor.model, vendor.upstreamId),
-      adapter.list?.(provider, vendor.model, 0),
+      adapter.list?.(provider),
       url === null ? null : adapter.content?.(provider, url),
       ...done.map((seen) => seen.next),
     ].filter((draft) => draft != null);

@@ -30,7 +30,6 @@ const keepsSeconds = 86_400;
 const listedMax = 500;
 
 interface ArkOptions {
-  readonly platform?: "volcengine" | "byteplus";
   readonly marks?: true;
   /** Validates result URLs. */
   readonly addressOf?: typeof webUrl;
@@ -76,7 +75,6 @@ export function arkVideo(options: ArkOptions): VideoAdapter {
     // The same body as a poll (M), unsigned (U).
     readCallback: callbackIdIn("id"),
     keepsSeconds,
-    ...(options.platform === undefined ? {} : { platform: options.platform }),
   };
 }
 

@@ -44,12 +44,9 @@ export function reservedCost(
 
 /** Usage in seconds and tokens, for prices in either unit. `usualSeconds` is the vendor's default length. */
 export function estimatedUsage(asked: TaskRequest, usualSeconds: number = defaultSeconds): Usage {
-  const videoSeconds = secondsOf(asked, usualSeconds);
+  const { durationSeconds } = asked;
+  const videoSeconds = durationSeconds !== null && durationSeconds > 0 ? durationSeconds : usualSeconds;
   return { ...noUsage, videoSeconds, output: tokensFor(asked, videoSeconds) };
-}
-
-function secondsOf(asked: TaskRequest, usualSeconds: number): number {
-  return asked.durationSeconds !== null && asked.durationSeconds > 0 ? asked.durationSeconds : usualSeconds;
 }
 
 /**

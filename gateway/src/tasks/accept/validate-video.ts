@@ -167,20 +167,11 @@ function readMaterialItem(value: unknown, param: string, role: Role): VideoMater
   return { role: readRole(item["role"] ?? null, param, role), type: type ?? typeOf(url), url };
 }
 
-const roles: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
-  ["first_frame", "first_frame"],
-  ["last_frame", "last_frame"],
-  ["reference", "reference"],
-  ["reference_image", "reference"],
-  ["reference_video", "reference"],
-  ["reference_audio", "reference"],
-]);
-
 function readRole(value: unknown, param: string, fallback: Role): Role {
   if (value === null) return fallback;
-  const role = roles.get(value);
-  if (role === undefined) throw invalidParameter(`${param}.role`, 'must be "first_frame", "last_frame" or "reference"');
-  return role;
+  if (value === "first_frame" || value === "last_frame") return value;
+  if (/^reference(?:_image|_video|_audio)?$/.test(String(value))) return "reference";
+  throw invalidParameter(`${param}.role`, 'must be "first_frame", "last_frame" or "reference"');
 }
 
 function isMediaUrl(url: string): boolean {

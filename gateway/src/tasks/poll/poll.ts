@@ -194,7 +194,7 @@ async function findInVendorList(
   if (account === null || found?.adapter.list === undefined || found.adapter.readList === undefined) return null;
   const { kind, adapter } = found;
   const sentAt = submittedAt ?? task.createdAt;
-  const draft = found.adapter.list(dependencies.accounts.providerOf(account), task.upstreamModel, sentAt - clockSkewMs);
+  const draft = found.adapter.list(dependencies.accounts.providerOf(account));
   const answer = await dependencies.providerClient.ask(kind, draft, pollClocks, signal);
   if (!answer.good) throw kind.classify(answer);
   const listed = adapter.readList?.(answer) ?? [];

@@ -133,11 +133,8 @@ function isCharged({ startedAt }: Task, taskEnd: TaskEnd): boolean {
 
 /** Rounds vendors' counts up to whole numbers of at least 0. */
 function wholeCounts(usage: Usage): Usage {
-  const counts: { -readonly [Class in keyof Usage]: number } = { ...usage };
-  for (const name of usageClasses) {
-    counts[name] = usage[name] > 0 ? Math.min(Math.ceil(usage[name]), bounds.usageCountMax) : 0;
-  }
-  return counts;
+  const count = (value: number) => (value > 0 ? Math.min(Math.ceil(value), bounds.usageCountMax) : 0);
+  return { ...usage, ...Object.fromEntries(usageClasses.map((name) => [name, count(usage[name])])) };
 }
 
 /** Tokens are estimated only if nothing else has a price. */

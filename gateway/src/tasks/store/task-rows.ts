@@ -141,11 +141,15 @@ function selectTasks(connection: Connection) {
   return connection.selectFrom("tasks").select(taskColumns).select(requestColumn);
 }
 
-export async function findByKey(connection: Connection, vault: Vault, workspaceId: string, idempotencyKey: string) {
-  const row = await selectTasks(connection)
-    .where("workspace_id", "=", workspaceId)
-    .where("idempotency_key", "=", idempotencyKey)
-    .executeTakeFirst();
+export function findByKey(connection: Connection, vault: Vault, workspaceId: string, key: string) {
+  return firstTask(
+    selectTasks(connection).where("workspace_id", "=", workspaceId).where("idempotency_key", "=", key),
+    vault,
+  );
+}
+
+async function firstTask(query: ReturnType<typeof selectTasks>, vault: Vault): Promise<Task | null> {
+  const row = await query.executeTakeFirst();
   return row === undefined ? null : taskFromRow(row, vault);
 }
 
@@ -153,20 +157,12 @@ export async function findByKey(connection: Connection, vault: Vault, workspaceI
 export function taskReads({ kysely }: Database, vault: Vault) {
   return {
     /** Finds a video that was not deleted. */
-    async find(workspaceId: string, id: string): Promise<Task | null> {
-      const row = await selectTasks(kysely)
-        .where("id", "=", id)
-        .where("workspace_id", "=", workspaceId)
-        .where("kind", "=", "video")
-        .where("deleted_at", "is", null)
-        .executeTakeFirst();
-      return row === undefined ? null : taskFromRow(row, vault);
+    find(workspaceId: string, id: string): Promise<Task | null> {
+      const inWorkspace = selectTasks(kysely).where("id", "=", id).where("workspace_id", "=", workspaceId);
+      return firstTask(inWorkspace.where("kind", "=", "video").where("deleted_at", "is", null), vault);
     },
     /** In any workspace, of any type, also if deleted. */
-    async findById(id: string): Promise<Task | null> {
-      const row = await selectTasks(kysely).where("id", "=", id).executeTakeFirst();
-      return row === undefined ? null : taskFromRow(row, vault);
-    },
+    findById: (id: string): Promise<Task | null> => firstTask(selectTasks(kysely).where("id", "=", id), vault),
     /** Also if deleted. */
     findByKey: (workspaceId: string, key: string): Promise<Task | null> => findByKey(kysely, vault, workspaceId, key),
     async events(taskId: string): Promise<readonly TaskEvent[]> {

@@ -64,7 +64,8 @@ export function taskWrites(database: Database, vault: Vault) {
         ...(release ? { lease: null, leased_until: null } : {}),
       };
       const update = (connection: Connection) => updateLeased(connection, leased, change);
-      if (state === undefined) return await (isBookkeeping(step) ? relaxedWrite(database, update) : update(kysely));
+      const isBookkeeping = Object.keys(step).every((name) => bookkeeping.has(name));
+      if (state === undefined) return await (isBookkeeping ? relaxedWrite(database, update) : update(kysely));
       return await kysely.transaction().execute(async (transaction) => {
         const before = await leasedState(transaction, leased);
         if (before === null || !(await update(transaction))) return false;
@@ -239,12 +240,14 @@ async function claimMaterial(transaction: Connection, taskId: string, { hash }: 
 
 /** Fields of a poll without news. Losing such a write costs one poll. */
 const bookkeeping: ReadonlySet<string> = new Set([
-  ...["progress", "dueAt", "polls", "detail", "placeAt", "goneSince", "unansweredSince"],
+  "progress",
+  "dueAt",
+  "polls",
+  "detail",
+  "placeAt",
+  "goneSince",
+  "unansweredSince",
 ]);
-
-function isBookkeeping(step: TaskStep): boolean {
-  return Object.keys(step).every((name) => bookkeeping.has(name));
-}
 
 /** False: the lease was lost. An expired lease is valid until another pass takes the task, so that the upstream's id is not lost. */
 async function updateLeased(connection: Connection, leased: LeasedTask, change: Partial<TaskRow>): Promise<boolean> {

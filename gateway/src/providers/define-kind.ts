@@ -1,7 +1,7 @@
 import type { Lane, ProviderKind } from "./kind.ts";
 import { authorizeBearer, classifyOpenAiShaped } from "./openai-shaped.ts";
 
-interface OpenAiLike extends Partial<Omit<ProviderKind, "id" | "title" | "baseUrl" | "lanes">> {
+interface KindDefinition extends Partial<Omit<ProviderKind, "id" | "title" | "baseUrl" | "lanes">> {
   readonly id: string;
   readonly title: string;
   readonly baseUrl: string | null;
@@ -10,8 +10,8 @@ interface OpenAiLike extends Partial<Omit<ProviderKind, "id" | "title" | "baseUr
   readonly lanes: readonly Lane[];
 }
 
-/** A provider type with a bearer token and OpenAI's errors, except for what is given. */
-export function openaiLike({ variable, ...rest }: OpenAiLike): ProviderKind {
+/** Completes a provider type. Default: a bearer token, OpenAI's errors and no starter models. */
+export function defineKind({ variable, ...rest }: KindDefinition): ProviderKind {
   return {
     envKey: variable === null ? null : `${variable}_API_KEY`,
     envBaseUrl: variable === null ? null : `${variable}_BASE_URL`,
