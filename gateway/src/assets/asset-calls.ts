@@ -8,13 +8,13 @@ import {
   type PlatformId,
   platformIds,
 } from "#core/index.ts";
+import { fetchProblem, urlProblem } from "./fetch-asset.ts";
 import type { MediaType } from "./media-type.ts";
-import { addressProblem, fetchProblem } from "./take-in.ts";
 
-/** As the caller sent it: any value may stand anywhere. */
+/** The caller's JSON, not validated yet. */
 export type CallBody = Readonly<Record<string, unknown>>;
 
-/** What stands beside a file in its form, which was checked as it came. */
+/** The validated form fields next to a file. */
 export interface UploadFields {
   readonly platform: string | null;
   readonly groupId: string | null;
@@ -22,38 +22,41 @@ export interface UploadFields {
   readonly name: string | null;
 }
 
-/** `projectName` null: whichever is usual where it goes. */
+/** `projectName` null: the platform's default. */
 export function readGroupCall(body: CallBody) {
-  const said = checkFields(body, assetGroupFields);
+  const fields = checkFields(body, assetGroupFields);
   return {
-    platform: readPlatform(said.platform),
-    name: readName(said.name, "name"),
-    // Line breaks and tabs may stand in it.
-    description: withoutControls(said.description ?? "", "description", /[^\P{Cc}\n\r\t]/u),
-    projectName: said.project_name ? readName(said.project_name, "project_name") : null,
+    platform: readPlatform(fields.platform),
+    name: readName(fields.name, "name"),
+    // Line breaks and tabs are allowed.
+    description: withoutControls(fields.description ?? "", "description", /[^\P{Cc}\n\r\t]/u),
+    projectName: fields.project_name ? readName(fields.project_name, "project_name") : null,
   };
 }
 
 export function readAssetCall(body: CallBody) {
-  const said = checkFields(body, assetFields);
-  const { url } = said;
+  const fields = checkFields(body, assetFields);
+  const { url } = fields;
   if (url === "") throw new Failure("missing_required_parameter", "url is missing.", { param: "url" });
-  const platform = readPlatform(said.platform);
-  const groupId = readName(said.group_id, "group_id");
-  // What an upstream's library fetches is for the library to judge.
-  const problem = platform === "local" ? fetchProblem(url) : addressProblem(url);
+  const platform = readPlatform(fields.platform);
+  const groupId = readName(fields.group_id, "group_id");
+  // A library validates the URLs that it fetches itself.
+  const problem = platform === "local" ? fetchProblem(url) : urlProblem(url);
   if (problem !== null) throw invalid("url", `url ${problem}.`);
-  return { platform, groupId, type: said.asset_type as AssetType, url, name: withoutControls(said.name ?? "", "name") };
+  return {
+    platform,
+    groupId,
+    type: fields.asset_type as AssetType,
+    url,
+    name: withoutControls(fields.name ?? "", "name"),
+  };
 }
 
-/** `media`: what the file is. It need not be said, and must be right where it is. */
+/** `media` is the detected type of the file; `type` is optional and must match it. */
 export function readUpload({ platform, groupId, type, name }: UploadFields, media: MediaType) {
   const named = readPlatform(platform || "local");
   if (named !== "local") {
-    throw invalid(
-      "platform",
-      `A file can be uploaded to the platform local only; to ${named} material is given by url.`,
-    );
+    throw invalid("platform", `Files can be uploaded only to the platform local. For ${named}, send a url.`);
   }
   if (type && type !== media.type) {
     throw invalid("asset_type", `asset_type is ${type}, but the file is ${media.contentType}.`);
@@ -61,12 +64,12 @@ export function readUpload({ platform, groupId, type, name }: UploadFields, medi
   return { groupId: readName(groupId ?? "", "group_id"), name: withoutControls(name ?? "", "name") };
 }
 
-/** Throws missing_required_parameter when there is none, not_found when nothing is called so. */
+/** Throws missing_required_parameter or not_found. */
 export function readPlatform(value: unknown): PlatformId {
   if (value === "") throw new Failure("missing_required_parameter", "platform is missing.", { param: "platform" });
   const platform = platformIds.find((id) => id === value);
   if (platform !== undefined) return platform;
-  throw new Failure("not_found", `There is no such platform; there are ${platformIds.join(", ")}.`, {
+  throw new Failure("not_found", `Unknown platform. Use one of: ${platformIds.join(", ")}.`, {
     param: "platform",
   });
 }
@@ -77,7 +80,7 @@ function readName(text: string, param: string): string {
 }
 
 function withoutControls(text: string, param: string, controls = /\p{Cc}/u): string {
-  if (controls.test(text)) throw invalid(param, `${param} holds a control character.`);
+  if (controls.test(text)) throw invalid(param, `${param} contains a control character.`);
   return text;
 }
 
@@ -85,7 +88,7 @@ function invalid(param: string, message: string): Failure {
   return new Failure("invalid_request", message, { param });
 }
 
-/** A group as callers see it. Times are Unix seconds. */
+/** A group in the API. Times are Unix seconds. */
 export function groupAnswer(group: AssetGroup): Record<string, unknown> {
   return {
     id: group.id,
@@ -100,7 +103,7 @@ export function groupAnswer(group: AssetGroup): Record<string, unknown> {
   };
 }
 
-/** An asset as callers see it; `url` is where its bytes can be had now, null when nowhere. */
+/** An asset in the API. `url` null: its bytes are not available. */
 export function assetAnswer(asset: Asset, url: string | null): Record<string, unknown> {
   return {
     id: asset.id,

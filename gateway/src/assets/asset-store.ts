@@ -31,13 +31,13 @@ export interface AssetFilter {
   readonly status?: AssetStatus;
 }
 
-/** Who has bytes: an asset or a task by its id, or all assets of a group. */
+/** Owners of bytes: an asset or a task by id, or all assets of a group. */
 export interface BlobOwner {
   readonly id?: string;
   readonly groupId?: string;
 }
 
-/** Named one by one: a later version may have added others. */
+/** Listed explicitly: a later version may add columns. */
 const groupColumns = [
   "id",
   "workspace_id",
@@ -75,7 +75,7 @@ type AssetRow = Pick<Row<"assets">, (typeof assetColumns)[number]>;
 
 export type AssetStore = ReturnType<typeof createAssetStore>;
 
-/** Groups, assets and bindings on a database. Any number of stores, in any process, may use the same one. */
+/** Any number of stores, in any process, may use the same database. */
 export function createAssetStore({ database }: { readonly database: Database }) {
   const { kysely } = database;
   return {
@@ -102,7 +102,7 @@ export function createAssetStore({ database }: { readonly database: Database }) 
       const { page, next } = await pageOf(query, cursor, limit);
       return { groups: page.map((row) => membersOf(row)), next };
     },
-    /** With its assets and their bindings, which go in the same statement: the tables say so. */
+    /** Its assets and bindings are deleted by the same statement (cascade). */
     async deleteGroup(workspaceId: string, id: string): Promise<boolean> {
       const { numDeletedRows } = await kysely
         .deleteFrom("asset_groups")
@@ -113,7 +113,7 @@ export function createAssetStore({ database }: { readonly database: Database }) 
     },
     async createAsset(asset: Asset): Promise<void> {
       await kysely.transaction().execute(async (transaction) => {
-        // It may have been deleted since the caller looked.
+        // It may have been deleted in the meantime.
         const query = transaction
           .selectFrom("asset_groups")
           .select("id")
@@ -149,7 +149,7 @@ export function createAssetStore({ database }: { readonly database: Database }) 
       const { page, next } = await pageOf(query, cursor, limit);
       return { assets: page.map(assetOf), next };
     },
-    /** Writes only if the asset still has the values in `still`. false: it has others, or it was deleted. */
+    /** Writes only if the asset still has the values in `still`. False: it changed or was deleted. */
     async updateAsset(
       id: string,
       change: Partial<Omit<Asset, "id" | "workspaceId" | "groupId" | "platform" | "createdAt">>,
@@ -171,7 +171,7 @@ export function createAssetStore({ database }: { readonly database: Database }) 
         .executeTakeFirst();
       return numDeletedRows > 0n;
     },
-    /** Leases the assets whose work is due. Their `dueAt` becomes the end of the lease; later writes check it with `still`. */
+    /** Leases due assets. `dueAt` becomes the end of the lease; pass it in `still` to later writes. */
     async dueAssets(now: number, leaseMs: number, limit: number): Promise<readonly Asset[]> {
       const rows = await relaxedWrite(database, (connection) =>
         updateDue(database, connection, "assets", { now, limit })
@@ -181,7 +181,7 @@ export function createAssetStore({ database }: { readonly database: Database }) 
       );
       return rows.map(assetOf);
     },
-    /** When the first asset is due. null: none is. */
+    /** When the first asset is due; null: none. */
     async nextDueAsset(): Promise<number | null> {
       const row = await database.reading
         .selectFrom("assets")
@@ -192,10 +192,7 @@ export function createAssetStore({ database }: { readonly database: Database }) 
         .executeTakeFirst();
       return row?.due_at ?? null;
     },
-    /**
-     * How many assets and results of tasks, in any workspace, still use these bytes; those of the owner are not counted. A task's
-     * result that was copied into the blob store uses its bytes just as an asset does.
-     */
+    /** How many assets and copied task results, in any workspace, use these bytes, without those of the owner. */
     async blobUses(hash: string, { id = "", groupId = "" }: BlobOwner = {}): Promise<number> {
       const uses = await kysely
         .selectFrom("assets")
@@ -236,7 +233,7 @@ export function createAssetStore({ database }: { readonly database: Database }) 
   };
 }
 
-/** A page of groups or assets, newest first. Both tables have the columns that it goes by; one stands for both. */
+/** A page, newest first. Both tables have the columns for it. */
 async function pageOf<Found extends Pick<Row<"assets">, "id" | "created_at">>(
   query: SelectQueryBuilder<Tables, "assets" | "asset_groups", Found>,
   cursor: string | null,

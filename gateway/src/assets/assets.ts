@@ -22,11 +22,11 @@ import { Deletions } from "./deletions.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 import { DueWorker } from "./due-worker.ts";
 import { chooseAccount } from "./library-account.ts";
+import { LibrarySync } from "./library-sync.ts";
 import { LocalAssets, newAsset, type UploadedFile } from "./local-assets.ts";
-import { Mirror } from "./mirror.ts";
 import { type ResolvedAsset, Resolver } from "./resolver.ts";
 
-/** Which assets a list shows, as the caller wrote it; null: all. */
+/** List filters as the caller sent them; null: all. */
 export interface AssetListOptions {
   readonly platform: string | null;
   readonly groupId: string | null;
@@ -34,13 +34,13 @@ export interface AssetListOptions {
 }
 
 /**
- * Groups and assets of all workspaces. Every method that takes a workspace treats what belongs to another one as missing.
- * What an upstream's library is asked to make is not given up when the caller leaves: nobody would know what it made.
+ * Groups and assets of all workspaces. Assets of another workspace look missing. A creation in an upstream's library
+ * continues after the caller has left, so that its result is not lost.
  */
 export class Assets {
   readonly #dependencies: AssetsDependencies;
   readonly #end = new AbortController();
-  readonly #mirror: Mirror;
+  readonly #mirror: LibrarySync;
   readonly #local: LocalAssets;
   readonly #deletions: Deletions;
   readonly #resolver: Resolver;
@@ -49,14 +49,14 @@ export class Assets {
   constructor(dependencies: AssetsDependencies) {
     this.#dependencies = dependencies;
     const { signal } = this.#end;
-    this.#mirror = new Mirror(dependencies, signal);
+    this.#mirror = new LibrarySync(dependencies, signal);
     this.#local = new LocalAssets(dependencies);
     this.#deletions = new Deletions(dependencies, this.#mirror, this.#local, signal);
     this.#resolver = new Resolver(dependencies, this.#mirror, signal);
     this.#worker = new DueWorker(dependencies, (asset, leaseUntil, ended) => this.#work(asset, leaseUntil, ended));
   }
 
-  /** Takes up what is due, also what an earlier process left. */
+  /** Processes due assets, also those of an earlier process. */
   start(): void {
     this.#worker.start();
   }
@@ -66,19 +66,19 @@ export class Assets {
     await this.#worker.stop();
   }
 
-  /** Removes bytes unless an asset or a result of a task uses them, other than those of `but`. */
+  /** Removes bytes that no asset and no task result uses, except `but`. */
   drop(hash: string, but?: BlobOwner): Promise<void> {
     return this.#local.drop(hash, but);
   }
 
   async createGroup(workspaceId: string, body: CallBody, signal: AbortSignal): Promise<AssetGroup> {
-    const asked = readGroupCall(body);
+    const request = readGroupCall(body);
     throwIfGone(signal);
     const account =
-      asked.platform === "local"
+      request.platform === "local"
         ? null
-        : chooseAccount(this.#dependencies.configSnapshot(), asked.platform, asked.projectName, this.#dependencies);
-    const texts = { ...asked, projectName: asked.projectName ?? account?.ownProject ?? "default" };
+        : chooseAccount(this.#dependencies.configSnapshot(), request.platform, request.projectName, this.#dependencies);
+    const texts = { ...request, projectName: request.projectName ?? account?.ownProject ?? "default" };
     const upstreamId = account === null ? null : await account.createGroup(texts, this.#end.signal);
     const now = this.#dependencies.clock.now();
     const group: AssetGroup = {
@@ -94,26 +94,25 @@ export class Assets {
     return group;
   }
 
-  /** `platform` as the caller wrote it. */
   async group(workspaceId: string, id: string, platform: string): Promise<AssetGroup> {
     const group = await this.#dependencies.store.findGroup(workspaceId, id);
     if (group === null || group.platform !== platform) throw groupMissing(id);
     return group;
   }
 
-  /** Newest first, behind `cursor`. */
+  /** Newest first, after `cursor`. */
   async groups(workspaceId: string, platform: string | null, cursor: string | null, limit: number) {
     return this.#dependencies.store.groups({ workspaceId, ...platformFilter(platform) }, cursor, limit);
   }
 
-  /** With everything in it. */
+  /** Deletes its assets, too. */
   async deleteGroup(workspaceId: string, id: string, signal: AbortSignal): Promise<void> {
     throwIfGone(signal);
     const found = await this.#dependencies.store.findGroup(workspaceId, id);
     if (found === null || !(await this.#deletions.group(found))) throw groupMissing(id);
   }
 
-  /** The work on it is done in the background, beginning at once. */
+  /** Returns at once; the asset is processed in the background. */
   async createAsset(workspaceId: string, body: CallBody, signal: AbortSignal): Promise<Asset> {
     const { platform, groupId, url, type, name } = readAssetCall(body);
     throwIfGone(signal);
@@ -125,18 +124,18 @@ export class Assets {
       dueAt: upstream === null ? now : now + bounds.assetPollMs,
     });
     await this.#dependencies.store.createAsset(asset);
-    this.#worker.nudge();
+    this.#worker.wake();
     return asset;
   }
 
-  /** Of our own platform, and Active at once. Throws invalid_request for a file that no asset may be. */
+  /** Creates an Active asset on our own platform. Throws invalid_request for an unsupported file. */
   async upload(workspaceId: string, fields: UploadFields, file: UploadedFile, signal: AbortSignal): Promise<Asset> {
     const { groupId, name } = readUpload(fields, file.media);
     throwIfGone(signal);
     return this.#local.upload(await this.group(workspaceId, groupId, "local"), name, file, signal);
   }
 
-  /** One that an upstream's library is processing is looked at there, unless that was a moment ago. */
+  /** Refreshes an asset that a library is processing, unless that was done seconds ago. */
   async asset(workspaceId: string, id: string, platform: string): Promise<Asset> {
     const found = await this.#dependencies.store.findAsset(workspaceId, id);
     if (found === null || found.platform !== platform) throw assetMissing(id);
@@ -159,32 +158,31 @@ export class Assets {
     if (found === null || !(await this.#deletions.asset(found))) throw assetMissing(id);
   }
 
-  /** In the place of `asset://<id>` where no upstream is chosen yet. Throws as `resolve`. */
+  /** Resolves `asset://<id>` before an upstream is chosen. Throws like `resolve`. */
   portable(workspaceId: string, assetId: string): Promise<ResolvedAsset> {
     return this.#resolver.portable(workspaceId, assetId);
   }
 
   /**
-   * What an upstream gets instead of `asset://<assetId>`: an id of its own library, a signed URL, or the bytes. An asset
-   * that the account does not know yet is bound to it first. Throws asset_not_found for an asset of another workspace, and
-   * invalid_request when it is not Active.
+   * Resolves `asset://<assetId>` for an upstream: an id of its library, a signed URL, or the bytes. Binds the asset to the
+   * account if necessary. Throws asset_not_found, or invalid_request if the asset is not Active.
    */
   resolve(workspaceId: string, assetId: string, account: Provider): Promise<ResolvedAsset> {
     return this.#resolver.resolve(workspaceId, assetId, account);
   }
 
-  /** The providers that have all of these assets already; they are preferred. null: none is preferred. Throws as above. */
+  /** The providers that already have all of these assets; null: no preference. Throws like `resolve`. */
   holders(workspaceId: string, assetIds: readonly string[]): Promise<readonly string[] | null> {
     return this.#resolver.holders(workspaceId, assetIds);
   }
 
-  /** Where whoever has the link can read the asset's bytes for a while; null without bytes of ours or a public address. */
+  /** A signed URL for the asset's bytes; null without stored bytes or a public URL. */
   blobUrl(asset: Asset, lifetimeMs: number): string | null {
     const base = this.#dependencies.publicUrl();
     return base === null ? null : blobLink(asset, base, lifetimeMs, this.#dependencies);
   }
 
-  /** The address to show: a signed one of ours for what is in our store, else the one that it came from. null: it was uploaded. */
+  /** A signed URL for stored bytes, else the source URL. null: it was uploaded and is not available. */
   urlOf(asset: Asset): string | null {
     return (asset.status === "Active" ? this.blobUrl(asset, bounds.blobUrlMs) : null) ?? (asset.sourceUrl || null);
   }
@@ -193,20 +191,17 @@ export class Assets {
     return readBlob(hash, query, range, this.#dependencies);
   }
 
-  /**
-   * An asset's bytes, where they are ours, for whoever may see its workspace; its `etag` never changes. Throws
-   * asset_not_found, and not_found where there are none.
-   */
+  /** An asset's stored bytes, with a stable `etag`. Throws asset_not_found, and not_found if its bytes are not stored here. */
   async content(workspaceId: string, id: string, range: string | null): Promise<BlobAnswer> {
     const asset = await this.#dependencies.store.findAsset(workspaceId, id);
     if (asset === null) throw assetMissing(id);
     const { blobHash: hash, contentType: type } = asset;
     const blob = hash === null || type === null ? null : await this.#dependencies.blobs.stat(hash);
-    if (hash === null || type === null || blob === null) throw notOurs(asset);
+    if (hash === null || type === null || blob === null) throw noBytes(asset);
     const answer = await blobAnswer(this.#dependencies.blobs, { hash, size: blob.size, type }, range, {
       etag: `"${hash}"`,
     });
-    if (answer.status === 404) throw notOurs(asset);
+    if (answer.status === 404) throw noBytes(asset);
     return answer;
   }
 
@@ -217,7 +212,7 @@ export class Assets {
     else await this.#local.work(asset, leaseUntil, signal);
   }
 
-  /** null on our own platform. */
+  /** null for our own platform. */
   async #createUpstream(
     group: AssetGroup,
     { url, type, name }: Pick<Asset, "type" | "name"> & { readonly url: string },
@@ -225,7 +220,7 @@ export class Assets {
     if (group.platform === "local") return null;
     const account = this.#mirror.holderOf(group);
     if (account === null || group.upstreamId === null || !account.provider.enabled) {
-      throw new Failure("no_deployment_available", "The account that holds this asset group is not in use any more.");
+      throw new Failure("no_deployment_available", "The account of this asset group is disabled or was deleted.");
     }
     const asked = { upstreamGroupId: group.upstreamId, url, type, name, projectName: group.projectName };
     return { providerId: account.provider.id, upstreamId: await account.createAsset(asked, this.#end.signal) };
@@ -241,9 +236,9 @@ function readStatus(text: string): AssetStatus {
   throw new Failure("invalid_request", "status must be Processing, Active or Failed.", { param: "status" });
 }
 
-function notOurs({ platform, status }: Asset): Failure {
-  const why = platform === "local" ? `it is ${status}` : `it is kept by the library of ${platform}`;
-  return new Failure("not_found", `The bytes of this asset are not here: ${why}.`);
+function noBytes({ platform, status }: Asset): Failure {
+  const why = platform === "local" ? `it is ${status}` : `the library of ${platform} has them`;
+  return new Failure("not_found", `The bytes of this asset are not stored here: ${why}.`);
 }
 
 function groupMissing(id: string): Failure {

@@ -4,12 +4,12 @@ import type { AssetsDependencies } from "./dependencies.ts";
 
 type Dependencies = Pick<AssetsDependencies, "blobs" | "clock" | "signer">;
 
-/** What a link can hold: a signer is not given whatever a stranger may write. */
+/** Valid parts of a link, checked before they reach the signer. */
 const hashForm = /^[0-9a-f]{64}$/;
 const expiresForm = /^[0-9]{1,12}$/;
 const typeForm = /^[a-z]{1,32}\/[a-z0-9.+-]{1,64}$/;
 
-/** The address of a stored asset's bytes, good for `lifetimeMs` to whoever has it; null for one without bytes. */
+/** A signed URL for `lifetimeMs`; null for an asset without bytes. */
 export function blobLink(
   asset: Pick<Asset, "blobHash" | "contentType">,
   base: string,
@@ -24,8 +24,8 @@ export function blobLink(
 }
 
 /**
- * The bytes behind a link. One that was changed, has expired, or leads to what is no longer there gets the same answer.
- * The bytes come from strangers: they are never shown as a page of ours.
+ * The bytes of a signed URL. Invalid, expired and dead links get the same answer. Users upload the bytes, so browsers must
+ * not render them as our page.
  */
 export async function readBlob(
   hash: string,
@@ -54,17 +54,16 @@ function signedText(hash: string, type: string, expires: string): string {
   return `${hash}\n${type}\n${expires}`;
 }
 
-/** What is answered to whoever comes for the bytes of a blob. */
 export interface BlobAnswer {
   readonly status: 200 | 206 | 404 | 416;
   readonly headers: Record<string, string>;
-  /** Pulled as the reader pulls; null where there is nothing to send. */
+  /** null: nothing to send. */
   readonly body: ReadableStream<Uint8Array> | null;
 }
 
 const missing: BlobAnswer = Object.freeze({ status: 404, headers: {}, body: null });
 
-/** A blob, or the part of it that a Range header asks for, under these headers and those that tell of the bytes. */
+/** A blob, or the range that the header selects. */
 export async function blobAnswer(
   blobs: BlobStore,
   { hash, size, type }: { readonly hash: string; readonly size: number; readonly type: string },
@@ -92,10 +91,7 @@ interface ByteRange {
   readonly end: number;
 }
 
-/**
- * What a Range header asks for (RFC 9110, 14.1.2). null: the whole, also for what cannot be read or names several ranges,
- * which a server may ignore.
- */
+/** Parses a Range header (RFC 9110, 14.1.2). null: the whole file, also for invalid and multiple ranges. */
 export function readRange(header: string | null, size: number): ByteRange | "unsatisfiable" | null {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.replaceAll(/\s/g, "") ?? "");
   const first = match?.[1] ?? "";

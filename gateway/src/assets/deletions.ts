@@ -1,21 +1,21 @@
 import { type Asset, type AssetBinding, type AssetGroup, bounds } from "#core/index.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 import type { LibraryAccount } from "./library-account.ts";
+import type { LibrarySync } from "./library-sync.ts";
 import type { LocalAssets } from "./local-assets.ts";
-import type { Mirror } from "./mirror.ts";
 
 /**
- * Deleting, everywhere. The account that holds the original is asked first, and when it refuses nothing is deleted; copies
- * on other accounts are deleted as far as they can be. Bytes go before the last asset that has them: when they cannot be removed
- * it stays, to be deleted again. False: it was gone.
+ * Deletes assets and groups everywhere. The account with the original is asked first; if it refuses, nothing is deleted.
+ * Copies in other accounts are deleted if possible. Bytes are removed before their last row, so that a failed removal can
+ * be retried. False: not found.
  */
 export class Deletions {
   readonly #dependencies: AssetsDependencies;
-  readonly #mirror: Mirror;
+  readonly #mirror: LibrarySync;
   readonly #local: LocalAssets;
   readonly #signal: AbortSignal;
 
-  constructor(dependencies: AssetsDependencies, mirror: Mirror, local: LocalAssets, signal: AbortSignal) {
+  constructor(dependencies: AssetsDependencies, mirror: LibrarySync, local: LocalAssets, signal: AbortSignal) {
     this.#dependencies = dependencies;
     this.#mirror = mirror;
     this.#local = local;
@@ -30,7 +30,7 @@ export class Deletions {
     const upstreamId = asset.upstreamId;
     if (upstreamId !== null) await this.#holder(asset)?.deleteAsset(upstreamId, projectName, signal);
     for (const binding of await store.bindings(asset.id)) {
-      await this.#copy(binding, (account) => account.deleteAsset(binding.upstreamId, account.ownProject, signal));
+      await this.#deleteCopy(binding, (account) => account.deleteAsset(binding.upstreamId, account.ownProject, signal));
     }
     if (asset.blobHash !== null) await this.#local.drop(asset.blobHash, { id: asset.id });
     return await store.deleteAsset(asset.workspaceId, asset.id);
@@ -56,7 +56,9 @@ export class Deletions {
       if (cursor === null) break;
     }
     for (const binding of copies.values()) {
-      await this.#copy(binding, (account) => account.deleteGroup(binding.upstreamGroupId, account.ownProject, signal));
+      await this.#deleteCopy(binding, (account) =>
+        account.deleteGroup(binding.upstreamGroupId, account.ownProject, signal),
+      );
     }
     for (const hash of hashes) await this.#local.drop(hash, { groupId: group.id });
     return await store.deleteGroup(group.workspaceId, group.id);
@@ -64,22 +66,22 @@ export class Deletions {
 
   #holder(held: Pick<Asset, "id" | "providerId" | "platform">): LibraryAccount | null {
     const holder = this.#mirror.holderOf(held);
-    if (holder === null) this.#left(held.id, held.providerId, "its account is no longer set up");
+    if (holder === null) this.#logLeftover(held.id, held.providerId, "its account is no longer set up");
     return holder;
   }
 
-  async #copy(binding: AssetBinding, act: (account: LibraryAccount) => Promise<void>): Promise<void> {
+  async #deleteCopy(binding: AssetBinding, act: (account: LibraryAccount) => Promise<void>): Promise<void> {
     const account = this.#mirror.accountOf(binding.providerId);
     try {
       if (account !== null) await act(account);
-      else this.#left(binding.assetId, binding.providerId, "its account is no longer set up");
+      else this.#logLeftover(binding.assetId, binding.providerId, "its account is no longer set up");
     } catch (thrown) {
-      this.#left(binding.assetId, binding.providerId, thrown);
+      this.#logLeftover(binding.assetId, binding.providerId, thrown);
     }
   }
 
-  #left(id: string, provider: string | null, error: unknown): void {
-    this.#dependencies.observer.log("warn", "What was deleted here stays in an upstream's asset library.", {
+  #logLeftover(id: string, provider: string | null, error: unknown): void {
+    this.#dependencies.observer.log("warn", "An upstream's asset library still has a deleted asset or group.", {
       asset: id,
       provider,
       error,

@@ -3,12 +3,11 @@ import type { BlobStore, Chance, Clock, Ids, Observer, Transport } from "#ports/
 import type { ProviderClient } from "#provider-client/index.ts";
 import type { AssetStore } from "./asset-store.ts";
 
-/** What this module depends on. */
 export interface AssetsDependencies {
   readonly store: AssetStore;
   readonly blobs: BlobStore;
   readonly providerClient: ProviderClient;
-  /** For the addresses that callers name. */
+  /** For URLs that callers choose. */
   readonly transport: Transport;
   readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
@@ -16,13 +15,13 @@ export interface AssetsDependencies {
   readonly chance: Chance;
   readonly observer: Observer;
   readonly signer: TextSigner;
-  /** Where upstreams and callers reach us; null when nobody has said. */
+  /** The gateway's public URL; null: not configured. */
   readonly publicUrl: () => string | null;
 }
 
-/** HMAC with a secret that nobody else has, base64url. */
+/** HMAC, base64url. */
 interface TextSigner {
   sign(text: string): string;
-  /** All that are valid for the text now. */
+  /** All valid signatures, also while a key is being replaced. */
   signatures(text: string): readonly string[];
 }

@@ -18,13 +18,13 @@ import {
 } from "#providers/index.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 
-/** One call to an upstream's asset library, and its answer. */
+/** Bounds for one request to an asset library. */
 const assetLibraryMs = 30_000;
 const assetLibraryBytesMax = 256 * 1024;
 
 type Dependencies = Pick<AssetsDependencies, "providerClient" | "clock">;
 
-/** One account of an upstream with an asset library, ready to be asked. Failures are told in our words. */
+/** A provider account with an asset library. */
 export class LibraryAccount {
   readonly provider: Provider;
   readonly #library: AssetLibrary;
@@ -40,47 +40,47 @@ export class LibraryAccount {
     return this.#library.platform;
   }
 
-  /** The project that an operator gave the account for its material. */
+  /** The project in the account's settings. */
   get ownProject(): string {
     const { project_name: name } = this.provider.settings;
     return typeof name === "string" && name !== "" ? name : "default";
   }
 
   createGroup(group: Pick<AssetGroup, "name" | "description" | "projectName">, signal: AbortSignal): Promise<string> {
-    return this.#made(this.#library.createGroup(this.provider, group, this.#now()), signal);
+    return this.#create(this.#library.createGroup(this.provider, group, this.#now()), signal);
   }
 
   createAsset(asset: AssetTexts, signal: AbortSignal): Promise<string> {
-    return this.#made(this.#library.createAsset(this.provider, asset, this.#now()), signal);
+    return this.#create(this.#library.createAsset(this.provider, asset, this.#now()), signal);
   }
 
   /** null: the library has no such asset any more. */
   poll(upstreamId: string, projectName: string, signal: AbortSignal): Promise<LibraryAsset | null> {
     const draft = this.#library.getAsset(this.provider, { upstreamId, projectName }, this.#now());
-    return this.#told(async () => {
+    return this.#withLibraryErrors(async () => {
       const answer = await this.#askUnlessGone(draft, signal);
-      return answer === null ? null : this.#shown(this.#library.readAsset(answer));
+      return answer === null ? null : this.#redacted(this.#library.readAsset(answer));
     });
   }
 
-  /** What is gone already counts as deleted. */
+  /** A missing asset counts as deleted. */
   async deleteAsset(upstreamId: string, projectName: string, signal: AbortSignal): Promise<void> {
     const draft = this.#library.deleteAsset(this.provider, { upstreamId, projectName }, this.#now());
-    await this.#told(() => this.#askUnlessGone(draft, signal));
+    await this.#withLibraryErrors(() => this.#askUnlessGone(draft, signal));
   }
 
   async deleteGroup(upstreamId: string, projectName: string, signal: AbortSignal): Promise<void> {
     const draft = this.#library.deleteGroup(this.provider, { upstreamId, projectName }, this.#now());
-    await this.#told(() => this.#askUnlessGone(draft, signal));
+    await this.#withLibraryErrors(() => this.#askUnlessGone(draft, signal));
   }
 
   #now(): number {
     return this.#dependencies.clock.now();
   }
 
-  /** The id of what the library was asked to make. */
-  #made(draft: OutboundDraft, signal: AbortSignal): Promise<string> {
-    return this.#told(async () => {
+  /** Returns the id of the created object. */
+  #create(draft: OutboundDraft, signal: AbortSignal): Promise<string> {
+    return this.#withLibraryErrors(async () => {
       const answer = await this.#send(draft, signal);
       if (answer.good) return this.#library.readId(answer);
       throw this.#refusal(answer).failure;
@@ -95,14 +95,14 @@ export class LibraryAccount {
     throw failure;
   }
 
-  /** In our words with the library's code. What the library says of the request itself is the caller's to hear. */
+  /** Our message with the library's error code. */
   #refusal(answer: WholeAnswer): { readonly gone: boolean; readonly failure: Failure } {
     const { gone, failure, code } = this.#library.classify(answer);
     if (code === null || !codeForm.test(code)) return { gone, failure };
     return { gone, failure: failure.with({ message: `${failure.message.replace(/\.$/, "")} (${code}).` }) };
   }
 
-  /** The library's own drafts are signed already. */
+  /** Library drafts are already signed. */
   async #send(draft: OutboundDraft, signal: AbortSignal): Promise<WholeAnswer> {
     const { providerClient } = this.#dependencies;
     const totalMs = assetLibraryMs;
@@ -113,15 +113,15 @@ export class LibraryAccount {
     return providerClient.read(this.provider, answer, { bytesMax: assetLibraryBytesMax, limitMs: totalMs });
   }
 
-  #shown(asset: LibraryAsset): LibraryAsset {
+  #redacted(asset: LibraryAsset): LibraryAsset {
     if (asset.error === null) return asset;
     const redactor = accountRedactor(this.provider);
     const error = { code: redactor.text(asset.error.code), message: redactor.text(asset.error.message) };
     return { ...asset, error };
   }
 
-  /** Says whose failure it is, and keeps the library's own answer for the log: it may name the account. */
-  async #told<T>(ask: () => Promise<T>): Promise<T> {
+  /** Adds whose failure it is. The library's own answer stays in `cause` for the log, because it may name the account. */
+  async #withLibraryErrors<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (thrown) {
@@ -141,10 +141,10 @@ export class LibraryAccount {
   }
 }
 
-/** The library's codes are words with dots; anything else is not repeated. */
+/** Other codes are not repeated. */
 const codeForm = /^[\w.-]{1,100}$/;
 
-/** The account as one with a library; null when its kind has none, or it lacks what a library needs. */
+/** null: the provider type has no library, or the account lacks its keys. */
 export function libraryAccount(provider: Provider, dependencies: Dependencies): LibraryAccount | null {
   const library = providerKind(provider.kind)?.library;
   if (library === undefined || library.lacks(provider) !== null) return null;
@@ -152,8 +152,8 @@ export function libraryAccount(provider: Provider, dependencies: Dependencies): 
 }
 
 /**
- * The account that new material of a platform goes to: one whose own project is the group's before others. Throws
- * Failure invalid_request, with what the nearest one lacks, when there is none.
+ * The account for new material of a platform, preferably with the group's project. Throws Failure invalid_request, with the
+ * missing setting, if there is none.
  */
 export function chooseAccount(
   configSnapshot: ConfigSnapshot,
@@ -172,7 +172,7 @@ export function chooseAccount(
   const why = nearest === undefined ? null : (providerKind(nearest.kind)?.library?.lacks(nearest) ?? null);
   const message =
     nearest === undefined || why === null
-      ? `No provider here has the asset library of ${platform}.`
+      ? `No provider has the asset library of ${platform}.`
       : `The asset library of ${platform} cannot be used with the provider ${nearest.id}: ${why}.`;
   throw new Failure("invalid_request", message, { param: "platform" });
 }
@@ -181,7 +181,7 @@ function rank(provider: Provider, projectName: string | null): number {
   return projectName !== null && provider.settings["project_name"] === projectName ? 0 : 1;
 }
 
-/** What is shown of an asset whose library has lost it. */
+/** The error of an asset that its library lost. */
 export const goneError: NonNullable<LibraryAsset["error"]> = {
   code: "gone",
   message: "The asset library no longer has it.",

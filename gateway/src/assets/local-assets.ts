@@ -2,11 +2,11 @@ import { type Asset, type AssetGroup, bounds, Failure } from "#core/index.ts";
 import type { BlobInfo } from "#ports/index.ts";
 import type { BlobOwner } from "./asset-store.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
-import { BlobView, isRefusal, measureProblem, type Refusal, refusedForNow } from "./measure.ts";
+import { fetchAsset } from "./fetch-asset.ts";
+import { BlobView, isRefusal, measureProblem, type Refusal, retryableRefusal } from "./measure.ts";
 import { assetBytesMax, type MediaType } from "./media-type.ts";
-import { takeIn } from "./take-in.ts";
 
-/** Waits after a fetch that failed by its host's fault. An asset older than the last value is given up. */
+/** Delays after a failed fetch, and the age at which an asset is given up. */
 const assetRetryMs = 2_000;
 export const assetRetryMsMax = 30_000;
 const assetGiveUpMs = 60_000;
@@ -24,16 +24,16 @@ export function newAsset(
   return { ...common, ...origin, ...bytes, status: "Processing", error: null, ...facts };
 }
 
-/** A file that has arrived whole. */
+/** A completely uploaded file. */
 export interface UploadedFile {
-  /** By its first bytes. */
+  /** Detected from the first bytes. */
   readonly media: MediaType;
   readonly read: () => ReadableStream<Uint8Array>;
 }
 
 /**
- * Assets of our own platform and their bytes. Bytes are kept once for all who have them, so whoever lets go of them asks whether
- * he was the last, and whoever got them makes sure that they are still there once his row says so. Both take turns, hash by hash.
+ * Assets of our own platform. Equal bytes are stored once: a removal checks for other users, and a creation checks that the
+ * bytes still exist. Both are serialized per hash.
  */
 export class LocalAssets {
   readonly #dependencies: AssetsDependencies;
@@ -43,20 +43,17 @@ export class LocalAssets {
     this.#dependencies = dependencies;
   }
 
-  /**
-   * Removes the bytes unless somebody uses them. `but` lets go of them next: what was deleted is asked for no more, so that nobody
-   * would come back for bytes that could not be removed behind it.
-   */
+  /** Removes unused bytes. Call it before the row of `but` is deleted, so that a failed removal can be retried. */
   drop(hash: string, but: BlobOwner = {}): Promise<void> {
     const { store, blobs } = this.#dependencies;
-    return this.#inTurn(hash, async () => {
+    return this.#serialized(hash, async () => {
       if ((await store.blobUses(hash, but)) === 0) await blobs.remove(hash);
     });
   }
 
   /**
-   * Keeps a file as an asset, which is Active at once. Throws Failure invalid_request where its measures are not those that
-   * material may have, storage_unavailable; then nothing is kept.
+   * Stores a file as an Active asset. Throws Failure invalid_request for unsupported dimensions or lengths,
+   * storage_unavailable; nothing is kept then.
    */
   async upload(group: AssetGroup, name: string, { media, read }: UploadedFile, signal: AbortSignal): Promise<Asset> {
     const { blobs, clock, ids, store } = this.#dependencies;
@@ -70,19 +67,19 @@ export class LocalAssets {
     const now = clock.now();
     const bytes = { blobHash: blob.hash, sizeBytes: blob.size, contentType };
     const asset = newAsset(group, ids.next("as_"), now, { name, type, status: "Active", dueAt: null, ...bytes });
-    if (await this.#keep(blob.hash, () => store.createAsset(asset))) return asset;
-    throw new Failure("storage_unavailable", "The file could not be kept; try again.", {
+    if (await this.#useBytes(blob.hash, () => store.createAsset(asset))) return asset;
+    throw new Failure("storage_unavailable", "The file could not be stored; try again.", {
       retryAfterMs: bounds.storageRetryAfterMs,
     });
   }
 
   /**
-   * One pass over an asset that is fetched. The due time that the lease wrote is the pass's token: when the row no longer has
-   * it, somebody else is at work or the asset was deleted, and what this pass brought is let go of.
+   * Fetches a leased asset. The leased due time is the token: if the row has another one, a newer pass or a deletion won,
+   * and the fetched bytes are dropped.
    */
   async work(leased: Asset, leaseUntil: number, signal: AbortSignal): Promise<void> {
     const { clock, store } = this.#dependencies;
-    const result = await takeIn(leased, this.#dependencies, (hash) => this.drop(hash), signal);
+    const result = await fetchAsset(leased, this.#dependencies, (hash) => this.drop(hash), signal);
     const now = clock.now();
     const row = await store.findAsset(leased.workspaceId, leased.id);
     if (row === null || row.status !== "Processing" || row.dueAt !== leaseUntil) {
@@ -90,7 +87,7 @@ export class LocalAssets {
       return;
     }
     if (!isRefusal(result)) return this.#activate(row, result.blob, result.contentType);
-    // A pass that was stopped has found out nothing: the next process begins again, at once.
+    // Aborted: the next process starts again at once.
     if (signal.aborted) await store.updateAsset(row.id, { dueAt: now }, { dueAt: leaseUntil });
     else await this.#refuse(row, result);
   }
@@ -100,15 +97,15 @@ export class LocalAssets {
     const bytes = { blobHash: hash, sizeBytes: size, contentType };
     const change = { status: "Active", error: null, ...bytes, updatedAt: clock.now(), dueAt: null } as const;
     let held = true;
-    const kept = await this.#keep(hash, async () => {
+    const kept = await this.#useBytes(hash, async () => {
       held = await store.updateAsset(row.id, change, { dueAt: row.dueAt });
     });
     if (!held) await this.drop(hash);
-    else if (!kept) await this.#refuse(row, refusedForNow("storage_failed", "The bytes could not be kept."));
+    else if (!kept) await this.#refuse(row, retryableRefusal("storage_failed", "The bytes could not be stored."));
   }
 
-  /** Tries are not counted but measured by the asset's age, so that a restart neither forgets nor repeats them. */
-  async #refuse(row: Asset, { code, message, again }: Refusal): Promise<void> {
+  /** Retries are limited by the asset's age, which survives restarts. */
+  async #refuse(row: Asset, { code, message, retryable: again }: Refusal): Promise<void> {
     const { clock, store, chance } = this.#dependencies;
     const now = clock.now();
     const ageMs = Math.max(0, now - row.createdAt);
@@ -122,16 +119,16 @@ export class LocalAssets {
     await store.updateAsset(row.id, change, { dueAt: row.dueAt });
   }
 
-  /** Writes the row that uses the bytes. False: somebody has removed them in the meantime, and nothing was written. */
-  #keep(hash: string, write: () => Promise<void>): Promise<boolean> {
-    return this.#inTurn(hash, async () => {
+  /** Writes a row that uses the bytes. False: the bytes were removed and nothing was written. */
+  #useBytes(hash: string, write: () => Promise<void>): Promise<boolean> {
+    return this.#serialized(hash, async () => {
       if ((await this.#dependencies.blobs.stat(hash)) === null) return false;
       await write();
       return true;
     });
   }
 
-  async #inTurn<T>(hash: string, act: () => Promise<T>): Promise<T> {
+  async #serialized<T>(hash: string, act: () => Promise<T>): Promise<T> {
     const before = this.#turns.get(hash) ?? Promise.resolve();
     const turn = before.then(act, act);
     this.#turns.set(hash, turn);

@@ -26,14 +26,14 @@ test.each(Object.keys(pictures))("the type and the sides of %s are read from its
   }
 });
 
-test("how long a video or a sound lasts is read wherever its header stands", async () => {
+test("reads the length of a video or audio file wherever its header is", async () => {
   expect(await durationOf(view(media.mp4(7.5)), "video/mp4")).toBe(7.5);
   expect(await durationOf(view(media.mp4(12, "qt  ", 1)), "video/quicktime")).toBe(12);
   expect(await durationOf(view(media.wav(3)), "audio/wav")).toBe(3);
   expect(await durationOf(view(media.mp4(0)), "video/mp4")).toBeNull();
 });
 
-test("a header that is cut, or lies, is no answer, and never an endless one", async () => {
+test("returns null for truncated and false headers", async () => {
   const files = [...Object.values(pictures).flat(), media.mp4(3), media.wav(1)];
   const types = [...Object.keys(pictures), "video/mp4", "audio/wav"];
   const damage = fc.array(fc.tuple(fc.nat({ max: 300 }), fc.nat({ max: 255 })), { maxLength: 12 });

@@ -1,18 +1,18 @@
 import type { BlobInfo, BlobStore } from "#ports/index.ts";
 import type { MediaType } from "./media-type.ts";
 
-/** Sides in pixels, and width by height, as the strictest known library takes them. */
+/** Pixel sizes and ratios that the strictest known library accepts. */
 const assetSidePixelsMin = 300;
 const assetSidePixelsMax = 6_000;
 const assetRatioMin = 0.4;
 const assetRatioMax = 2.5;
-/** Wider than any one vendor (Ark takes 2 to 15 seconds); each judges for itself beyond this. */
+/** Wider than any vendor's range (Ark: 2 to 15 seconds). */
 const assetSecondsMin = 1;
 const assetSecondsMax = 120;
-/** Parts of a file that are read to find its measures. */
+/** Parts of a file that are read at most. */
 const mediaPartsMax = 512;
 
-/** Whether the measures of a file, as far as they can be read, are ones that material may have. null: nothing against it. */
+/** Checks dimensions or length, if readable. null: no problem found. */
 export async function measureProblem(view: ByteView, media: MediaType): Promise<Refusal | null> {
   return media.type === "Image" ? imageProblem(view, media.contentType) : durationProblem(view, media.contentType);
 }
@@ -21,20 +21,23 @@ async function imageProblem(view: ByteView, contentType: string): Promise<Refusa
   const size = await imageSizeOf(view, contentType);
   if (size === null) return null;
   const { width, height } = size;
-  const said = `The picture is ${width} × ${height} pixels`;
+  const found = `The picture is ${width} × ${height} pixels`;
   if (Math.min(width, height) < assetSidePixelsMin || Math.max(width, height) > assetSidePixelsMax) {
-    return refused("bad_dimensions", `${said}; each side must have ${assetSidePixelsMin} to ${assetSidePixelsMax}.`);
+    return finalRefusal(
+      "bad_dimensions",
+      `${found}; each side must have ${assetSidePixelsMin} to ${assetSidePixelsMax}.`,
+    );
   }
   const ratio = width / height;
   if (ratio >= assetRatioMin && ratio <= assetRatioMax) return null;
-  return refused("bad_dimensions", `${said}; width by height must be ${assetRatioMin} to ${assetRatioMax}.`);
+  return finalRefusal("bad_dimensions", `${found}; width by height must be ${assetRatioMin} to ${assetRatioMax}.`);
 }
 
 async function durationProblem(view: ByteView, contentType: string): Promise<Refusal | null> {
   const seconds = await durationOf(view, contentType);
   if (seconds === null || (seconds >= assetSecondsMin && seconds <= assetSecondsMax)) return null;
-  const said = `It lasts ${Math.round(seconds * 10) / 10} seconds`;
-  return refused("bad_duration", `${said}; ${assetSecondsMin} to ${assetSecondsMax} are taken.`);
+  const found = `It lasts ${Math.round(seconds * 10) / 10} seconds`;
+  return finalRefusal("bad_duration", `${found}; it must last ${assetSecondsMin} to ${assetSecondsMax}.`);
 }
 
 interface ImageSize {
@@ -44,7 +47,7 @@ interface ImageSize {
 
 type Reader = (view: ByteView) => Promise<ImageSize | null>;
 
-/** The sides of a picture in pixels; null where its header cannot be read. Rotation marks are not looked at. */
+/** The size in pixels, without rotation; null if the header cannot be read. */
 export async function imageSizeOf(view: ByteView, contentType: string): Promise<ImageSize | null> {
   const size = (await readers[contentType]?.(view)) ?? null;
   return size === null || size.width === 0 || size.height === 0 ? null : size;
@@ -70,13 +73,13 @@ async function fixed(
   return found === null ? null : { width: found[0], height: found[1] };
 }
 
-/** The oldest header (12 bytes) has 16-bit sides; in the others a negative height means rows from the top. */
+/** The oldest header (12 bytes) has 16-bit sizes; a negative height means top-down rows. */
 function bitmapSides(head: Buffer): readonly [number, number] {
   if (head.readUInt32LE(14) === 12) return [head.readUInt16LE(18), head.readUInt16LE(20)];
   return [Math.abs(head.readInt32LE(18)), Math.abs(head.readInt32LE(22))];
 }
 
-/** https://developers.google.com/speed/webp/docs/riff_container: lossy, lossless and extended begin differently. */
+/** https://developers.google.com/speed/webp/docs/riff_container */
 function webpSides(head: Buffer): readonly [number, number] | null {
   const form = head.toString("latin1", 12, 16);
   if (form === "VP8 ") return [head.readUInt16LE(26) & 0x3fff, head.readUInt16LE(28) & 0x3fff];
@@ -86,14 +89,14 @@ function webpSides(head: Buffer): readonly [number, number] | null {
   return [(bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1];
 }
 
-/** From marker to marker until a frame begins; colour profiles and previews before it may be large. */
+/** Skips markers until a frame begins, since profiles and previews may be large. */
 async function jpegSize(view: ByteView): Promise<ImageSize | null> {
   let at = 2;
   for (let seen = 0; seen < mediaPartsMax; seen++) {
     const head = Buffer.from(await view.at(at, 9));
     if (head.length < 9 || head[0] !== 0xff) return null;
     const marker = head[1] ?? 0;
-    // A marker may be filled up with further ff; 01 and the restarts stand alone.
+    // 0xff may be padding; 01 and the restart markers have no length.
     if (marker === 0xff) at += 1;
     else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) at += 2;
     else if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc) {
@@ -103,7 +106,7 @@ async function jpegSize(view: ByteView): Promise<ImageSize | null> {
   return null;
 }
 
-/** The first directory, wherever it is: tag 256 is the width, 257 the height, in 16 or 32 bits. */
+/** The first directory: tag 256 is the width, 257 the height, in 16 or 32 bits. */
 async function tiffSize(view: ByteView): Promise<ImageSize | null> {
   const head = Buffer.from(await view.at(0, 8));
   if (head.length < 8) return null;
@@ -127,7 +130,7 @@ async function tiffSize(view: ByteView): Promise<ImageSize | null> {
   return width === null || height === null ? null : { width, height };
 }
 
-/** Each item of the file (tiles, previews, the whole) has its extent among the properties; the whole is the largest. */
+/** Each item (tile, preview, image) has a size; the image is the largest. */
 async function heicSize(view: ByteView): Promise<ImageSize | null> {
   const properties = await findBox(view, wholeFile(view), "meta", "iprp", "ipco");
   if (properties === null) return null;
@@ -142,7 +145,7 @@ async function heicSize(view: ByteView): Promise<ImageSize | null> {
   return largest;
 }
 
-/** How long a video or a sound lasts, in seconds, where its header says so; null where it does not, or cannot be read. */
+/** Seconds from the header of a video or audio file; null if unknown. */
 export async function durationOf(view: ByteView, contentType: string): Promise<number | null> {
   const seconds = await secondsOf(view, contentType);
   return seconds !== null && Number.isFinite(seconds) && seconds > 0 ? seconds : null;
@@ -154,7 +157,7 @@ function secondsOf(view: ByteView, contentType: string): Promise<number | null> 
   return boxed ? movieSeconds(view) : Promise.resolve(null);
 }
 
-/** The movie header, wherever in the file the movie box is. A fragmented file says 0 there, which is no answer. */
+/** Fragmented files have 0, which means unknown. */
 async function movieSeconds(view: ByteView): Promise<number | null> {
   const header = await findBox(view, wholeFile(view), "moov", "mvhd");
   if (header === null) return null;
@@ -178,23 +181,23 @@ async function waveSeconds(view: ByteView): Promise<number | null> {
   return null;
 }
 
-/** A box of an ISO base media file, or a chunk of a RIFF file: what is in it lies from `start` to `end`. */
+/** A box of an ISO base media file, or a chunk of a RIFF file, with the range of its content. */
 interface Box {
   readonly name: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** The boxes between two places of the file, one after the other, as far as they are whole. */
+/** The complete boxes in a range. */
 async function boxesIn(view: ByteView, from: number, to: number): Promise<Box[]> {
   const boxes: Box[] = [];
   for (let at = from; at + 8 <= to && boxes.length < mediaPartsMax; ) {
     const head = Buffer.from(await view.at(at, 16));
     if (head.length < 8) break;
-    const told = head.readUInt32BE(0);
-    // 1: the length follows in 64 bits; 0: to the end of the file (ISO/IEC 14496-12, 4.2).
-    const wide = told === 1 && head.length >= 16;
-    const size = wide ? Number(head.readBigUInt64BE(8)) : told === 0 ? to - at : told;
+    const declared = head.readUInt32BE(0);
+    // 1: a 64-bit length follows; 0: to the end of the file (ISO/IEC 14496-12, 4.2).
+    const wide = declared === 1 && head.length >= 16;
+    const size = wide ? Number(head.readBigUInt64BE(8)) : declared === 0 ? to - at : declared;
     const inner = wide ? 16 : 8;
     if (size < inner) break;
     boxes.push({ name: head.toString("latin1", 4, 8), start: at + inner, end: Math.min(to, at + size) });
@@ -203,13 +206,13 @@ async function boxesIn(view: ByteView, from: number, to: number): Promise<Box[]>
   return boxes;
 }
 
-/** The first box on a path of names; `within` says where to begin. */
+/** Follows a path of box names. */
 async function findBox(view: ByteView, within: Box, ...path: readonly string[]): Promise<Box | null> {
   let box = within;
   for (const name of path) {
     const found = (await boxesIn(view, box.start, box.end)).find((one) => one.name === name);
     if (found === undefined) return null;
-    // `meta` begins with four bytes of version and flags before its boxes.
+    // `meta` has four bytes of version and flags before its boxes.
     box = name === "meta" ? { ...found, start: found.start + 4 } : found;
   }
   return box;
@@ -219,7 +222,7 @@ function wholeFile(view: ByteView): Box {
   return { name: "", start: 0, end: view.size };
 }
 
-/** The chunks of a RIFF file, in order. One that claims more than there is ends with the file. */
+/** The chunks of a RIFF file, cut at the end of the file. */
 async function chunksOf(view: ByteView): Promise<Box[]> {
   const chunks: Box[] = [];
   for (let at = 12; at + 8 <= view.size && chunks.length < mediaPartsMax; ) {
@@ -228,16 +231,15 @@ async function chunksOf(view: ByteView): Promise<Box[]> {
     const size = head.readUInt32LE(4);
     const start = at + 8;
     chunks.push({ name: head.toString("latin1", 0, 4), start, end: Math.min(view.size, start + size) });
-    // Chunks begin at even places.
+    // Chunks are aligned to even offsets.
     at = start + size + (size % 2);
   }
   return chunks;
 }
 
-/** How much of a file is read at once to find its measures. */
 const mediaWindowBytes = 64 * 1024;
 
-/** A file that is looked into here and there. `at` gives fewer bytes than asked for only at its end. */
+/** Random access to a file. `at` returns fewer bytes only at the end. */
 export interface ByteView {
   readonly size: number;
   /** At most mediaWindowBytes. */
@@ -246,7 +248,7 @@ export interface ByteView {
 
 const nothing: Uint8Array = new Uint8Array(0);
 
-/** One window over a stored blob, moved to where the reader looks. */
+/** Reads a stored blob through one window. */
 export class BlobView implements ByteView {
   readonly size: number;
   readonly #blobs: BlobStore;
@@ -276,7 +278,7 @@ export class BlobView implements ByteView {
   }
 }
 
-/** Why an asset could not be taken in: the error its owner will read, unless another try may help. */
+/** Why an asset was refused. */
 export interface Refusal {
   readonly code:
     | "fetch_failed"
@@ -287,20 +289,18 @@ export interface Refusal {
     | "bad_duration"
     | "storage_failed";
   readonly message: string;
-  /** Not the asset's fault as far as we know. */
-  readonly again: boolean;
+  /** Another attempt may succeed. */
+  readonly retryable: boolean;
 }
 
-/** For good. */
-export function refused(code: Refusal["code"], message: string): Refusal {
-  return { code, message, again: false };
+export function finalRefusal(code: Refusal["code"], message: string): Refusal {
+  return { code, message, retryable: false };
 }
 
-/** For now. */
-export function refusedForNow(code: Refusal["code"], message: string): Refusal {
-  return { code, message, again: true };
+export function retryableRefusal(code: Refusal["code"], message: string): Refusal {
+  return { code, message, retryable: true };
 }
 
 export function isRefusal(value: object): value is Refusal {
-  return "again" in value;
+  return "retryable" in value;
 }

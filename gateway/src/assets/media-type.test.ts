@@ -5,7 +5,7 @@ import { mediaTypeOf } from "./media-type.ts";
 const typeOf = (bytes: Uint8Array | string): string | null =>
   mediaTypeOf(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes.subarray(0, 64))?.contentType ?? null;
 
-test("videos and sounds are known by their first bytes", () => {
+test("detects videos and audio by their first bytes", () => {
   expect(typeOf(media.mp4(1))).toBe("video/mp4");
   expect(typeOf(media.mp4(1, "qt  "))).toBe("video/quicktime");
   expect(typeOf(media.mp4(1, "M4A "))).toBe("audio/mp4");
@@ -17,7 +17,7 @@ test("videos and sounds are known by their first bytes", () => {
   expect(typeOf("OggS\x00\x02")).toBe("audio/ogg");
 });
 
-test("what only looks like media is none: pages, scripts, archives, texts, other containers", () => {
+test("rejects pages, scripts, archives, text and other containers", () => {
   const others = [
     "",
     "<!doctype html><html>",

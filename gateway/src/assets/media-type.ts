@@ -6,8 +6,8 @@ export interface MediaType {
 }
 
 /**
- * What the first bytes (bounds.mediaOpeningBytes are enough) say they are, by each format's own signature; null for what
- * no asset can be. What the host says of its type is not asked: whoever chose the address chose that too.
+ * Detects the type from the first bytes (bounds.mediaOpeningBytes) by file signatures; null if unsupported. The host's
+ * content type is ignored, because the caller chose the host.
  */
 export function mediaTypeOf(opening: Uint8Array): MediaType | null {
   const text = Buffer.from(opening.buffer, opening.byteOffset, opening.length).toString("latin1");
@@ -23,19 +23,19 @@ function signatureOf(text: string): string | null {
   if (text.startsWith("\xff\xd8\xff")) return "image/jpeg";
   if (text.startsWith("GIF87a") || text.startsWith("GIF89a")) return "image/gif";
   if (text.startsWith("II*\0") || text.startsWith("MM\0*")) return "image/tiff";
-  // Two letters begin many a text; a bitmap has four zeros at 6 and the length of its header at 14.
+  // "BM" also starts text; a bitmap has zeros at 6 and its header's length at 14.
   if (text.startsWith("BM") && text.slice(6, 10) === "\0\0\0\0" && text.slice(15, 18) === "\0\0\0") return "image/bmp";
   if (text.startsWith("RIFF") && text.slice(8, 12) === "WEBP") return "image/webp";
   if (text.startsWith("RIFF") && text.slice(8, 12) === "WAVE") return "audio/wav";
   if (text.startsWith("fLaC")) return "audio/flac";
   if (text.startsWith("OggS")) return "audio/ogg";
   if (text.startsWith("ID3")) return "audio/mpeg";
-  // EBML, whose document type stands within the first bytes; other Matroska files are not taken.
+  // EBML; only WebM is supported.
   if (text.startsWith("\x1a\x45\xdf\xa3") && text.includes("webm")) return "video/webm";
   return null;
 }
 
-/** ISO base media files (ISO/IEC 14496-12) name a brand; QuickTime files of old begin with one of its boxes. */
+/** ISO base media files (ISO/IEC 14496-12) have a brand; old QuickTime files start with another box. */
 function boxBrandOf(text: string): string | null {
   const box = text.slice(4, 8);
   if (box === "moov" || box === "mdat" || box === "wide" || box === "free") return "video/quicktime";
@@ -49,14 +49,14 @@ function boxBrandOf(text: string): string | null {
     : null;
 }
 
-/** An MPEG audio frame without a tag before it: eleven ones, layer III, and a version, bit and sample rate that exist. */
+/** An MPEG audio frame without a tag: sync bits, layer III, and a valid version, bit rate and sample rate. */
 function audioFrameOf(opening: Uint8Array): string | null {
   const [first = 0, second = 0, third = 0] = opening;
   const frame = first === 0xff && (second & 0xe6) === 0xe2 && (second & 0x18) !== 0x08;
   return frame && (third & 0xf0) !== 0xf0 && (third & 0x0c) !== 0x0c ? "audio/mpeg" : null;
 }
 
-/** Material of our own platform, as the strictest known library takes it. */
+/** Size limits, as the strictest known library has them. */
 export const assetImageBytesMax = 30 * 1024 * 1024;
 const assetVideoBytesMax = 50 * 1024 * 1024;
 export const assetAudioBytesMax = 15 * 1024 * 1024;
@@ -71,11 +71,8 @@ export function tooLargeFor(type: AssetType): string {
   return `Larger than ${assetBytesMax[type] / (1024 * 1024)} MiB, the most for asset_type ${type}.`;
 }
 
-/**
- * Judges a file that is uploaded while it arrives: its first bytes say what it is, and that says how large it may be. Throws
- * Failure unsupported_media_type or request_too_large as soon as it can be known, so that nothing more is read.
- */
-export class FileJudge {
+/** Checks an upload while it arrives. Throws Failure unsupported_media_type or request_too_large as soon as possible. */
+export class UploadCheck {
   #opening: Uint8Array = new Uint8Array(0);
   #media: MediaType | null = null;
   #size = 0;
@@ -84,7 +81,7 @@ export class FileJudge {
     this.#size += piece.length;
     if (this.#media === null) {
       const missing = bounds.mediaOpeningBytes - this.#opening.length;
-      // The piece is not ours to keep.
+      // Copies, because the piece may be reused.
       this.#opening = Buffer.concat([this.#opening, piece.subarray(0, missing)]);
       if (this.#opening.length < bounds.mediaOpeningBytes) return;
     }
@@ -92,10 +89,9 @@ export class FileJudge {
     if (this.#size > assetBytesMax[type]) throw new Failure("request_too_large", tooLargeFor(type), { param: "file" });
   }
 
-  /** What the file is, by its first bytes. */
   media(): MediaType {
     this.#media ??= mediaTypeOf(this.#opening);
     if (this.#media !== null) return this.#media;
-    throw new Failure("unsupported_media_type", "The file has no format that assets may have.", { param: "file" });
+    throw new Failure("unsupported_media_type", "The file format is not supported.", { param: "file" });
   }
 }

@@ -12,21 +12,21 @@ import {
 import { blobLink } from "./blob-links.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 import { type LibraryAccount, libraryAccount } from "./library-account.ts";
-import type { Mirror } from "./mirror.ts";
+import type { LibrarySync } from "./library-sync.ts";
 
-/** An asset that is sent inside a request because nothing of ours can be fetched from outside. */
+/** Largest asset that is sent inside a request without a public URL. */
 export const assetInlinedBytesMax = 10 * 1024 * 1024;
-/** The life of a signed address that an upstream gets: it may queue the task for hours. */
+/** Lifetime of a signed URL for an upstream, which may queue a task for hours. */
 export const blobUrlUpstreamMs = 86_400_000;
 
-/** How long a task waits for its asset to become Active on another account. */
+/** How long a task waits for its asset in another account. */
 const assetBindMs = 30_000;
-/** Assets of a group that are searched for the container it already has on an account. */
+/** Assets that are searched for the group's id in an account. */
 const assetSiblingsMax = 50;
 
-/** What replaces a reference in a request. */
+/** Replaces a reference in a request. */
 export interface ResolvedAsset {
-  /** The reference itself, when its bytes have to be sent. The writer of the request then puts the bytes there. */
+  /** The reference itself if the bytes replace it. */
   readonly url: string;
   readonly inline: { readonly mediaType: string; readonly bytes: Uint8Array } | null;
   readonly type: "image" | "video" | "audio";
@@ -35,18 +35,17 @@ export interface ResolvedAsset {
 const mediaTypes = { Image: "image", Video: "video", Audio: "audio" } as const;
 
 /**
- * What upstreams are given in the place of an asset. One that the account does not hold is made known to it: its group and itself
- * are created there, in the account's own project, from an address that the account can fetch, and remembered. Who asks for
- * the same thing at the same time waits for the same.
+ * Resolves assets for upstreams. An asset that the account lacks is created there with its group, in the account's own
+ * project, from a public URL, and remembered as a binding. Concurrent requests share the work.
  */
 export class Resolver {
   readonly #dependencies: AssetsDependencies;
-  readonly #mirror: Mirror;
+  readonly #mirror: LibrarySync;
   readonly #signal: AbortSignal;
   readonly #bindings = new Map<string, Promise<AssetBinding>>();
   readonly #groups = new Map<string, Promise<string>>();
 
-  constructor(dependencies: AssetsDependencies, mirror: Mirror, signal: AbortSignal) {
+  constructor(dependencies: AssetsDependencies, mirror: LibrarySync, signal: AbortSignal) {
     this.#dependencies = dependencies;
     this.#mirror = mirror;
     this.#signal = signal;
@@ -54,22 +53,23 @@ export class Resolver {
 
   async resolve(workspaceId: string, assetId: string, account: Provider): Promise<ResolvedAsset> {
     const asset = await this.#active(workspaceId, assetId);
-    return { ...(await this.#for(asset, account)), type: mediaTypes[asset.type] };
+    return { ...(await this.#reference(asset, account)), type: mediaTypes[asset.type] };
   }
 
-  /** For an upstream that is not chosen yet: the bytes themselves where they are ours, else where they can be had. */
+  /** For an unknown upstream: the stored bytes, else a public URL. */
   async portable(workspaceId: string, assetId: string): Promise<ResolvedAsset> {
     const asset = await this.#active(workspaceId, assetId);
-    const place = asset.platform === "local" ? await this.#inlined(asset) : at(await this.#publicAddress(asset));
+    const place =
+      asset.platform === "local" ? await this.#inlined(asset) : urlReference(await this.#publicAddress(asset));
     return { ...place, type: mediaTypes[asset.type] };
   }
 
-  async #for(asset: Asset, account: Provider): Promise<Place> {
+  async #reference(asset: Asset, account: Provider): Promise<AssetReference> {
     if (asset.providerId === account.id && asset.upstreamId !== null) return libraryReference(asset.upstreamId);
     const library = libraryAccount(account, this.#dependencies);
     if (asset.platform === "local") return this.#localAsset(asset, library);
-    if (library === null || library.platform !== asset.platform) return at(await this.#publicAddress(asset));
-    const { upstreamId } = await this.#bound(asset, library, () => this.#publicAddress(asset));
+    if (library === null || library.platform !== asset.platform) return urlReference(await this.#publicAddress(asset));
+    const { upstreamId } = await this.#bindingOf(asset, library, () => this.#publicAddress(asset));
     return libraryReference(upstreamId);
   }
 
@@ -77,7 +77,7 @@ export class Resolver {
     let common: readonly string[] | null = null;
     for (const id of new Set(assetIds)) {
       const asset = await this.#active(workspaceId, id);
-      // What is in our own store can be given to every account alike.
+      // Every account can get our own assets.
       if (asset.platform === "local" || asset.providerId === null) continue;
       const bound = (await this.#dependencies.store.bindings(id)).filter(({ status }) => status === "Active");
       const holding: readonly string[] = [asset.providerId, ...bound.map(({ providerId }) => providerId)];
@@ -95,36 +95,33 @@ export class Resolver {
     const why = asset.error === null ? "" : ` (${asset.error.code}: ${asset.error.message})`;
     throw new Failure(
       "invalid_request",
-      `The asset ${assetId} is ${asset.status}${why}; only Active assets can be referred to.`,
+      `The asset ${assetId} is ${asset.status}${why}; only Active assets can be used.`,
     );
   }
 
   /**
-   * A library takes only what it can fetch from outside. Where it does not want the asset for a reason of the account's
-   * (a plan without the library, a library that is down), the upstream itself may still take it by its address.
+   * Libraries fetch from public URLs only. If a library fails for a reason of the account (no plan, outage), the upstream
+   * may still accept the URL.
    */
-  async #localAsset(asset: Asset, library: LibraryAccount | null): Promise<Place> {
+  async #localAsset(asset: Asset, library: LibraryAccount | null): Promise<AssetReference> {
     const link = this.#link(asset);
     if (link === null) return await this.#inlined(asset);
-    if (library === null) return at(link);
+    if (library === null) return urlReference(link);
     try {
-      return libraryReference((await this.#bound(asset, library, async () => link)).upstreamId);
+      return libraryReference((await this.#bindingOf(asset, library, async () => link)).upstreamId);
     } catch (thrown) {
       const failure = asFailure(thrown);
       if (failure.code === "invalid_request" || failure.code === "client_closed") throw failure;
-      this.#dependencies.observer.log("warn", "An asset library did not take an asset; its address is given instead.", {
+      this.#dependencies.observer.log("warn", "An asset library refused an asset; using its URL instead.", {
         asset: asset.id,
         provider: library.provider.id,
         error: failure,
       });
-      return at(link);
+      return urlReference(link);
     }
   }
 
-  /**
-   * The same link for a day, good for at least another one: a conversation names its assets again at every turn, and vendors' prompt
-   * caches and bound thoughts depend on what stands before them being the same.
-   */
+  /** The same link for a whole day, valid for another one: prompt caches and bound thoughts need identical conversations. */
   #link(asset: Asset): string | null {
     const base = this.#dependencies.publicUrl();
     const dayMs = blobUrlUpstreamMs;
@@ -132,7 +129,7 @@ export class Resolver {
     return base === null ? null : blobLink(asset, base, lifetimeMs, this.#dependencies);
   }
 
-  /** Where the library itself serves it, which lives longer than its first address; else that first address. */
+  /** The library's URL, which lives longer than the source URL; else the source URL. */
   async #publicAddress(asset: Asset): Promise<string> {
     const holder = this.#mirror.holderOf(asset);
     const group = await this.#dependencies.store.findGroup(asset.workspaceId, asset.groupId);
@@ -140,7 +137,7 @@ export class Resolver {
     try {
       return (await holder.poll(asset.upstreamId, group.projectName, this.#signal))?.url ?? asset.sourceUrl;
     } catch (thrown) {
-      this.#dependencies.observer.log("debug", "An asset library could not be asked.", {
+      this.#dependencies.observer.log("debug", "Failed to poll an asset library.", {
         asset: asset.id,
         error: thrown,
       });
@@ -148,29 +145,29 @@ export class Resolver {
     }
   }
 
-  async #inlined(asset: Asset): Promise<Place> {
+  async #inlined(asset: Asset): Promise<AssetReference> {
     const { blobHash, contentType, sizeBytes } = asset;
-    if (blobHash === null || contentType === null || sizeBytes === null) throw lost(asset);
+    if (blobHash === null || contentType === null || sizeBytes === null) throw missingBytes(asset);
     if (sizeBytes > assetInlinedBytesMax) {
       throw new Failure(
         "invalid_request",
-        `The asset ${asset.id} is too large to be sent inside a request, and this gateway has no public address under which an upstream could fetch it: set SLUICE_PUBLIC_URL.`,
+        `The asset ${asset.id} is too large to fit inside a request. Set SLUICE_PUBLIC_URL so that upstreams can fetch it.`,
       );
     }
     const stream = await this.#dependencies.blobs.read(blobHash, 0, sizeBytes);
-    if (stream === null) throw lost(asset);
+    if (stream === null) throw missingBytes(asset);
     const bytes = await new Response(stream).bytes();
     return { url: `asset://${asset.id}`, inline: { mediaType: contentType, bytes } };
   }
 
   /**
-   * Active there when it resolves. Throws Failure invalid_request when the library refuses the asset, upstream_timeout
-   * when it is still at it after assetBindMs: the binding stays, and the next one goes on from there.
+   * Resolves when the asset is Active there. Throws Failure invalid_request if the library refuses it, upstream_timeout
+   * after assetBindMs; the binding stays and the next call continues it.
    */
-  async #bound(asset: Asset, account: LibraryAccount, addressOf: () => Promise<string>): Promise<AssetBinding> {
+  async #bindingOf(asset: Asset, account: LibraryAccount, addressOf: () => Promise<string>): Promise<AssetBinding> {
     const known = await this.#dependencies.store.binding(asset.id, account.provider.id);
     if (known?.status === "Active") return known;
-    return shared(this.#bindings, `${asset.id} ${account.provider.id}`, () =>
+    return once(this.#bindings, `${asset.id} ${account.provider.id}`, () =>
       this.#bind(asset, account, known, addressOf),
     );
   }
@@ -183,8 +180,8 @@ export class Resolver {
   ): Promise<AssetBinding> {
     const group = await this.#dependencies.store.findGroup(asset.workspaceId, asset.groupId);
     if (group === null) throw new Failure("asset_not_found", `There is no asset ${asset.id}.`);
-    const begun = known?.status === "Processing" ? known : await this.#create(asset, group, account, addressOf);
-    return this.#untilActive(begun, account);
+    const pending = known?.status === "Processing" ? known : await this.#create(asset, group, account, addressOf);
+    return this.#untilActive(pending, account);
   }
 
   async #create(
@@ -195,9 +192,7 @@ export class Resolver {
   ): Promise<AssetBinding> {
     const { store, clock } = this.#dependencies;
     const providerId = account.provider.id;
-    const upstreamGroupId = await shared(this.#groups, `${group.id} ${providerId}`, () =>
-      this.#groupOn(account, group),
-    );
+    const upstreamGroupId = await once(this.#groups, `${group.id} ${providerId}`, () => this.#groupOn(account, group));
     const { type, name } = asset;
     const projectName = account.ownProject;
     const url = await addressOf();
@@ -214,7 +209,7 @@ export class Resolver {
     return binding;
   }
 
-  /** The container that other assets of the group already have there, or a new one. */
+  /** The group's id in the account, from other assets or newly created. */
   async #groupOn(account: LibraryAccount, group: AssetGroup): Promise<string> {
     const { store } = this.#dependencies;
     const filter = { workspaceId: group.workspaceId, groupId: group.id };
@@ -226,27 +221,27 @@ export class Resolver {
     return account.createGroup({ ...group, projectName: account.ownProject }, this.#signal);
   }
 
-  async #untilActive(begun: AssetBinding, account: LibraryAccount): Promise<AssetBinding> {
+  async #untilActive(pending: AssetBinding, account: LibraryAccount): Promise<AssetBinding> {
     const { clock, store } = this.#dependencies;
     const endMs = clock.monotonic() + assetBindMs;
     let waitMs = bounds.assetPollMs / 2;
     for (;;) {
       await sleep(clock, waitMs, this.#signal);
       throwIfGone(this.#signal);
-      const seen = await account.poll(begun.upstreamId, account.ownProject, this.#signal);
+      const seen = await account.poll(pending.upstreamId, account.ownProject, this.#signal);
       const status = seen?.status ?? "Failed";
       if (status !== "Processing") {
-        const binding: AssetBinding = { ...begun, status, updatedAt: clock.now() };
+        const binding: AssetBinding = { ...pending, status, updatedAt: clock.now() };
         await store.bind(binding);
         if (status === "Active") return binding;
         const why = seen?.error ?? null;
         throw new Failure(
           "invalid_request",
-          `The asset library of ${account.platform} does not take the asset ${begun.assetId}${why === null ? "" : ` (${why.code}: ${why.message})`}.`,
+          `The asset library of ${account.platform} refused the asset ${pending.assetId}${why === null ? "" : ` (${why.code}: ${why.message})`}.`,
         );
       }
       if (clock.monotonic() >= endMs) {
-        const message = `The asset library of ${account.platform} is still taking the asset over.`;
+        const message = `The asset library of ${account.platform} is still processing the asset.`;
         throw new Failure("upstream_timeout", message, { retry: "other" });
       }
       waitMs = Math.min(waitMs * 2, bounds.assetPollMs * 2);
@@ -254,21 +249,21 @@ export class Resolver {
   }
 }
 
-type Place = Omit<ResolvedAsset, "type">;
+type AssetReference = Omit<ResolvedAsset, "type">;
 
-function at(url: string): Place {
+function urlReference(url: string): AssetReference {
   return { url, inline: null };
 }
 
-function libraryReference(upstreamId: string): Place {
-  return at(`asset://${upstreamId}`);
+function libraryReference(upstreamId: string): AssetReference {
+  return urlReference(`asset://${upstreamId}`);
 }
 
-function lost(asset: Asset): Failure {
-  return new Failure("internal_error", `The bytes of the asset ${asset.id} are not in the blob store.`);
+function missingBytes(asset: Asset): Failure {
+  return new Failure("internal_error", `The bytes of the asset ${asset.id} are missing from the blob store.`);
 }
 
-function shared<T>(running: Map<string, Promise<T>>, key: string, begin: () => Promise<T>): Promise<T> {
+function once<T>(running: Map<string, Promise<T>>, key: string, begin: () => Promise<T>): Promise<T> {
   const known = running.get(key);
   if (known !== undefined) return known;
   const made = begin().finally(() => running.delete(key));

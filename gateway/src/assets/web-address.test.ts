@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import { addressProblem, fetchProblem, nextAddress } from "./take-in.ts";
+import { fetchProblem, redirectUrl, urlProblem } from "./fetch-asset.ts";
 
-test("only plain addresses of the web are asked for", () => {
+test("accepts only http and https URLs without credentials", () => {
   for (const url of [
     "https://a.example/x.png",
     "http://a.example",
@@ -32,12 +32,12 @@ test("only plain addresses of the web are asked for", () => {
     `https://a.example/${"x".repeat(bounds.urlBytesMax)}`,
   ];
   expect(refused.filter((url) => fetchProblem(url) === null)).toEqual([]);
-  expect(addressProblem("https://a.example:8443/")).toBeNull();
+  expect(urlProblem("https://a.example:8443/")).toBeNull();
 });
 
-test("a redirect is judged like the first address, and never steps down from https", () => {
-  expect(nextAddress("https://a.example/x/y", "../z")).toEqual({ url: "https://a.example/z" });
-  expect(nextAddress("http://a.example/", "https://b.example/")).toEqual({ url: "https://b.example/" });
+test("checks a redirect like the first URL and refuses https to http", () => {
+  expect(redirectUrl("https://a.example/x/y", "../z")).toEqual({ url: "https://a.example/z" });
+  expect(redirectUrl("http://a.example/", "https://b.example/")).toEqual({ url: "https://b.example/" });
   for (const location of [
     "http://a.example/",
     "ftp://a.example/",
@@ -46,6 +46,6 @@ test("a redirect is judged like the first address, and never steps down from htt
     "/ x",
     "//u:p@b/",
   ]) {
-    expect(nextAddress("https://a.example/", location)).toHaveProperty("problem");
+    expect(redirectUrl("https://a.example/", location)).toHaveProperty("problem");
   }
 });

@@ -64,13 +64,13 @@ beforeEach(() => {
 
 const ask = (signal = staying) => tokens.tokenOf(provider, exchange, signal);
 
-test("calls that need a token at the same moment share one exchange", async () => {
+test("concurrent calls share one token exchange", async () => {
   const all = await Promise.all(Array.from({ length: 50 }, () => ask()));
   expect([new Set(all), sent]).toEqual([new Set(["token-1"]), 1]);
   expect([await ask(), sent]).toEqual(["token-1", 1]);
 });
 
-test("a token is renewed ahead of its end", async () => {
+test("renews a token before it expires", async () => {
   await ask();
   clock.advance(799_000);
   expect(await ask()).toBe("token-1");
@@ -86,7 +86,7 @@ test("a refused exchange fails the calls that waited for it, and the next call t
   expect(await ask()).toBe("token-2");
 });
 
-test("while a renewal is refused the old token serves until its end", async () => {
+test("uses the previous token until it expires while renewals fail", async () => {
   await ask();
   status = 503;
   clock.advance(900_000);
@@ -98,7 +98,7 @@ test("while a renewal is refused the old token serves until its end", async () =
   await expect(Promise.resolve(ask())).rejects.toThrow("no token");
 });
 
-test("a caller that leaves stops waiting, and the exchange goes on for the others", async () => {
+test("continues the exchange for others after a caller leaves", async () => {
   gate = Promise.withResolvers();
   const leaving = new AbortController();
   const gone = Promise.resolve(ask(leaving.signal)).catch((thrown: unknown) => thrown);
@@ -109,7 +109,7 @@ test("a caller that leaves stops waiting, and the exchange goes on for the other
   expect([await stays, sent]).toEqual(["token-1", 1]);
 });
 
-test("an account that was read again keeps its token; another one, or the same changed, has one of its own", async () => {
+test("equal accounts share a token; another or changed account gets its own", async () => {
   const of = (changes: Partial<Provider>) => tokens.tokenOf({ ...provider, ...changes }, exchange, staying);
   expect([await ask(), await of({}), await of({ timeouts: { ...defaultTimeouts, connectMs: 1 } }), sent]).toEqual([
     "token-1",
@@ -128,7 +128,7 @@ test("an account that was read again keeps its token; another one, or the same c
   expect(new Set(had).size).toBe(others.length);
 });
 
-test("a refused exchange leaves nothing behind for whoever read the account again", async () => {
+test("a refused exchange is not cached for an equal account", async () => {
   status = 403;
   const again = { ...provider };
   await Promise.allSettled([ask(), tokens.tokenOf(again, exchange, staying)]);
@@ -137,7 +137,7 @@ test("a refused exchange leaves nothing behind for whoever read the account agai
   expect([await tokens.tokenOf(again, exchange, staying), await ask(), sent]).toEqual(["token-2", "token-2", 2]);
 });
 
-test("a token that the upstream refused is renewed, and serves on where that fails", async () => {
+test("renews a token that the upstream refused, and keeps it if the renewal fails", async () => {
   await ask();
   tokens.tokenRefused(provider);
   expect([await ask(), sent]).toEqual(["token-1", 1]);

@@ -14,12 +14,12 @@ const account = {
 const provider = providerOf("vertex", { secret: new Secret(JSON.stringify(account)) });
 const told = (text: string): string => new TextDecoder().decode(accountRedactor(provider).bytes(bytes(text)));
 
-test("a refusal that begins as the account's key file does, as every document with a type, stays as it is", () => {
+test("does not redact a refusal that only starts like a key file", () => {
   const refusal = '{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long"}}';
   expect(told(refusal)).toBe(refusal);
 });
 
-test("what is secret in a key file is not quoted, alone, cut off, or the file as a whole", () => {
+test("redacts secrets of a key file, alone, truncated, or in the whole file", () => {
   expect(told(`The key ${keyId} of ${account.client_email} was revoked.`)).toBe(
     `The key [redacted] of ${account.client_email} was revoked.`,
   );

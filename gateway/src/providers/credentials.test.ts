@@ -12,7 +12,7 @@ describe("a request to AWS", () => {
   };
   const provider = providerOf("bedrock", { secret: null, settings: aws });
 
-  test("is signed as the vendor recomputes it", async () => {
+  test("is signed with Signature Version 4", async () => {
     const model = "arn:aws:bedrock:eu-west-1:1:inference-profile/eu.amazon.nova-pro-v1:0";
     const draft = draftOf(provider, laneOf("bedrock", "generate", model), model, { messages: [] });
     await kindOf("bedrock").authorize(draft, options);
@@ -48,7 +48,7 @@ describe("a request to AWS", () => {
     expect(draft.headers["host"]).toBeUndefined();
   });
 
-  test("holds up nobody with a large body, which is signed whole", async () => {
+  test("yields to other work while signing a large body", async () => {
     const lane = laneOf("bedrock", "generate", "m");
     // Loads what is loaded with the first call.
     await kindOf("bedrock").authorize(draftOf(provider, lane, "m", {}), options);
@@ -66,7 +66,7 @@ describe("a request to AWS", () => {
     expect(draft.headers["x-amz-content-sha256"]).toBe(digest.digest("hex"));
   });
 
-  test("without credentials is a failure of the gateway's, tried elsewhere", async () => {
+  test("fails without credentials and is retried elsewhere", async () => {
     const bare = providerOf("bedrock", { secret: null });
     const draft = draftOf(bare, laneOf("bedrock", "generate", "m"), "m", {});
     const failed = Promise.resolve(kindOf("bedrock").authorize(draft, options));
@@ -86,7 +86,7 @@ describe("a service account of Google", () => {
   const exchange = kindOf("vertex").tokens;
   const withSecret = (text: string): Provider => providerOf("vertex", { secret: new Secret(text) });
 
-  test("asks for a token with a claim that its key has signed", async () => {
+  test("requests a token with a signed claim", async () => {
     const draft = await exchange?.request(withSecret(JSON.stringify(key)), now);
     expect(draft).toMatchObject({ method: "POST", url: key.token_uri });
     const form = new URLSearchParams(new TextDecoder().decode(draft?.body ?? new Uint8Array(0)));
@@ -106,7 +106,7 @@ describe("a service account of Google", () => {
     expect(verifier.verify(publicKey, Buffer.from(signature, "base64url"))).toBe(true);
   });
 
-  test("is called with the token that came of it, and with an access token as it is", async () => {
+  test("uses the exchanged token, or an access token directly", async () => {
     const answer = bytes('{"access_token":"ya29.x","expires_in":3599,"token_type":"Bearer"}');
     expect(exchange?.read(200, answer)).toEqual({ token: "ya29.x", expiresInMs: 3_599_000 });
     expect(() => exchange?.read(400, bytes('{"error":"invalid_grant"}'))).toThrow("no access token");
@@ -118,7 +118,7 @@ describe("a service account of Google", () => {
     expect(exchange?.request(withSecret("ya29.direct"), now)).toBeNull();
   });
 
-  test("whose key cannot be used is a failure that does not quote it", async () => {
+  test("fails for an invalid key without quoting it", async () => {
     for (const text of [JSON.stringify({ ...key, private_key: "not-a-key" }), '{"client_email":"x"}']) {
       const tried = (async () => exchange?.request(withSecret(text), now))();
       const failure = await tried.then(

@@ -95,7 +95,7 @@ async function useAll(provider: Provider, kind: (typeof providerKinds)[number]):
 describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("the form of %s", (id, kind) => {
   const form = kindForm(kind);
 
-  test("asks for every setting that the kind looks at, and for no other", async () => {
+  test("has a field for every setting that the provider type reads, and no other", async () => {
     const read = new Set<string>();
     for (const secret of [null, providerOf(id).secret]) {
       for (const settings of [everything, {}]) {
@@ -112,7 +112,7 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("the form o
     expect([...read].sort()).toEqual([...asked].sort());
   });
 
-  test("says of each field what it must: once each, secrets as such, and nothing is required that the kind can do without", () => {
+  test("has unique fields, marks secrets, and requires only necessary settings", () => {
     const names = form.fields.map((field) => field.name);
     expect(new Set(names).size).toBe(names.length);
     for (const field of form.fields) {
@@ -130,14 +130,14 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("the form o
     }
   });
 
-  test("says where a key comes from, and where the base URL must be given, what it looks like", () => {
+  test("explains where to create a key, and the base URL if it is required", () => {
     if (form.apiKey !== "none") expect(form.apiKeyHelp?.length ?? 0).toBeGreaterThan(10);
     if (kind.baseUrl === null) expect(form.baseUrlHelp?.length ?? 0).toBeGreaterThan(10);
   });
 });
 
 describe("settings that are shown", () => {
-  test("are those that a form asks for openly; what nobody knows stays hidden", () => {
+  test("are those with a form field that is not secret", () => {
     expect(settingIsShown("ark", "project_name")).toBe(true);
     for (const name of ["secret_access_key", "session_token", "own_password", "toString"]) {
       expect([name, settingIsShown("ark", name)]).toEqual([name, false]);
@@ -149,7 +149,7 @@ describe("settings that are shown", () => {
     });
   });
 
-  test("an upstream's words are without the secrets it repeats, longer ones first", () => {
+  test("redacts repeated secrets in an upstream's text, longest first", () => {
     const provider = providerOf("ark", { settings: { secret_access_key: "canary", session_token: "canary-and-more" } });
     const said = `no: ${provider.secret?.reveal()} canary-and-more canary`;
     expect(accountRedactor(provider).text(said)).toBe("no: [redacted] [redacted] [redacted]");

@@ -20,7 +20,7 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
   const classify = (status: number, body = "{}", headers: Record<string, string> = {}): Failure =>
     kind.classify({ status, headers: new Headers(headers), body: bytes(body), now: 1_000_000 });
 
-  test("is found by its id and has the same shape as every other", () => {
+  test("is found by its id and has valid settings", () => {
     expect(providerKind(id)).toBe(kind);
     expect(kind.title.length).toBeGreaterThan(0);
     expect(kind.baseUrl === null || /^(https|demo|http):\/\/[^/]+(\/.*[^/])?$/.test(kind.baseUrl)).toBe(true);
@@ -29,7 +29,7 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
     expect(settingsProblem(kind, provider)).toBeNull();
   });
 
-  test("makes videos or has lanes, one an endpoint for each model, with paths below the base URL", () => {
+  test("has a video adapter or lanes, at most one per endpoint and model", () => {
     for (const model of ["m", "claude-sonnet-4-5", "anthropic.claude-sonnet-4-5-v1:0"]) {
       const endpoints = kind.lanes.filter((lane) => lane.fits?.(model) ?? true).map((lane) => lane.endpoint);
       expect(endpoints.length > 0 || kind.video !== undefined).toBe(true);
@@ -61,7 +61,7 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
     }
   });
 
-  test("gives a caller's own mistakes back as the upstream said them, and never retries them", () => {
+  test("returns a caller's errors unchanged and does not retry them", () => {
     for (const status of [400, 413, 422]) {
       const failure = classify(status, '{"error":{"message":"bad"}}', { "content-type": "application/json" });
       expect(failure.retry).toBe("never");
@@ -70,7 +70,7 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
     }
   });
 
-  test("never shows a refusal of its own credential to the caller, nor repeats any upstream's words", () => {
+  test("hides refusals of its own credential, and never quotes the upstream", () => {
     const said = `{"message":"key ${secretText}","error":{"message":"Incorrect API key provided: ${secretText}"}}`;
     const hidden = family === "openai" ? [401, 402] : [401, 402, 403];
     for (const status of hidden) {
@@ -83,13 +83,13 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
     }
   });
 
-  test("counts an upstream's own trouble against it and tries again", () => {
+  test("retries upstream errors and marks them unhealthy", () => {
     for (const status of [500, 502, 503, 529]) {
       expect(classify(status)).toMatchObject({ unhealthy: true, retry: "same", status: 502 });
     }
   });
 
-  test("tries another deployment for a model that is not there, and waits as long as a 429 asks", () => {
+  test("tries another deployment for a missing model, and reads Retry-After of a 429", () => {
     expect(classify(404)).toMatchObject({ retry: "other", unhealthy: false });
     expect(classify(429, "{}", { "retry-after": "3" })).toMatchObject({
       retry: "same",
@@ -98,7 +98,7 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
     });
   });
 
-  test("makes something of any body at all", () => {
+  test("classifies any body", () => {
     for (const body of [
       "",
       "<html>",
@@ -118,7 +118,7 @@ describe("the codes inside a refusal", () => {
   const classify = (kind: string, status: number, body: unknown, headers: Record<string, string> = {}): Failure =>
     kindOf(kind).classify({ status, headers: new Headers(headers), body: bytes(JSON.stringify(body)), now });
 
-  test("of OpenAI and its kin: a spent quota does not pass by waiting", () => {
+  test("of OpenAI-compatible APIs: an exhausted quota is not retried in place", () => {
     expect(classify("openai", 429, { error: { code: "insufficient_quota" } }).retry).toBe("other");
     expect(classify("moonshot", 429, { error: { type: "exceeded_current_quota_error" } }).retry).toBe("other");
     expect(classify("zhipu", 429, { error: { code: "1113" } }).retry).toBe("other");
@@ -155,16 +155,16 @@ describe("the codes inside a refusal", () => {
     },
   );
 
-  test("of Azure: a prompt that its content filter refused is sent nowhere else", () => {
+  test("of Azure: a prompt that its content filter refused is not retried", () => {
     const failure = classify("azure-openai", 400, { error: { code: "content_filter", message: "filtered" } });
     expect(failure).toMatchObject({ retry: "never", unhealthy: false, upstream: { status: 400 } });
   });
 
-  test("of Anthropic: a bill that was not paid is the account's", () => {
+  test("of Anthropic: an unpaid bill is the account's fault", () => {
     expect(classify("anthropic", 400, { type: "error", error: { type: "billing_error" } }).upstream).toBeUndefined();
   });
 
-  test("of Google: a wrong key is a 400, the wait stands in the details, and a day's quota is spent", () => {
+  test("of Google: reads wrong keys, retry delays and daily quotas from the details", () => {
     const google = (code: number, status: string, details: unknown[]) => ({
       error: { code, status, message: "m", details },
     });
@@ -178,7 +178,7 @@ describe("the codes inside a refusal", () => {
     expect(classify("gemini", 400, google(400, "FAILED_PRECONDITION", []))).toMatchObject({ retry: "other" });
   });
 
-  test("of AWS stand in a header", () => {
+  test("of AWS come from a header", () => {
     const aws = (status: number, type: string) =>
       classify("bedrock", status, { message: "m" }, { "x-amzn-errortype": type });
     expect(aws(429, "ThrottlingException:http://internal.amazon.com/")).toMatchObject({

@@ -64,7 +64,7 @@ const lists: Readonly<Record<string, Partial<Record<ModelType, readonly string[]
   },
 };
 
-describe("what is guessed of the models that a vendor lists", () => {
+describe("suggested types of listed models", () => {
   test.each(
     Object.entries(lists).flatMap(([kind, types]) =>
       Object.entries(types).map(([type, ids]) => [kind, type as ModelType, ids] as const),

@@ -12,12 +12,12 @@ function adjusted(request: object): { body: unknown; warnings: readonly string[]
 const messages = [{ role: "user", content: "hello" }];
 
 // 422 extra_forbidden otherwise, for the whole request.
-test("Mistral is told no member that it does not know", () => {
+test("drops and renames fields that Mistral refuses", () => {
   const ask = { model: "m", messages, user: "u", seed: 7, max_completion_tokens: 9, service_tier: "auto" };
   expect(adjusted(ask)).toEqual({ body: { model: "m", messages, random_seed: 7, max_tokens: 9 }, warnings: [] });
 });
 
-test("and its caller of those that would have changed the answer", () => {
+test("warns about dropped fields that would change the answer", () => {
   const { body, warnings } = adjusted({ model: "m", messages, verbosity: "low", service_tier: "flex" });
   expect(body).toEqual({ model: "m", messages });
   expect(warnings).toEqual([expect.stringContaining("verbosity"), expect.stringContaining("service_tier")]);

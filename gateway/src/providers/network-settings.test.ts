@@ -29,7 +29,7 @@ const account = (settings: Record<string, unknown>): Provider => ({
 const kind = providerKind("openai-compatible");
 if (kind === null) throw new Error("no such kind");
 
-test("an account without them has no connections of its own", () => {
+test("an account without network settings shares the default connections", () => {
   expect(networkOf(account({}))).toBeUndefined();
   expect(networkOf(account({ proxy: "none" }))).toMatchObject({ proxy: null });
 });
@@ -44,7 +44,7 @@ test.each([
     { client_certificate: certificate, client_key: otherKey },
     "settings.client_key is not the key of settings.client_certificate",
   ],
-])("what cannot be used is told: %#", (settings, message) => {
+])("refuses invalid network settings: %#", (settings, message) => {
   expect(settingsProblem(kind, account(settings))).toStartWith(message);
 });
 
@@ -57,7 +57,7 @@ test("a proxy, which may hold a password, and a key are never shown", () => {
   });
 });
 
-test("an upstream of a private authority that asks for a client's certificate is reached with the account's, by that account alone", async () => {
+test("reaches an upstream with a private authority and client certificates only with the account's settings", async () => {
   const server = createServer(
     { cert: certificate, key, requestCert: true, rejectUnauthorized: true, ca: [certificate] },
     (_request, response) => response.end("welcome"),

@@ -64,7 +64,7 @@ test("half-open lets exactly one probe through at a time; its success closes", (
   expect(breaker.admits(31 * second)).toBe(true);
 });
 
-test("a probe that ends without a verdict gives its place to the next", () => {
+test("a probe without a result frees its slot", () => {
   const breaker = new Breaker();
   open(breaker, 0);
   breaker.pass(breaker.begin(30 * second).pass);
@@ -85,7 +85,7 @@ test("each failed probe doubles the time, up to 300 s", () => {
   expect(times).toEqual([30, 60, 120, 240, 300, 300]);
 });
 
-test("after a calm time it opens for 30 s again, but opening again soon lasts longer", () => {
+test("opens for 30 s again after a healthy period, and longer if it reopens soon", () => {
   const breaker = new Breaker();
   open(breaker, 0);
   succeed(breaker, 30 * second);
@@ -94,7 +94,7 @@ test("after a calm time it opens for 30 s again, but opening again soon lasts lo
   expect(open(breaker, 400 * second)?.openMs).toBe(30 * second);
 });
 
-test("the end of an attempt from before a change of state is not heard", () => {
+test("ignores the result of an attempt from an earlier state", () => {
   const breaker = new Breaker();
   const early = breaker.begin(0).pass;
   open(breaker, 0);

@@ -2,17 +2,17 @@ import { type PlaceRemark, placeSentence } from "./remarks.ts";
 
 export type BreakerState = "closed" | "open" | "half-open";
 
-/** What the breaker did, and why, for logs and for the other replicas. */
+/** A state change and its reason, for logs and other replicas. */
 export interface BreakerChange {
   readonly state: BreakerState;
   readonly reason: string;
-  /** Of one that opens. */
+  /** Why it opened. */
   readonly cause: PlaceRemark | null;
   /** How long it stays open; 0 for the other states. */
   readonly openMs: number;
 }
 
-/** The numbers are those of Envoy's outlier detection. */
+/** The values of Envoy's outlier detection. */
 const breakerRules = {
   consecutiveFailures: 5,
   windowMs: 30_000,
@@ -22,15 +22,15 @@ const breakerRules = {
   openMsMax: 300_000,
 } as const;
 
-/** The state of the breaker when an attempt began. Its result counts only while that state lasts. */
+/** The state when an attempt began. Its result counts only while that state lasts. */
 export interface BreakerPass {
   readonly epoch: number;
   readonly probe: boolean;
 }
 
 /**
- * closed → open after failures; open → half-open when its time is over and a probe begins; half-open → closed when the
- * probe succeeds, → open for twice as long when it fails. Pure: time is given, effects are the caller's.
+ * closed → open after failures; open → half-open when the time is over and a probe begins; half-open → closed after a
+ * successful probe, → open for twice as long after a failed one. Pure: the caller passes the time and applies effects.
  */
 export class Breaker {
   #state: BreakerState = "closed";
@@ -46,7 +46,6 @@ export class Breaker {
     return this.#state;
   }
 
-  /** Whether an attempt may begin, if only as the one probe. */
   admits(nowMs: number): boolean {
     if (this.#state === "closed") return true;
     return nowMs >= this.#openUntilMs && !this.#probing;
@@ -56,7 +55,7 @@ export class Breaker {
     return this.#state === "open" ? Math.max(0, this.#openUntilMs - nowMs) : 0;
   }
 
-  /** An attempt begins, also when the breaker does not admit it but nothing else is left. */
+  /** Also if the breaker is open but nothing else is left. */
   begin(nowMs: number): { readonly pass: BreakerPass; readonly change: BreakerChange | null } {
     if (this.#state === "closed" || !this.admits(nowMs)) {
       return { pass: { epoch: this.#epoch, probe: false }, change: null };
@@ -66,7 +65,7 @@ export class Breaker {
     return { pass: { epoch: this.#epoch, probe: true }, change };
   }
 
-  /** A success while open (nothing else was left to try) shows as much as a probe does. */
+  /** A success while open proves as much as a probe. */
   succeed(pass: BreakerPass, nowMs: number): BreakerChange | null {
     if (pass.epoch !== this.#epoch) return null;
     this.#consecutive = 0;
@@ -79,7 +78,7 @@ export class Breaker {
     return this.#move("closed", "a call succeeded");
   }
 
-  /** Counts only what says that the deployment is unhealthy; the caller has sorted out the rest. */
+  /** Call it only for failures that show an unhealthy deployment. */
   fail(pass: BreakerPass, nowMs: number): BreakerChange | null {
     if (pass.epoch !== this.#epoch) return null;
     if (pass.probe) return this.#open({ code: "probe_failed", params: {} }, nowMs);
@@ -95,12 +94,12 @@ export class Breaker {
     return this.#open({ code: "failure_share", params: { failures, calls, seconds } }, nowMs);
   }
 
-  /** The attempt ended in a way that says nothing about the deployment; a probe's place is free again. */
+  /** The result does not show the deployment's health; frees the probe. */
   pass(pass: BreakerPass): void {
     if (pass.probe && pass.epoch === this.#epoch) this.#probing = false;
   }
 
-  /** Each opening soon after the last one lasts twice as long; a calm time as long as the longest forgets them. */
+  /** Each opening soon after the last one doubles the time; a healthy period of openMsMax resets it. */
   #open(cause: PlaceRemark, nowMs: number): BreakerChange {
     if (this.#state === "closed" && nowMs - this.#closedAtMs >= breakerRules.openMsMax) this.#openings = 0;
     const openMs = Math.min(breakerRules.openMsMax, breakerRules.openMs * 2 ** this.#openings);
@@ -122,9 +121,9 @@ export class Breaker {
 const parts = 30;
 const partMs = breakerRules.windowMs / parts;
 
-/** Calls and failures of the window, in parts: the cost does not depend on the number of calls. */
+/** Calls and failures of the window in buckets, at constant cost. */
 class FailureWindow {
-  /** Parts with calls, the latest one last. */
+  /** Buckets with calls, latest last. */
   #parts: { readonly number: number; calls: number; failures: number }[] = [];
 
   add(failed: boolean, nowMs: number): void {

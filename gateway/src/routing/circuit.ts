@@ -3,21 +3,21 @@ import type { HealthBoard, Observer } from "#ports/index.ts";
 import { Breaker, type BreakerChange, type BreakerPass, type BreakerState } from "./breaker.ts";
 import { type PlaceRemark, placeSentence } from "./remarks.ts";
 
-/** One deployment as metrics and the console see it. */
+/** A deployment for metrics and the console. */
 export interface DeploymentState {
   readonly deploymentId: string;
   readonly breaker: BreakerState;
   readonly inFlight: number;
   readonly coolingMs: number;
-  /** Recent successful calls, an exponential mean; null before the first. */
+  /** Exponential mean of successful calls; null before the first. */
   readonly latencyMs: number | null;
 }
 
 export interface CircuitDependencies {
   readonly board: HealthBoard;
   readonly observer: Observer;
-  /** Called when it becomes unsound (full, recovering, or its breaker not closed) or sound again. It begins sound. */
-  readonly soundness: (sound: boolean) => void;
+  /** Called when it becomes unhealthy (full, recovering, or breaker not closed) or healthy again. Healthy at first. */
+  readonly onHealthChange: (sound: boolean) => void;
 }
 
 const latencyGain = 0.1;
@@ -26,22 +26,22 @@ const recovery = { first: 0.1, steps: 5, stepMs: 6_000 } as const;
 /** For a refusal without Retry-After, doubled each time until a call succeeds. */
 const refusalCoolMs = { first: 1_000, most: 30_000 } as const;
 
-/** The health of one deployment: its breaker, its calls in flight, and how long it cools. */
+/** The health of a deployment: breaker, calls in flight, cooling. */
 export class Circuit {
   readonly deploymentId: string;
   readonly #dependencies: CircuitDependencies;
   readonly #breaker = new Breaker();
   #inFlight = 0;
-  #sound = true;
+  #isHealthy = true;
   #latencyMs: number | null = null;
-  /** null: it has all of its traffic. */
+  /** null: it gets all of its traffic. */
   #closedAtMs: number | null = null;
-  /** The account was checked, so the next probe is a call. */
+  /** The account was checked; the next probe is a call. */
   #checked = false;
-  /** Coolings in a row after refusals without Retry-After. */
+  /** Consecutive refusals without Retry-After. */
   #refusals = 0;
   readonly #repeats = new RepeatTokens();
-  /** Of the last cooling from here; a longer one is a replica's. */
+  /** Of the last local cooling; a longer one comes from a replica. */
   #cause: PlaceRemark | null = null;
   #causeUntilMs = 0;
 
@@ -54,7 +54,7 @@ export class Circuit {
     return this.#inFlight >= bounds.deploymentInFlightMax;
   }
 
-  /** Forgetting it would lose nothing. */
+  /** It can be forgotten. */
   get atRest(): boolean {
     return this.#inFlight === 0 && this.#breaker.state === "closed";
   }
@@ -71,7 +71,7 @@ export class Circuit {
     return this.#closedAtMs !== null;
   }
 
-  /** The part of its traffic that it gets, 0 to 1. */
+  /** The share of its traffic, 0 to 1. */
   share(nowMs: number): number {
     if (this.#closedAtMs === null) return 1;
     const step = Math.floor((nowMs - this.#closedAtMs) / recovery.stepMs);
@@ -84,13 +84,13 @@ export class Circuit {
     return !this.trusted && !this.#checked && this.#breaker.admits(nowMs);
   }
 
-  /** Takes the place of the probing call. The returned function ends the check. */
+  /** Probes with a check instead of a call. The returned function ends the check. */
   beginCheck(nowMs: number): (answered: boolean, nowMs: number) => void {
     const { pass, change } = this.#breaker.begin(nowMs);
-    this.#tell(change, nowMs);
+    this.#report(change, nowMs);
     return (answered, endMs) => {
       if (answered) this.#breaker.pass(pass);
-      else this.#tell(this.#breaker.fail(pass, endMs), endMs);
+      else this.#report(this.#breaker.fail(pass, endMs), endMs);
       this.skipCheck();
     };
   }
@@ -105,7 +105,7 @@ export class Circuit {
     );
   }
 
-  /** Why it is passed over; empty when it is not. */
+  /** Why it is skipped; empty if it is not. */
   problem(nowMs: number): readonly PlaceRemark[] {
     if (this.full) return [{ code: "full", params: { in_flight: this.#inFlight } }];
     const coolingMs = this.#coolingMs(nowMs);
@@ -118,12 +118,12 @@ export class Circuit {
     return this.#breaker.admits(nowMs) ? [] : [{ code: "half_open", params: {} }];
   }
 
-  /** For one more try by a call that has tried it already. */
+  /** For a second attempt of the same call. */
   takeRepeat(nowMs: number): boolean {
     return this.#repeats.take(nowMs);
   }
 
-  /** Its breaker is closed. Otherwise one call does not try it twice. */
+  /** The breaker is closed; otherwise one call does not try it twice. */
   get trusted(): boolean {
     return this.#breaker.state === "closed";
   }
@@ -131,14 +131,14 @@ export class Circuit {
   begin(nowMs: number): BreakerPass {
     this.#inFlight++;
     const { pass, change } = this.#breaker.begin(nowMs);
-    this.#tell(change, nowMs);
+    this.#report(change, nowMs);
     return pass;
   }
 
-  /** The attempt goes on and has shown that the deployment works. Returns the pass for its end. */
+  /** A running attempt has shown that the deployment works. Returns the pass for its end. */
   answer(pass: BreakerPass, nowMs: number): BreakerPass {
     const change = this.#breaker.succeed(pass, nowMs);
-    this.#tell(change, nowMs);
+    this.#report(change, nowMs);
     return change === null ? pass : this.#breaker.begin(nowMs).pass;
   }
 
@@ -148,24 +148,24 @@ export class Circuit {
     this.#repeats.succeeded();
     this.#latencyMs =
       this.#latencyMs === null ? latencyMs : this.#latencyMs + latencyGain * (latencyMs - this.#latencyMs);
-    this.#tell(this.#breaker.succeed(pass, nowMs), nowMs);
+    this.#report(this.#breaker.succeed(pass, nowMs), nowMs);
   }
 
   fail(pass: BreakerPass, nowMs: number, failure: Failure): void {
     this.#inFlight--;
     const change = failure.unhealthy ? this.#breaker.fail(pass, nowMs) : null;
     if (!failure.unhealthy) this.#breaker.pass(pass);
-    this.#tell(change, nowMs);
-    // Other codes are about our own threads, disk or ledger.
+    this.#report(change, nowMs);
+    // Other codes concern the gateway itself.
     if (failure.code !== "upstream_error") return;
     const { retryAfterMs = 0, cools, unhealthy } = failure;
-    // In a refusal of the request itself Retry-After says nothing about other calls.
+    // Retry-After in a refusal of the request does not apply to other calls.
     if (retryAfterMs > 0 && (cools === "now" || unhealthy)) {
       this.#cool(nowMs + Math.min(retryAfterMs, bounds.coolMsMax), { code: "upstream_asked_to_wait", params: {} });
     } else if (cools === "now") this.coolAfterRefusal(nowMs);
   }
 
-  /** For a refusal that is about its account. Several at once count as one. */
+  /** For a refusal of the account. Simultaneous ones count once. */
   coolAfterRefusal(nowMs: number): void {
     if (this.#dependencies.board.coolingUntil(this.deploymentId) > nowMs) return;
     const coolMs = Math.min(refusalCoolMs.most, refusalCoolMs.first * 2 ** this.#refusals++);
@@ -175,7 +175,7 @@ export class Circuit {
   cancel(pass: BreakerPass, nowMs: number): void {
     this.#inFlight--;
     this.#breaker.pass(pass);
-    this.#tell(null, nowMs);
+    this.#report(null, nowMs);
   }
 
   state(nowMs: number): DeploymentState {
@@ -193,15 +193,15 @@ export class Circuit {
     return Math.max(0, boardMs, this.#breaker.openForMs(nowMs));
   }
 
-  #tell(change: BreakerChange | null, nowMs: number): void {
-    if (change !== null) this.#tellChange(change, nowMs);
-    const sound = this.trusted && !this.full && this.share(nowMs) === 1;
-    if (sound === this.#sound) return;
-    this.#sound = sound;
-    this.#dependencies.soundness(sound);
+  #report(change: BreakerChange | null, nowMs: number): void {
+    if (change !== null) this.#reportChange(change, nowMs);
+    const isHealthy = this.trusted && !this.full && this.share(nowMs) === 1;
+    if (isHealthy === this.#isHealthy) return;
+    this.#isHealthy = isHealthy;
+    this.#dependencies.onHealthChange(isHealthy);
   }
 
-  #tellChange({ state, reason, cause, openMs }: BreakerChange, nowMs: number): void {
+  #reportChange({ state, reason, cause, openMs }: BreakerChange, nowMs: number): void {
     this.#closedAtMs = state === "closed" ? nowMs : null;
     if (state !== "half-open") this.#checked = false;
     if (cause !== null) this.#cool(nowMs + openMs, cause);
@@ -221,7 +221,7 @@ export class Circuit {
   }
 }
 
-/** Each repeat of a deployment takes one of its tokens; time and successes give them back. */
+/** Each repeat takes a token; time and successes return tokens. */
 const repeatTokens = { most: 10, perSecond: 1, perSuccess: 0.2 } as const;
 
 class RepeatTokens {

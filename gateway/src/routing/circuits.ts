@@ -2,39 +2,39 @@ import { bounds, type Deployment } from "#core/index.ts";
 import type { Clock, HealthBoard, Observer } from "#ports/index.ts";
 import { Circuit, type DeploymentState } from "./circuit.ts";
 
-/** Checks a deployment's account without cost. Never rejects. null: its kind has no such check. */
+/** Checks an account for free. Never rejects. null: the provider type has no check. */
 export type CheckDeployment = (deployment: Deployment, signal: AbortSignal) => Promise<boolean> | null;
 
 export interface CircuitsOptions {
   readonly board: HealthBoard;
   readonly observer: Observer;
   readonly clock: Clock;
-  /** Left out: a call probes a deployment that was down. */
+  /** Absent: calls probe deployments that were down. */
   readonly check?: CheckDeployment;
 }
 
 const checkMs = 10_000;
 
-/** The circuits of deployments that were called since the start. */
+/** The circuits of deployments with calls since the start. */
 export class Circuits {
   readonly #options: CircuitsOptions;
   readonly #circuits = new Map<string, Circuit>();
-  #unsound = 0;
+  #unhealthyCount = 0;
 
   constructor(options: CircuitsOptions) {
     this.#options = options;
   }
 
-  /** True: every deployment is ready. False: each has to be asked. */
+  /** True: no deployment needs to be checked individually. */
   get allReady(): boolean {
-    return this.#unsound === 0 && this.#options.board.quiet;
+    return this.#unhealthyCount === 0 && this.#options.board.quiet;
   }
 
   of(deploymentId: string): Circuit {
-    const known = this.#circuits.get(deploymentId);
-    if (known !== undefined) return known;
+    const existing = this.#circuits.get(deploymentId);
+    if (existing !== undefined) return existing;
     if (this.#circuits.size >= bounds.circuitsMax) this.#forgetResting();
-    const circuit = new Circuit(deploymentId, { ...this.#options, soundness: this.#count });
+    const circuit = new Circuit(deploymentId, { ...this.#options, onHealthChange: this.#count });
     this.#circuits.set(deploymentId, circuit);
     return circuit;
   }
@@ -43,18 +43,18 @@ export class Circuits {
     return [...this.#circuits.values()].map((circuit) => circuit.state(nowMs));
   }
 
-  /** Begins to check a deployment. False: a call has to probe it. */
+  /** Starts a check. False: a call has to probe. */
   check(circuit: Circuit, deployment: Deployment): boolean {
     const { clock, check } = this.#options;
     const late = new AbortController();
-    const asked = check?.(deployment, late.signal) ?? null;
-    if (asked === null) {
+    const checking = check?.(deployment, late.signal) ?? null;
+    if (checking === null) {
       circuit.skipCheck();
       return false;
     }
     const end = circuit.beginCheck(clock.monotonic());
     const stop = clock.after(checkMs, () => late.abort());
-    void asked.then((answered) => {
+    void checking.then((answered) => {
       stop();
       end(answered, clock.monotonic());
     });
@@ -62,7 +62,7 @@ export class Circuits {
   }
 
   readonly #count = (sound: boolean): void => {
-    this.#unsound += sound ? -1 : 1;
+    this.#unhealthyCount += sound ? -1 : 1;
   };
 
   #forgetResting(): void {

@@ -81,7 +81,7 @@ describe("what follows a failure", () => {
     expect(changes).toEqual([]);
   });
 
-  test("every other deployment gets its turn after a refusal, and then those of the fallback models", () => {
+  test("tries every other deployment after a refusal, then the fallback models", () => {
     const { router } = routingGround();
     const many = Array.from({ length: 40 }, (_, index) => deployment(`d${index}`, { priority: index }));
     const plan = router.plan([model("m", many), model("fallback", [deployment("spare")])]);
@@ -136,7 +136,7 @@ describe("what follows a failure", () => {
     },
   );
 
-  test("a prompt that is too long goes on to the deployments with a larger known context window alone", () => {
+  test("sends a prompt that is too long only to deployments with a larger context window", () => {
     const { router } = routingGround();
     const windows = { small: 8_000, same: 8_000, unknown: null, large: 100_000, larger: 1_000_000 };
     const all = Object.entries(windows).map(([id, contextWindow], priority) =>
@@ -155,7 +155,7 @@ describe("what follows a failure", () => {
     expect(walkOf(only).at(-1)).toBe("no further attempt: this failure is not retried");
   });
 
-  test("what cools is asked when nothing else is left, each once, and after the fallback models", () => {
+  test("tries cooling deployments last, once each", () => {
     const { router } = routingGround();
     const shared = model("m", [deployment("a"), deployment("b", { priority: 2 })]);
     for (const one of shared.deployments) take(router.plan([model("x", [one])])).end(limited(), 1);
@@ -201,7 +201,7 @@ describe("what follows a failure", () => {
     }
   });
 
-  test("what may have been done is sent at most three times, where the settings allow that at all", () => {
+  test("sends a request that may have been executed at most three times, if the settings allow it", () => {
     const { router } = routingGround();
     const many = Array.from({ length: 9 }, (_, index) => deployment(`d${index}`));
     const plan = router.plan([model("m", many)]);

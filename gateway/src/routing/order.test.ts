@@ -41,8 +41,8 @@ function shares(calls: number, order: (call: number) => string): Readonly<Record
   return counts;
 }
 
-describe("an order that is found by need", () => {
-  test("has each order of equals as often as a sort of all by weighted draws has it", () => {
+describe("an order that is computed on demand", () => {
+  test("matches the distribution of a full weighted sort", () => {
     const ground = routingGround(11);
     const chance = seededChance(12);
     const calls = 20_000;
@@ -56,7 +56,7 @@ describe("an order that is found by need", () => {
     }
   });
 
-  test("has for an affinity the very order that a sort by its hashes has", () => {
+  test("matches the order of a full hash sort for an affinity", () => {
     const ground = routingGround();
     for (let session = 0; session < 500; session++) {
       const affinity = `session-${session}`;
@@ -65,7 +65,7 @@ describe("an order that is found by need", () => {
     }
   });
 
-  test("draws two for a call that is served by the first, of however many", () => {
+  test("draws only two candidates if the first serves the call", () => {
     let draws = 0;
     const ground = routingGround(1, () => draws++);
     const wide = model(
@@ -76,7 +76,7 @@ describe("an order that is found by need", () => {
     expect(draws).toBe(2);
   });
 
-  test("holds a deployment once that stands in two models, and tells of all when it is asked to explain itself", () => {
+  test("contains a deployment of two models once, and explains all candidates", () => {
     const ground = routingGround();
     const plan = ground.router.plan([tier, model("n", [deployment("c"), deployment("d")]), tier]);
     plan.next(null)?.end("ok", 1);
@@ -86,7 +86,7 @@ describe("an order that is found by need", () => {
   });
 });
 
-test("what was out of order is told of all of a plan's deployments, also of those it never came to", () => {
+test("explains problems of all deployments, also of untried ones", () => {
   const ground = routingGround();
   const wide = model("m", [deployment("a"), deployment("b", { priority: 2 }), deployment("c", { priority: 3 })]);
   ground.board.cool("c", ground.clock.monotonic() + 5_000, "429");

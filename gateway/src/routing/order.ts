@@ -7,7 +7,7 @@ export interface Candidate {
   readonly model: Model;
   readonly deployment: Deployment;
   readonly circuit: Circuit;
-  /** It is recovering, and this call is not of the part that it gets. */
+  /** It is recovering, and this call is outside its share. */
   readonly heldBack: boolean;
   tries: number;
 }
@@ -15,10 +15,7 @@ export interface Candidate {
 /** Deployments of one model with equal priority. */
 export type Tier = readonly Deployment[];
 
-/**
- * Enabled deployments by priority. A deployment of weight 0 gets no traffic unless all weights in its tier are 0: that takes
- * a deployment out without forgetting it. `provider`: only what is there counts.
- */
+/** Enabled deployments by priority, optionally of one provider. Weight 0 drains a deployment, unless all weights of its tier are 0. */
 export function tiersOf(model: Model, provider: string | null = null): readonly Tier[] {
   const byPriority = new Map<number, Deployment[]>();
   for (const deployment of model.deployments) {
@@ -37,11 +34,11 @@ function withoutIdle(tier: Tier): Tier {
 }
 
 export interface RoutingConstraints {
-  /** Its answers are cached by the function. */
+  /** Results are cached per function. */
   readonly canServe?: (deployment: Deployment) => boolean;
-  /** The same for calls of one conversation, which get the same order: for the upstream's caches and sealed items. */
+  /** Calls of one conversation share it and get the same order, for upstream caches and encrypted items. */
   readonly affinity?: string | null;
-  /** Only this provider: it keeps something that the call needs. */
+  /** Only this provider, which stores something that the call needs. */
   readonly provider?: string | null;
 }
 
@@ -57,11 +54,11 @@ export interface PlanDependencies {
 }
 
 /**
- * The candidates of one call in order, each found when it is asked for: most calls need the first only.
+ * The candidates of a call, computed on demand because most calls need only the first.
  *
- * Tier after tier. Within one, two are drawn by weight, and the first of them comes first unless it is clearly busier (the power
- * of two choices); and so on among the rest. A hash of `affinity` draws one, so that calls with the same affinity have the same
- * order.
+ * Tiers in order. In a tier, two candidates are drawn by weight and the first wins unless it is clearly busier (power of
+ * two choices), and so on for the rest. With `affinity`, a hash draws instead, so that calls with the same affinity get the
+ * same order.
  */
 export class CandidateOrder {
   readonly #tiers: readonly ModelTier[];
@@ -69,12 +66,11 @@ export class CandidateOrder {
   readonly #dependencies: PlanDependencies;
   readonly #found: Candidate[] = [];
   #begun = 0;
-  /** Of the tier that was begun last: what is left and the last one, its index, and their hashed numbers. */
+  /** The current tier: remaining deployments, the index of the last candidate, and hash values. */
   #rest: Tier = [];
-  #taken = -1;
+  #lastIndex = -1;
   #units: readonly number[] | null = null;
 
-  /** No tier is empty. */
   constructor(tiers: readonly ModelTier[], affinity: string | null, dependencies: PlanDependencies) {
     this.#tiers = tiers;
     this.#affinity = affinity;
@@ -102,17 +98,17 @@ export class CandidateOrder {
     return this.#found;
   }
 
-  /** Without finding their order. */
+  /** Does not compute the order. */
   every(holds: (deployment: Deployment) => boolean): boolean {
     return this.#tiers.every(({ deployments }) => deployments.every(holds));
   }
 
   #findNext(): boolean {
-    this.#leaveTaken();
+    this.#removeTaken();
     if (this.#rest.length === 0 && !this.#beginTier()) return false;
     const candidate = this.#rest.length < 2 ? this.#candidate(0) : this.#drawn();
     if (candidate === null) return false;
-    this.#taken = this.#rest.indexOf(candidate.deployment);
+    this.#lastIndex = this.#rest.indexOf(candidate.deployment);
     this.#found.push(candidate);
     return true;
   }
@@ -135,7 +131,7 @@ export class CandidateOrder {
     return { model: tier.model, deployment, circuit, heldBack: this.#holdsBack(circuit), tries: 0 };
   }
 
-  /** Stable for one conversation. */
+  /** Stable per conversation. */
   #holdsBack(circuit: Circuit): boolean {
     if (!circuit.isRecovering) return false;
     const { chance, clock } = this.#dependencies;
@@ -143,11 +139,11 @@ export class CandidateOrder {
     return unit >= circuit.share(clock.monotonic());
   }
 
-  #leaveTaken(): void {
-    if (this.#taken < 0) return;
-    this.#rest = this.#rest.length < 2 ? [] : this.#rest.toSpliced(this.#taken, 1);
-    this.#units = this.#units?.toSpliced(this.#taken, 1) ?? null;
-    this.#taken = -1;
+  #removeTaken(): void {
+    if (this.#lastIndex < 0) return;
+    this.#rest = this.#rest.length < 2 ? [] : this.#rest.toSpliced(this.#lastIndex, 1);
+    this.#units = this.#units?.toSpliced(this.#lastIndex, 1) ?? null;
+    this.#lastIndex = -1;
   }
 
   /** Models may share deployments. */
@@ -168,7 +164,7 @@ export class CandidateOrder {
   }
 }
 
-/** Draws one by weight. `unit` is in [0, 1). */
+/** `unit` is in [0, 1). */
 function drawnIndex(tier: Tier, unit: number): number {
   let total = 0;
   for (const deployment of tier) total += weightOf(deployment);
@@ -181,8 +177,8 @@ function drawnIndex(tier: Tier, unit: number): number {
 }
 
 /**
- * The same with a number for each from a hash: weighted rendezvous hashing. When a deployment goes, only its own conversations
- * move. Source: Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006.
+ * Weighted rendezvous hashing: if a deployment is removed, only its own conversations move. Source: Efraimidis and
+ * Spirakis, "Weighted random sampling with a reservoir", 2006.
  */
 function leastIndex(tier: Tier, units: readonly number[]): number {
   let least = 0;
@@ -196,24 +192,24 @@ function leastIndex(tier: Tier, units: readonly number[]): number {
   return least;
 }
 
-/** Smaller differences are chance, and do not change the shares that weights give. */
+/** Smaller differences are random and must not change the weights' shares. */
 const busierBy = 2;
 
-/** By calls in flight for its weight, and by latency. */
+/** By calls in flight per weight, and by latency. */
 function isBusier(first: Candidate, second: Candidate): boolean {
   const weights = weightOf(first.deployment) + weightOf(second.deployment);
-  const known = first.circuit.latencyMs !== null && second.circuit.latencyMs !== null;
+  const haveLatency = first.circuit.latencyMs !== null && second.circuit.latencyMs !== null;
   const cost = ({ deployment, circuit: { inFlight, latencyMs } }: Candidate): number =>
-    (1 + (inFlight * weights) / (2 * weightOf(deployment))) * (known ? Math.max(1, latencyMs ?? 1) : 1);
+    (1 + (inFlight * weights) / (2 * weightOf(deployment))) * (haveLatency ? Math.max(1, latencyMs ?? 1) : 1);
   return cost(first) > busierBy * cost(second);
 }
 
-/** All of a tier have a weight, or none of them has one. */
+/** In a tier all deployments have a weight, or none has. */
 function weightOf(deployment: Deployment | undefined): number {
   return deployment === undefined || deployment.weight <= 0 ? 1 : deployment.weight;
 }
 
-/** A text as a number in [0, 1), evenly spread. */
+/** Hashes a text to [0, 1). */
 function unitOf(text: string): number {
   return Number(BigInt.asUintN(53, Bun.hash.wyhash(text))) / 2 ** 53;
 }

@@ -57,7 +57,7 @@ describe("the order of a plan", () => {
     expect(take(router.plan([model("m", [idle])])).deployment.id).toBe("idle");
   });
 
-  test("what is switched off is not in the plan; when nothing is left the call is refused with 503", () => {
+  test("excludes disabled deployments, and returns 503 if none is left", () => {
     const { router } = routingGround();
     const off = deployment("off", { enabled: false });
     const gone = deployment("gone", { provider: { ...off.provider, enabled: false } });
@@ -65,7 +65,7 @@ describe("the order of a plan", () => {
     expect(() => router.plan([model("m", [off, gone])])).toThrow(Failure);
   });
 
-  test("a cooling deployment stands behind the others, also behind fallback models, but the last one is still tried", () => {
+  test("tries a cooling deployment after all others, including fallback models", () => {
     const { router, board, clock } = routingGround();
     board.cool("a", clock.monotonic() + 5_000, "429");
     const asked = model("asked", [deployment("a")]);
@@ -91,7 +91,7 @@ describe("the order of a plan", () => {
     }
   });
 
-  test("a plan says why each candidate stands where it does, and what was tried", () => {
+  test("explains the position of each candidate and the attempts", () => {
     const { router } = routingGround();
     const asked = model("gpt", [deployment("a"), deployment("b", { priority: 2 })]);
     for (let failures = 0; failures < 5; failures++)
@@ -106,7 +106,7 @@ describe("the order of a plan", () => {
     ]);
   });
 
-  test("what it says of the world is of when it began, however the walk has changed it since", () => {
+  test("explains the state at the start of the call", () => {
     const { router, board, clock } = routingGround();
     const plan = router.plan([model("m", [deployment("a")])]);
     take(plan).end(busy(60_000), 1);
@@ -117,7 +117,7 @@ describe("the order of a plan", () => {
     expect(walkOf(cooled)).toEqual([]);
   });
 
-  test("it says who comes first and why: weight, conversation, the account that keeps what is gone on from, a fallback", () => {
+  test("explains why a deployment is first: weight, affinity, account, fallback", () => {
     const { router } = routingGround();
     const equals = model("m", [deployment("a"), deployment("b")]);
     expect(notesOf(router.plan([equals]))[0]).toEndWith("drawn by weight and load, first of 2");
@@ -132,7 +132,7 @@ describe("the order of a plan", () => {
     expect(notesOf(fallback)).toEqual(["a: ", "c: a fallback model"]);
   });
 
-  test("it says why deployments are left out of it, also when none is left for a plan", () => {
+  test("explains excluded deployments, also without a plan", () => {
     const { router } = routingGround();
     const off = deployment("off", { enabled: false });
     const gone = deployment("gone", { provider: { ...off.provider, enabled: false } });
@@ -151,7 +151,7 @@ describe("the order of a plan", () => {
     ).toEqual(["left out: it is switched off", "left out: it cannot serve this call"]);
   });
 
-  test("there is nothing to choose where one deployment can take the call", () => {
+  test("has no choice if only one deployment can serve the call", () => {
     const { router } = routingGround();
     const one = model("m", [deployment("a"), deployment("off", { enabled: false })]);
     expect(router.plan([one]).chosen).toBe(false);
@@ -176,7 +176,7 @@ describe("a deployment at its limit of calls in flight", () => {
 });
 
 describe("a pick", () => {
-  test("holds a place in flight until its first end; later ends do nothing", () => {
+  test("counts as in flight until its first end; later ends do nothing", () => {
     const { router } = routingGround();
     const selection = take(router.plan([model("m", [deployment("a")])]));
     expect(router.states()).toMatchObject([{ deploymentId: "a", inFlight: 1, breaker: "closed", latencyMs: null }]);
@@ -186,14 +186,14 @@ describe("a pick", () => {
     expect(router.states()).toMatchObject([{ inFlight: 0, latencyMs: 120 }]);
   });
 
-  test("of a caller that went away says nothing about the deployment", () => {
+  test("of a caller that left does not change the deployment's health", () => {
     const { router, changes } = routingGround();
     for (let call = 0; call < 50; call++) take(router.plan([model("m", [deployment("a")])])).end("cancelled", 1);
     expect(changes).toEqual([]);
     expect(router.states()).toMatchObject([{ inFlight: 0 }]);
   });
 
-  test("that is not ended before the next is asked for is ended with that failure", () => {
+  test("that was not ended is ended when the next one is requested", () => {
     const { router } = routingGround();
     const plan = router.plan([model("m", [deployment("a"), deployment("b", { priority: 2 })])]);
     take(plan);

@@ -1,16 +1,15 @@
 import { bounds, type Failure } from "#core/index.ts";
 import type { Circuit } from "./circuit.ts";
+import { type PlanExplanation, type PlanOrigin, placesOf } from "./explanation.ts";
 import type { Candidate, CandidateOrder, PlanDependencies } from "./order.ts";
 import type { PlaceRemark, StepRemark } from "./remarks.ts";
 import { CountedSelection, type Selection } from "./selection.ts";
-import { type PlanOrigin, type PlanStory, placesOf } from "./story.ts";
 
-/** The deployments for one call, in order. */
 export class Plan {
   readonly #dependencies: PlanDependencies;
   readonly #origin: PlanOrigin;
   readonly #order: CandidateOrder;
-  /** Of each candidate when the walk began; null when all were well. */
+  /** Of each candidate at the start; null: all were healthy. */
   #problems: readonly (readonly PlaceRemark[])[] | null = null;
   /** After the first attempt. */
   #steps: StepRemark[] | null = null;
@@ -19,15 +18,15 @@ export class Plan {
   #last: { readonly candidate: Candidate; readonly selection: CountedSelection } | null = null;
   #attempts = 0;
   #begun = false;
-  /** Tries after one that may have been executed. */
+  /** Attempts after one that may have been executed. */
   #resends = 0;
   #triedOpen = false;
-  /** A call repeats one deployment only once. */
+  /** A call repeats a deployment only once. */
   #repeated = false;
   #repeatsUsedUp = false;
-  /** The prompt is too long for windows of so many tokens, and for unknown ones. */
+  /** The prompt exceeds context windows of this size, and unknown ones. */
   #tooLongFor: number | null = null;
-  /** Refused for a reason that may be their account's: proved when another deployment serves the call. */
+  /** Refusals that may be the account's fault, which another deployment's success proves. */
   #suspects: Suspect[] | null = null;
 
   constructor(order: CandidateOrder, origin: PlanOrigin, dependencies: PlanDependencies) {
@@ -36,19 +35,19 @@ export class Plan {
     this.#dependencies = dependencies;
   }
 
-  /** There was something to choose. */
+  /** There was more than one option. */
   get chosen(): boolean {
     return this.#order.several || this.#origin.constraints.provider != null;
   }
 
   /**
-   * The first selection for null, then the one to try after `lastFailure`; null when the call has failed with it. The first
-   * is null only when every deployment is at its limit of calls in flight. Never throws.
+   * The first selection for null, then the next one after `lastFailure`; null if the call has failed. The first is null
+   * only if every deployment is at its limit of calls in flight. Never throws.
    */
   next(lastFailure: Failure | null): Selection | null {
     const last = this.#last;
     if (last === null) return this.#first();
-    // If it has not ended yet, a place in flight would be lost for good.
+    // Otherwise its slot would never be freed.
     last.selection.end(lastFailure ?? "cancelled", 0);
     if (lastFailure === null) return null;
     const { code, retry } = lastFailure;
@@ -64,14 +63,14 @@ export class Plan {
     return end === null ? this.#after(last.candidate, lastFailure) : this.#stop(end);
   }
 
-  explain(): PlanStory {
+  explain(): PlanExplanation {
     const problems = this.#begun ? this.#problems : this.#problemsNow();
     const begin = this.#begin === null ? [] : [{ code: this.#beginCode, params: placeIn(1, this.#begin) }];
     const places = placesOf({ ...this.#origin, candidates: this.#order.all(), problems });
     return { places, steps: [...begin, ...(this.#steps ?? [])] };
   }
 
-  /** One that is ready, else one that cools, else one whose breaker is open: the last one left is always tried. */
+  /** A ready deployment, else a cooling one, else one with an open breaker: the last one is always tried. */
   #first(): Selection | null {
     const nowMs = this.#dependencies.clock.monotonic();
     this.#begun = true;
@@ -91,27 +90,27 @@ export class Plan {
   }
 
   /**
-   * What was refused or not sent costs nothing, so every other deployment gets its turn: first those that are ready, then
-   * those that cool. Only one whose breaker is open is tried: when all are down, a call must not be multiplied by their
-   * number. One deployment is tried once more, after a wait, when the failure allows it and it has a token left: before
-   * the fallback models where it is ready, and after all others where it cools.
+   * Refused and unsent requests cost nothing, so every other deployment is tried: ready ones first, then cooling ones, and
+   * only one with an open breaker, so that an outage does not multiply calls. One deployment is repeated once, after a
+   * wait, if the failure allows it and a token is left: before the fallback models if it is ready, after all others if it
+   * cools.
    */
   #after(last: Candidate, failure: Failure): Selection | null {
     const nowMs = this.#dependencies.clock.monotonic();
     const ready = this.#untried((candidate) => this.#isReady(candidate, nowMs));
     const next = failure.contextLength ? "try_larger" : "try_next";
     if (ready !== null && ready.model === last.model) return this.#take(ready, 0, next);
-    const askedMs = failure.retryAfterMs ?? 0;
+    const retryAfterMs = failure.retryAfterMs ?? 0;
     const { trusted, full } = last.circuit;
     const isRepeatable = failure.retry === "same" && !this.#repeated && trusted && !full;
-    if (isRepeatable && askedMs === 0 && last.circuit.ready(nowMs)) {
+    if (isRepeatable && retryAfterMs === 0 && last.circuit.ready(nowMs)) {
       const again = this.#repeat(last, failure, nowMs);
       if (again !== null) return again;
     }
     if (ready !== null) return this.#take(ready, 0, next);
     const cooling = this.#untried(({ circuit }) => circuit.trusted);
     if (cooling !== null) return this.#take(cooling, 0, "try_unready");
-    if (isRepeatable && askedMs <= bounds.retryAfterMsMax) {
+    if (isRepeatable && retryAfterMs <= bounds.retryAfterMsMax) {
       const again = this.#repeat(last, failure, nowMs);
       if (again !== null) return again;
     }
@@ -120,7 +119,7 @@ export class Plan {
     return this.#stop(this.#repeatsUsedUp ? "stop_too_many_repeats" : "stop_nothing_left");
   }
 
-  /** A request that a stale connection did not take needs no token. */
+  /** A request lost on a stale connection needs no token. */
   #repeat(last: Candidate, { retryAfterMs = 0, arrival }: Failure, nowMs: number): Selection | null {
     if (arrival !== "stale" && !last.circuit.takeRepeat(nowMs)) {
       this.#repeatsUsedUp = true;
@@ -146,7 +145,7 @@ export class Plan {
     return this.#tooLongFor === null || (deployment.contextWindow ?? 0) > this.#tooLongFor;
   }
 
-  /** Suspects cool when another deployment serves the call. Vendors forbid different things: a 403 counts within one kind only. */
+  /** Cools suspects after another deployment's success. Vendors forbid different things, so a 403 counts only within one provider type. */
   readonly #servedBy = ({ deployment }: Candidate): void => {
     const nowMs = this.#dependencies.clock.monotonic();
     for (const { candidate, forbidden } of this.#suspects ?? []) {
@@ -202,7 +201,7 @@ export class Plan {
   }
 }
 
-/** Full jitter: anywhere between the least wait and a ceiling that grows fourfold with each retry. `unit` is in [0, 1). */
+/** Full jitter up to a ceiling that quadruples with each retry. `unit` is in [0, 1). */
 function backoffMs(retry: number, unit: number): number {
   const ceilingMs = Math.min(bounds.backoffMsMax, bounds.backoffMsMin * 4 ** (retry + 1));
   return bounds.backoffMsMin + unit * (ceilingMs - bounds.backoffMsMin);
@@ -210,7 +209,6 @@ function backoffMs(retry: number, unit: number): number {
 
 interface Suspect {
   readonly candidate: Candidate;
-  /** It answered 403. */
   readonly forbidden: boolean;
 }
 

@@ -34,7 +34,7 @@ function recovering(): RoutingGround {
 }
 
 describe("a deployment whose breaker has closed", () => {
-  test("gets its calls back in steps, also where it is preferred to the others", () => {
+  test("gets its calls back in steps, even if it is preferred", () => {
     const ground = recovering();
     const shares: number[] = [];
     for (let step = 0; step < 6; step++) {
@@ -47,7 +47,7 @@ describe("a deployment whose breaker has closed", () => {
     expect(shares.at(-1)).toBe(100);
   });
 
-  test("is tried by the other calls when nothing else is left, and says why it stands behind", () => {
+  test("is tried by other calls if nothing else is left, and explains its position", () => {
     const { router } = recovering();
     const plans = Array.from({ length: 20 }, () => router.plan([shared]));
     for (const plan of plans) {
@@ -110,7 +110,7 @@ describe("a deployment whose time out is over, and whose account can be checked"
     expect(ground.router.states()[0]).toMatchObject({ breaker: "open", coolingMs: 60_000 });
   });
 
-  test("is not waited for longer than 10 s: the check is told to stop", async () => {
+  test("ends a check after 10 s", async () => {
     const ground = routingGround(1, undefined, (_, signal) => {
       const { promise, resolve } = Promise.withResolvers<boolean>();
       signal.addEventListener("abort", () => resolve(false));
@@ -143,7 +143,7 @@ describe("a deployment whose time out is over, and whose account can be checked"
     expect([beginAtA(ground), checks]).toEqual([0, 2]);
   });
 
-  test("is called all the same where it is the last one", () => {
+  test("is called if it is the last one", () => {
     const ground = routingGround(1, undefined, () => new Promise(() => undefined));
     breakAll(ground, broken);
     ground.clock.advance(30_000);
@@ -151,7 +151,7 @@ describe("a deployment whose time out is over, and whose account can be checked"
     expect(ground.router.states()[0]?.breaker).toBe("closed");
   });
 
-  test("is probed by a call where its kind has nothing to ask", () => {
+  test("is probed by a call if its provider type has no check", () => {
     const ground = routingGround(1, undefined, () => null);
     breakAll(ground, broken);
     ground.clock.advance(30_000);
@@ -176,7 +176,7 @@ describe("among equals", () => {
     expect(shareOfA(router, 8_000, () => 100)).toBeCloseTo(0.75, 1);
   });
 
-  test("one that is clearly slower gets less, and has its share back when it is as fast again", () => {
+  test("a clearly slower one gets less, until it is as fast again", () => {
     const { router } = routingGround(6);
     shareOfA(router, 500, (id) => (id === "a" ? 900 : 100));
     expect(shareOfA(router, 2_000, (id) => (id === "a" ? 900 : 100))).toBeLessThan(0.62);

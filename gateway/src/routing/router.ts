@@ -2,9 +2,9 @@ import { type Deployment, Failure, type Model, oncePerObject } from "#core/index
 import type { Chance } from "#ports/index.ts";
 import type { DeploymentState } from "./circuit.ts";
 import { Circuits, type CircuitsOptions } from "./circuits.ts";
+import { type Place, placesOf } from "./explanation.ts";
 import { CandidateOrder, type ModelTier, type PlanDependencies, type RoutingConstraints, tiersOf } from "./order.ts";
 import { Plan } from "./plan.ts";
-import { type Place, placesOf } from "./story.ts";
 
 export interface RouterOptions extends CircuitsOptions {
   readonly chance: Chance;
@@ -13,10 +13,9 @@ export interface RouterOptions extends CircuitsOptions {
 type CanServe = (deployment: Deployment) => boolean;
 const everything: CanServe = () => true;
 
-interface Suited {
-  /** None of them is empty. */
+interface SuitableTiers {
   readonly tiers: readonly ModelTier[];
-  readonly unsuited: boolean;
+  readonly excluded: boolean;
 }
 
 export class Router {
@@ -28,23 +27,22 @@ export class Router {
   }
 
   /**
-   * The plan of one call: `models` are the one asked for and its granted fallbacks, in order.
-   * Throws no_deployment_available when none of them has an enabled deployment, unsupported_by_model when those that
-   * it has do not suit.
+   * Plans a call. `models` are the requested one and its granted fallbacks, in order. Throws no_deployment_available
+   * without an enabled deployment, unsupported_by_model if none is suitable.
    */
   plan(models: readonly Model[], constraints: RoutingConstraints = {}): Plan {
     const tiers = this.#tiersFor(models, constraints);
     const order = new CandidateOrder(tiers, constraints.affinity ?? null, this.#dependencies);
     if (order.at(0) !== null) return new Plan(order, { models, constraints }, this.#dependencies);
     const name = models[0]?.name ?? "";
-    if (models.some((model) => suitedAnywhere(model)(constraints.canServe ?? everything).unsuited)) {
+    if (models.some((model) => suitableTiersOf(model)(constraints.canServe ?? everything).excluded)) {
       throw new Failure("unsupported_by_model", `The model "${name}" cannot be used on this endpoint.`, {
         param: "model",
       });
     }
     throw new Failure(
       "no_deployment_available",
-      `No deployment of the model ${name} is enabled at the moment; ask whoever runs the gateway.`,
+      `No deployment of the model ${name} is enabled at the moment; ask the gateway's operator.`,
     );
   }
 
@@ -68,22 +66,22 @@ export class Router {
     { canServe = everything, provider = null }: RoutingConstraints,
   ): readonly ModelTier[] {
     // An account of weight 0 still has what it keeps.
-    if (provider !== null) return models.flatMap((model) => suitedOf(model, canServe, provider).tiers);
+    if (provider !== null) return models.flatMap((model) => findSuitableTiers(model, canServe, provider).tiers);
     const [only] = models;
-    if (models.length === 1 && only !== undefined) return suitedAnywhere(only)(canServe).tiers;
-    return models.flatMap((model) => suitedAnywhere(model)(canServe).tiers);
+    if (models.length === 1 && only !== undefined) return suitableTiersOf(only)(canServe).tiers;
+    return models.flatMap((model) => suitableTiersOf(model)(canServe).tiers);
   }
 }
 
-const suitedAnywhere = oncePerObject((model: Model) => {
-  return oncePerObject((canServe: CanServe) => suitedOf(model, canServe, null));
+const suitableTiersOf = oncePerObject((model: Model) => {
+  return oncePerObject((canServe: CanServe) => findSuitableTiers(model, canServe, null));
 });
 
-function suitedOf(model: Model, canServe: CanServe, provider: string | null): Suited {
+function findSuitableTiers(model: Model, canServe: CanServe, provider: string | null): SuitableTiers {
   const all = tiersOf(model, provider);
   const suiting = all.map((tier) => tier.filter(canServe));
   return {
     tiers: suiting.filter(({ length }) => length > 0).map((deployments) => ({ model, deployments })),
-    unsuited: suiting.some((tier, index) => tier.length < (all[index]?.length ?? 0)),
+    excluded: suiting.some((tier, index) => tier.length < (all[index]?.length ?? 0)),
   };
 }

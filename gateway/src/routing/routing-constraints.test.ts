@@ -26,7 +26,7 @@ test("when a deployment is taken out only its own conversations move", () => {
   }
 });
 
-test("what only one account knows is asked of that account alone", () => {
+test("uses only the account that stores what a call needs", () => {
   const ground = routingGround();
   const here = deployment("here");
   const there = deployment("there", { provider: { ...here.provider, id: "other" } });
@@ -36,7 +36,7 @@ test("what only one account knows is asked of that account alone", () => {
   }
 });
 
-test("an account that is being emptied, at weight 0, still gets what only it knows, and nothing else", () => {
+test("an account with weight 0 gets only calls that need it", () => {
   const ground = routingGround();
   const here = deployment("here");
   const there = deployment("there", { weight: 0, provider: { ...here.provider, id: "other" } });
@@ -47,7 +47,7 @@ test("an account that is being emptied, at weight 0, still gets what only it kno
   expect(() => ground.router.plan([tier], unfit)).toThrow("cannot be used on this endpoint");
 });
 
-test("a deployment that does not suit the call is not tried, and when none does the caller is told so", () => {
+test("skips unsuitable deployments, and returns an error if all are unsuitable", () => {
   const ground = routingGround();
   const tier = model("m", [deployment("a"), deployment("b")]);
   expect(ground.router.plan([tier], { canServe: ({ id }) => id === "b" }).next(null)?.deployment.id).toBe("b");

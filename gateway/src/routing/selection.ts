@@ -42,7 +42,7 @@ export class CountedSelection {
     this.#served?.(this.#candidate);
   }
 
-  /** Content of a stream has come. A probe need not end before its deployment is trusted again. */
+  /** Content of a stream has come. After probeStreamMs a probe counts as successful before its stream ends. */
   streamed(): void {
     if (!this.#probes || this.#ended) return;
     const nowMs = this.#clock.monotonic();
@@ -52,10 +52,7 @@ export class CountedSelection {
     this.#pass = this.#candidate.circuit.answer(this.#pass, nowMs);
   }
 
-  /**
-   * The first end counts. `cancelled`: the caller went away, which says nothing about the deployment. `latencyMs`: of the whole
-   * attempt. `nowMs`: monotonic.
-   */
+  /** The first end counts. `cancelled`: the caller left. `latencyMs` is of the whole attempt, `nowMs` monotonic. */
   end(result: "ok" | "cancelled" | Failure, latencyMs: number, nowMs: number = this.#clock.monotonic()): void {
     if (this.#ended) return;
     this.#ended = true;

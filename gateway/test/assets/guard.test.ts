@@ -154,7 +154,7 @@ test("what the guard refuses is final: the asset has Failed after one look, with
   for (const url of ["http://127.0.0.1/a.png", "http://mixed.example/a.png"]) {
     const asset = await ground.settled(groupId, url);
     expect(asset).toMatchObject({ status: "Failed", error: { code: "fetch_failed" } });
-    expect(asset.error?.message).toBe("The host's address is not a public one.");
+    expect(asset.error?.message).toBe("The host's address is not public.");
   }
   // The clock stands still but for a due pass: nothing was put off.
   expect(ground.clock.now()).toBe(startedAt);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { assetTickMs } from "#assets/due-worker.ts";
-import { assetFreshMs, assetProcessingMs } from "#assets/mirror.ts";
+import { assetFreshMs, assetProcessingMs } from "#assets/library-sync.ts";
 import { bounds } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
 import { type AssetsGround, acme, arkAccount, assetCall, groupCall, never, openGround, thrownBy } from "./ground.ts";

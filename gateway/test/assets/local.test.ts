@@ -150,7 +150,7 @@ describe("an asset of our own platform", () => {
     });
     expect((await ground.row(id)).error).toEqual({
       code: "fetch_failed",
-      message: "The host answered with status 503.",
+      message: "The host returned status 503.",
     });
     expect(ground.web.count(url)).toBeGreaterThan(2);
     ground.web.page("https://a.example/missing", () => new Response("no", { status: 404 }));

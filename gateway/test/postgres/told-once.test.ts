@@ -97,7 +97,7 @@ await onPostgres("while the database is away", () => {
     };
     const unread = [
       "error Cannot read the task store; retrying.",
-      "warn Due assets could not be read; it is tried again.",
+      "warn Cannot read due assets; retrying.",
       "warn failed to fold sums of usage; retrying",
     ];
     try {

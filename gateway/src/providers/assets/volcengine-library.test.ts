@@ -47,7 +47,7 @@ describe.each([
       { Id: "asset-1", ProjectName: "p" },
     ],
     ["DeleteAsset", library.deleteAsset(provider, { upstreamId: "asset-1", projectName: "" }, now), { Id: "asset-1" }],
-  ])("asks for %s where the platform has it, signed", (action, draft, body) => {
+  ])("builds a signed %s request", (action, draft, body) => {
     expect(draft).toMatchObject({ method: "POST", url: `${root}?Action=${action}&Version=2024-01-01` });
     expect(parsed(draft.body)).toEqual(body);
     expect(draft.headers["authorization"]).toStartWith(
@@ -63,7 +63,7 @@ describe("an account's settings", () => {
   const check = (settings: Provider["settings"]): string | null | undefined =>
     kindOf("ark").checkSettings?.(withSettings(settings));
 
-  test("say where the library is, in which project, and which session signs", () => {
+  test("select the library's URL, project and session", () => {
     const provider = withSettings({
       ...keys,
       session_token: "sts",
@@ -82,14 +82,14 @@ describe("an account's settings", () => {
     expect(parsed(named.body)).toEqual({ Id: "asset-1", ProjectName: "own" });
   });
 
-  test("without keys are told to lack them, and nothing is made unsigned", () => {
+  test("without keys return what is missing and build no request", () => {
     expect(library.lacks(withSettings({}))).toContain("settings.access_key_id");
     expect(library.lacks(withSettings({ access_key_id: "AK" }))).toContain("settings.secret_access_key");
     expect(library.lacks(withSettings(keys))).toBeNull();
     expect(() => library.getAsset(withSettings({}), { upstreamId: "a", projectName: "" }, now)).toThrow(Failure);
   });
 
-  test("that are half or wrong are refused when they are written", () => {
+  test("that are incomplete or invalid are refused", () => {
     expect(check({})).toBeNull();
     expect(check(keys)).toBeNull();
     expect(check({ access_key_id: "AK" })).toContain("set together");
@@ -105,7 +105,7 @@ describe("an answer of the library", () => {
     answerOf({ ResponseMetadata: { RequestId: "r", Action: "GetAsset" }, Result });
   const refusal = (Code: string): object => ({ ResponseMetadata: { RequestId: "r", Error: { Code, Message: "m" } } });
 
-  test("names what was made", () => {
+  test("returns the id of the created object", () => {
     expect(library.readId(result({ Id: "asset-1" }))).toBe("asset-1");
     for (const none of [{}, { Id: "" }, { Id: 5 }, null]) expect(() => library.readId(result(none))).toThrow(Failure);
   });
@@ -128,7 +128,7 @@ describe("an answer of the library", () => {
     });
   });
 
-  test("that is none, or holds a refusal, is a failure", () => {
+  test("that is invalid or holds a refusal is a failure", () => {
     for (const body of ["", "[]", "{}", '{"Result":{}}', '{"Result":{"Id":"a"}}']) {
       expect(() => library.readAsset(answerOf(body))).toThrow(expect.objectContaining({ code: "upstream_error" }));
     }
@@ -152,7 +152,7 @@ describe("an answer of the library", () => {
     if (status === 401 || status === 403) expect(classified.failure.upstream).toBeUndefined();
   });
 
-  test("a 404 that is not the library's own says nothing about an asset", () => {
+  test("a 404 of another server does not mean that an asset is gone", () => {
     expect(library.classify({ ...answerOf("<html>", 404), now }).gone).toBe(false);
   });
 });

@@ -16,7 +16,7 @@ const request = {
 const now = Date.UTC(2026, 2, 20, 14, 24, 52);
 const scope = "AKTESTEXAMPLE/20260320/cn-beijing/ark/request";
 
-test("a request is signed as the vendor's own SDK for npm signs it", () => {
+test("signs a request like the vendor's npm SDK", () => {
   expect(volcengineSignature(request, keys, now)).toEqual({
     "x-date": "20260320T142452Z",
     "x-content-sha256": "1375ee526952e79d49f5b36d70af7e1906ce30dfcf681242f703be1262bddf5c",
@@ -24,14 +24,14 @@ test("a request is signed as the vendor's own SDK for npm signs it", () => {
   });
 });
 
-test("headers that are given are signed too, as the vendor's SDK for Go does with the content type", () => {
+test("signs additional headers like the vendor's Go SDK", () => {
   const typed = { ...request, headers: { "content-type": "application/json" } };
   expect(volcengineSignature(typed, keys, now)["authorization"]).toBe(
     `HMAC-SHA256 Credential=${scope}, SignedHeaders=content-type;host;x-content-sha256;x-date, Signature=31a3db8174f9973608a2edd73f4f9b38225cdb087bb86683e4b533306ad223db`,
   );
 });
 
-test("the order of a query's members and how they are escaped change nothing", () => {
+test("ignores order and escaping of query parameters", () => {
   const signature = (query: string): string | undefined =>
     volcengineSignature({ ...request, url: `https://open.volcengineapi.com/?${query}` }, keys, now)["authorization"];
   expect(signature("Version=2024-01-01&Action=CreateAsset")).toBe(signature("Action=CreateAsset&Version=2024-01-01"));

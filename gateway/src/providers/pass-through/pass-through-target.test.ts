@@ -13,8 +13,8 @@ const codeOf = (path: string, query = ""): string => {
   }
 };
 
-describe("where a call goes that is passed through", () => {
-  test("is below the base URL, whoever wrote the path and however", () => {
+describe("the target of a pass-through call", () => {
+  test("is below the base URL for every spelling of the path", () => {
     // As the console hands them on: nobody has looked at them before.
     const hostile = [
       "/../x",
@@ -50,7 +50,7 @@ describe("where a call goes that is passed through", () => {
     }
   });
 
-  test("says what the base URL ends with once, and no more than that", () => {
+  test("contains the version of the base URL once", () => {
     const at = (baseUrl: string) => providerOf("openai-compatible", { baseUrl });
     expect(target("/v1/files", "", at("https://x.example/openai/v1")).url).toBe("https://x.example/openai/v1/files");
     expect(target("/openai/v1/files", "", at("https://x.example/openai/v1/")).url).toBe(
@@ -61,7 +61,7 @@ describe("where a call goes that is passed through", () => {
     expect(target("/v1x", "", at("https://x.example/v1")).url).toBe("https://x.example/v1/v1x");
   });
 
-  test("keeps nothing of its caller's in what is written down of it", () => {
+  test("has a path class without ids", () => {
     const classes = {
       "/files": "/files",
       "/v1/files/file-Abc123/content": "/files/{id}/content",
@@ -76,7 +76,7 @@ describe("where a call goes that is passed through", () => {
     for (const [path, shown] of Object.entries(classes)) expect(target(path, "after=secret").pathClass).toBe(shown);
   });
 
-  test("knows what is spoken there by the lanes of the kind, below that base URL alone", () => {
+  test("finds the lane of the path below the base URL", () => {
     expect(target("/v1/chat/completions").lane).toMatchObject({ lane: { endpoint: "chat" }, model: null });
     expect(target("/v1/chat/completions/").lane).toMatchObject({ lane: { endpoint: "chat" } });
     expect(target("/v1/Chat/completions").lane).toMatchObject({ lane: { endpoint: "chat" } });
@@ -94,7 +94,7 @@ describe("where a call goes that is passed through", () => {
     );
   });
 
-  test("carries the query as it is, and no credential in it", () => {
+  test("forwards the query and refuses credentials in it", () => {
     expect(target("/files", "a=1&a=2&b=%20+c&d").url).toBe("https://api.openai.com/v1/files?a=1&a=2&b=%20+c&d");
     for (const query of [
       "key=x",

@@ -32,12 +32,12 @@ async function windowsOf(
   return [model?.contextWindow, ...(model?.deployments ?? []).map(({ contextWindow }) => contextWindow)];
 }
 
-test("a deployment has the window that the price list knows, and a model the largest of its deployments", async () => {
+test("fills context windows of deployments, and of models with the largest", async () => {
   const unlike = [deployment("openai", "gpt-5"), deployment("openai", "gpt-4o"), deployment("openai", "unheard-of")];
   expect(await windowsOf(configSnapshotOf(unlike))).toEqual([400_000, 400_000, 128_000, null]);
 });
 
-test("what the configuration says counts instead", async () => {
+test("the configuration overrides the price list", async () => {
   expect(await windowsOf(configSnapshotOf([deployment("openai", "gpt-5", 9)], 9))).toEqual([9, 9]);
 });
 
@@ -47,7 +47,7 @@ test("a price list that was taken since is the one that counts", async () => {
   expect(await windowsOf(configSnapshot, async () => newer(7))).toEqual([7, 7]);
 });
 
-test("no catalogue is read for kinds that stand in none", async () => {
+test("does not load the price list for provider types without list prices", async () => {
   const configSnapshot = configSnapshotOf([deployment("openai-compatible", "gpt-5")]);
   const read = await withContextWindows(configSnapshot, async () => {
     throw new Error("It was read.");

@@ -72,7 +72,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     expect(adapter.capabilities(vendor.model).firstFrame === false).toBe(carried !== null);
   });
 
-  test("refuse a library's reference and a content array that only another vendor reads", () => {
+  test("refuse library references and content arrays unless supported", () => {
     const held = material("first_frame", "asset://asset-1");
     const content = [{ type: "text", text: "x" }];
     if (id === "ark" || id === "byteplus" || id === "demo") {
@@ -83,7 +83,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     expect(failureOf(() => create({ content }))).toMatchObject(refusal("content"));
   });
 
-  test("know a new task by the name that the vendor gave it", () => {
+  test("read the vendor's id of a new task", () => {
     const sent = create();
     const { upstreamId } = adapter.readCreated(answerOf(vendor.created), sent);
     expect(upstreamId).toBe(vendor.upstreamId);
@@ -100,27 +100,27 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     if (seen.usage !== null) expect(state).toBe("succeeded");
   });
 
-  test("never take a word that is not the vendor's for an end", () => {
+  test("do not end a task with an unknown status", () => {
     for (const word of ["paused", "constructor", "__proto__", "", "SUCCEEDED?", "error"]) {
       const { state } = poll(vendor.withWord(word));
       expect(state === null || (vendor.wordless && state === "running")).toBe(true);
     }
   });
 
-  test("end no task by an answer that is none", () => {
+  test("do not end a task with an invalid answer", () => {
     for (const body of [...garbage, ...vendor.halves]) {
       expect(failureOf(() => poll(body))).toMatchObject({ code: "upstream_error" });
     }
   });
 
-  test("leave open whether a task was made when an answer names none", () => {
+  test("report an unknown outcome for an answer without a task id", () => {
     for (const body of [...garbage, vendor.createdAs("../../admin"), vendor.createdAs("a?b"), vendor.createdAs("")]) {
       const failure = failureOf(() => adapter.readCreated(answerOf(body), create()));
       expect(failure).toMatchObject({ code: "upstream_truncated", retry: "never" });
     }
   });
 
-  test("put the account's credential into headers and nowhere else, and send it to no other host", async () => {
+  test("send the account's credential only in headers to the account's host", async () => {
     const done = vendor.states.map(([body]) => poll(body));
     const url = done.find((seen) => seen.videoUrl !== null)?.videoUrl ?? null;
     const drafts = [
@@ -144,7 +144,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     ).toBe("upstream_error");
   });
 
-  test("keep a task's name inside its place in a path", () => {
+  test("keep a task's id inside its path segment", () => {
     for (const name of ["a/b", "a#b"]) {
       if (vendor.named) continue;
       const draft = adapter.poll(provider, vendor.model, name);
@@ -152,14 +152,14 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     }
   });
 
-  test("call a task gone only when the vendor itself says so", () => {
+  test("report a task gone only for the vendor's own error", () => {
     const gone = (status: number, body: unknown) => adapter.reportsGone?.(answerOf(body, status)) ?? false;
     for (const text of ["", "<html>not found</html>", "{}", "[]"]) expect(gone(404, text)).toBe(false);
     for (const status of [400, 401, 403, 429, 500]) expect(gone(status, vendor.gone ?? {})).toBe(false);
     expect(gone(404, vendor.gone ?? {})).toBe(vendor.gone !== null);
   });
 
-  test("tell what is known of a model in the words that callers use, and nothing of one that is not", () => {
+  test("return capabilities of known models, and none of unknown ones", () => {
     const { ratios, resolutions, durations } = adapter.capabilities(vendor.model);
     expect(ratios.every((ratio) => /^(\d+:\d+|adaptive|keep_ratio)$/.test(ratio))).toBe(true);
     expect(resolutions.every((resolution) => /^(\d+p|\dk)$/.test(resolution))).toBe(true);

@@ -16,7 +16,7 @@ import {
 describe("Seedance on Ark", () => {
   const pro = "doubao-seedance-2-0-260128";
 
-  test("gets material with the role that each has, behind the prompt", () => {
+  test("sends material with roles after the prompt", () => {
     const turn = {
       material: [
         material("first_frame", image),
@@ -41,7 +41,7 @@ describe("Seedance on Ark", () => {
     });
   });
 
-  test("gets the caller's own content array as it is, with the prompt only where it holds no text", () => {
+  test("forwards the caller's content array, with the prompt only if it has no text", () => {
     const draft = { type: "draft_task", draft_task: { id: "cgt-1" } };
     const text = { type: "text", text: "mine" };
     expect(bodyOf("ark", pro, { content: [draft, text] })).toMatchObject({ content: [draft, text] });
@@ -50,7 +50,7 @@ describe("Seedance on Ark", () => {
     });
   });
 
-  test("is told of sound, the watermark and where to call back, and of sound only where the family knows it", () => {
+  test("sends watermark and callback, and audio only to models with sound", () => {
     const adapter = adapterOf("byteplus");
     const input = {
       ...inputOf("byteplus", pro, { audio: false, watermark: false }),
@@ -65,7 +65,7 @@ describe("Seedance on Ark", () => {
     expect(bodyOf("ark", "ep-20260101-abcde", { audio: true })).toMatchObject({ generate_audio: true });
   });
 
-  test("is paid by tokens; the seconds are told beside them, and a link's end a day after it was made", () => {
+  test("reads tokens and seconds, and links expire after a day", () => {
     const task = {
       id: "cgt-1",
       status: "succeeded",
@@ -87,7 +87,7 @@ describe("Seedance on Ark", () => {
     expect(stateOf("ark", { ...task, status: "running", content: {}, usage: {} }).usage).toBeNull();
   });
 
-  test("lists tasks so that a lost one is found, exactly where the account marks them", () => {
+  test("lists tasks with prompt, time and our id if tasks are marked", () => {
     const adapter = adapterOf("ark");
     const marked = providerOf("ark", { settings: { mark_tasks: true } });
     const draft = adapter.create({ ...inputOf("ark", pro), provider: marked });
@@ -109,7 +109,7 @@ describe("Seedance on Ark", () => {
     expect(adapter.readCallback?.(bytes("{"))).toBeNull();
   });
 
-  test("a 404 about the model or the account is no sign that a task is gone", () => {
+  test("a 404 about the model or the account does not mean that a task is gone", () => {
     const body = answerOf({ error: { code: "InvalidEndpointOrModel.NotFound", message: "m" } }).body;
     expect(adapterOf("ark").reportsGone?.({ status: 404, headers: new Headers(), body })).toBe(false);
     const refused = { status: 404, headers: new Headers(), body, now: 0 };

@@ -9,7 +9,7 @@ describe("fal", () => {
   const place = "https://queue.fal.run/fal-ai/kling-video/requests/f-1";
   const completed = { status: "COMPLETED", response_url: place };
 
-  test("asks by owner and app alone, and cancels with PUT", () => {
+  test("polls by owner and app, and cancels with PUT", () => {
     const [adapter, provider] = [adapterOf("fal"), providerOf("fal")];
     expect(adapter.poll(provider, model, "f-1").url).toBe(`${place}/status`);
     expect(adapter.cancel?.(provider, model, "f-1")).toMatchObject({ method: "PUT", url: `${place}/cancel` });
@@ -22,7 +22,7 @@ describe("fal", () => {
     expect(() => adapter.poll(provider, "one-name", "f-1")).toThrow(Failure);
   });
 
-  test("shows in its result whether a completed task went well", () => {
+  test("reads success or failure from the result of a completed task", () => {
     const before = stateOf("fal", completed);
     expect(before.next).toMatchObject({ method: "GET", url: place });
     const { readNext, readNextRefusal } = adapterOf("fal");
@@ -40,7 +40,7 @@ describe("fal", () => {
     expect(refused(422, "<html>")).toBeNull();
   });
 
-  test("is asked for a result at the account's own address, whatever its answer names", () => {
+  test("fetches results only from the account's base URL", () => {
     const proxied = providerOf("fal", { baseUrl: "https://proxy.example/fal" });
     const { next } = adapterOf("fal").readState(answerOf(completed), proxied);
     expect(next?.url).toBe("https://proxy.example/fal/fal-ai/kling-video/requests/f-1");

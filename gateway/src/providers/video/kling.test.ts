@@ -7,7 +7,7 @@ import { adapterOf, answerOf, draftOf, image, inputOf, material, stateOf, video 
 describe("Kling", () => {
   const account = providerOf("kling", { settings: { access_key: "AK1" } });
 
-  test("is called with a token of half an hour that the secret key has signed, never with the key itself", async () => {
+  test("authorizes with a signed token for half an hour, never with the key", async () => {
     const draft = adapterOf("kling").create({ ...inputOf("kling", "kling-v2-6"), provider: account });
     await kindOf("kling").authorize(draft, options);
     const token = (draft.headers["authorization"] ?? "").replace("Bearer ", "");
@@ -23,7 +23,7 @@ describe("Kling", () => {
     expect(plain.headers).toEqual({ authorization: "Bearer plain" });
   });
 
-  test("makes and polls each kind of task below a path of its own, and knows it again from a callback", () => {
+  test("creates and polls each type of task below its own path, and finds it by callback", () => {
     const turn = {
       material: [material("first_frame"), material("last_frame", image)],
       resolution: "1080p",
@@ -66,7 +66,7 @@ describe("Kling", () => {
     expect(() => stateOf("kling", { code, message: "m" })).toThrow(Failure);
   });
 
-  test("that has failed says why, and one that went well how long it is", () => {
+  test("reads the reason of a failure and the length of a success", () => {
     const failed = { code: 0, data: { task_status: "failed", task_status_msg: "risk control" } };
     expect(stateOf("kling", failed).error).toEqual({ code: "generation_failed", message: "risk control" });
     const videos = [{ id: "v", url: video, duration: "5.041" }];

@@ -6,7 +6,7 @@ import { adapterOf, answerOf, bodyOf, draftOf, image, material, stateOf, video }
 describe("MiniMax", () => {
   const done = { task_id: "9", status: "Success", file_id: 205_258_526_306_433, base_resp: { status_code: 0 } };
 
-  test("is looked at twice: the task names a file, the file its address", () => {
+  test("needs two requests: the task has a file, the file a URL", () => {
     const first = stateOf("minimax", done);
     expect(first.state).toBe("running");
     expect(first.next?.url).toBe("https://api.minimax.io/v1/files/retrieve?file_id=205258526306433");
@@ -35,7 +35,7 @@ describe("MiniMax", () => {
     expect(refuse).toThrow(expect.objectContaining({ code: "upstream_error", retry, unhealthy, arrival }));
   });
 
-  test("has its newer models at the newer version, and its subject as a reference", () => {
+  test("uses v2 for newer models, and sends the subject reference", () => {
     expect(draftOf("minimax", "MiniMax-H3").url).toBe("https://api.minimax.io/v2/video_generation");
     expect(adapterOf("minimax").poll(providerOf("minimax"), "MiniMax-H3", "9").url).toBe(
       "https://api.minimax.io/v2/query/video_generation/9",

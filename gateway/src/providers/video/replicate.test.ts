@@ -24,7 +24,7 @@ describe("Replicate", () => {
     });
   });
 
-  test("tells when it began and ended, and its files go an hour later", () => {
+  test("reads start and end, and files expire after an hour", () => {
     const done = {
       id: "p1",
       status: "succeeded",

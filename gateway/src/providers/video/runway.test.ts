@@ -4,7 +4,7 @@ import { kindOf, options, parsed } from "../../../test/provider-ground.ts";
 import { bodyOf, draftOf, image, material, stateOf, video } from "../../../test/video-ground.ts";
 
 describe("Runway", () => {
-  test("is told the version of its API with each call, and shapes in pixels", async () => {
+  test("sends the API version and ratios in pixels", async () => {
     const draft = draftOf("runway", "gen4_turbo", { material: [material("first_frame", image)], ratio: "21:9" });
     await kindOf("runway").authorize(draft, options);
     expect(draft.headers["x-runway-version"]).toBe("2024-11-06");
@@ -26,7 +26,7 @@ describe("Runway", () => {
     });
   });
 
-  test("tells how far it is, and why not", () => {
+  test("reads progress and errors", () => {
     expect(stateOf("runway", { status: "RUNNING", progress: 0.42 }).progress).toBe(42);
     const failed = { status: "FAILED", failure: "no", failureCode: "SAFETY.INPUT.TEXT" };
     expect(stateOf("runway", failed).error).toEqual({ code: "SAFETY.INPUT.TEXT", message: "no" });

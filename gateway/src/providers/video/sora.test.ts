@@ -13,7 +13,7 @@ import {
 } from "../../../test/video-ground.ts";
 
 describe("Sora", () => {
-  test("gets a picture that is data as a file, and one that is an address by its address", async () => {
+  test("sends inline pictures as files and other pictures as URLs", async () => {
     const draft = draftOf("openai", "sora-2", { material: [material("first_frame")] });
     const form = await new Response(draft.body, { headers: draft.headers }).formData();
     const file = form.get("input_reference");
@@ -27,14 +27,14 @@ describe("Sora", () => {
     });
   });
 
-  test("is called in a form that no value can break open", async () => {
+  test("writes a form that no value can break", async () => {
     const prompt = 'x\r\n--video-vt_1\r\ncontent-disposition: form-data; name="model"\r\n\r\nsora-2-pro';
     const draft = draftOf("openai", "sora-2", { prompt, more: { 'a"\r\nb': "c" } });
     const form = await new Response(draft.body, { headers: draft.headers }).formData();
     expect([form.getAll("model"), form.getAll("prompt")]).toEqual([["sora-2"], [prompt]]);
   });
 
-  test("has its bytes behind the credential, with the end that the vendor tells and the seconds it bills", () => {
+  test("needs the credential for its bytes, and reads expiry and billed seconds", () => {
     const seen = stateOf("openai", { id: "video_1", status: "completed", seconds: "8", expires_at: 1_800_000_000 });
     expect(seen).toMatchObject({
       videoUrl: "https://api.openai.com/v1/videos/video_1/content",
@@ -50,7 +50,7 @@ describe("Sora", () => {
     expect(adapterOf("openai").cancel).toBeUndefined();
   });
 
-  test("lists what was asked, so that a lost task is found by its prompt", () => {
+  test("lists tasks with their prompts", () => {
     const data = [{ id: "video_1", model: "sora-2", prompt: "a paper boat", created_at: 5 }];
     expect(adapterOf("openai").readList?.(answerOf({ object: "list", data }))).toEqual([
       { upstreamId: "video_1", taskId: null, upstreamModel: "sora-2", prompt: "a paper boat", createdAt: 5_000 },
@@ -58,7 +58,7 @@ describe("Sora", () => {
     expect(() => adapterOf("openai").readList?.(answerOf("{}"))).toThrow(Failure);
   });
 
-  test("takes a shape it can make only", () => {
+  test("refuses unsupported ratios", () => {
     expect(() => draftOf("openai", "sora-2", { ratio: "adaptive" })).toThrow(Failure);
     expect(() => draftOf("openai", "sora-2", { material: [material("last_frame")] })).toThrow(Failure);
     expect(textOfBody(draftOf("openai", "sora-2-pro", { ratio: "4:7", resolution: "1024p" }).body)).toContain(

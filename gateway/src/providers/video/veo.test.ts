@@ -7,7 +7,7 @@ describe("Veo", () => {
   const model = "veo-3.1-generate-preview";
   const name = `models/${model}/operations/abc`;
 
-  test("gets pictures as bytes and refuses addresses, which it would not fetch", () => {
+  test("sends pictures as bytes and refuses URLs", () => {
     expect(adapterOf("gemini").materialAs).toBe("data");
     const turn = { material: [material("first_frame"), material("last_frame"), material("reference")] };
     const bytesOfPicture = { bytesBase64Encoded: "iVBORw0KGgo=", mimeType: "image/png" };
@@ -25,7 +25,7 @@ describe("Veo", () => {
     expect(() => draftOf("gemini", model, { material: [material("first_frame", image)] })).toThrow(Failure);
   });
 
-  test("that was filtered whole has failed, whatever `done` suggests", () => {
+  test("that was filtered completely has failed", () => {
     const held = { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ["It showed a child."] };
     expect(stateOf("gemini", { name, done: true, response: { generateVideoResponse: held } })).toMatchObject({
       state: "failed",
@@ -33,7 +33,7 @@ describe("Veo", () => {
     });
   });
 
-  test("sends its key to its own vendor only, by the way through a proxy too", () => {
+  test("sends its key only to the account's base URL", () => {
     const proxied = providerOf("gemini", { baseUrl: "https://proxy.example/google/v1beta" });
     const uri = "https://generativelanguage.googleapis.com/v1beta/files/x:download?alt=media";
     const content = adapterOf("gemini").content;
@@ -42,7 +42,7 @@ describe("Veo", () => {
     expect(() => content?.(proxied, "https://thief.example/x")).toThrow(Failure);
   });
 
-  test("on Vertex knows seed and sound, and puts videos into a bucket that is asked for", () => {
+  test("on Vertex supports seed and audio, and requires a bucket", () => {
     expect(bodyOf("vertex", model, { seed: 7, audio: false })).toMatchObject({
       parameters: { seed: 7, generateAudio: false, storageUri: "gs://bucket/videos" },
     });

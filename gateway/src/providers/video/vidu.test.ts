@@ -4,7 +4,7 @@ import { kindOf, now, options, secretText } from "../../../test/provider-ground.
 import { adapterOf, answerOf, draftOf, material } from "../../../test/video-ground.ts";
 
 describe("Vidu", () => {
-  test("has a path for each kind of material, and gives our task id back", () => {
+  test("has a path per type of material, and returns our task id", () => {
     const path = (changes: Partial<VideoTurn>): string => new URL(draftOf("vidu", "viduq2", changes).url).pathname;
     const [first, last, reference] = [material("first_frame"), material("last_frame"), material("reference")];
     expect(path({ material: [first] })).toBe("/ent/v2/img2video");

@@ -3,17 +3,17 @@ import type { LibraryAsset } from "#providers/index.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 import { goneError, type LibraryAccount, libraryAccount } from "./library-account.ts";
 
-/** The longest wait between polls of an asset that a library is processing, and when that has taken too long. */
+/** Longest poll interval, and the age at which processing is given up. */
 const assetPollMsMax = 15_000;
 export const assetProcessingMs = 86_400_000;
-/** The age up to which a caller is shown what the library answered last. */
+/** Age up to which a caller gets the last polled state. */
 export const assetFreshMs = 2_000;
 
-/** Keeps the rows of assets that an upstream's library is processing like what the library says. */
-export class Mirror {
+/** Copies the state of assets from upstream libraries. */
+export class LibrarySync {
   readonly #dependencies: AssetsDependencies;
   readonly #signal: AbortSignal;
-  /** The last look at each asset that is still processing, by this process; who asks meanwhile shares it. */
+  /** The last poll of each processing asset in this process, shared by concurrent callers. */
   readonly #polls = new Map<string, { readonly at: number; readonly done: Promise<Asset> }>();
 
   constructor(dependencies: AssetsDependencies, signal: AbortSignal) {
@@ -21,7 +21,7 @@ export class Mirror {
     this.#signal = signal;
   }
 
-  /** The asset as the library shows it now, or as it was a moment ago. A library that cannot be asked changes nothing. */
+  /** The current or recent state. A failed poll changes nothing. */
   refresh(asset: Asset): Promise<Asset> {
     if (asset.status !== "Processing" || asset.platform === "local") return Promise.resolve(asset);
     const now = this.#dependencies.clock.now();
@@ -43,27 +43,27 @@ export class Mirror {
 
   async #poll(asset: Asset): Promise<Asset> {
     const { clock, store, observer } = this.#dependencies;
-    let seen: Pick<LibraryAsset, "status" | "error"> | null = null;
+    let result: Pick<LibraryAsset, "status" | "error"> | null = null;
     let failed = false;
     try {
-      seen = await this.#ask(asset);
+      result = await this.#ask(asset);
     } catch (thrown) {
       failed = true;
-      observer.log("debug", "An asset library could not be asked.", { asset: asset.id, error: thrown });
+      observer.log("debug", "Failed to poll an asset library.", { asset: asset.id, error: thrown });
     }
     const now = clock.now();
     const ageMs = Math.max(0, now - asset.createdAt);
-    if ((seen === null || seen.status === "Processing") && ageMs >= assetProcessingMs) {
-      seen = {
+    if ((result === null || result.status === "Processing") && ageMs >= assetProcessingMs) {
+      result = {
         status: "Failed",
-        error: { code: "processing_timeout", message: "The asset library did not finish it." },
+        error: { code: "processing_timeout", message: "The asset library did not finish processing it." },
       };
     }
-    if (seen === null || seen.status === "Processing") {
+    if (result === null || result.status === "Processing") {
       await store.updateAsset(asset.id, { dueAt: now + this.#waitMs(ageMs, failed) }, { dueAt: asset.dueAt });
       return asset;
     }
-    const change = { status: seen.status, error: seen.error, updatedAt: now, dueAt: null };
+    const change = { status: result.status, error: result.error, updatedAt: now, dueAt: null };
     await store.updateAsset(asset.id, change, { status: "Processing" });
     return { ...asset, ...change };
   }
@@ -78,7 +78,7 @@ export class Mirror {
     );
   }
 
-  /** The account that holds a group or an asset as it is set up now, enabled or not: what it holds is still there. */
+  /** The account that holds a group or asset, even if it is disabled. */
   holderOf(held: Pick<Asset, "providerId" | "platform">): LibraryAccount | null {
     const account = this.accountOf(held.providerId);
     return account?.platform === held.platform ? account : null;
@@ -89,7 +89,7 @@ export class Mirror {
     return provider === undefined ? null : libraryAccount(provider, this.#dependencies);
   }
 
-  /** Libraries take seconds mostly, so the looks are close at first and then spread. */
+  /** Libraries usually take seconds, so polls start close together. */
   #waitMs(ageMs: number, failed: boolean): number {
     const least = failed ? assetPollMsMax : bounds.assetPollMs;
     const waitMs = Math.min(assetPollMsMax, Math.max(least, ageMs / 2));

@@ -5,12 +5,12 @@ import type { PlaceRemark, StepRemark } from "./remarks.ts";
 export interface Place {
   readonly model: Model;
   readonly deployment: Deployment;
-  /** Why it is preferred, passed over or left out. */
+  /** Why it is preferred, skipped or excluded. */
   readonly remarks: readonly PlaceRemark[];
 }
 
-export interface PlanStory {
-  /** In the order in which they would be tried; what is left out comes last. */
+export interface PlanExplanation {
+  /** In order of preference; excluded ones last. */
   readonly places: readonly Place[];
   readonly steps: readonly StepRemark[];
 }
@@ -22,11 +22,10 @@ export interface PlanOrigin {
 
 interface PlaceOptions extends PlanOrigin {
   readonly candidates: readonly Candidate[];
-  /** Why each candidate was passed over, by its index; null when all were well. */
+  /** Why each candidate was skipped, by index; null: all were healthy. */
   readonly problems: readonly (readonly PlaceRemark[])[] | null;
 }
 
-/** Every deployment of the models with its remarks. */
 export function placesOf(parts: PlaceOptions): readonly Place[] {
   const { candidates, problems } = parts;
   const healthy: Place[] = [];
@@ -55,7 +54,7 @@ function preferences(
   return remarks;
 }
 
-/** Candidates that are equals stand one behind the other. */
+/** Equal candidates are adjacent. */
 function areEquals(one: Candidate, other: Candidate): boolean {
   return (
     one.model === other.model &&
@@ -66,10 +65,10 @@ function areEquals(one: Candidate, other: Candidate): boolean {
 }
 
 function leftOut({ models, constraints, candidates }: PlaceOptions): readonly Place[] {
-  const taken = new Set(candidates.map(({ deployment }) => deployment.id));
+  const planned = new Set(candidates.map(({ deployment }) => deployment.id));
   return models.flatMap((model) =>
     model.deployments
-      .filter(({ id }) => !taken.has(id))
+      .filter(({ id }) => !planned.has(id))
       .map((deployment) => ({ model, deployment, remarks: [whyLeftOut(deployment, constraints)] })),
   );
 }
