@@ -1,4 +1,4 @@
-import type { CallSignal, EgressProxy, HeaderReader, Secret } from "#core/index.ts";
+import type { CallSignal, EgressProxy, Failure, HeaderReader, Secret } from "#core/index.ts";
 
 /** Sends every outbound request. Throws `Failure`s, which say which timeout or which step failed. */
 export interface Transport {
@@ -9,6 +9,15 @@ export interface Transport {
    * `signal` ends it at once, also later while the body is read.
    */
   send(request: OutboundRequest, signal: CallSignal): Promise<OutboundAnswer>;
+  /** The same, with the outcome passed to `listener`, perhaps within this call. Absent: `send` is all there is. */
+  begin?(request: OutboundRequest, signal: CallSignal, listener: AnswerListener): void;
+}
+
+/** One of the two is called, once. */
+export interface AnswerListener {
+  /** The head has come, and whatever came with it is in the body already. */
+  onAnswer(answer: OutboundAnswer): void;
+  onFailure(failure: Failure): void;
 }
 
 export type OutboundMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -8,6 +8,8 @@ import type { Route, Target } from "./route-table.ts";
 export interface ConnectionUser extends MessageSink<ResponseHead> {
   /** It stands: what is written now is sent. */
   onReady(connection: Connection): void;
+  /** What came at once has been passed on. */
+  onRead(): void;
   /** All that was written has left this process. */
   onDrain(): void;
   /** Before `onEnd`. `thrown`: of the socket, of the handshake, or what the upstream sent was not HTTP; undefined: it was closed. */
@@ -291,7 +293,8 @@ export class Connection {
       const taken = this.#reader.push(bytes);
       // More than the answer: whose answer that is nobody can say.
       if (taken < bytes.length) this.#reusable = false;
-      this.#tellEnd();
+      if (this.#whole) this.#tellEnd();
+      else this.#user?.onRead();
     } catch (thrown) {
       this.#unusable(thrown);
     }

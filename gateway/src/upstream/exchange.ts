@@ -1,38 +1,92 @@
-import { bounds, type CallSignal, type Failure } from "#core/index.ts";
+import { bounds, type CallSignal, type Failure, oncePerObject } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { clientClosed, timedOut, type WaitName } from "./send-failure.ts";
 
 /**
- * The life of one request and its answer: who may end it, and why it ended. One timer serves all its clocks. It is armed
- * for the nearest deadline and, when deadlines move out (as they do with every piece of a body), simply fires early, looks,
- * and is armed again: a stream of a thousand pieces costs no thousand timers.
+ * One timer for all exchanges of a clock, armed for the earliest deadline. Deadlines mostly move out (with every piece of a body) or
+ * go away, so the timer may fire early; it then looks at all exchanges and is armed again.
  */
+class Deadlines {
+  readonly #clock: Clock;
+  readonly #exchanges = new Set<Exchange>();
+  #armedMs = Number.POSITIVE_INFINITY;
+  #disarm: (() => void) | null = null;
+  /**
+   * The timer came late: this process stood still, and what upstreams sent meanwhile has not been read. It is read before anybody is
+   * judged; once, so that a process that never keeps up ends its waits all the same.
+   */
+  #stoodStill = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  watch(exchange: Exchange, dueMs: number, nowMs: number): void {
+    this.#exchanges.add(exchange);
+    if (dueMs < this.#armedMs) this.#arm(dueMs, nowMs);
+  }
+
+  forget(exchange: Exchange): void {
+    if (this.#exchanges.delete(exchange) && this.#exchanges.size === 0) this.#stop();
+  }
+
+  #arm(dueMs: number, nowMs: number): void {
+    this.#stop();
+    this.#armedMs = dueMs;
+    // Timers may fire a fraction early; a whole millisecond more keeps that from spinning.
+    this.#disarm = this.#clock.after(Math.max(0, Math.ceil(dueMs - nowMs)), this.#look);
+  }
+
+  #stop(): void {
+    this.#disarm?.();
+    this.#disarm = null;
+    this.#armedMs = Number.POSITIVE_INFINITY;
+  }
+
+  readonly #look = (): void => {
+    const nowMs = this.#clock.monotonic();
+    const lateMs = nowMs - this.#armedMs;
+    this.#disarm = null;
+    this.#armedMs = Number.POSITIVE_INFINITY;
+    this.#stoodStill = lateMs > bounds.timerLateMs && !this.#stoodStill;
+    if (this.#stoodStill) {
+      this.#arm(nowMs + Math.min(lateMs, bounds.standstillGraceMs), nowMs);
+      return;
+    }
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const exchange of this.#exchanges) {
+      if (exchange.dueMs <= nowMs) exchange.expire();
+      else nextMs = Math.min(nextMs, exchange.dueMs);
+    }
+    if (nextMs < this.#armedMs) this.#arm(nextMs, nowMs);
+  };
+}
+
+const deadlinesOf = oncePerObject((clock: Clock) => new Deadlines(clock));
+
+/** The life of one request and its answer: who may end it, and why it ended. */
 export class Exchange {
   /** Set once, when the exchange is ended by anything but its own good end. */
   failure: Failure | null = null;
+  /** Monotonic milliseconds. */
+  dueMs: number;
   readonly #clock: Clock;
+  readonly #deadlines: Deadlines;
   readonly #caller: CallSignal;
   readonly #totalMs: number;
   readonly #totalDueMs: number;
   #wait: WaitName = "total";
   #waitMs = 0;
-  #dueMs: number;
-  #armedMs = Number.POSITIVE_INFINITY;
-  #disarm: (() => void) | null = null;
   #onFail: (() => void) | null = null;
-  /**
-   * The timer came late: this process stood still, and what the upstream sent meanwhile has not been read. It is read before
-   * anybody is judged; once, so that a process that never keeps up ends its waits all the same.
-   */
-  #stoodStill = false;
   #over = false;
 
   constructor(clock: Clock, caller: CallSignal, totalMs: number) {
     this.#clock = clock;
+    this.#deadlines = deadlinesOf(clock);
     this.#caller = caller;
     this.#totalMs = totalMs;
     this.#totalDueMs = clock.monotonic() + totalMs;
-    this.#dueMs = this.#totalDueMs;
+    this.dueMs = this.#totalDueMs;
     caller.addEventListener("abort", this.#callerLeft, { once: true });
   }
 
@@ -43,8 +97,8 @@ export class Exchange {
     const total = dueMs >= this.#totalDueMs;
     this.#wait = total ? "total" : wait;
     this.#waitMs = total ? this.#totalMs : limitMs;
-    this.#dueMs = total ? this.#totalDueMs : dueMs;
-    this.#arm(this.#dueMs, nowMs);
+    this.dueMs = total ? this.#totalDueMs : dueMs;
+    if (!this.#over) this.#deadlines.watch(this, this.dueMs, nowMs);
     return nowMs;
   }
 
@@ -52,7 +106,7 @@ export class Exchange {
   pause(): void {
     this.#wait = "total";
     this.#waitMs = this.#totalMs;
-    this.#dueMs = this.#totalDueMs;
+    this.dueMs = this.#totalDueMs;
   }
 
   /** What to do when it fails. One at a time: the last counts. */
@@ -71,8 +125,7 @@ export class Exchange {
   end(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#disarm?.();
-    this.#disarm = null;
+    this.#deadlines.forget(this);
     this.#caller.removeEventListener("abort", this.#callerLeft);
   }
 
@@ -84,27 +137,10 @@ export class Exchange {
     this.#onFail?.();
   }
 
-  readonly #callerLeft = (): void => this.fail(clientClosed());
-
-  #arm(dueMs: number, nowMs: number): void {
-    if (this.#over || this.#armedMs <= dueMs) return;
-    this.#disarm?.();
-    this.#armedMs = dueMs;
-    // Timers may fire a fraction early; a whole millisecond more keeps that from spinning.
-    this.#disarm = this.#clock.after(Math.max(0, Math.ceil(dueMs - nowMs)), this.#look);
+  /** Its deadline has passed. */
+  expire(): void {
+    this.fail(timedOut(this.#wait, this.#waitMs));
   }
 
-  readonly #look = (): void => {
-    const nowMs = this.#clock.monotonic();
-    const lateMs = nowMs - this.#armedMs;
-    this.#disarm = null;
-    this.#armedMs = Number.POSITIVE_INFINITY;
-    this.#stoodStill = lateMs > bounds.timerLateMs && !this.#stoodStill;
-    if (this.#stoodStill) {
-      this.#arm(nowMs + Math.min(lateMs, bounds.standstillGraceMs), nowMs);
-      return;
-    }
-    if (nowMs >= this.#dueMs) this.fail(timedOut(this.#wait, this.#waitMs));
-    else this.#arm(this.#dueMs, nowMs);
-  };
+  readonly #callerLeft = (): void => this.fail(clientClosed());
 }

@@ -1,6 +1,6 @@
 import { bounds, type CallSignal, Failure } from "#core/index.ts";
 import { FieldHeaders, fieldOf, MalformedMessage, type ResponseHead } from "#http1/index.ts";
-import type { Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
+import type { AnswerListener, Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 import { Connection, type ConnectionUser, TurnSends } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { Exchange } from "./exchange.ts";
@@ -39,29 +39,34 @@ export class SocketTransport implements Transport {
   }
 
   send(request: OutboundRequest, signal: CallSignal): Promise<OutboundAnswer> {
-    if (signal.aborted) return Promise.reject(clientClosed().with({ arrival: "unsent" }));
+    return new Promise((onAnswer, onFailure) => this.begin(request, signal, { onAnswer, onFailure }));
+  }
+
+  begin(request: OutboundRequest, signal: CallSignal, listener: AnswerListener): void {
+    if (signal.aborted) {
+      listener.onFailure(clientClosed().with({ arrival: "unsent" }));
+      return;
+    }
     const exchange = new Exchange(this.#clock, signal, request.totalMs);
+    const failed = (thrown: unknown): void => listener.onFailure(unsent(exchange, thrown));
     try {
       const found = this.#routes.find(request.url, request.allowPrivateNetwork, request.network, request.webhook);
-      if (!(found instanceof Promise)) return this.#ask(request, exchange, found);
-      return exchange.race(found).then(
-        (route) => this.#ask(request, exchange, route),
-        (thrown: unknown) => Promise.reject(unsent(exchange, thrown)),
-      );
+      if (found instanceof Promise)
+        exchange
+          .race(found)
+          .then((route) => this.#ask(request, exchange, route, listener))
+          .catch(failed);
+      else this.#ask(request, exchange, found, listener);
     } catch (thrown) {
-      return Promise.reject(unsent(exchange, thrown));
+      failed(thrown);
     }
   }
 
-  #ask(request: OutboundRequest, exchange: Exchange, route: Route): Promise<OutboundAnswer> {
+  #ask(request: OutboundRequest, exchange: Exchange, route: Route, listener: AnswerListener): void {
+    // Its caller may have left when the name was known and nobody had been told yet.
+    if (exchange.failure !== null) throw exchange.failure;
     const parts = { clock: this.#clock, pool: this.#pool, sends: this.#sends, exchange, route };
-    try {
-      // Its caller may have left when the name was known and nobody had been told yet.
-      if (exchange.failure !== null) throw exchange.failure;
-      return new SocketCall(parts, request).answer();
-    } catch (thrown) {
-      return Promise.reject(unsent(exchange, thrown));
-    }
+    new SocketCall(parts, request, listener).start();
   }
 }
 
@@ -87,8 +92,9 @@ class SocketCall implements ConnectionUser {
   #request: OutboundRequest | null;
   readonly #streamed: RequestBody | null;
   readonly #head: string;
-  #resolve: (answer: OutboundAnswer) => void = () => {};
-  #reject: (failure: Failure) => void = () => {};
+  readonly #listener: AnswerListener;
+  /** The head has come, and the listener has not been called yet. */
+  #answer: OutboundAnswer | null = null;
   /** Index of the address that is dialled first. */
   readonly #first: number;
   #target: Target;
@@ -103,9 +109,10 @@ class SocketCall implements ConnectionUser {
   #drained: (() => void) | null = null;
   #body: SocketBody | null = null;
 
-  constructor(parts: CallParts, request: OutboundRequest) {
+  constructor(parts: CallParts, request: OutboundRequest, listener: AnswerListener) {
     const { exchange, route } = parts;
     this.#parts = parts;
+    this.#listener = listener;
     this.#request = request;
     const source = streamedBody(request.body);
     this.#streamed = source === null ? null : new RequestBody(source, exchange, request.headersMs);
@@ -116,14 +123,9 @@ class SocketCall implements ConnectionUser {
     this.#target = this.#nextTarget();
   }
 
-  answer(): Promise<OutboundAnswer> {
+  start(): void {
     this.#parts.exchange.onFail(() => this.#failed());
-    const answer = new Promise<OutboundAnswer>((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
     this.#connect();
-    return answer;
   }
 
   /** A kept connection where there is one; else the address is dialled under the connect clock. */
@@ -183,7 +185,7 @@ class SocketCall implements ConnectionUser {
     const headers = new FieldHeaders(head.fields);
     const length = fieldOf(head.fields, "content-length");
     this.#body = new SocketBody(exchange, this, length === null ? -1 : Number(length));
-    this.#resolve({ status: head.status, headers, body: this.#body });
+    this.#answer = { status: head.status, headers, body: this.#body };
   }
 
   onBody(piece: Uint8Array): void {
@@ -196,6 +198,14 @@ class SocketCall implements ConnectionUser {
     if (connection?.release(this.#sent) === true) this.#parts.pool.put(connection);
     this.#abandonUpload();
     this.#body?.finish();
+    this.onRead();
+  }
+
+  onRead(): void {
+    const answer = this.#answer;
+    if (answer === null) return;
+    this.#answer = null;
+    this.#listener.onAnswer(answer);
   }
 
   onBroken(thrown: unknown): void {
@@ -204,6 +214,7 @@ class SocketCall implements ConnectionUser {
     this.#abandonUpload();
     if (this.#body !== null) {
       this.#body.breakOff(failedRead(thrown ?? new Error("the connection was closed")));
+      this.onRead();
       return;
     }
     this.#broken = connection;
@@ -267,8 +278,11 @@ class SocketCall implements ConnectionUser {
     this.#connection?.destroy();
     this.#connection = null;
     this.#abandonUpload();
-    this.#body?.failed(failure);
-    this.#reject(wrote ? failure : failure.with({ arrival: "unsent" }));
+    if (this.#body !== null && this.#answer === null) this.#body.failed(failure);
+    else {
+      this.#answer = null;
+      this.#listener.onFailure(wrote ? failure : failure.with({ arrival: "unsent" }));
+    }
   }
 
   /** A wait for the proxy that took too long says so. */

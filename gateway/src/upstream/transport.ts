@@ -1,3 +1,4 @@
+import { asFailure } from "#core/index.ts";
 import type { Transport } from "#ports/index.ts";
 import { demoScheme, sendInProcess } from "./in-process.ts";
 import { RouteTable, type TransportOptions } from "./route-table.ts";
@@ -11,5 +12,13 @@ export function createTransport(options: TransportOptions): Transport {
       request.url.startsWith(demoScheme)
         ? sendInProcess(clock, inProcess, request, signal)
         : sockets.send(request, signal),
+    begin(request, signal, listener) {
+      if (!request.url.startsWith(demoScheme)) sockets.begin(request, signal, listener);
+      else
+        sendInProcess(clock, inProcess, request, signal).then(
+          (answer) => listener.onAnswer(answer),
+          (thrown: unknown) => listener.onFailure(asFailure(thrown)),
+        );
+    },
   };
 }
