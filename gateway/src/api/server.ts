@@ -134,21 +134,25 @@ function serveOwn(port: Port, options: ApiServerOptions, leaving: () => boolean)
     onTurnedAway: turnedAwayLog(dependencies),
     idleMs: port.idleSeconds * 1_000,
     isCall,
-    answer: (request, target, peer) => {
-      const { path, query } = targetOf(target);
-      return answerArrival(dependencies, {
+    answer: (request, reply) => {
+      const { path, query } = targetOf(request.target);
+      const arrival: Arrival = {
         request,
         whole: null,
         path,
         query,
         startedMs: dependencies.clock.monotonic(),
-        address: addressOf(callers, peer, request.headers),
+        address: addressOf(callers, request.peer, request.headers),
         role: port.role,
-        flaw: flawOf(target, path),
+        flaw: flawOf(request.target, path),
         bodies: port.bodies,
         patient: nothing,
         done: nothing,
-      });
+      };
+      answerArrival(dependencies, arrival).then(
+        (answer) => reply.send(answer),
+        (thrown: unknown) => reply.fail(thrown),
+      );
     },
     refuse: (reason, message) => refusal(dependencies, reason, message),
     inner: port.innerSocket,

@@ -11,11 +11,17 @@ interface Pieces {
   cancel(): Promise<void>;
 }
 
-/** Answers a call; rejects never. */
-export type AnswerCall = (request: CallerRequest, target: string, address: string) => Promise<ServerAnswer | Response>;
+/** Takes the answer to a call, or what it failed of: one of the two, once. */
+export interface Reply {
+  send(answer: ServerAnswer | Response): void;
+  fail(thrown: unknown): void;
+}
+
+/** Answers a call, within this call of it or later. */
+export type AnswerCall = (request: CallerRequest, reply: Reply) => void;
 
 /** A call that is answered in this process. */
-export class CallExchange implements ServerExchange, BodyFlow, BodySink {
+export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
   readonly #connection: ServerConnection;
   readonly #head: RequestHead;
   readonly #answer: AnswerCall;
@@ -36,12 +42,12 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
     this.#head = head;
     this.#answer = answer;
     this.#expecting = head.minor === 1 && expectsContinue(fieldOf(head.fields, "expect")) === true;
-    this.#request = new CallerRequest(head, this, connection.secure);
+    this.#request = new CallerRequest(head, this, connection);
   }
 
   start(): void {
     if (!this.#expecting) this.#connection.awaitBody();
-    void this.#run();
+    this.#answer(this.#request, this);
   }
 
   onBody(piece: Uint8Array): void {
@@ -125,21 +131,24 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
     this.#connection.input.resume();
   }
 
-  /** Never rejects. */
-  async #run(): Promise<void> {
+  send(answer: ServerAnswer | Response): void {
+    if (this.#gone) {
+      drop(answer.body);
+      return;
+    }
     try {
-      const answer = await this.#answer(this.#request, this.#head.target, this.#connection.address);
-      if (this.#gone) {
-        drop(answer.body);
-        return;
-      }
       this.#settleBody();
       this.#connection.unread.owner = this.#request.owner;
       if (answer instanceof ServerAnswer) this.#send(answer);
-      else await this.#sendResponse(answer);
+      else this.#sendResponse(answer).catch((thrown: unknown) => this.fail(thrown));
     } catch (thrown) {
-      this.#break(thrown);
+      this.fail(thrown);
     }
+  }
+
+  fail(thrown: unknown): void {
+    this.#request.answered(asFailure(thrown));
+    this.#connection.answerBroken();
   }
 
   #send({ status, headers, body }: ServerAnswer): void {
@@ -202,7 +211,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
       if (ended) this.#connection.answerWhole(status, lines, first.value);
       else await this.#stream(status, lines, null, pieces, [first.value], second);
     } catch (thrown) {
-      this.#break(thrown);
+      this.fail(thrown);
     }
   }
 
@@ -238,13 +247,8 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
       if (length !== null && left > 0) throw new Error("an answer is shorter than it said");
       connection.answerEnd();
     } catch (thrown) {
-      this.#break(thrown);
+      this.fail(thrown);
     }
-  }
-
-  #break(thrown: unknown): void {
-    this.#request.answered(asFailure(thrown));
-    this.#connection.answerBroken();
   }
 
   /** An answer is there: what is left of the body is of no use. */

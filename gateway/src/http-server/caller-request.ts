@@ -1,5 +1,5 @@
 import { bounds, Failure, type HeaderReader, LeaveSignal, type MemoryOwner } from "#core/index.ts";
-import { FieldHeaders, fieldOf, type RequestHead } from "#http1/index.ts";
+import { fieldOf, type RequestHead } from "#http1/index.ts";
 
 /** How the connection is told what becomes of a body. */
 export interface BodyFlow {
@@ -17,8 +17,8 @@ export class CallerRequest {
   readonly #head: RequestHead;
   readonly #flow: BodyFlow;
   readonly #secure: boolean;
-  /** Read as the runtime's Headers are. */
-  readonly headers: HeaderReader;
+  /** The other side of the connection; empty when it had gone before. */
+  readonly peer: string;
   /** Ends when the caller has gone. */
   readonly signal = new LeaveSignal();
   /** Whose call it is, once that is known. */
@@ -34,11 +34,15 @@ export class CallerRequest {
   #end: Failure | null | undefined;
   #onEnd: ((failure: Failure | null) => void) | null = null;
 
-  constructor(head: RequestHead, flow: BodyFlow, secure: boolean) {
+  constructor(
+    head: RequestHead,
+    flow: BodyFlow,
+    { address, secure }: { readonly address: string; readonly secure: boolean },
+  ) {
+    this.peer = address;
     this.#head = head;
     this.#flow = flow;
     this.#secure = secure;
-    this.headers = new FieldHeaders(head.fields);
     this.#whole = head.framing.kind === "none";
   }
 
@@ -56,6 +60,20 @@ export class CallerRequest {
     if (this.#end !== undefined) return;
     this.#end = failure;
     this.#onEnd?.(failure);
+  }
+
+  /** Read as the runtime's Headers are. */
+  get headers(): HeaderReader {
+    return this.#head.headers;
+  }
+
+  /** See RequestHead. */
+  get template(): object {
+    return this.#head.template;
+  }
+
+  get target(): string {
+    return this.#head.target;
   }
 
   get method(): string {

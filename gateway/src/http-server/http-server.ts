@@ -1,6 +1,6 @@
 import type { Socket } from "bun";
 import type { CallerMemory } from "#core/index.ts";
-import { fieldOf, type MalformedMessage, type RequestHead } from "#http1/index.ts";
+import { FieldHeaders, fieldOf, type MalformedMessage, type RequestHead } from "#http1/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { answerHead, expectsContinue, linesOf, type ServerAnswer } from "./answer.ts";
 import { type AnswerCall, CallExchange } from "./call-exchange.ts";
@@ -275,7 +275,7 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
 
   /** What could be read, and is answered all the same. */
   #refusing(connection: ServerConnection, head: RequestHead, reason: RefusedReason, message: string): CallExchange {
-    return new CallExchange(connection, head, async () => this.#options.refuse(reason, message));
+    return new CallExchange(connection, head, (_request, reply) => reply.send(this.#options.refuse(reason, message)));
   }
 
   #answerRefusal(connection: ServerConnection, { status, headers, body }: ServerAnswer): void {
@@ -307,10 +307,8 @@ function originForm(head: RequestHead): RequestHead {
   if (head.target.startsWith("/")) return head;
   const [, authority, rest = ""] = /^https?:\/\/([^/?]+)(.*)$/i.exec(head.target) ?? [];
   if (authority === undefined) return head;
-  const { fields } = head;
-  return {
-    ...head,
-    target: rest.startsWith("/") ? rest : `/${rest}`,
-    fields: fields.map((text, index) => (index % 2 === 1 && fields[index - 1] === "host" ? authority : text)),
-  };
+  const fields = head.fields.map((text, index, all) =>
+    index % 2 === 1 && all[index - 1] === "host" ? authority : text,
+  );
+  return { ...head, target: rest.startsWith("/") ? rest : `/${rest}`, fields, headers: new FieldHeaders(fields) };
 }

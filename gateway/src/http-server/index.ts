@@ -12,6 +12,7 @@
  * Connections are bounded, in all and for each address.
  */
 export { ServerAnswer } from "./answer.ts";
+export type { Reply } from "./call-exchange.ts";
 export { CallerConnections, type ConnectionLimits } from "./caller-connections.ts";
 export type { CallerRequest } from "./caller-request.ts";
 export { HttpServer, type HttpServerOptions, type RefusedReason } from "./http-server.ts";

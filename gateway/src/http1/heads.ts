@@ -1,3 +1,4 @@
+import { FieldHeaders } from "./field-headers.ts";
 import { type Fields, hasToken, readFields, refuseStray } from "./fields.ts";
 import { MalformedMessage } from "./malformed.ts";
 
@@ -20,6 +21,10 @@ export interface ResponseHead extends Head {
 }
 
 export interface RequestHead extends Head {
+  /** The same fields, as a reader. */
+  readonly headers: FieldHeaders;
+  /** Equal for heads of a connection that differ in their content length alone: what was read from one holds for the next. */
+  readonly template: object;
   readonly method: string;
   /** As it was sent. */
   readonly target: string;
@@ -66,8 +71,48 @@ export function readRequestHead(text: string, fieldsMax: number): RequestHead {
   const { method, target, minor } = requestLineOf(text.slice(0, end));
   const fields = readFields(text, end + 2, fieldsMax);
   const framing = framingTold(fields, minor) ?? none;
-  return { method, target, minor, fields, framing, persistent: persists(fields, minor) };
+  const persistent = persists(fields, minor);
+  return { method, target, minor, fields, headers: new FieldHeaders(fields), template: {}, framing, persistent };
 }
+
+/** A head as it was read, to recognize the next one by: most clients send the same head again, with another content length. */
+export class LastHead {
+  readonly #text: string;
+  readonly #head: RequestHead;
+  /** What stands around the digits of the content length; null: there is none. */
+  readonly #around: readonly [before: string, after: string] | null;
+
+  constructor(text: string, head: RequestHead) {
+    const at = head.framing.kind === "length" ? contentLengthPattern.exec(text) : null;
+    this.#text = text;
+    this.#head = head;
+    this.#around =
+      at === null
+        ? null
+        : [text.slice(0, at.index + (at[1] ?? "").length), at[3] + text.slice(at.index + at[0].length)];
+  }
+
+  /** null: it is another head, which has to be read. */
+  again(text: string): RequestHead | null {
+    if (text === this.#text) return this.#head;
+    if (this.#around === null) return null;
+    const [before, after] = this.#around;
+    if (text.length <= before.length + after.length || !text.startsWith(before) || !text.endsWith(after)) return null;
+    const length = text.slice(before.length, text.length - after.length);
+    if (!lengthPattern.test(length)) return null;
+    const fields = this.#head.fields.map((text, index, all) =>
+      all[index - 1] === "content-length" && index % 2 === 1 ? length : text,
+    );
+    return {
+      ...this.#head,
+      fields,
+      headers: new FieldHeaders(fields),
+      framing: { kind: "length", bytes: Number(length) },
+    };
+  }
+}
+
+const contentLengthPattern = /(\r\ncontent-length:[\t ]*)(\d{1,15})([\t ]*\r\n)/i;
 
 type RequestLine = Pick<RequestHead, "method" | "target" | "minor">;
 

@@ -41,3 +41,51 @@ test("chunks that come together are one piece, however short they are", () => {
 test("what came before something that cannot be read is told", () => {
   expect(read(`${head}${chunk("one")}${chunk("two")}x`)).toEqual(["head", "onetwo", "refused"]);
 });
+
+test("a head that repeats the one before with another content length is read as if it were the first", () => {
+  const limits = { headBytesMax: 10_000, fieldsMax: 20 };
+  const readBy = (...texts: readonly string[]) => {
+    const heads: unknown[] = [];
+    const reader = new RequestReader(limits, {
+      onHead: ({ method, target, minor, fields, headers, framing, persistent }) =>
+        heads.push({ method, target, minor, fields, read: [...headers], framing, persistent }),
+      onBody: () => {},
+      onEnd: () => {},
+    });
+    try {
+      for (const text of texts) {
+        const bytes = Buffer.from(text, "latin1");
+        for (let at = reader.push(bytes); at < bytes.length; at += reader.push(bytes.subarray(at))) reader.begin();
+        reader.begin();
+      }
+    } catch (thrown) {
+      heads.push(String(thrown));
+    }
+    return heads.at(-1);
+  };
+  const lengths = [
+    "3",
+    "03",
+    "000000000000003",
+    "0000000000000003",
+    "3x",
+    "x3",
+    "",
+    " 3 ",
+    "\t3",
+    "-3",
+    "3, 3",
+    "3\r\ncontent-length: 3",
+  ];
+  const others = ["", "x: content-length\r\n", "connection: content-length\r\n", "Connection: close\r\n"];
+  const request = (length: string, other: string) =>
+    `POST /v1/x HTTP/1.1\r\nhost: a\r\n${other}Content-Length: ${length}\r\nauthorization: Bearer b\r\n\r\n`;
+  for (const other of others) {
+    for (const length of lengths) {
+      for (const next of others) {
+        const second = `${request(length, next)}abc`;
+        expect(readBy(`${request("2", other)}ab`, second)).toEqual(readBy(second));
+      }
+    }
+  }
+});

@@ -1,6 +1,13 @@
 import { fieldOf, readFields, refuseStray } from "./fields.ts";
 import { HeadBytes } from "./head-bytes.ts";
-import { type Framing, type RequestHead, type ResponseHead, readRequestHead, readResponseHead } from "./heads.ts";
+import {
+  type Framing,
+  LastHead,
+  type RequestHead,
+  type ResponseHead,
+  readRequestHead,
+  readResponseHead,
+} from "./heads.ts";
 import { MalformedMessage } from "./malformed.ts";
 
 /**
@@ -40,6 +47,8 @@ const sizeDigitsMax = 13;
 const interimMax = 32;
 const emptyLinesMax = 8;
 const movedByteByByteMax = 16;
+/** Longer heads are not kept for comparison with the next. */
+const keptHeadLengthMax = 4_096;
 const extensionPattern =
   /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)+$/;
 
@@ -274,6 +283,7 @@ export class ResponseReader extends MessageReader<ResponseHead> {
 /** Reads the requests of a connection. `begin` before each but the first. */
 export class RequestReader extends MessageReader<RequestHead> {
   #emptyLines = 0;
+  #last: LastHead | null = null;
 
   begin(): void {
     this.#emptyLines = 0;
@@ -282,11 +292,16 @@ export class RequestReader extends MessageReader<RequestHead> {
 
   protected readHead(text: string): RequestHead | null {
     // A sender may put an empty line before a request (RFC 9112 §2.2).
+    const again = this.#last?.again(text) ?? null;
+    if (again !== null) return again;
     let at = 0;
     for (; text.startsWith("\r\n", at); at += 2) {
       if (++this.#emptyLines > emptyLinesMax) throw new MalformedMessage("syntax", "There are too many empty lines.");
     }
-    return at === text.length ? null : readRequestHead(at === 0 ? text : text.slice(at), this.limits.fieldsMax);
+    if (at === text.length) return null;
+    const head = readRequestHead(at === 0 ? text : text.slice(at), this.limits.fieldsMax);
+    this.#last = at === 0 && text.length <= keptHeadLengthMax ? new LastHead(text, head) : null;
+    return head;
   }
 }
 

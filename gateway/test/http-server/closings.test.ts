@@ -7,7 +7,7 @@ import { ServerAnswer } from "#http-server/index.ts";
 import { until } from "../../../test/until.ts";
 import { openSocket } from "../edge/raw-socket.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { type EchoServer, startEcho } from "./echo-server.ts";
+import { answeredBy, type EchoServer, startEcho } from "./echo-server.ts";
 
 const fixtures = join(import.meta.dir, "..", "fixtures", "tls");
 const certificate = {
@@ -57,8 +57,9 @@ describe.each([
   test.each(["its connection has waited for the caller's end", "the server is stopped"])("when %s", async (when) => {
     const clock = new FakeClock();
     const size = 1_000_000;
-    const answer = async (_request: unknown, target: string) =>
-      new ServerAnswer(200, {}, target === "/v1/long" ? Buffer.alloc(size, "a") : null);
+    const answer = answeredBy(
+      async ({ target }) => new ServerAnswer(200, {}, target === "/v1/long" ? Buffer.alloc(size, "a") : null),
+    );
     const { port, server } = start({ clock, answer, ...(secure ? { certificate } : {}) });
     const caller = openSocket(port, secure);
     caller.write("GET /v1/short HTTP/1.1\r\nhost: a\r\n\r\n");
@@ -78,11 +79,11 @@ describe("what comes behind something that cannot be read is not read", () => {
   test("a body that is not framed as HTTP does not become whole by what follows", async () => {
     const { promise: admitted, resolve: admit } = Promise.withResolvers<void>();
     const { port, server } = start({
-      answer: async (request) => {
+      answer: answeredBy(async (request) => {
         await admitted;
         const body = await request.bytes().catch(() => null);
         return new ServerAnswer(body === null ? 400 : 200, {}, body);
-      },
+      }),
     });
     const caller = openSocket(port);
     caller.write("POST /v1/x HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhelloX");
@@ -131,7 +132,7 @@ test("an answer that breaks off does not end as a whole one where its end is tha
       },
       { highWaterMark: 0 },
     );
-  const { port } = start({ answer: async () => new ServerAnswer(200, {}, body()) });
+  const { port } = start({ answer: answeredBy(async () => new ServerAnswer(200, {}, body())) });
   const caller = connect(port, "127.0.0.1");
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   caller.on("error", ({ message }) => resolve(message));
@@ -146,7 +147,7 @@ test("who never sends the rest of its body can still read why it was refused", a
   const clock = new FakeClock();
   const { port, server } = start({
     clock,
-    answer: async () => new ServerAnswer(413, {}, Buffer.alloc(1_000_000, "a")),
+    answer: answeredBy(async () => new ServerAnswer(413, {}, Buffer.alloc(1_000_000, "a"))),
   });
   const caller = openSocket(port);
   caller.write("HEAD /v1/x HTTP/1.1\r\nhost: a\r\n\r\n");
@@ -161,7 +162,7 @@ test("who never sends the rest of its body can still read why it was refused", a
 });
 
 test("a connection that only waits for the rest of a body ends when the server is left", async () => {
-  const { port, server } = start({ answer: async () => new ServerAnswer(401, {}, null) });
+  const { port, server } = start({ answer: answeredBy(async () => new ServerAnswer(401, {}, null)) });
   const caller = openSocket(port);
   caller.write("POST /v1/x HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhello");
   await caller.until("401 Unauthorized");
@@ -174,7 +175,7 @@ test("a connection that only waits for the rest of a body ends when the server i
 test("a caller that leaves while it is not read, and is found gone by writing, is not waited for as one that reads slowly", async () => {
   const clock = new FakeClock();
   const { promise: answered, resolve: answer } = Promise.withResolvers<ServerAnswer>();
-  const { port, server } = start({ clock, answer: () => answered });
+  const { port, server } = start({ clock, answer: answeredBy(() => answered) });
   const caller = openSocket(port);
   caller.write("GET /v1/x HTTP/1.1\r\nhost: a\r\n\r\n");
   await until(() => server.pending === 1);
@@ -193,10 +194,10 @@ test("a caller that leaves while it is not read, and is found gone by writing, i
 
 test("who sends no more still reads why the last of what it sent was refused", async () => {
   const { exchange } = start({
-    answer: async ({ signal }) => {
+    answer: answeredBy(async ({ signal }) => {
       await new Promise<void>((resolve) => signal.addEventListener("abort", resolve));
       return new ServerAnswer(200, {}, null);
-    },
+    }),
   });
   const answers = await exchange("GET /v1/x HTTP/1.1\r\nhost: a\r\n\r\nGET /v1/x HTTP/1.1\r\nno field\r\n\r\n");
   expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 400"]);
@@ -205,10 +206,10 @@ test("who sends no more still reads why the last of what it sent was refused", a
 test("a caller that was gone before it was met has no address", async () => {
   const addresses: string[] = [];
   const { port, server } = start({
-    answer: async (_request, _target, address) => {
-      addresses.push(address);
+    answer: answeredBy(async ({ peer }) => {
+      addresses.push(peer);
       return new ServerAnswer(200, {}, null);
-    },
+    }),
   });
   const script = `
     const socket = require("node:net").connect(${port}, "127.0.0.1", () => {

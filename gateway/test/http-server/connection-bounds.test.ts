@@ -4,7 +4,7 @@ import { ServerAnswer } from "#http-server/index.ts";
 import { until } from "../../../test/until.ts";
 import { callerConnections } from "../caller-memory.ts";
 import { openSocket } from "../edge/raw-socket.ts";
-import { type EchoServer, startEcho } from "./echo-server.ts";
+import { answeredBy, type EchoServer, startEcho } from "./echo-server.ts";
 
 let echo: EchoServer;
 let sockets: Socket[] = [];
@@ -36,10 +36,10 @@ test.skipIf(process.platform !== "linux")(
     const room = callerConnections({ max: 20, isShared: () => false });
     echo = startEcho({
       connections: room,
-      answer: async () => {
+      answer: answeredBy(async () => {
         await wait;
         return new ServerAnswer(200, {}, null);
-      },
+      }),
     });
     const calls = await Promise.all(Array.from({ length: 10 }, () => from("127.0.0.2")));
     for (const { socket } of calls) socket.write(request);

@@ -28,6 +28,15 @@ export interface EchoServer {
   stop(): void;
 }
 
+/** Replies with what a promise resolves to. */
+export function answeredBy(answer: (request: CallerRequest) => Promise<ServerAnswer>): HttpServerOptions["answer"] {
+  return (request, reply) =>
+    void answer(request).then(
+      (answered) => reply.send(answered),
+      (thrown: unknown) => reply.fail(thrown),
+    );
+}
+
 /** Our server, with nothing behind it: every request is answered with what was understood of it. */
 export function startEcho(options: Partial<HttpServerOptions> = {}): EchoServer {
   const heard: Heard[] = [];
@@ -41,13 +50,13 @@ export function startEcho(options: Partial<HttpServerOptions> = {}): EchoServer 
     clock: systemClock,
     idleMs: 60_000,
     isCall: () => true,
-    answer: (request, target) => {
+    answer: answeredBy((request) => {
       const host = request.headers.get("host");
-      return echo(request, target, (told) => {
+      return echo(request, request.target, (told) => {
         heard.push(told);
         hosts.push(host);
       });
-    },
+    }),
     refuse: (reason) => new ServerAnswer(statuses[reason] ?? 400, { "x-reason": reason }, null),
     inner: new InnerSocket(),
     leaving: () => false,

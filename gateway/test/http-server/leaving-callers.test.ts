@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { type CallerRequest, ServerAnswer } from "#http-server/index.ts";
+import { ServerAnswer } from "#http-server/index.ts";
 import { until } from "../../../test/until.ts";
 import { openSocket } from "../edge/raw-socket.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { type EchoServer, startEcho } from "./echo-server.ts";
+import { answeredBy, type EchoServer, startEcho } from "./echo-server.ts";
 
 const fixtures = join(import.meta.dir, "..", "fixtures", "tls");
 const certificate = {
@@ -26,7 +26,8 @@ afterAll(() => {
   secureEcho?.stop();
 });
 
-async function answer(request: CallerRequest, target: string): Promise<ServerAnswer> {
+const answer = answeredBy(async (request) => {
+  const { target } = request;
   const body = await request.bytes().catch(() => null);
   if (body === null) return new ServerAnswer(400, {}, null);
   if (!target.includes("stream")) return new ServerAnswer(200, {}, body);
@@ -50,7 +51,7 @@ async function answer(request: CallerRequest, target: string): Promise<ServerAns
     { highWaterMark: 0 },
   );
   return new ServerAnswer(200, {}, stream);
-}
+});
 
 const post = "POST /v1/x HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\nhello";
 const chunked = "POST /v1/x HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";

@@ -5,7 +5,7 @@ import { until } from "../../../test/until.ts";
 import { callerConnections } from "../caller-memory.ts";
 import { openSocket } from "../edge/raw-socket.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { type EchoServer, startEcho } from "./echo-server.ts";
+import { answeredBy, type EchoServer, startEcho } from "./echo-server.ts";
 
 let echo: EchoServer;
 afterEach(() => echo.stop());
@@ -23,7 +23,7 @@ function start(options: Parameters<typeof startEcho>[0] = {}) {
       return new ServerAnswer(thrown instanceof Failure ? thrown.status : 500, {}, null);
     }
   };
-  echo = startEcho({ clock, connections: room, answer, ...options });
+  echo = startEcho({ clock, connections: room, answer: answeredBy(answer), ...options });
   const pass = (seconds: number): void => {
     for (let passed = 0; passed < seconds * 2; passed++) clock.advance(500);
   };
@@ -66,11 +66,11 @@ test("a body that comes steadily is read, and one for which its caller has to wa
   echo.stop();
   const { promise: reading, resolve: read } = Promise.withResolvers<void>();
   const waiting = start({
-    answer: async (request) => {
+    answer: answeredBy(async (request) => {
       await reading;
       const bytes = await request.bytes();
       return new ServerAnswer(bytes.length === 1_000_000 ? 200 : 400, {}, null);
-    },
+    }),
   });
   const other = openSocket(waiting.port);
   other.write(`${head}\r\n${"x".repeat(1_000_000)}`);
@@ -94,10 +94,10 @@ test("a request that is passed on, such as a sign-in, is refused where its body 
 test("a whole answer that its caller does not read ends with the connection", async () => {
   const ends: (Failure | null)[] = [];
   const { room, pass, port, server } = start({
-    answer: async (request) => {
+    answer: answeredBy(async (request) => {
       request.whenAnswered((failure) => void ends.push(failure));
       return new ServerAnswer(200, {}, new Uint8Array(30_000_000));
-    },
+    }),
   });
   const caller = openSocket(port);
   caller.pause();
@@ -127,7 +127,7 @@ test("a stream whose upstream is silent for an hour is not slow", async () => {
       { highWaterMark: 0 },
     );
   };
-  const { room, pass, port } = start({ answer: async () => new ServerAnswer(200, {}, body()) });
+  const { room, pass, port } = start({ answer: answeredBy(async () => new ServerAnswer(200, {}, body())) });
   const caller = openSocket(port);
   caller.write("GET /v1/x HTTP/1.1\r\nhost: a\r\n\r\n");
   await caller.until("data: 1");

@@ -7,7 +7,7 @@ import { InnerSocket, ServerAnswer } from "#http-server/index.ts";
 import { until } from "../../../test/until.ts";
 import { openSocket } from "../edge/raw-socket.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { type EchoServer, startEcho } from "./echo-server.ts";
+import { answeredBy, type EchoServer, startEcho } from "./echo-server.ts";
 
 const fixtures = join(import.meta.dir, "..", "fixtures", "tls");
 const certificate = {
@@ -127,7 +127,7 @@ test("a caller that does not say goodbye is not waited for without end", async (
 
 test("a server that is left has ended with its last answer", async () => {
   const answered = Promise.withResolvers<ServerAnswer>();
-  const { echo } = startSecure({ answer: () => answered.promise });
+  const { echo } = startSecure({ answer: answeredBy(() => answered.promise) });
   const socket = openSocket(echo.port, true);
   socket.write(question);
   await until(() => echo.server.pending === 1);
@@ -150,7 +150,7 @@ test("an answer knows that its question came by TLS, and so does the inner serve
     return new ServerAnswer(200, { connection: "close" }, null);
   };
   for (const secure of [true, false]) {
-    const echo = startEcho({ answer, ...(secure ? { certificate } : {}) });
+    const echo = startEcho({ answer: answeredBy(answer), ...(secure ? { certificate } : {}) });
     const socket = openSocket(echo.port, secure);
     socket.write(question);
     await socket.until("200");
