@@ -1,13 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type LedgerEntry, noUsage } from "../../gateway/src/core/index.ts";
-import {
-  closeDatabase,
-  createLedgerStore,
-  type Database,
-  migrate,
-  openDatabase,
-} from "../../gateway/src/storage/index.ts";
+import { createLedgerStore, type Database, migrate, openDatabase } from "../../gateway/src/storage/index.ts";
 import { createIds } from "../../gateway/src/system/index.ts";
 
 /** How large an installation is made, and in how many days its entries fell. */
@@ -72,7 +66,7 @@ export async function fillConsole(directory: string, rows: Rows): Promise<Filled
       now: rows.now,
     };
   } finally {
-    await closeDatabase(database);
+    await database.close();
   }
 }
 

@@ -2,7 +2,8 @@ import { parseArgs } from "node:util";
 import { sql } from "kysely";
 import { bounds } from "../../gateway/src/core/index.ts";
 import { migrate, openPostgres } from "../../gateway/src/storage/index.ts";
-import { createPostgresReportStore } from "../../gateway/src/storage/reports/postgres-report-store.ts";
+import { postgresReports } from "../../gateway/src/storage/reports/postgres-reports.ts";
+import { reportStoreOf } from "../../gateway/src/storage/reports/report-store.ts";
 import { startPostgres } from "../../scripts/postgres.mjs";
 import { answers } from "./console-answers.ts";
 import { figure } from "./figure.ts";
@@ -44,7 +45,7 @@ async function main(): Promise<void> {
     const days = await summing(database, filled.now);
     const log = (level: string, message: string, about?: unknown) => console.error(level, message, about);
     const asked = await openPostgres({ url, statementMs: bounds.reportMs });
-    const reports = createPostgresReportStore({ database: asked, observer: { log } });
+    const reports = reportStoreOf(postgresReports({ database: asked, observer: { log } }));
     const size = (await reports.facts()).sizeBytes ?? 0;
     const figures = [
       figure("Filling the ledger, an entry", filled.insertMs === 0 ? [] : [(filled.insertMs * 1_000) / entries], {

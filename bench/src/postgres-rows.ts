@@ -21,7 +21,7 @@ export async function fillPostgres(
   await migrate(database);
   await insertKeys(database, rows);
   const store = createLedgerStore(database);
-  for (let days = 0; days <= rows.days; days += 20) await store.makeMonths(rows.now - days * dayMs);
+  for (let days = 0; days <= rows.days; days += 20) await store.createPartitions(rows.now - days * dayMs);
   const indexes = await dropIndexes(database);
   const chunks = Math.ceil(rows.entries / chunkRows);
   await atOnce(chunks, async (n) => {

@@ -7,7 +7,7 @@ import { createMemoryTries } from "#coordination/index.ts";
 import { asFailure, type ConfigSnapshot, Failure, failureAnswer } from "#core/index.ts";
 import { type ControlStore, createControlStore, createPeopleStore, type PeopleStore } from "#directory/index.ts";
 import type { LedgerStore, User, Vault } from "#ports/index.ts";
-import { closeDatabase, createLedgerStore, type Database, openVault } from "#storage/index.ts";
+import { createLedgerStore, type Database, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import type { ConsoleDependencies } from "../src/admin/dependencies.ts";
 import { type AdminEnv, type Handlers, mountHandlers } from "../src/admin/handlers/calls.ts";
@@ -152,7 +152,7 @@ export async function openConsoleGround(
     audit: (after = 0) =>
       database.kysely.selectFrom("audit_log").selectAll().where("seq", ">", after).orderBy("seq").execute(),
     async [Symbol.asyncDispose]() {
-      await closeDatabase(database);
+      await database.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closeDatabase, type Database, migrate, openDatabase } from "#storage/index.ts";
+import { type Database, migrate, openDatabase } from "#storage/index.ts";
 import { objectsOf, openMigrated, rowsOf } from "./migrated.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "sluice-migrated-"));
@@ -20,7 +20,7 @@ test.each([
   expect(rows).toEqual(await contentOf(byMigrations));
   expect(Object.keys(rows)).toContain("migrations");
   expect(await migrate(again)).toEqual([]);
-  await Promise.all([byMigrations, again].map(closeDatabase));
+  await Promise.all([byMigrations, again].map((each) => each.close()));
 });
 
 /** Rows of each table that has some, SQLite's own counts included; when a migration ran is left out. */

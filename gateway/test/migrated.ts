@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { CompiledQuery } from "kysely";
-import { closeDatabase, type Database, dataPaths, migrate, openDatabase } from "#storage/index.ts";
+import { type Database, dataPaths, migrate, openDatabase } from "#storage/index.ts";
 
 /**
  * Opens a database that has been brought to where the migrations bring one: they run once in a process, and the file that
@@ -40,7 +40,7 @@ async function bytesOf(migrations: (database: Database) => Promise<unknown>): Pr
     const database = openDatabase({ path });
     await migrations(database);
     // Whoever closes a database last writes what stands beside it into its file.
-    await closeDatabase(database);
+    await database.close();
     return readFileSync(path);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -69,7 +69,7 @@ async function statementsOf(): Promise<readonly CompiledQuery[]> {
       statements.push(CompiledQuery.raw(`insert into "${name}" values (${places})`, Object.values(row)));
     }
   }
-  await closeDatabase(database);
+  await database.close();
   return statements;
 }
 

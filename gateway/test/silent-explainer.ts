@@ -4,5 +4,5 @@ import type { Explainer } from "#ports/index.ts";
 export const silentExplainer: Explainer = {
   explain: () => undefined,
   capture: () => undefined,
-  expect: () => undefined,
+  willCapture: () => undefined,
 };

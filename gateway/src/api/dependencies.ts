@@ -57,7 +57,7 @@ export interface ApiDependencies {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly observer: Observer;
-  readonly explainer: Pick<Explainer, "capture" | "expect">;
+  readonly explainer: Pick<Explainer, "capture" | "willCapture">;
   /** Absent: traces are off. */
   readonly tracing?: Pick<Tracing, "arrived">;
   /** Parses and changes bodies, large ones in threads. */

@@ -22,7 +22,7 @@ export function captureOf(
   const { key, workspace } = principal;
   if (key.capture === "none") return null;
   const withBodies = key.capture === "bodies";
-  if (withBodies) explainer.expect(requestId);
+  if (withBodies) explainer.willCapture(requestId);
   const providers = new Set(models.flatMap(({ deployments }) => deployments.map(({ provider }) => provider)));
   return new RequestCapture(explainer, withBodies, {
     requestId,

@@ -13,14 +13,14 @@ import {
   cutPage,
   type Database,
   heldRows,
-  isBehind,
+  isAfter,
+  isLeasedUntil,
   membersOf,
   pageSize,
-  placeOf,
+  parseCursor,
   type Row,
   relaxedWrite,
   type Tables,
-  underDueLease,
   updateDue,
 } from "#storage/tables.ts";
 
@@ -158,7 +158,7 @@ export function createAssetStore({ database }: { readonly database: Database }) 
       const columns = columnsOf(change, ["error"]);
       if (Object.keys(columns).length === 0) return true;
       let update = kysely.updateTable("assets").set(columns).where("id", "=", id);
-      if (still.dueAt !== undefined) update = update.where(underDueLease(still.dueAt));
+      if (still.dueAt !== undefined) update = update.where(isLeasedUntil(still.dueAt));
       if (still.status !== undefined) update = update.where("status", "=", still.status);
       const { numUpdatedRows } = await update.executeTakeFirst();
       return numUpdatedRows > 0n;
@@ -244,7 +244,7 @@ async function pageOf<Found extends Pick<Row<"assets">, "id" | "created_at">>(
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
     .limit(size + 1);
-  if (cursor !== null) page = page.where(isBehind(["created_at", "id"], placeOf(cursor)));
+  if (cursor !== null) page = page.where(isAfter(["created_at", "id"], parseCursor(cursor)));
   return cutPage(await page.execute(), size, (last) => cursorOf({ at: last.created_at, id: last.id }));
 }
 

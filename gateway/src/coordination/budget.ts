@@ -127,7 +127,7 @@ export class Budget implements Tally {
 
   /** Called only when nothing is held. A budget that was loaded just now is about to get a claim. */
   isIdle(atMs: number, pressed: boolean): boolean {
-    if (!this.#isRereadable && this.#periods.some(({ spent, isLoaded: known }) => !known || spent > 0)) return false;
+    if (!this.#isRereadable && this.#periods.some(({ spent, isLoaded }) => !isLoaded || spent > 0)) return false;
     return atMs - this.#usedMs > (pressed ? budgetIdleMsWhenFull : budgetIdleMs);
   }
 
@@ -136,8 +136,8 @@ export class Budget implements Tally {
     return start >= this.#cleanFrom ? this.#add(start, true) : null;
   }
 
-  #add(start: number, known: boolean): Period {
-    const period: Period = { start, spent: 0, held: 0, isLoaded: known, countedSinceRead: null, readAhead: null };
+  #add(start: number, isLoaded: boolean): Period {
+    const period: Period = { start, spent: 0, held: 0, isLoaded, countedSinceRead: null, readAhead: null };
     this.#periods.unshift(period);
     if (this.#periods.length > budgetPeriodsKept) this.#forgetOldest();
     return period;

@@ -163,8 +163,8 @@ export class MemoryCounter implements Counter {
       const reason = claim.kind === "budget" ? "unknown" : "full";
       return { granted: false, index, state: { used: 0, limit: claim.limit, freeInMs: fullRetryMs }, reason };
     }
-    const known = !(tally instanceof Budget) || tally.isLoaded(claim.periodStart);
-    return { granted: false, index, state: tally.state(claim, atMs), reason: known ? "limit" : "unknown" };
+    const isLoaded = !(tally instanceof Budget) || tally.isLoaded(claim.periodStart);
+    return { granted: false, index, state: tally.state(claim, atMs), reason: isLoaded ? "limit" : "unknown" };
   }
 
   /** The least that all budgets among the claims have left. */

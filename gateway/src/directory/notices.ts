@@ -10,11 +10,11 @@ import {
   columnsOf,
   type Database,
   insertRows,
+  isLeasedUntil,
   membersOf,
   type Row,
   removeRows,
   sealedAgain,
-  underDueLease,
   updateDue,
   updateRow,
 } from "#storage/tables.ts";
@@ -149,7 +149,7 @@ export function createNoticeStore(options: NoticeStoreOptions) {
         .where("period_start", "=", leased.periodStart)
         .where("percent", "=", leased.percent)
         .where("sent_at", "is", null);
-      await (result.sentAt === null ? update.where(underDueLease(leased.leasedUntil)) : update).execute();
+      await (result.sentAt === null ? update.where(isLeasedUntil(leased.leasedUntil)) : update).execute();
     },
   };
 }

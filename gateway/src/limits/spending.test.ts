@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { budgetIdleMs } from "#coordination/budget.ts";
 import { createMemoryCounter } from "#coordination/index.ts";
 import { bounds, type FailMode, Failure, type Principal } from "#core/index.ts";
-import type { RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
+import type { RecentCost, SpendingQuery, SpendingReport } from "#ports/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { clockTrustMs } from "#system/system-clock.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
@@ -23,10 +23,10 @@ function ground(options: { readonly down?: boolean } = {}) {
   const steady = steadyClock(clock, { log: () => {} });
   const entries: (RecentCost & { readonly endedAt: number })[] = [];
   const state = { down: options.down ?? false, asked: 0, hold: null as Promise<void> | null };
-  const inPeriod = (ask: SpendingAsk, at: number) => at >= ask.from && at < (ask.to ?? Number.POSITIVE_INFINITY);
+  const inPeriod = (ask: SpendingQuery, at: number) => at >= ask.from && at < (ask.to ?? Number.POSITIVE_INFINITY);
   const sum = (costs: readonly RecentCost[]) => costs.reduce((all, { costNanoUsd }) => all + costNanoUsd, 0);
   const reports = {
-    async spending(asks: readonly SpendingAsk[], endedSince: number): Promise<SpendingReading> {
+    async spending(asks: readonly SpendingQuery[], endedSince: number): Promise<SpendingReport> {
       state.asked += asks.length;
       if (state.down) throw new Error("closed");
       const seen = [...entries];

@@ -15,7 +15,7 @@ import type {
   Observer,
   RecentCost,
   ReportStore,
-  SpendingAsk,
+  SpendingQuery,
   SpendingStatus,
 } from "#ports/index.ts";
 import type { CountedBudget } from "./budget.ts";
@@ -289,7 +289,7 @@ class Reading {
   }
 }
 
-function askOf({ budget: { scope, period }, start }: Reading): SpendingAsk {
+function askOf({ budget: { scope, period }, start }: Reading): SpendingQuery {
   return { kind: scope.kind, id: scope.id, from: start, to: periodEnd(period, start) };
 }
 

@@ -11,7 +11,6 @@ import {
 } from "#directory/index.ts";
 import type { BlobStore, Clock, Spool, Transport, Vault } from "#ports/index.ts";
 import {
-  closeDatabase,
   createBucketBlobStore,
   createDatabaseTries,
   createDiskBlobStore,
@@ -78,7 +77,7 @@ export async function openControl(environment: Environment, { held = false } = {
     upgrade,
     async close(): Promise<void> {
       databaseClock?.stop();
-      await closeDatabase(database);
+      await database.close();
     },
   };
 }

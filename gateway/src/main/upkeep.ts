@@ -52,7 +52,7 @@ export function keepLedger(options: LedgerUpkeepOptions): () => Promise<void> {
 }
 
 interface LedgerUpkeepOptions {
-  readonly ledgerStore: Pick<LedgerStore, "fold" | "makeMonths" | "sumDay">;
+  readonly ledgerStore: Pick<LedgerStore, "fold" | "createPartitions" | "sumDay">;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
   readonly database: Pick<Database, "flavour">;
@@ -78,7 +78,7 @@ async function ledgerUpkeep({ ledgerStore, clock, observer }: LedgerUpkeepOption
   while (!signal.aborted) {
     if (clock.monotonic() - monthsAt >= bounds.pruneMs) {
       monthsAt = clock.monotonic();
-      await attempted(months, () => ledgerStore.makeMonths(clock.now()));
+      await attempted(months, () => ledgerStore.createPartitions(clock.now()));
     }
     const folded = await attempted(sums, () => ledgerStore.fold());
     if (folded >= bounds.foldRows) continue;

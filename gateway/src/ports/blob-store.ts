@@ -1,11 +1,11 @@
-/** Stores bytes by their SHA-256, on a disk or in a bucket. The same bytes are stored once. */
+/** Stores bytes by SHA-256, on disk or in a bucket; equal bytes are stored once. */
 export interface BlobStore {
-  /** Stores a stream of at most `bytesMax` bytes. Resolves when they are safely stored. Throws Failure request_too_large. */
+  /** Resolves when at most `bytesMax` bytes are stored durably. Throws Failure request_too_large. */
   put(bytes: ReadableStream<Uint8Array>, bytesMax: number, signal: AbortSignal): Promise<BlobInfo>;
   stat(hash: string): Promise<BlobInfo | null>;
-  /** From `start` to `end` (exclusive), read only as fast as the reader asks. null: there are no such bytes. */
+  /** From `start` to `end` (exclusive), at the reader's speed; null: not found. */
   read(hash: string, start: number, end: number): Promise<ReadableStream<Uint8Array> | null>;
-  /** The first bytes, to find out the file type. */
+  /** The first bytes, to detect the file type. */
   head(hash: string, length: number): Promise<Uint8Array | null>;
   remove(hash: string): Promise<void>;
 }
@@ -16,23 +16,22 @@ export interface BlobInfo {
   readonly size: number;
 }
 
-/** One file that is served as it is. */
 export interface StaticFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The same, compressed with gzip; null when that would not be smaller. */
+  /** gzip-compressed; null if that would not be smaller. */
   readonly gzip: Uint8Array<ArrayBuffer> | null;
-  /** The same, compressed with Brotli, where the build left it beside the file; else null. */
+  /** Brotli-compressed, if the build created it. */
   readonly brotli: Uint8Array<ArrayBuffer> | null;
-  /** The media type, with its charset. */
+  /** Media type with charset. */
   readonly type: string;
-  /** True when the name changes with the content, so that it may be kept forever. */
+  /** Its name changes with its content, so it may be cached forever. */
   readonly immutable: boolean;
-  /** A weak entity tag in its quotes: it stands for all forms. */
+  /** A weak entity tag, with quotes, for all encodings. */
   readonly etag: string;
 }
 
-/** The files of the console and of the API reference, by a path such as `console/index.html`. */
+/** Files of the console and the API reference. */
 export interface StaticFiles {
-  /** null for a file that was not there at the start. A path is looked up in a list, never joined to a directory. */
+  /** `path`: such as `console/index.html`. null: not found. Paths are looked up in a list, never joined to a directory. */
   find(path: string): Promise<StaticFile | null>;
 }

@@ -2,41 +2,40 @@ import type { ModelConfig, PriceConfig, ProviderConfig } from "@sluice/contract/
 import type { ConsoleModel } from "@sluice/contract/console";
 import type { PriceVersion } from "#core/index.ts";
 
-/** What a provider should become. Without `api_key` the stored one stays, unless the address changes. null removes it. */
+/** Without `api_key` the stored one stays, unless the address changes; null removes it. */
 export type ProviderDraft = Omit<ProviderConfig, "api_key"> & { readonly api_key?: string | null | undefined };
 
 export type DeploymentRecord = Omit<ConsoleModel["deployments"][number], "health">;
 
-/** A model as it is stored. `context_window`: as somebody set it; null: as the price list knows it. `unpriced` null: as the settings say. */
+/** `context_window` null: from the price list. `unpriced` null: from the settings. */
 export interface ModelRecord
   extends Pick<ConsoleModel, "name" | "type" | "owned_by" | "max_output_tokens" | "context_window" | "unpriced">,
     Pick<ConsoleModel, "fallbacks" | "managed_by" | "created_at"> {
   readonly price: PriceVersion | null;
-  /** A price that begins later. */
   readonly next_price: PriceVersion | null;
   readonly deployments: readonly DeploymentRecord[];
 }
 
-/** What a model should become. Without `price` the current price version stays. null removes the price. */
+/** Without `price` the current version stays; null removes it. */
 export type ModelDraft = Omit<
   ModelConfig,
   "price" | "next_price" | "max_output_tokens" | "context_window" | "unpriced"
 > & {
   readonly price?: PriceConfig | null | undefined;
-  /** A price that begins later (Unix milliseconds); null takes it away. */
+  /** A price from a future time (Unix milliseconds); null removes it. */
   readonly next_price?: { readonly from: number; readonly price: PriceConfig } | null | undefined;
   readonly max_output_tokens?: number | null | undefined;
   readonly context_window?: number | null | undefined;
-  /** null: as the settings say. */
+  /** null: from the settings. */
   readonly unpriced?: "allow" | "block" | null | undefined;
 };
 
-/** A price list that was taken from elsewhere than the program. */
+/** A price list downloaded at runtime. */
 export interface StoredPriceList {
   readonly text: string;
-  /** Where it was taken from. */
+  /** Its URL. */
   readonly source: string;
-  /** SHA-256 of the text, in hexadecimal. */
+  /** SHA-256 of the text, hex. */
   readonly digest: string;
   /** Unix milliseconds. */
   readonly takenAt: number;

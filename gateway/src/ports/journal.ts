@@ -1,33 +1,33 @@
 import type { Checkpoint, Intent, LedgerEntry, Settlement } from "#core/index.ts";
 
 /**
- * The write-ahead file of the ledger. When `intent` and `settle` return, the operating system has the record: it survives
- * a crash of this process. With `disk` durability it survives a crash of the machine too, after bounds.journalSyncMs.
+ * The write-ahead file of the ledger. When `intent` and `settle` return, the record survives a crash of this process. With `disk`
+ * durability it survives a crash of the machine too, after bounds.journalSyncMs.
  */
 export interface Journal {
-  /** Throws ledger_unavailable when it cannot be written: no intent, no dispatch. */
+  /** Throws ledger_unavailable if it cannot be written: no intent, no dispatch. */
   intent(intent: Intent): void;
   /**
-   * Written with the next record or within bounds.journalSyncMs. With an `upstreamId` it is written at once, because the
-   * caller learns that id next.
+   * Written with the next record or within bounds.journalSyncMs; at once if it has an `upstreamId`, because the caller learns that id
+   * next.
    */
   checkpoint(checkpoint: Checkpoint): void;
-  /** Never throws. While the disk fails, at most bounds.journalBacklogMax records wait and are tried again. */
+  /** Never throws. While the disk fails, at most bounds.journalBacklogMax records wait to be retried. */
   settle(settlement: Settlement): void;
   /**
-   * A whole entry: of a call that was refused before any attempt, or of what another model used within an attempt. Never throws, as
-   * `settle`. Written soon, and before what is given next.
+   * A whole entry: a call refused before any attempt, or what another model used within an attempt. Never throws. Written before the next
+   * record.
    */
   refuse(entry: LedgerEntry): void;
   /** False while the disk fails. */
   readonly healthy: boolean;
   /** Settled entries that are not yet in the database. */
   readonly lag: number;
-  /** Resolves when everything given so far is synced to disk. */
+  /** Resolves when all records so far are synced to disk. */
   synced(): Promise<void>;
-  /** Resolves when every settled entry is in the database, or when `signal` ends the wait. */
+  /** Resolves when every settled entry is in the database, or when `signal` aborts. */
   drained(signal: AbortSignal): Promise<void>;
-  /** Writes, syncs and drains what is left, within `timeoutMs`. Open intents stay in the file for recovery. */
+  /** Writes, syncs and drains the rest within `timeoutMs`. Open intents stay in the file for recovery. */
   close(timeoutMs: number): Promise<void>;
 }
 
@@ -37,22 +37,22 @@ export type JournalRecord =
   | { readonly type: "settle"; readonly value: Settlement }
   | { readonly type: "refuse"; readonly value: LedgerEntry };
 
-/** The records that earlier processes left, in order. An incomplete last line is ignored; other damage is reported. */
+/** Records of earlier processes, in order. An incomplete last line is ignored. */
 export interface JournalLeftovers {
   records(): AsyncIterable<JournalRecord>;
-  /** Damaged lines, with file and offset. An incomplete last line does not count. */
+  /** Damaged lines, with file and offset. */
   readonly damage: readonly string[];
-  /** Removes the files. To be called when everything in them is stored elsewhere. */
+  /** Removes the files. Call it when everything in them is stored. */
   discard(): Promise<void>;
 }
 
-/** The journal of a process that is dead, held by this one while it is taken over. */
+/** The journal of a dead process, locked by this process while it is recovered. */
 export interface AbandonedJournal {
-  /** Where it is, for the log. */
+  /** For the log. */
   readonly place: string;
-  /** The process that wrote it, `proc_…`; null when it could not say so any more. */
+  /** `proc_…`; null if it is not known. */
   readonly owner: string | null;
   readonly leftovers: JournalLeftovers;
-  /** Everything of that process is told: its journal may be another's. After `leftovers.discard`. */
+  /** Frees the journal for another process. Call it after `leftovers.discard`. */
   clear(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Sends plain mail. Rejects when the server did not take it, with a message that names no secret. */
+/** Rejects if the server did not accept the mail, without secrets in the message. */
 export interface Mailer {
   send(mail: { readonly to: readonly string[]; readonly subject: string; readonly text: string }): Promise<void>;
 }

@@ -6,11 +6,11 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 /** Why an attempt failed, for logs and metrics. */
 export interface AttemptFault {
   readonly cause: FailureCause;
-  /** Without credentials, and without what an upstream quotes of a request that it refused. */
+  /** Without credentials and without quotes of a refused request. */
   readonly message: string;
 }
 
-/** What the attempts of one request came to; filled in as they end. */
+/** Sums over the attempts of one request, filled in as they end. */
 export interface AttemptSums {
   count: number;
   inputTokens: number;
@@ -22,66 +22,63 @@ export interface AttemptSums {
   fault: AttemptFault | null;
 }
 
-/** How a request ended. `refused`: for what its caller did, or is allowed. `failed`: also a stream that broke after its start. */
+/** `refused`: for what the caller did or may do. `failed`: also a stream that broke after its start. */
 export type RequestOutcome = "succeeded" | "refused" | "failed" | "cancelled";
 
-/** One HTTP request that was answered, for the access log. It holds nothing of its query or headers. */
+/** An answered HTTP request, for the access log. Without query and headers. */
 export interface RequestEnd {
   readonly requestId: string;
   readonly method: string;
-  /** The kind of the path. */
+  /** The kind of path. */
   readonly route: string;
-  /** Where nothing is at the path: the path itself, without a query. Else null. */
+  /** The path without its query if no route matches, else null. */
   readonly path?: string | null;
   readonly outcome: RequestOutcome;
   readonly status: number;
   readonly totalMs: number;
-  /** The caller's address, as told by trusted proxies. */
+  /** The caller's address, as reported by trusted proxies. */
   readonly address: string;
-  /** The first characters of the key's secret. null: no key was recognised. */
+  /** The first characters of the key's secret; null: no key was recognized. */
   readonly key: string | null;
-  /** As the caller wrote it. null: none was read. */
+  /** As the caller wrote it; null: none was read. */
   readonly model: string | null;
-  /** The error code of the answer, or of how its stream broke. */
+  /** The error code of the answer, or of a broken stream. */
   readonly error: string | null;
-  /** What was wrong, in one sentence. */
+  /** One sentence. */
   readonly message?: string | null;
-  /** Absent or without any: no attempt was made. */
+  /** Absent or empty: no attempt was made. */
   readonly attempts?: AttemptSums;
-  /** Whose key it was. Absent: not known. */
+  /** Absent: not known. */
   readonly principal?: Principal | null;
 }
 
-/** Where facts about the running gateway go: logs and metrics. Calls never throw and never wait. */
+/** Logs and metrics. Calls never throw or wait. */
 export interface Observer {
   log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
-  /** One attempt (or refusal) has ended and is in the journal. */
+  /** An attempt or refusal ended and is in the journal. */
   attemptEnd(entry: LedgerEntry, fault?: AttemptFault | null): void;
-  /** A response goes on in the background. `attemptEnd` follows when it has ended, with the same id. Absent: nobody wants to know. */
+  /** A response continues in the background; `attemptEnd` follows with the same id. */
   attemptPending?(entry: LedgerEntry): void;
-  /** One HTTP request was answered. For a stream: its last byte was sent. */
+  /** An HTTP request was answered; for a stream, its last byte was sent. */
   requestEnd(end: RequestEnd): void;
   breakerChange(deploymentId: string, state: "open" | "half-open" | "closed", reason: string): void;
   configReload(result: "applied" | "unchanged" | "refused", detail: string): void;
 }
 
-/**
- * The trace that a call is part of (W3C Trace Context). Ids are made of our own: who knows an id of a request or an attempt
- * knows those of its span, and nothing has to be carried along. Calls never throw.
- */
+/** The trace of a call (W3C Trace Context). Span ids are derived from request and attempt ids. Calls never throw. */
 export interface Tracing {
-  /** A request has come in; what its caller says of a trace is continued. */
+  /** Continues the caller's trace, if there is one. */
   arrived(requestId: string, headers: Pick<HeaderReader, "get">): void;
-  /** What an attempt of the request says of it to its upstream; null: nothing is said of traces here. */
+  /** Trace headers for an attempt; null: tracing is off. */
   outbound(
     requestId: string,
     attemptId: string,
   ): { readonly traceparent: string; readonly tracestate: string | null } | null;
-  /** The trace's id, for whoever reads a log line. */
+  /** For log lines. */
   traceIdOf(requestId: string): string;
 }
 
-/** One message of an agent's own telemetry (OTLP over HTTP), unpacked. */
+/** An unpacked message of an agent's own telemetry (OTLP over HTTP). */
 export interface RelayedTelemetry {
   readonly signal: "traces" | "metrics" | "logs";
   readonly isJson: boolean;
@@ -89,23 +86,23 @@ export interface RelayedTelemetry {
   readonly principal: Principal;
 }
 
-/** Passes the telemetry of agents on, in the name of whoever they call for. */
+/** Forwards telemetry of agents. */
 export interface AgentTelemetry {
-  /** Whether anybody collects it. */
+  /** Whether a collector is configured for the signal. */
   takes(signal: RelayedTelemetry["signal"]): boolean;
-  /** Never fails and never waits; what is too much is dropped and counted. */
+  /** Never throws or waits; an excess is dropped and counted. */
   take(message: RelayedTelemetry): void;
 }
 
 /** Where and how one kind of telemetry is sent. */
 export interface OtlpSignal {
-  /** The whole address, with the path of the signal. */
+  /** Includes the path of the signal. */
   readonly url: string;
-  /** `name=value` pairs, mostly a credential. null: none. */
+  /** `name=value` pairs, mostly a credential; null: none. */
   readonly headers: Secret | null;
   readonly protocol: "http/protobuf" | "http/json";
   readonly compression: "none" | "gzip";
-  /** For one export with all its tries. */
+  /** For one export, with all retries. */
   readonly timeoutMs: number;
   /** Paths of PEM files. */
   readonly certificateFile: string | null;
@@ -113,7 +110,7 @@ export interface OtlpSignal {
   readonly clientKeyFile: string | null;
 }
 
-/** How single records are gathered before they are sent. */
+/** How records are batched. */
 export interface OtlpBatch {
   readonly delayMs: number;
   readonly timeoutMs: number;
@@ -123,35 +120,35 @@ export interface OtlpBatch {
 }
 
 export interface OtlpSampler {
-  /** Whether the decision of a caller that says one is followed. */
+  /** Follow the caller's sampling decision. */
   readonly parentBased: boolean;
-  /** Part of the other traces that is kept, from 0 to 1. */
+  /** Share of other traces that is kept, from 0 to 1. */
   readonly ratio: number;
 }
 
 interface TracesSettings extends OtlpSignal {
   readonly batch: OtlpBatch;
   readonly sampler: OtlpSampler;
-  /** Whether spans have the messages of calls whose key captures bodies. */
+  /** Add messages of calls whose key captures bodies to spans. */
   readonly content: boolean;
 }
 
 interface LogsSettings extends OtlpSignal {
   readonly batch: OtlpBatch;
-  /** Whether the messages of calls whose key captures bodies are told as events of their own. */
+  /** Export messages of calls whose key captures bodies as events. */
   readonly content: boolean;
 }
 
-/** What the OTEL_ variables say. A signal that is null is not exported. */
+/** Read from the OTEL_ variables. A signal that is null is not exported. */
 export interface OtlpSettings {
   readonly traces: TracesSettings | null;
   readonly metrics: (OtlpSignal & { readonly intervalMs: number; readonly temporality: "cumulative" | "delta" }) | null;
   readonly logs: LogsSettings | null;
-  /** Of the resource, `service.name` among them. */
+  /** Resource attributes, including `service.name`. */
   readonly resource: Readonly<Record<string, string>>;
-  /** Whether `traceparent` is read and written. */
+  /** Read and write `traceparent`. */
   readonly propagates: boolean;
-  /** Names of the conventions before 1.42 beside those of today, and those of the proposal for cost. */
+  /** Also use attribute names from before semantic conventions 1.42, and those proposed for cost. */
   readonly oldNames: boolean;
   readonly costNames: boolean;
 }

@@ -13,7 +13,7 @@ import type { Intent, NanoUsd, ScopeKind } from "#core/index.ts";
 import type { Paged } from "./audit.ts";
 import type { UsageSum } from "./ledger-store.ts";
 
-/** Whose calls, and which. `workspaceId` null: every workspace. */
+/** `workspaceId` null: every workspace. */
 interface CallFilter {
   readonly workspaceId: string | null;
   readonly model?: string;
@@ -21,8 +21,8 @@ interface CallFilter {
   readonly keyId?: string;
   readonly groupId?: string;
   readonly personId?: string;
-  /** Who alone, of all people, is shown, and whose keys; what is no one person's is shown too. Sums over several people are as they are. */
-  readonly seenPerson?: string;
+  /** Show only this person and their keys, and what belongs to no single person. Does not affect sums. */
+  readonly visiblePerson?: string;
 }
 
 /** Unix milliseconds; `to` is excluded. */
@@ -50,7 +50,7 @@ export interface CostFilter extends Span {
   readonly workspaceId: string | null;
 }
 
-/** Times are widened to whole hours. `search`: a part of an address or a name. */
+/** Times are widened to whole hours. `search`: part of an address or name. */
 export interface PeopleUsageFilter extends CostFilter {
   readonly search?: string;
   readonly sort: PeopleSort;
@@ -68,7 +68,7 @@ export interface UsageSums {
   readonly costUsd: number;
 }
 
-/** `person` null: keys of no one person. */
+/** `person` null: keys of no single person. */
 export interface PersonUsage extends UsageSums {
   readonly person: Person | null;
 }
@@ -76,13 +76,13 @@ export interface PersonUsage extends UsageSums {
 export interface PeopleUsage extends Paged<PersonUsage> {
   readonly from: number;
   readonly to: number;
-  /** How many people there are, on all pages. */
+  /** On all pages. */
   readonly people: number;
-  /** Of everybody, whatever is searched for. */
+  /** Of all people, regardless of `search`. */
   readonly totals: UsageSums;
 }
 
-/** One day's spend of a person in a workspace. `day`: the Unix milliseconds of its start in UTC. */
+/** A person's spend of one day in a workspace. `day`: its start in UTC, Unix milliseconds. */
 export interface PersonDaySpend {
   readonly workspaceId: string;
   readonly personId: string;
@@ -90,7 +90,7 @@ export interface PersonDaySpend {
   readonly usd: number;
 }
 
-/** One line of a chart. `at`: the beginnings of the steps that have data. `label`: the name behind the id. */
+/** A line of a chart. `at`: start of each step that has data. */
 export interface UsageLine {
   readonly id: string;
   readonly label: string;
@@ -98,25 +98,23 @@ export interface UsageLine {
   readonly points: readonly { readonly at: number; readonly figures: UsageFigures }[];
 }
 
-export interface UsageReading {
-  /** As asked, or an hour. For long or busy periods only hours are known, so shorter steps become hours. */
+export interface UsageReport {
+  /** As requested, or an hour if shorter steps are not available. */
   readonly stepMs: number;
   readonly totals: UsageFigures;
   readonly previous: UsageFigures;
-  /** The most expensive ones first, at most nine. One with an empty id follows for the rest. */
+  /** At most nine, most expensive first, then one with an empty id for the rest. */
   readonly lines: readonly UsageLine[];
 }
 
-/** What the calls of one model at one provider cost. */
 export interface CostSum extends Pick<UsageFigures, "attempts" | "cost_usd" | "vendor_cost_usd" | "own_cost_usd"> {
   readonly provider: string;
   readonly model: string;
 }
 
-/** What the calls of one session used. */
 export interface SessionUsage {
   readonly session: string;
-  /** When its last call began, Unix milliseconds. */
+  /** When its latest call began, Unix milliseconds. */
   readonly lastAt: number;
   readonly requests: number;
   readonly inputTokens: number;
@@ -126,10 +124,10 @@ export interface SessionUsage {
   readonly costUsd: number;
 }
 
-export interface SessionReading {
-  /** The latest first. */
+export interface SessionReport {
+  /** Latest first. */
   readonly data: readonly SessionUsage[];
-  /** There are more sessions or more entries than were read. */
+  /** There are more sessions or entries than were read. */
   readonly truncated: boolean;
 }
 
@@ -139,7 +137,7 @@ export interface KeyFilter {
   readonly groupId?: string;
   readonly state?: string;
   readonly createdBy?: string;
-  /** Whose calls they make, with a secret or as their agents. */
+  /** Whose calls they make, with a secret or through agents. */
   readonly ownerId?: string;
   readonly service?: boolean;
   readonly keyId?: string;
@@ -152,7 +150,7 @@ export interface AuditFilter extends Partial<Span> {
   readonly action?: string;
 }
 
-/** The usage of one model, summed by class (the names of `Usage`). For simulating a price. */
+/** Usage of a model by class, for simulating a price. */
 export interface ModelUsage {
   readonly model: string;
   readonly requests: number;
@@ -160,8 +158,8 @@ export interface ModelUsage {
   readonly usage: Readonly<Record<string, number>>;
 }
 
-/** A budget's scope and period. `from` and `to` are whole hours in Unix milliseconds; `to` null: no end. */
-export interface SpendingAsk {
+/** `from` and `to`: whole hours in Unix milliseconds; `to` null: no end. */
+export interface SpendingQuery {
   readonly kind: ScopeKind;
   readonly id: string;
   readonly from: number;
@@ -173,39 +171,32 @@ export interface RecentCost
   readonly costNanoUsd: NanoUsd;
 }
 
-export interface SpendingReading {
-  /** In the order they were asked. `later`: what bears a time behind the period. */
+export interface SpendingReport {
+  /** In the order of the queries. `later`: spent after the period. */
   readonly spent: readonly { readonly amount: NanoUsd; readonly later: NanoUsd }[];
   readonly recent: readonly RecentCost[];
 }
 
-/**
- * What the console reads of the ledger and the audit log. It is read in a thread, over a connection that cannot write, so a
- * long search delays no call. Every call has a time limit (`bounds.reportMs`) and rejects with `request_timeout` after it.
- */
+/** Reads the ledger and audit log for the console, without delaying calls. Calls reject with `request_timeout` after `bounds.reportMs`. */
 export interface ReportStore {
-  /**
-   * Newest first. A page may be shorter than `limit`, or empty, and still have a next one: a search ends its page after
-   * `reportScanMs`.
-   */
+  /** Newest first. A page may be short or empty and still have a next one, because a search ends its page after `reportScanMs`. */
   requests(filter: RequestFilter, cursor: string | null, limit: number): Promise<Paged<RequestRow>>;
-  /** The attempts of a request in the order they were made; empty when there is none in that workspace. */
+  /** In the order they were made; empty if the request is not in that workspace. */
   attempts(workspaceId: string | null, requestId: string): Promise<readonly AttemptDetail[]>;
-  /** Percentiles are exact to 2 % (`latency-sketch.ts`). */
-  usage(filter: UsageFilter): Promise<UsageReading>;
-  /** Everybody who called, and what keys of no one person did, in any order. */
+  /** Percentiles are exact to 2 %. */
+  usage(filter: UsageFilter): Promise<UsageReport>;
   peopleUsage(filter: PeopleUsageFilter, cursor: string | null, limit: number): Promise<PeopleUsage>;
-  /** By the tag `session`, within `sessionEntriesMax` entries. */
-  sessions(filter: SessionFilter): Promise<SessionReading>;
-  /** By provider and model, the dearest first; at most `bounds.reportRowsMax`. Times are widened to whole hours. */
+  /** By the tag `session`, over at most `sessionEntriesMax` entries. */
+  sessions(filter: SessionFilter): Promise<SessionReport>;
+  /** Most expensive first, at most `bounds.reportRowsMax`. Times are widened to whole hours. */
   costs(filter: CostFilter): Promise<readonly CostSum[]>;
   /** By name. */
   keys(filter: KeyFilter, cursor: string | null, limit: number): Promise<Paged<ConsoleKey>>;
-  /** Newest first. Pages may be short, as those of requests. */
+  /** Newest first. Pages may be short, like those of `requests`. */
   audit(filter: AuditFilter, cursor: string | null, limit: number): Promise<Paged<AuditRow>>;
-  /** By model. `model` null: all models. */
+  /** By model; `model` null: all models. */
   modelUsage(model: string | null, from: number, to: number): Promise<readonly ModelUsage[]>;
-  /** Attempts and failures of each deployment since a time, from the ledger. */
+  /** Attempts and failures of each deployment since a time. */
   deploymentUse(since: number): Promise<
     readonly {
       readonly deployment: string;
@@ -215,8 +206,8 @@ export interface ReportStore {
     }[]
   >;
   /**
-   * Spend in USD by scope and day since a time. A day is the Unix milliseconds of its start in UTC. Keys without their own
-   * budget are summed under an empty id, to keep the rows few. `keyId`: only this key, with or without a budget.
+   * USD by scope and UTC day (Unix milliseconds of its start). Keys without a budget are summed under an empty id. `keyId`: only this
+   * key.
    */
   dailySpend(
     workspaceId: string | null,
@@ -231,18 +222,18 @@ export interface ReportStore {
       readonly usd: number;
     }[]
   >;
-  /** The same of people, by the ids of their scopes (`personScopeId`). */
+  /** The same for people, by the ids of their scopes (`personScopeId`). */
   personDailySpend(scopeIds: readonly string[], since: number): Promise<readonly PersonDaySpend[]>;
   /**
-   * What scopes have spent, and their entries that ended since `endedSince`, both read at one moment. The entries tell
-   * which costs were counted elsewhere in the meantime. At most bounds.budgetReadEntriesMax + 1 entries.
+   * What scopes have spent, and their entries that ended since `endedSince`, read in one snapshot, so that costs counted elsewhere
+   * meanwhile can be recognized. At most bounds.budgetReadEntriesMax + 1 entries.
    */
-  spending(asks: readonly SpendingAsk[], endedSince: number): Promise<SpendingReading>;
-  /** What one key has used, by model. Times in Unix milliseconds, `to` excluded. */
+  spending(asks: readonly SpendingQuery[], endedSince: number): Promise<SpendingReport>;
+  /** What one key has used, by model. Unix milliseconds, `to` excluded. */
   keyUsage(keyId: string, from: number, to: number): Promise<readonly UsageSum[]>;
-  /** `entries` may be wrong by the entries of one hour, the last from which old entries were removed. */
+  /** `entries` may be off by those of the hour up to which old entries were removed. */
   facts(): Promise<{ readonly entries: number; readonly sizeBytes: number | null }>;
-  /** Copies the whole database into a file. `done` removes the file. */
+  /** Copies the whole database into a file; `done` removes it. */
   backup(): Promise<{
     readonly bytes: ReadableStream<Uint8Array>;
     readonly size: number;
@@ -251,7 +242,6 @@ export interface ReportStore {
   close(): Promise<void>;
 }
 
-/** Reads the stored explanations and captured requests. */
 export interface ExplainStore {
   explanation(requestId: string): Promise<Explanation | null>;
   capture(requestId: string): Promise<CaptureDetail | null>;

@@ -1,10 +1,10 @@
 import type { CallSignal, MemoryOwner } from "#core/index.ts";
 
-/** Time. `now` is Unix milliseconds and may jump; `monotonic` is milliseconds with fractions and never goes back. */
+/** `now`: Unix milliseconds, may jump. `monotonic`: milliseconds with fractions, never goes back. */
 export interface Clock {
   now(): number;
   monotonic(): number;
-  /** Runs `act` once after `delayMs`. The returned function cancels it. */
+  /** The returned function cancels it. */
   after(delayMs: number, act: () => void): () => void;
 }
 
@@ -13,18 +13,18 @@ export interface Ids {
   next(prefix: string): string;
 }
 
-/** Chance: a number in [0, 1). */
+/** A number in [0, 1). */
 export interface Chance {
   unit(): number;
 }
 
-/** Work that would hold up the event loop, done in threads of their own. */
+/** Work done in threads to keep the event loop free. */
 export interface Offload {
   /**
-   * Runs an order in a thread and resolves to its reply. Both are plain values. The buffers in `moved` are moved, not
-   * copied: afterwards they are empty here. `size` (bytes) decides how long the work may take. Keys take turns; `owner`: null for
-   * work that is no caller's. Rejects with Failure: rate_limit_exceeded when too much work of one key or workspace waits, overloaded when too much work waits or it takes too long, client_closed when the signal ends before it began,
-   * internal_error when its thread died.
+   * Runs an order in a thread and resolves to its reply, both plain values. `moved` buffers are transferred, not copied. `size` (bytes)
+   * decides how long the work may take. Keys take turns; `owner` null: not a caller's work. Rejects with rate_limit_exceeded (too much
+   * work of one key or workspace waits), overloaded (too much work waits, or timeout), client_closed (aborted before it began) or
+   * internal_error (the thread died).
    */
   run(
     order: object,
@@ -32,6 +32,6 @@ export interface Offload {
     moved: readonly ArrayBuffer[],
     { signal, owner }: { readonly signal: CallSignal | null; readonly owner: MemoryOwner | null },
   ): Promise<unknown>;
-  /** Ends the threads. Work that waits or runs is rejected. */
+  /** Rejects work that waits or runs. */
   close(): Promise<void>;
 }

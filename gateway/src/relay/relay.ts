@@ -267,9 +267,11 @@ type Explains = Pick<RelayDependencies, "explainer">;
 /** Explains a call that has ended, unless its plan was one deployment, which served it. `plan` null: it was passed through. */
 function explainCall(dependencies: Explains, call: Call, plan: Plan | null, tally: CallTally): void {
   const { refusal, failures } = tally;
-  const matters = refusal !== null || failures !== null;
-  if (!matters && plan?.chosen !== true) return;
-  explain(dependencies, call, matters, () => explanationOf(plan?.explain() ?? nothingPlanned, refusal, failures ?? []));
+  const isImportant = refusal !== null || failures !== null;
+  if (!isImportant && plan?.chosen !== true) return;
+  explain(dependencies, call, isImportant, () =>
+    explanationOf(plan?.explain() ?? nothingPlanned, refusal, failures ?? []),
+  );
 }
 
 /** Explains a call that was refused before any attempt. A caller that went away was not refused. */
@@ -283,9 +285,9 @@ function explainRefusal(
   explain(dependencies, call, true, () => explanationOf(story?.() ?? nothingPlanned, failure, [], why));
 }
 
-function explain({ explainer }: Explains, call: Call, matters: boolean, explanation: () => Explanation): void {
+function explain({ explainer }: Explains, call: Call, isImportant: boolean, explanation: () => Explanation): void {
   const { requestId, principal } = call;
-  explainer.explain({ requestId, workspaceId: principal.workspace.id, matters, explanation });
+  explainer.explain({ requestId, workspaceId: principal.workspace.id, isImportant, explanation });
 }
 
 const nothingPlanned: PlanStory = { places: [], steps: [] };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { bounds } from "#core/index.ts";
 import { type AgentGrant, createAgentStore, createControlStore, createPeopleStore } from "#directory/index.ts";
 import { Authenticator } from "#identity/index.ts";
-import { closeDatabase, createChangeFeed, type Database, openDatabase, openVault } from "#storage/index.ts";
+import { createChangeFeed, type Database, openDatabase, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { AccessTokens } from "../../src/identity/agents/access-tokens.ts";
 import { kindDefaults, silentObserver } from "../conformance/store-ground.ts";
@@ -89,6 +89,6 @@ test("when one process ends somebody's agent, the next call at another is refuse
     expect([how, await there.calls(token)]).toEqual([how, "invalid_api_key"]);
   }
   for (const each of [here, there]) each.stop();
-  for (const database of databases) await closeDatabase(database);
+  for (const database of databases) await database.close();
   rmSync(directory, { recursive: true, force: true });
 });

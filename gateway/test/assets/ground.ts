@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Assets, type AssetsDependencies, createAssetStore } from "#assets/index.ts";
 import { type Asset, defaultTimeouts, type Provider, Secret } from "#core/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
-import { closeDatabase, createDiskBlobStore } from "#storage/index.ts";
+import { createDiskBlobStore } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { until } from "../../../test/until.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
@@ -100,7 +100,7 @@ export async function openGround(changes: Partial<AssetsDependencies> = {}): Pro
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(started.map((one) => one.stop()));
-      await closeDatabase(database);
+      await database.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closeDatabase, createLedgerStore, FileJournal, openDatabase, openJournalDirectory } from "#storage/index.ts";
+import { createLedgerStore, FileJournal, openDatabase, openJournalDirectory } from "#storage/index.ts";
 import { sluice } from "../command-line.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noDrain } from "../ledger/drain-in-place.ts";
@@ -40,7 +40,7 @@ test("doctor counts what waits for the database, not records that it has already
   expect(await journalLine()).toBe("ok    journal: 3 entries wait for the database; 1 attempts have not ended");
   const database = openDatabase({ path: join(dataDir, "sluice.db"), create: false });
   await createLedgerStore(database).insert([entryOf(1), entryOf(2), refusalOf(3)]);
-  await closeDatabase(database);
+  await database.close();
   expect(await journalLine()).toBe("ok    journal: 0 entries wait for the database; 1 attempts have not ended");
   journal.settle(settlementOf(4));
   expect(await journalLine()).toBe("ok    journal: 1 entries wait for the database; 0 attempts have not ended");

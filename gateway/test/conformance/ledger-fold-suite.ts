@@ -148,7 +148,7 @@ function monthTests(make: StoreGroundFactory): void {
     expect(newestFirst.map(({ at }) => at)).toEqual(moments.toSorted((a, b) => b - a));
     const inMarch = await ground.ledgerStore.page({ from: edge, to: Date.UTC(2026, 3, 1) }, null, 10);
     expect(inMarch.entries.map(({ at }) => at - edge)).toEqual([1, 0]);
-    await ground.ledgerStore.makeMonths(newYear);
+    await ground.ledgerStore.createPartitions(newYear);
     expect(await ground.ledgerStore.insert(entries)).toBe(0);
     const check = await ground.ledgerStore.check();
     expect([check.entries, check.faults]).toEqual([7, []]);

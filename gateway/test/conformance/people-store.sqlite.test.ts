@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closeDatabase } from "#storage/index.ts";
 import { openMigrated } from "../migrated.ts";
 import { agentStoreSuite } from "./agent-store-suite.ts";
 import { peopleGround } from "./people-ground.ts";
@@ -13,7 +12,7 @@ const make = async () => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-people-"));
   const database = await openMigrated(join(directory, "sluice.db"));
   return await peopleGround(database, directory, async () => {
-    await closeDatabase(database);
+    await database.close();
     rmSync(directory, { recursive: true, force: true });
   });
 };

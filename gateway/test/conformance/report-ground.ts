@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { costOf, type LedgerEntry, noUsage, type Outcome } from "#core/index.ts";
 import { createControlStore } from "#directory/index.ts";
 import type { LedgerStore, ReportStore } from "#ports/index.ts";
-import { closeDatabase, createLedgerStore, createReportStore, type Database, openVault } from "#storage/index.ts";
+import { createLedgerStore, createReportStore, type Database, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
-import { createPostgresReportStore } from "../../src/storage/reports/postgres-report-store.ts";
+import { postgresReports } from "../../src/storage/reports/postgres-reports.ts";
+import { reportStoreOf } from "../../src/storage/reports/report-store.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { openMigrated } from "../migrated.ts";
 import { openPostgresGround } from "../postgres-ground.ts";
@@ -57,7 +58,7 @@ export async function openReportGround(count: number): Promise<FileReportGround>
     databasePath,
     async [Symbol.asyncDispose]() {
       await ground.reports.close();
-      await closeDatabase(database);
+      await database.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };
@@ -69,7 +70,7 @@ export async function openPostgresReportGround(count: number): Promise<ReportGro
   const directory = mkdtempSync(join(tmpdir(), "sluice-reports-"));
   const { database } = postgres;
   const ground = await fillReports(database, directory, count, () =>
-    createPostgresReportStore({ database, observer: silentObserver }),
+    reportStoreOf(postgresReports({ database, observer: silentObserver })),
   );
   return {
     ...ground,

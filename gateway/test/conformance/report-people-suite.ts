@@ -114,7 +114,7 @@ export function reportPeopleTests(ground: () => ReportGround): void {
 
   test("who may see themselves only has a line of their own, and everybody else's calls stand together", async () => {
     const { reports, entries, database } = ground();
-    const time = { workspaceId: null, from: newYear, to: newYear + 3 * day, stepMs: day, seenPerson: "usr_1" };
+    const time = { workspaceId: null, from: newYear, to: newYear + 3 * day, stepMs: day, visiblePerson: "usr_1" };
     const whole = sumsOf(entries);
     const byPerson = await reports.usage({ ...time, by: "person" });
     expect(new Set(byPerson.lines.map(({ id }) => id))).toEqual(new Set(["usr_1", "-", ""]));
@@ -138,7 +138,7 @@ export function reportPeopleTests(ground: () => ReportGround): void {
     expect(byKey.totals).toMatchObject({ requests: whole.requests, cost_usd: whole.costUsd });
     expect((await reports.usage({ ...time, by: "none", keyId: theirs.id })).totals.requests).toBe(0);
     expect((await reports.usage({ ...time, by: "none", keyId: mine.id })).totals.requests).toBeGreaterThan(0);
-    const { data } = await reports.requests({ workspaceId: null, seenPerson: "usr_1" }, null, 100);
+    const { data } = await reports.requests({ workspaceId: null, visiblePerson: "usr_1" }, null, 100);
     expect(new Set(data.map(({ person }) => person?.id ?? null))).toEqual(new Set(["usr_1", null]));
     for (const { id, owner_id } of before) await own(id, owner_id);
   });

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closeDatabase } from "#storage/index.ts";
 import { openOneAhead } from "../one-schema-ahead.ts";
 import type { StoreGround } from "./store-ground.ts";
 import { storeSuites, storesOn } from "./store-suites.ts";
@@ -11,7 +10,7 @@ async function sqliteGround(): Promise<StoreGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-stores-"));
   const database = await openOneAhead(join(directory, "sluice.db"));
   return storesOn(database, directory, async () => {
-    await closeDatabase(database);
+    await database.close();
     rmSync(directory, { recursive: true, force: true });
   });
 }

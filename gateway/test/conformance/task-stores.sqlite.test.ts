@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAssetStore } from "#assets/index.ts";
-import { closeDatabase, createLedgerStore, openVault } from "#storage/index.ts";
+import { createLedgerStore, openVault } from "#storage/index.ts";
 import { createTaskStore } from "#tasks/index.ts";
 import { openOneAhead } from "../one-schema-ahead.ts";
 import { accountPollsSuite } from "./account-polls-suite.ts";
@@ -26,7 +26,7 @@ async function sqliteGround(): Promise<TaskGround> {
     ledgerStore: createLedgerStore(database),
     otherProcess: (work) => otherProcess(work, directory),
     async [Symbol.asyncDispose]() {
-      await closeDatabase(database);
+      await database.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -222,7 +222,7 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     const cost = { attemptId: "att_2", at: clock.now(), workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
     other.settled({ ...cost, costNanoUsd: 55 });
     permit.settle(0);
-    await until(() => counters.every(({ unsent: untold }) => untold === 0));
+    await until(() => counters.every(({ unsent }) => unsent === 0));
     const [used] = await one.limitUsages(principal.scopes);
     expect(Math.round((used?.used ?? 0) * 1e9)).toBe(55);
     await expect((async () => one.admit(principal, money(46), "req_3"))()).rejects.toThrow("budget");

@@ -3,7 +3,7 @@ import type { RedisCounter, RedisCounterOptions, Seeding } from "#coordination/i
 import { redisMoneyMs } from "#coordination/redis/lua-prelude.ts";
 import { bounds } from "#core/index.ts";
 import { Admission, type Permit } from "#limits/index.ts";
-import type { RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
+import type { RecentCost, SpendingQuery, SpendingReport } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { noRedis } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
@@ -22,7 +22,7 @@ class Ledger {
   #count = 0;
 
   readonly reports = {
-    spending: async (asks: readonly SpendingAsk[], endedSince: number): Promise<SpendingReading> => ({
+    spending: async (asks: readonly SpendingQuery[], endedSince: number): Promise<SpendingReport> => ({
       spent: asks.map(() => ({
         amount: this.#stored.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0),
         later: 0,

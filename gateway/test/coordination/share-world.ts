@@ -119,9 +119,7 @@ export class ShareWorld {
     if (this.#troubles !== null) await this.#wantEveryPlace();
     const counters = [...this.#processes.values(), heir];
     const atRest = (): boolean =>
-      this.#adoptions === 0 &&
-      this.#leaving.size === 0 &&
-      counters.every(({ isUp, unsent: untold }) => isUp && untold === 0);
+      this.#adoptions === 0 && this.#leaving.size === 0 && counters.every(({ isUp, unsent }) => isUp && unsent === 0);
     for (let step = 0; !atRest(); step++) {
       if (step > 5_000) throw new Error("some process does not come to rest");
       await this.#move(20);

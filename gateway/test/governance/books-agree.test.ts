@@ -3,8 +3,8 @@ import type { ProviderConfig } from "@sluice/contract";
 import { inputTokensOf, type LedgerEntry, nanoToUsd, outputClasses } from "#core/index.ts";
 import { exportEntries } from "#ledger/index.ts";
 import { until } from "../../../test/until.ts";
-import { KeptSums } from "../../src/storage/reports/kept-sums.ts";
-import { answerTo } from "../../src/storage/reports/report-answers.ts";
+import { PastSums } from "../../src/storage/reports/past-sums.ts";
+import { answerReport } from "../../src/storage/reports/report-answers.ts";
 import { Deadline } from "../../src/storage/reports/report-context.ts";
 import { arkAccount } from "../endpoints/video-tasks/video-gateway.ts";
 import { aliceKey, type ChatOptions, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
@@ -212,7 +212,7 @@ test("entries, reports, the caller's usage, the export and the metric say the sa
     flavour,
     price: async () => null,
     deadline: new Deadline(60_000),
-    kept: new KeptSums(),
+    pastSums: new PastSums(),
   };
   const time = { workspaceId: null, from: 0, to: Date.now() + 86_400_000 };
   const vendor = nanoToUsd(sumOf(({ vendorCostNanoUsd }) => vendorCostNanoUsd ?? 0));
@@ -221,10 +221,10 @@ test("entries, reports, the caller's usage, the export and the metric say the sa
   );
   const costs = { cost_usd: cost, vendor_cost_usd: vendor, own_cost_usd: own };
   for (const by of ["none", "model", "provider", "key"] as const) {
-    const { totals } = await answerTo("usage", context, [{ ...time, by, stepMs: 86_400_000 }]);
+    const { totals } = await answerReport(context, "usage", [{ ...time, by, stepMs: 86_400_000 }]);
     expect(totals).toMatchObject(costs);
   }
-  const pairs = await answerTo("costs", context, [time]);
+  const pairs = await answerReport(context, "costs", [time]);
   for (const [name, sum] of Object.entries(costs)) {
     const total = pairs.reduce((all, pair) => all + Math.round((pair[name as keyof typeof costs] ?? 0) * 1e9), 0);
     expect([name, nanoToUsd(total)]).toEqual([name, sum]);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Checkpoint, type Intent, type LedgerEntry, noUsage, type Settlement, type Usage } from "#core/index.ts";
 import type { JournalLeftovers, LedgerStore, LogLevel } from "#ports/index.ts";
-import { closeDatabase, createLedgerStore, type Database } from "#storage/index.ts";
+import { createLedgerStore, type Database } from "#storage/index.ts";
 import { openMigrated } from "../migrated.ts";
 
 /** Attempt `n` of a made-up history. The same number always gives the same attempt. */
@@ -126,7 +126,7 @@ export async function openBooks(): Promise<Books> {
     store,
     entries: () => allEntries(store),
     async remove() {
-      await closeDatabase(database);
+      await database.close();
       rmSync(home, { recursive: true, force: true });
     },
   };

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { exportedRow } from "#core/index.ts";
-import { closeDatabase, createLedgerReader, createLedgerStore } from "#storage/index.ts";
+import { createLedgerReader, createLedgerStore } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
 import { ledgerEntry, newYear } from "../conformance/store-ground.ts";
 import { openMigrated } from "../migrated.ts";
@@ -25,7 +25,7 @@ test("the ledger is read for its copies in a thread, which rests and begins agai
     expect(gunzipSync(bytes).toString("utf8")).toBe(`${JSON.stringify(exportedRow(entry))}\n`);
   } finally {
     await reader.rest();
-    await closeDatabase(database);
+    await database.close();
     rmSync(directory, { recursive: true, force: true });
   }
 });

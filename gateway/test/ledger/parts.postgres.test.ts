@@ -69,7 +69,7 @@ await onPostgres("parts of the ledger", () => {
       att_far: "ledger_entries_default",
     });
     expect((await store.page({ to: april }, null, 5)).entries.map(({ attemptId }) => attemptId)).toEqual(["att_late"]);
-    expect(await createLedgerStore(database).makeMonths(march)).toBeGreaterThan(0);
+    expect(await createLedgerStore(database).createPartitions(march)).toBeGreaterThan(0);
     expect(await partsOf(database)).toMatchObject({
       att_late: "ledger_entries_2024_03",
       att_far: "ledger_entries_default",
@@ -77,7 +77,7 @@ await onPostgres("parts of the ledger", () => {
     expect(await createLedgerStore(database).insert(entries)).toBe(0);
     const check = await store.check();
     expect([check.entries, check.faults]).toEqual([3, []]);
-    expect(await createLedgerStore(database).makeMonths(march)).toBe(0);
+    expect(await createLedgerStore(database).createPartitions(march)).toBe(0);
   });
 
   test("a writer that cannot make a month goes on without it, and makes it when it can", async () => {
@@ -200,7 +200,7 @@ await onPostgres("parts of the ledger", () => {
     const { database } = ground;
     const now = Date.now();
     const store = createLedgerStore(database);
-    await store.makeMonths(now);
+    await store.createPartitions(now);
     const { rows } = await sql<{ count: number }>`
       select count(*) as count from pg_inherits where inhparent = 'ledger_entries'::regclass`.execute(database.kysely);
     expect(rows[0]?.count).toBeGreaterThanOrEqual(ledgerMonthsAhead + 2);

@@ -8,7 +8,7 @@ import { bounds, type ConfigSnapshot, type LimitScope, usdToNano } from "#core/i
 import { createControlStore, createNoticeStore, createPeopleStore, type NoticeFields } from "#directory/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { Mailer, OutboundRequest, Transport } from "#ports/index.ts";
-import { closeDatabase, openVault } from "#storage/index.ts";
+import { openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { openMigrated } from "../migrated.ts";
@@ -94,7 +94,7 @@ export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
     lookMs: bounds.noticeLookMs,
     close: async () => {
       await watch.stop();
-      await closeDatabase(database);
+      await database.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };

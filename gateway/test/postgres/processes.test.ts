@@ -84,7 +84,7 @@ await onPostgres("processes of one installation", () => {
     const asked = {
       workspaceId: "ws_1",
       userId: "usr_1",
-      seenPerson: null,
+      visiblePerson: null,
       stillAllowed: async () => true,
       signal: leaving.signal,
     };

@@ -60,7 +60,7 @@ await onPostgres("while the database is away", () => {
       clock,
       observer,
       ledgerStore: {
-        makeMonths: async () => 0,
+        createPartitions: async () => 0,
         sumDay: async () => 0,
         fold: () =>
           counted("sums", async () => (await database.kysely.selectFrom("leases").selectAll().execute()).length),

@@ -3,7 +3,7 @@ import { createMemoryTries } from "#coordination/index.ts";
 import { createPeopleStore, type PeopleStore } from "#directory/index.ts";
 import type { LogLevel, Observer, SignIn, SignInEvent } from "#ports/index.ts";
 import { createSignIn, type SignInOptions } from "#sign-in/index.ts";
-import { closeDatabase, type Database, passwordMatches } from "#storage/index.ts";
+import { type Database, passwordMatches } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { openMigrated } from "../migrated.ts";
@@ -37,7 +37,7 @@ export function cheapHash(text: string): Promise<string> {
 
 const opened: Database[] = [];
 afterAll(async () => {
-  for (const database of opened.splice(0)) await closeDatabase(database);
+  for (const database of opened.splice(0)) await database.close();
 });
 
 /**

@@ -13,7 +13,7 @@ import {
 } from "#directory/index.ts";
 import { AgentSignIn, IssuerRecheck } from "#identity/index.ts";
 import type { OidcAccount } from "#ports/index.ts";
-import { closeDatabase, openVault } from "#storage/index.ts";
+import { openVault } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { kindDefaults } from "../conformance/store-ground.ts";
 import { openMigrated } from "../migrated.ts";
@@ -41,7 +41,7 @@ async function open(more: Partial<OidcAccount> = {}) {
   const issuer = new Issuer();
   ends.push(
     () => rmSync(directory, { recursive: true, force: true }),
-    () => closeDatabase(database),
+    () => database.close(),
     () => issuer.stop(),
   );
   const moved = { ms: 0 };

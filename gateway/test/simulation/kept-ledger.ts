@@ -1,7 +1,7 @@
 import type { Intent, LedgerEntry, PriceVersion, Settlement } from "#core/index.ts";
 import { joinEntry, personScopeId } from "#core/index.ts";
 import { recover } from "#ledger/index.ts";
-import type { Chance, Clock, Journal, JournalRecord, RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
+import type { Chance, Clock, Journal, JournalRecord, RecentCost, SpendingQuery, SpendingReport } from "#ports/index.ts";
 
 /** What survives the process: the journal's records, and the entries that have reached the database, a while later. */
 export class KeptLedger {
@@ -114,12 +114,12 @@ export class KeptProcess implements Journal {
   async close(): Promise<void> {}
 
   /** As the reports answer: after a while, of one moment, if at all. */
-  async spending(asks: readonly SpendingAsk[], endedSince: number): Promise<SpendingReading> {
+  async spending(asks: readonly SpendingQuery[], endedSince: number): Promise<SpendingReport> {
     await this.#pause(this.#chance.unit() * 60);
     if (this.down) throw new Error("closed");
     const seen = [...this.#ledger.entries];
     await this.#pause(this.#chance.unit() * 60);
-    const ofAsk = ({ kind, id }: SpendingAsk) => seen.filter((entry) => scopeOf(entry, kind) === id);
+    const ofAsk = ({ kind, id }: SpendingQuery) => seen.filter((entry) => scopeOf(entry, kind) === id);
     const sum = (entries: readonly LedgerEntry[]) => entries.reduce((all, { costNanoUsd }) => all + costNanoUsd, 0);
     return {
       spent: asks.map((ask) => ({
@@ -141,7 +141,7 @@ export class KeptProcess implements Journal {
   }
 }
 
-export function scopeOf(entry: RecentCost, kind: SpendingAsk["kind"]): string {
+export function scopeOf(entry: RecentCost, kind: SpendingQuery["kind"]): string {
   const { workspaceId, groupId, keyId, personId } = entry;
   if (kind === "person") return personId === undefined ? "" : personScopeId(workspaceId, personId);
   return kind === "workspace" ? workspaceId : kind === "group" ? groupId : keyId;

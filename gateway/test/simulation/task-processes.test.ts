@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serveSimulator } from "@sluice/simulator";
 import { bounds, finalTaskStates, type LedgerEntry, type Task } from "#core/index.ts";
-import { closeDatabase, createLedgerStore, openVault } from "#storage/index.ts";
+import { createLedgerStore, openVault } from "#storage/index.ts";
 import { createTaskStore } from "#tasks/index.ts";
 import { until } from "../../../test/until.ts";
 import { openMigrated } from "../migrated.ts";
@@ -90,7 +90,7 @@ test("three processes on one database, one killed and one stopped past its lease
   } finally {
     for (const { child } of processes) child.kill("SIGKILL");
     simulator.stop();
-    await closeDatabase(database);
+    await database.close();
     rmSync(dataDir, { recursive: true, force: true });
   }
 });

@@ -21,7 +21,7 @@ import { Admission } from "#limits/index.ts";
 import type { BlobStore, Chance, Clock, Ids, LedgerStore, Observer, Transport } from "#ports/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { Router } from "#routing/index.ts";
-import { closeDatabase, createDiskBlobStore, createLedgerStore, type Database, openVault } from "#storage/index.ts";
+import { createDiskBlobStore, createLedgerStore, type Database, openVault } from "#storage/index.ts";
 import {
   type CreateCall,
   createTaskStore,
@@ -69,7 +69,7 @@ export async function openTaskTown(seed = 1, habits: Habits = {}): Promise<TaskT
     blobs: createDiskBlobStore({ directory: join(directory, "blobs"), clock }),
     blobDirectory: join(directory, "blobs"),
     async [Symbol.asyncDispose]() {
-      await closeDatabase(database);
+      await database.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };

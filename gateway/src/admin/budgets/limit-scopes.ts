@@ -18,7 +18,7 @@ interface ScopeFilter {
   readonly search?: string | undefined;
   readonly key?: string | undefined;
   /** Who alone, of all people, is shown, and whose keys; those of no one person are shown too. */
-  readonly seenPerson?: string;
+  readonly visiblePerson?: string;
 }
 
 /** How many keys, and how many people, one look at limits takes in. */
@@ -49,18 +49,18 @@ interface LimitScopes {
 
 /** What has limits, widest first: the workspace, its groups, people and keys. `truncated`: there are more than these. */
 export async function limitScopes(
-  { workspace, search, key, seenPerson }: ScopeFilter,
+  { workspace, search, key, visiblePerson }: ScopeFilter,
   configSnapshot: ConfigSnapshot,
   { controlStore, people }: ScopeStores,
 ): Promise<LimitScopes> {
   const workspaceId = workspace?.id ?? null;
-  const only = seenPerson === undefined ? {} : { userIds: [seenPerson] };
+  const only = visiblePerson === undefined ? {} : { userIds: [visiblePerson] };
   const persons =
     key === undefined ? await people.limitedPeople({ workspaceId, search, ...only }, limitedKeysMax + 1) : [];
   const keys = await controlStore.limitedKeys(
     {
       workspaceId,
-      ...(seenPerson === undefined ? {} : { seenPerson }),
+      ...(visiblePerson === undefined ? {} : { visiblePerson }),
       ...(search === undefined ? {} : { search }),
       ...(key === undefined ? {} : { keyId: key }),
     },

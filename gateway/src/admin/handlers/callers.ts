@@ -116,9 +116,9 @@ export function visiblePerson({ actor, held }: Viewer): string | null {
   return actor.userId;
 }
 
-export function visiblePersonFilter(looker: Viewer): Pick<RequestFilter, "seenPerson"> {
+export function visiblePersonFilter(looker: Viewer): Pick<RequestFilter, "visiblePerson"> {
   const person = visiblePerson(looker);
-  return person === null ? {} : { seenPerson: person };
+  return person === null ? {} : { visiblePerson: person };
 }
 
 /** Throws `forbidden` for another person's data. */

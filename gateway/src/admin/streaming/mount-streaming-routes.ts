@@ -50,7 +50,7 @@ async function tailRequests(call: StreamingCall, dependencies: ConsoleDependenci
   const body = dependencies.tail.open({
     workspaceId: workspace?.id ?? null,
     userId: actor.userId,
-    seenPerson: seen,
+    visiblePerson: seen,
     signal: request.signal,
     async stillAllowed() {
       const now = await readActor(credentials, dependencies);

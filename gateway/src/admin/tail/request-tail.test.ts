@@ -58,7 +58,7 @@ function openTail() {
       tail.open({
         workspaceId,
         userId: "usr_1",
-        seenPerson: null,
+        visiblePerson: null,
         signal: never,
         stillAllowed: async () => true,
         ...more,
@@ -160,7 +160,7 @@ test("a watcher sees the requests of its own workspace as they end, with names, 
 
 test("a watcher who may see themselves only gets their own requests, and those of keys that are nobody's", async () => {
   const { observed, watch } = openTail();
-  const own = watch("ws_1", { seenPerson: "usr_1" });
+  const own = watch("ws_1", { visiblePerson: "usr_1" });
   await own.next();
   for (const [id, personId] of [["att_1", "usr_1"], ["att_2", "usr_2"], ["att_3"]] as const) {
     observed.attemptEnd(entry(id, personId === undefined ? {} : { personId }));

@@ -185,7 +185,7 @@ export interface TailOptions {
   readonly workspaceId: string | null;
   readonly userId: string;
   /** Whose requests alone are shown of all people's; null: everybody's. */
-  readonly seenPerson: string | null;
+  readonly visiblePerson: string | null;
   readonly signal: AbortSignal;
   /** Asked now and then; a no, or a rejection, ends the view. */
   readonly stillAllowed: () => Promise<boolean>;
@@ -247,8 +247,8 @@ export class TailListener {
   }
 
   #sees({ person }: RequestRow): boolean {
-    const { seenPerson } = this.options;
-    return seenPerson === null || person === null || person.id === seenPerson;
+    const { visiblePerson } = this.options;
+    return visiblePerson === null || person === null || person.id === visiblePerson;
   }
 
   /** So many were lost before they came here. */

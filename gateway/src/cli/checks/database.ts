@@ -5,7 +5,6 @@ import type { Environment } from "#config/index.ts";
 import { listProcesses, placeOf } from "#main.ts";
 import type { Clock } from "#ports/index.ts";
 import {
-  closeDatabase,
   createInstances,
   createLeases,
   type Database,
@@ -62,7 +61,7 @@ export const databaseCheck: Check = async ({ environment, clock }) => {
   } catch (thrown) {
     return [fail("database", failureLine(thrown), "restore a backup")];
   } finally {
-    await closeDatabase(database);
+    await database.close();
   }
 };
 
@@ -137,7 +136,7 @@ async function contentFindings(environment: Environment): Promise<readonly Findi
   } catch (thrown) {
     return [fail("database schema", failureLine(thrown), "see the server's log")];
   } finally {
-    await closeDatabase(database);
+    await database.close();
   }
 }
 
@@ -202,6 +201,6 @@ export async function lookAtDatabase<T>(
   try {
     return (await schemaState(database)).state === "empty" ? null : await read(database);
   } finally {
-    await closeDatabase(database);
+    await database.close();
   }
 }

@@ -292,7 +292,7 @@ interface LimitedKeyFilter {
   /** Keys whose calls count for this user. */
   readonly ownerId?: string;
   /** Keys whose calls count for this user or for nobody. */
-  readonly seenPerson?: string;
+  readonly visiblePerson?: string;
 }
 
 /** Keys in use that have a limit or a budget of their own, by workspace and name. */
@@ -309,14 +309,14 @@ export async function limitedKeys(
     .limit(limit);
   if (filter.workspaceId !== null) query = query.where("api_keys.workspace_id", "=", filter.workspaceId);
   if (filter.keyId !== undefined) query = query.where("api_keys.id", "=", filter.keyId);
-  const { ownerId, search, seenPerson } = filter;
+  const { ownerId, search, visiblePerson } = filter;
   if (ownerId !== undefined) {
     query = query.where((eb) => eb.or([eb("api_keys.owner_id", "=", ownerId), eb("api_keys.person_id", "=", ownerId)]));
   }
-  if (seenPerson !== undefined) {
+  if (visiblePerson !== undefined) {
     query = query.where((eb) => {
       const whose = eb.fn.coalesce("api_keys.person_id", "api_keys.owner_id");
-      return eb.or([eb(whose, "is", null), eb(whose, "=", seenPerson)]);
+      return eb.or([eb(whose, "is", null), eb(whose, "=", visiblePerson)]);
     });
   }
   if (search !== undefined && search !== "") {

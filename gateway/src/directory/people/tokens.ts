@@ -8,8 +8,8 @@ import {
   cursorOf,
   cutPage,
   type Database,
-  isBehind,
-  placeOf,
+  isAfter,
+  parseCursor,
   relaxedWrite,
 } from "#storage/tables.ts";
 import { countRows, deleteRows, findRow, findRows } from "../rows.ts";
@@ -84,7 +84,7 @@ export async function listTokens(
     .limit(limit + 1);
   if (ownerId !== null) query = query.where("admin_tokens.owner_id", "=", ownerId);
   if (cursor !== null) {
-    query = query.where(isBehind(["admin_tokens.created_at", "admin_tokens.id"], placeOf(cursor)));
+    query = query.where(isAfter(["admin_tokens.created_at", "admin_tokens.id"], parseCursor(cursor)));
   }
   const rows = await query.execute();
   const { page, next } = cutPage(rows, limit, (last) => cursorOf({ at: Number(last.created_at), id: last.id }));

@@ -1,7 +1,7 @@
 import type { AuditAction, AuditObject } from "@sluice/contract/words";
 import type { Transaction } from "kysely";
 import type { ApplyReport, AuditEvent, AuditSource, Clock, ConfigChange } from "#ports/index.ts";
-import { type Connection, type Database, takeTurn } from "../database/database.ts";
+import { type Connection, type Database, lockForWrite } from "../database/database.ts";
 import type { NewRow, Tables } from "../database/schema.ts";
 
 interface AuditedWriteOptions {
@@ -26,7 +26,7 @@ export async function auditedWrite<Options extends AuditedWriteOptions, Result>(
   write: (under: Options & AuditedWrite) => Promise<Result>,
 ): Promise<Result> {
   return await options.database.kysely.transaction().execute(async (transaction) => {
-    await takeTurn(options.database, transaction);
+    await lockForWrite(options.database, transaction);
     const at = options.clock.now();
     const log = new ChangeLog(auditSource, at);
     const result = await write({ ...options, transaction, log, at });

@@ -5,7 +5,7 @@ import { until } from "../../../../test/until.ts";
 import { silentObserver } from "../../../test/conformance/store-ground.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { openMigrated } from "../../../test/migrated.ts";
-import { closeDatabase, type Database } from "../database/database.ts";
+import type { Database } from "../database/database.ts";
 import { createChangeFeed } from "./change-feed.ts";
 
 test("where the database did not answer at the beginning, what was missed is told as a change of the configuration, once", async () => {
@@ -34,5 +34,5 @@ test("where the database did not answer at the beginning, what was missed is tol
   await feed.catchUp();
   expect(told).toEqual([{ kind: "config" }, { kind: "key", digest: "later" }]);
   stop();
-  await closeDatabase(database);
+  await database.close();
 });

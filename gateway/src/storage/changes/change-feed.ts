@@ -1,7 +1,7 @@
 import { bounds } from "#core/index.ts";
 import type { Broadcast, Change, Clock, Observer } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
-import { writtenOnce } from "../database/written-once.ts";
+import { compiledOnce } from "../database/written-once.ts";
 
 export interface ChangeFeedOptions {
   readonly database: Database;
@@ -53,7 +53,7 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
   const { database, clock, observer, broadcast } = options;
   const { reading } = database;
   // Of all that a process without calls asks, it is asked most often.
-  const changesAfter = writtenOnce((place: (name: "after") => never) =>
+  const changesAfter = compiledOnce((place: (name: "after") => never) =>
     reading
       .selectFrom("changes")
       .select(["seq", "kind", "digest"])

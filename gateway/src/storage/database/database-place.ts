@@ -1,7 +1,7 @@
 import { workerData } from "node:worker_threads";
 import type { Secret } from "#core/index.ts";
 import { trustAsTheProcess } from "#system/index.ts";
-import { closeDatabase, type Database } from "./database.ts";
+import type { Database } from "./database.ts";
 import { openDatabase } from "./open-database.ts";
 import type { PostgresOptions } from "./postgres/open-postgres.ts";
 import { postgresSettings } from "./postgres/postgres-settings.ts";
@@ -12,11 +12,11 @@ export type DatabasePlace =
   | { readonly kind: "postgres"; readonly url: Secret };
 
 /** The same as it is sent to a thread, which opens a connection of its own. Never to be logged. */
-export type SentPlace =
+export type ThreadPlace =
   | { readonly kind: "sqlite"; readonly path: string }
   | { readonly kind: "postgres"; readonly address: string };
 
-export function sentPlace(place: DatabasePlace): SentPlace {
+export function threadPlace(place: DatabasePlace): ThreadPlace {
   return place.kind === "sqlite" ? place : { kind: "postgres", address: place.url.reveal() };
 }
 
@@ -28,12 +28,12 @@ export async function openPlace(place: DatabasePlace, further: Omit<PostgresOpti
 }
 
 /** The place in words, without user and password. */
-export function shownPlace(place: DatabasePlace): string {
+export function placeLabel(place: DatabasePlace): string {
   return place.kind === "sqlite" ? place.path : `PostgreSQL (${postgresSettings(place.url.reveal()).place})`;
 }
 
 /** For a thread beside the process that has the database open: one connection, and never an empty database. */
-export async function openInThread(place: SentPlace): Promise<Database> {
+export async function openInThread(place: ThreadPlace): Promise<Database> {
   if (place.kind === "sqlite") return openDatabase({ path: place.path, create: false });
   const { openPostgres } = await import("./postgres/open-postgres.ts");
   return await openPostgres({ url: place.address, poolSize: 1, isChecked: true });
@@ -47,7 +47,7 @@ export function threadDatabase(prepare: (database: Database) => Promise<void> = 
   let opened: Promise<Database> | null = null;
   const openFirst = async (): Promise<Database> => {
     trustAsTheProcess();
-    const database = await openInThread(workerData as SentPlace);
+    const database = await openInThread(workerData as ThreadPlace);
     await prepare(database);
     return database;
   };
@@ -60,7 +60,7 @@ export function threadDatabase(prepare: (database: Database) => Promise<void> = 
       return opened;
     },
     async close(): Promise<void> {
-      if (opened !== null) await closeDatabase(await opened);
+      if (opened !== null) await (await opened).close();
     },
   };
 }

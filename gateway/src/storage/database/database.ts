@@ -31,6 +31,7 @@ export interface Database {
   readonly openSession?: () => Promise<ServerSession>;
   /** On PostgreSQL: opened by whoever watches the server while it does not answer. */
   readonly breaker?: ServerBreaker;
+  /** Waits for the statement that runs. May be called again. */
   close(): Promise<void>;
 }
 
@@ -45,7 +46,7 @@ export interface ServerSession {
 }
 
 /** Rows that a transaction reads and then writes by: on PostgreSQL nobody else changes them until it ends. */
-export function heldRows<Query extends { forUpdate(): Query }>(
+export function lockRows<Query extends { forUpdate(): Query }>(
   { flavour }: Pick<Database, "flavour">,
   query: Query,
 ): Query {
@@ -65,11 +66,6 @@ export async function inSnapshot<Result>(
     .setAccessMode("read only")
     .setIsolationLevel("repeatable read")
     .execute(read);
-}
-
-/** Waits for the statement that runs, then closes. A second call does nothing. */
-export async function closeDatabase(database: Database): Promise<void> {
-  await database.close();
 }
 
 /**
@@ -96,16 +92,16 @@ export async function deleteInBatches(
 }
 
 /** Also in a trigger of migration 001, so it stays as it is. */
-export const turnLock = 5_310_042;
+export const writeLock = 5_310_042;
 
 /**
  * For transactions that write by what they have read, and for those whose rows are read in the order of their commits: they
  * happen one after the other, in every process. The first statement of a transaction. SQLite gives a transaction that
  * writes the whole database anyhow.
  */
-export async function takeTurn({ flavour }: Pick<Database, "flavour">, transaction: Connection): Promise<void> {
+export async function lockForWrite({ flavour }: Pick<Database, "flavour">, transaction: Connection): Promise<void> {
   if (flavour.name === "sqlite") return;
-  await sql`select pg_advisory_xact_lock(${sql.lit(turnLock)})`.execute(transaction);
+  await sql`select pg_advisory_xact_lock(${sql.lit(writeLock)})`.execute(transaction);
 }
 
 /**

@@ -76,12 +76,12 @@ export function updateDue<Name extends LeasedTable>(
 }
 
 /** That nobody holds the row by a token. */
-export function leaseIsFree(now: number): RawBuilder<SqlBool> {
+export function isUnleased(now: number): RawBuilder<SqlBool> {
   return sql<SqlBool>`(leased_until is null or leased_until <= ${now})`;
 }
 
 /** That the row is still leased by the pass whose lease ends at `leasedUntil`: nobody took it since, or told its end. */
-export function underDueLease(leasedUntil: number | null): RawBuilder<SqlBool> {
+export function isLeasedUntil(leasedUntil: number | null): RawBuilder<SqlBool> {
   return leasedUntil === null ? sql<SqlBool>`due_at is null` : sql<SqlBool>`due_at = ${leasedUntil}`;
 }
 

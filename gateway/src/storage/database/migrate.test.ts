@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closeDatabase, type Database } from "./database.ts";
+import type { Database } from "./database.ts";
 import { migrate, migrations, SchemaTooNew, schemaState } from "./migrate.ts";
 import { openDatabase } from "./open-database.ts";
 import type { Migrations, SchemaStep } from "./schema-step.ts";
@@ -36,7 +36,7 @@ test("a new database is empty, becomes current, and migrating again does nothing
     expect(await migrate(database)).toEqual(Object.keys(migrations));
     expect((await schemaState(database)).state).toBe("current");
     expect(await migrate(database)).toEqual([]);
-    await closeDatabase(database);
+    await database.close();
   });
 });
 
@@ -54,7 +54,7 @@ test("a migration that fails midway leaves the database as it was", async () => 
     expect(await schemaText(database)).toBe(before);
     expect((await schemaState(database)).state).toBe("current");
     expect(await migrate(database, { ...migrations, ...makes("half") })).toEqual(["900"]);
-    await closeDatabase(database);
+    await database.close();
   });
 });
 
@@ -76,10 +76,10 @@ test("a process killed in a migration leaves the database as it was", async () =
     await child.exited;
     expect(child.signalCode).toBe("SIGKILL");
     expect(await schemaText(database)).toBe(before);
-    await closeDatabase(database);
+    await database.close();
     const reopened = openDatabase({ path });
     expect((await schemaState(reopened)).state).toBe("current");
-    await closeDatabase(reopened);
+    await reopened.close();
   });
 });
 
@@ -92,7 +92,7 @@ test("a database of a later version that took something away is refused and not 
     expect([state.state, state.unknown]).toEqual(["newer", ["900"]]);
     await expect(migrate(database)).rejects.toThrow(SchemaTooNew);
     expect(await schemaText(database)).toBe(before);
-    await closeDatabase(database);
+    await database.close();
   });
 });
 
@@ -106,7 +106,7 @@ test("a database of a later version that has only added, or took away what this 
       expect(await schemaState(database)).toMatchObject({ state: "ahead", unknown: ["900"] });
       expect(await migrate(database)).toEqual([]);
       expect(await schemaText(database)).toBe(before);
-      await closeDatabase(database);
+      await database.close();
     });
   }
 });
@@ -122,7 +122,7 @@ test("a later version that has not said who may work beside it, or a gap among t
     expect((await schemaState(database, branch)).state).toBe("newer");
     await database.kysely.deleteFrom("settings").where("name", "=", "schema.compatible_from").execute();
     expect((await schemaState(database)).state).toBe("newer");
-    await closeDatabase(database);
+    await database.close();
   });
 });
 
@@ -137,7 +137,7 @@ test("processes that migrate the same new database at the same time both succeed
     expect(await Promise.all(children.map((child) => child.exited))).toEqual([0, 0, 0]);
     const database = openDatabase({ path });
     expect((await schemaState(database)).state).toBe("current");
-    await closeDatabase(database);
+    await database.close();
   });
 });
 
@@ -146,7 +146,7 @@ test("only its owner can read the database and its side files", async () => {
     const database = openDatabase({ path });
     await migrate(database);
     for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(statSync(file).mode & 0o077).toBe(0);
-    await closeDatabase(database);
+    await database.close();
   });
 });
 
@@ -154,8 +154,8 @@ test("a closed database has no side files, and closing twice is closing once", a
   await withFile(async (path) => {
     const database = openDatabase({ path });
     await migrate(database);
-    await closeDatabase(database);
-    await closeDatabase(database);
+    await database.close();
+    await database.close();
     expect(await Bun.file(`${path}-wal`).exists()).toBe(false);
   });
 });

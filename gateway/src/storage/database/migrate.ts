@@ -1,7 +1,7 @@
 import { Migrator, sql } from "kysely";
 import type { Database } from "./database.ts";
 import { migration001 } from "./migrations/migration-001.ts";
-import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
+import { type Migrations, readCompatibleFrom, withCompatibility } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({ "001": migration001 });
 
@@ -94,7 +94,7 @@ function migratorOf(database: Database, known: Migrations): Migrator {
     migrationLockTableName: "migration_lock",
     provider: {
       getMigrations: async () =>
-        Object.fromEntries(Object.keys(known).map((name) => [name, toldTo(known, name, database.flavour)])),
+        Object.fromEntries(Object.keys(known).map((name) => [name, withCompatibility(known, name, database.flavour)])),
     },
   });
 }

@@ -2,18 +2,18 @@ import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { bounds, Failure } from "#core/index.ts";
 
 /** The last row of a page: a list goes on behind it, whatever is added meanwhile. */
-export interface Place {
+export interface PagePosition {
   readonly at: number;
   readonly id: string;
 }
 
-export function cursorOf({ at, id }: Place): string {
+export function cursorOf({ at, id }: PagePosition): string {
   return cursorOfText(`${at}.${id}`);
 }
 
 /** Throws Failure invalid_request for a cursor that no list gave out. */
-export function placeOf(cursor: string): Place {
-  const [at = "", id = ""] = cursorParts(cursor, /^(\d{1,16})\.(.{0,128})$/);
+export function parseCursor(cursor: string): PagePosition {
+  const [at = "", id = ""] = parseCursorText(cursor, /^(\d{1,16})\.(.{0,128})$/);
   return { at: Number(at), id };
 }
 
@@ -22,7 +22,7 @@ export function cursorOfText(text: string): string {
 }
 
 /** What stands in a cursor of this form. Throws Failure invalid_request for any other. */
-export function cursorParts(cursor: string, form: RegExp): readonly string[] {
+export function parseCursorText(cursor: string, form: RegExp): readonly string[] {
   const found = form.exec(Buffer.from(cursor, "base64url").toString("utf8"));
   if (found !== null) return found.slice(1);
   throw new Failure("invalid_request", "The cursor is not one this list gave out.", { param: "cursor" });
@@ -34,9 +34,9 @@ export function pageSize(limit: number): number {
 }
 
 /** That a row stands behind a place in a list that goes by these two columns, newest first or oldest first. */
-export function isBehind(
+export function isAfter(
   [at, id]: readonly [string, string],
-  place: Place,
+  place: PagePosition,
   order: "newest first" | "oldest first" = "newest first",
 ): RawBuilder<SqlBool> {
   const columns = sql`(${sql.ref(at)}, ${sql.ref(id)})`;

@@ -17,8 +17,8 @@ export function reconcile<Row extends { readonly managed_by: string }>(
     if (known === undefined) create.push(row);
     else if (!sameRow(known, row)) update.push({ before: known, after: row });
   }
-  const vanished = existing.filter((row) => row.managed_by === "file" && !names.has(nameOf(row)));
-  return { create, update, vanished };
+  const undeclared = existing.filter((row) => row.managed_by === "file" && !names.has(nameOf(row)));
+  return { create, update, vanished: undeclared };
 }
 
 /** Whether writing `wanted` would change nothing. A column that only a later version knows is not ours to look at. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { type Connection, closeDatabase, relaxedWrite } from "./database.ts";
+import { type Connection, relaxedWrite } from "./database.ts";
 import { openDatabase } from "./open-database.ts";
 
 const normal = 1;
@@ -29,6 +29,6 @@ test("only what is written relaxed is not synced by itself, also when it fails o
     synchronous(database.kysely),
   ]);
   expect(await seen).toEqual([full, normal, full, full, normal, full]);
-  await closeDatabase(database);
+  await database.close();
   rmSync(directory, { recursive: true });
 });

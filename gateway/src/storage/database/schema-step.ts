@@ -21,7 +21,7 @@ export type Migrations = Readonly<Record<string, (flavour: Flavour) => SchemaSte
 const compatibleFrom = "schema.compatible_from";
 
 /** Tells programs of other versions, in the transaction of the migration, from which schema on they work on this one. */
-export function toldTo(known: Migrations, name: string, flavour: Flavour): Migration {
+export function withCompatibility(known: Migrations, name: string, flavour: Flavour): Migration {
   const step = known[name]?.(flavour);
   if (step === undefined) throw new Error(`there is no migration ${name}`);
   return {

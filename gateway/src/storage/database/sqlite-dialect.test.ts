@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { ledgerEntry } from "../../../test/conformance/store-ground.ts";
 import { createLedgerStore } from "../ledger/ledger-store.ts";
-import { closeDatabase, inSnapshot } from "./database.ts";
+import { inSnapshot } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { openDatabase } from "./open-database.ts";
 import { runEach } from "./sqlite-dialect.ts";
@@ -23,8 +23,8 @@ async function withTwo(
   try {
     await work(first, second);
   } finally {
-    await closeDatabase(second);
-    await closeDatabase(first);
+    await second.close();
+    await first.close();
     rmSync(directory, { recursive: true, force: true });
   }
 }

@@ -50,7 +50,7 @@ class Driver extends SqliteDriver {
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    return new PatientConnection(await super.acquireConnection(), this.#busyMs);
+    return new RetryingConnection(await super.acquireConnection(), this.#busyMs);
   }
 
   // A deferred transaction that reads first and writes later fails at once when another connection wrote in
@@ -79,7 +79,7 @@ class StatementCache implements SqliteDatabase {
   prepare(sql: string): SqliteStatement {
     // It takes effect when it is prepared, so a prepared one that is run again would do nothing.
     if (pragmaSetting.test(sql)) return pragmaStatement(() => this.#file.run(sql));
-    if (runsOnce.test(sql)) return new PassingStatement(this.#file.prepare(sql));
+    if (runsOnce.test(sql)) return new OneTimeStatement(this.#file.prepare(sql));
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
     const statement = new BoundStatement(this.#file.prepare(sql));
@@ -111,13 +111,13 @@ class BoundStatement implements SqliteStatement {
   }
 
   all(parameters: readonly unknown[]): unknown[] {
-    const each = EachRow.in(parameters);
+    const each = RowBatch.in(parameters);
     if (each !== null) return each.rows.flatMap((row) => this.all(row));
     return this.#statement.all(...(parameters as readonly SQLQueryBindings[]));
   }
 
   run(parameters: readonly unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint } {
-    const each = EachRow.in(parameters);
+    const each = RowBatch.in(parameters);
     if (each === null) return this.#statement.run(...(parameters as readonly SQLQueryBindings[]));
     let changes = 0;
     for (const row of each.rows) {
@@ -138,7 +138,7 @@ class BoundStatement implements SqliteStatement {
 }
 
 /** Is let go of as soon as it has run. */
-class PassingStatement extends BoundStatement {
+class OneTimeStatement extends BoundStatement {
   override all(parameters: readonly unknown[]): unknown[] {
     try {
       return super.all(parameters);
@@ -161,7 +161,7 @@ class PassingStatement extends BoundStatement {
  * sleeps in the calling thread, and with it everybody's calls. A statement that is told "busy" has done nothing, and
  * within a transaction nobody else has the lock, so it can be made again.
  */
-class PatientConnection implements DatabaseConnection {
+class RetryingConnection implements DatabaseConnection {
   readonly #inner: DatabaseConnection;
   readonly #busyMs: number;
 
@@ -177,7 +177,7 @@ class PatientConnection implements DatabaseConnection {
         return await this.#inner.executeQuery<Row>(query);
       } catch (thrown) {
         if (!isBusy(thrown)) throw thrown;
-        if (leftMs <= 0) throw lockedFor(this.#busyMs, thrown);
+        if (leftMs <= 0) throw lockTimeout(this.#busyMs, thrown);
       }
       await Bun.sleep(Math.min(waitMs, leftMs));
     }
@@ -191,7 +191,7 @@ class PatientConnection implements DatabaseConnection {
 const firstWaitMs = 1;
 const waitMsMax = 25;
 
-function lockedFor(busyMs: number, cause: unknown): Failure {
+function lockTimeout(busyMs: number, cause: unknown): Failure {
   const message = `The database is locked by another program for more than ${busyMs / 1_000} s. Try again.`;
   return new Failure("storage_unavailable", message, { cause, retryAfterMs: busyMs });
 }
@@ -201,7 +201,7 @@ function isBusy(thrown: unknown): boolean {
 }
 
 /** SQLite: the parameters of a statement that is run once for each of many rows. It is the only parameter of its query. */
-class EachRow {
+class RowBatch {
   readonly rows: readonly (readonly unknown[])[];
   /** How many rows of the table each run of the statement changed. */
   readonly changed: number[] = [];
@@ -211,8 +211,8 @@ class EachRow {
   }
 
   /** What stands in a statement's parameters; null: they are those of one run. */
-  static in([only]: readonly unknown[]): EachRow | null {
-    return only instanceof EachRow ? only : null;
+  static in([only]: readonly unknown[]): RowBatch | null {
+    return only instanceof RowBatch ? only : null;
   }
 }
 
@@ -222,7 +222,7 @@ export async function runEach<Result>(
   query: CompiledQuery<Result>,
   parameters: readonly (readonly unknown[])[],
 ): Promise<{ readonly rows: readonly Result[]; readonly changed: readonly number[] }> {
-  const each = new EachRow(parameters);
+  const each = new RowBatch(parameters);
   const { rows } = await connection.executeQuery<Result>({ ...query, parameters: [each] });
   return { rows, changed: each.changed };
 }

@@ -4,18 +4,20 @@ import type { Compilable, CompiledQuery } from "kysely";
  * A statement that is asked again and again, also by a process without calls: the query builder writes it once, with names in the
  * place of values, and each asking puts its own values there.
  */
-export function writtenOnce<Row, Name extends string>(
+export function compiledOnce<Row, Name extends string>(
   write: (place: (name: Name) => never) => Compilable<Row>,
 ): (values: Readonly<Record<Name, unknown>>) => CompiledQuery<Row> {
   let written: CompiledQuery<Row> | null = null;
   return (values) => {
-    written ??= write((name) => new Place(name) as never).compile();
-    const parameters = written.parameters.map((each) => (each instanceof Place ? values[each.name as Name] : each));
+    written ??= write((name) => new Placeholder(name) as never).compile();
+    const parameters = written.parameters.map((each) =>
+      each instanceof Placeholder ? values[each.name as Name] : each,
+    );
     return { ...written, parameters };
   };
 }
 
-class Place {
+class Placeholder {
   readonly name: string;
 
   constructor(name: string) {

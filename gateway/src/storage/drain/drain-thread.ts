@@ -1,7 +1,7 @@
 import { bounds, LastingFault, within } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { WorkerThread } from "#system/index.ts";
-import { type DatabasePlace, type SentPlace, sentPlace } from "../database/database-place.ts";
+import { type DatabasePlace, type ThreadPlace, threadPlace } from "../database/database-place.ts";
 import type { JournalDrain } from "../journal/journal.ts";
 import { Drain, type DrainPlace, type DrainTarget, placeOfFirst } from "./drain.ts";
 
@@ -138,7 +138,7 @@ export class DrainThread implements JournalDrain {
       onReport: (report) => this.#hear(report),
       onEnd: (problem) => this.#respawn(problem),
     });
-    thread.post({ type: "start", directory, from: this.#from, place: sentPlace(place), openAttempts });
+    thread.post({ type: "start", directory, from: this.#from, place: threadPlace(place), openAttempts });
     this.#bookRest();
     return thread;
   }
@@ -213,7 +213,7 @@ export type DrainOrder =
       readonly type: "start";
       readonly directory: string;
       readonly from: DrainPlace;
-      readonly place: SentPlace;
+      readonly place: ThreadPlace;
       readonly openAttempts: boolean;
     }
   | { readonly type: "written"; readonly target: DrainTarget }

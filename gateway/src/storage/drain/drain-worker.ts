@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { bounds, messageOf } from "#core/index.ts";
-import { closeDatabase, type Database, databaseNow } from "../database/database.ts";
-import { openInThread, type SentPlace } from "../database/database-place.ts";
+import { type Database, databaseNow } from "../database/database.ts";
+import { openInThread, type ThreadPlace } from "../database/database-place.ts";
 import { intentPlaces } from "../journal/journal-record.ts";
 import { removeOpenAttempts } from "../journal/open-attempt-store.ts";
 import { sumDay } from "../ledger/ledger-days.ts";
@@ -42,7 +42,7 @@ function listen(port: NonNullable<typeof parentPort>): void {
     const days = daySums(database);
     // Orders that arrive after the last report are ignored; the other side sends them to the next thread.
     const leave = async (last: DrainReport): Promise<void> => {
-      await closeDatabase(database);
+      await database.close();
       report(last);
       port.close();
     };
@@ -109,7 +109,7 @@ function removingOpen(database: Database): DrainStore["insert"] {
   };
 }
 
-async function openPatiently(place: SentPlace, report: (message: DrainReport) => void): Promise<Database> {
+async function openPatiently(place: ThreadPlace, report: (message: DrainReport) => void): Promise<Database> {
   for (let waitMs: number = bounds.drainRetryMs; ; waitMs = Math.min(waitMs * 2, bounds.drainRetryMsMax)) {
     try {
       const database = await openInThread(place);

@@ -7,7 +7,7 @@ import type { CapturedRequest, ExplainedRequest } from "#ports/index.ts";
 import { isSecretHeader, isShownHeader } from "#telemetry/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { openMigrated } from "../../../test/migrated.ts";
-import { closeDatabase, type Database } from "../database/database.ts";
+import type { Database } from "../database/database.ts";
 import {
   type ExplainerOptions,
   ExplainQueue,
@@ -39,7 +39,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await Promise.all(open.map((one) => one.close(2_000)));
-  await closeDatabase(database);
+  await database.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -62,8 +62,8 @@ const store = () => createExplainStore(database, clock);
 
 const nothing: Explanation = { plan: [], refusal: null, failures: [], walk: [], steps: [] };
 
-function explained(requestId: string, matters = true, explanation: Explanation = nothing): ExplainedRequest {
-  return { requestId, workspaceId: "ws_1", matters, explanation: () => explanation };
+function explained(requestId: string, isImportant = true, explanation: Explanation = nothing): ExplainedRequest {
+  return { requestId, workspaceId: "ws_1", isImportant, explanation: () => explanation };
 }
 
 function captured(requestId: string, change: Partial<CapturedRequest> = {}): CapturedRequest {

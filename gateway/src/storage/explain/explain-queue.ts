@@ -11,7 +11,7 @@ import type {
 } from "#ports/index.ts";
 import { OrderThread } from "#system/index.ts";
 import type { Database } from "../database/database.ts";
-import { type DatabasePlace, sentPlace } from "../database/database-place.ts";
+import { type DatabasePlace, threadPlace } from "../database/database-place.ts";
 import type { NewRow } from "../database/schema.ts";
 import { captureRow, type SecretLooks, secretsIn } from "./explain-redaction.ts";
 import { anythingTooOld, type ExplainAges, type ExplainBatch } from "./explain-rows.ts";
@@ -75,15 +75,15 @@ export class ExplainQueue implements Explainer {
     this.#writer = options.writer ?? new ExplainThread(options.place, options.clock);
   }
 
-  explain({ requestId, workspaceId, matters, explanation }: ExplainedRequest): void {
-    if (!this.#room(matters) || !(matters || this.#choiceInTime())) {
+  explain({ requestId, workspaceId, isImportant, explanation }: ExplainedRequest): void {
+    if (!this.#room(isImportant) || !(isImportant || this.#choiceInTime())) {
       this.dropped.explanations++;
       return;
     }
     try {
       const text = JSON.stringify(masked(explanation()));
       const at = this.#options.clock.now();
-      if (!matters) this.#choiceCharacters += text.length;
+      if (!isImportant) this.#choiceCharacters += text.length;
       const explained = { request_id: requestId, workspace_id: workspaceId, at, explanation: text };
       this.#push({ explanation: explained, size: text.length });
     } catch (error) {
@@ -119,8 +119,8 @@ export class ExplainQueue implements Explainer {
     }
   }
 
-  expect(requestId: string): void {
-    this.#options.content?.expect(requestId);
+  willCapture(requestId: string): void {
+    this.#options.content?.willCapture(requestId);
   }
 
   /** Removes what is too old; resolves to how many rows went. */
@@ -144,9 +144,9 @@ export class ExplainQueue implements Explainer {
   }
 
   /** The last half of the queue is for what matters. */
-  #room(matters: boolean): boolean {
+  #room(isImportant: boolean): boolean {
     if (this.#closed) return false;
-    const share = matters ? 1 : 0.5;
+    const share = isImportant ? 1 : 0.5;
     return this.#waiting.length < explainQueueRowsMax * share && this.#waitingBytes < explainQueueBytesMax * share;
   }
 
@@ -259,7 +259,7 @@ class ExplainThread implements ExplainWriter {
     this.#thread = new OrderThread({
       entry: new URL("./explain-worker.ts", import.meta.url),
       name: "explanations",
-      data: sentPlace(place),
+      data: threadPlace(place),
       onDeath: () => {
         this.#restMs = clock.monotonic() + explainRestartMs;
       },

@@ -4,19 +4,19 @@ import type { Instance, InstanceStatus, Lease, LeaseHolder, Leases } from "#port
 import { membersOf } from "../database/columns.ts";
 import { type Database, databaseNow, relaxedWrite } from "../database/database.ts";
 import { putSystemValue, systemValue } from "../database/system-values.ts";
-import { writtenOnce } from "../database/written-once.ts";
+import { compiledOnce } from "../database/written-once.ts";
 
 /** Leases as rows. A power cut may take a taking or a renewal back; nothing is lost with it but the lease. */
 export function createLeases(database: Database): Leases {
   const now = databaseNow(database);
   const until = (leaseMs: number) => sql<number>`${now} + ${leaseMs}`;
-  const renewal = writtenOnce((place: (name: keyof Lease | "leaseMs") => never) =>
+  const renewal = compiledOnce((place: (name: keyof Lease | "leaseMs") => never) =>
     database.kysely
       .updateTable("leases")
       .set({ until: until(place("leaseMs")) })
       .where(isHeld({ name: place("name"), owner: place("owner"), fence: place("fence") }, now)),
   );
-  const extension = writtenOnce((place: (name: "name" | "owner" | "leaseMs") => never) =>
+  const extension = compiledOnce((place: (name: "name" | "owner" | "leaseMs") => never) =>
     database.kysely
       .updateTable("leases")
       .set({ until: until(place("leaseMs")) })
@@ -112,7 +112,7 @@ export type Instances = ReturnType<typeof createInstances>;
 export function createInstances(database: Database) {
   const now = databaseNow(database);
   let told = 0;
-  const telling = writtenOnce((place: (name: "id" | "version" | "host" | "lag") => never) =>
+  const telling = compiledOnce((place: (name: "id" | "version" | "host" | "lag") => never) =>
     database.kysely
       .insertInto("instances")
       .values({

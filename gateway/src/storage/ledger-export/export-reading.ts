@@ -4,14 +4,13 @@ import { buffer } from "node:stream/consumers";
 import { createGzip } from "node:zlib";
 import { exportedRow } from "#core/index.ts";
 import type { Database } from "../database/database.ts";
-import { cursorOf, isBehind, type Place, placeOf } from "../database/pages.ts";
+import { cursorOf, isAfter, type PagePosition, parseCursor } from "../database/pages.ts";
 import { storedEntry } from "../ledger/ledger-columns.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 
-/** One object: its entries, and their bytes before compression. */
+/** Per object: entries, and bytes before compression. */
 const exportPartEntries = 50_000;
 const exportPartBytes = 64 * 1024 * 1024;
-/** Rows that are read at once. */
 const exportPageRows = 500;
 
 export async function countHours({ kysely }: Database, hours: readonly number[]): Promise<readonly number[]> {
@@ -28,29 +27,29 @@ export async function countHours({ kysely }: Database, hours: readonly number[])
   return counts;
 }
 
-/** A piece of an hour's copy: JSON Lines in gzip, oldest entry first. */
+/** Part of an hour: gzipped JSON Lines, oldest entry first. */
 export interface ExportedPart {
   readonly bytes: Uint8Array;
   /** Lower-case hex. */
   readonly sha256: string;
   readonly entries: number;
-  /** As text: sums of money may be more than a number holds. */
+  /** As text, because a sum may exceed 2^53. */
   readonly costNanoUsd: string;
-  /** Where the next one begins; null: this is the last. */
+  /** Where the next part begins; null: this is the last. */
   readonly next: string | null;
 }
 
-/** Of one object: at most so many entries, and when it is over so many bytes it is full. */
+/** An object is full when either is reached. */
 const partLimits = { entries: exportPartEntries, bytes: exportPartBytes };
 
-/** The same entries are the same bytes: a copy that is made again replaces itself. */
+/** Deterministic, so that a repeated export replaces the object with the same bytes. */
 export async function readPart(
   database: Database,
   hour: number,
   from: string | null,
   limits = partLimits,
 ): Promise<ExportedPart> {
-  let place = from === null ? null : placeOf(from);
+  let place = from === null ? null : parseCursor(from);
   let entries = 0;
   let bytes = 0;
   let cost = 0n;
@@ -79,7 +78,7 @@ export async function readPart(
   };
 }
 
-async function pageOf({ kysely }: Database, hour: number, after: Place | null, limit: number) {
+async function pageOf({ kysely }: Database, hour: number, after: PagePosition | null, limit: number) {
   let query = kysely
     .selectFrom("ledger_entries")
     .select("record")
@@ -88,6 +87,6 @@ async function pageOf({ kysely }: Database, hour: number, after: Place | null, l
     .orderBy("at")
     .orderBy("attempt_id")
     .limit(limit);
-  if (after !== null) query = query.where(isBehind(["at", "attempt_id"], after, "oldest first"));
+  if (after !== null) query = query.where(isAfter(["at", "attempt_id"], after, "oldest first"));
   return (await query.execute()).map(storedEntry);
 }

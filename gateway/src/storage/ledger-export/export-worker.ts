@@ -3,7 +3,7 @@ import { threadDatabase } from "../database/database-place.ts";
 import { countHours, readPart } from "./export-reading.ts";
 import type { ExportOrder, ExportReply } from "./ledger-reader.ts";
 
-/** The thread that reads the ledger for its copies: its entry point, so importing it does have an effect, and only in a thread. */
+/** Entry point of the export thread. */
 const { open, close } = threadDatabase();
 
 serveOrders<ExportOrder, ExportReply>({

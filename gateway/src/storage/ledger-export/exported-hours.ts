@@ -1,7 +1,7 @@
 import type { Database } from "../database/database.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 
-/** Late entries: hours up to the first age are compared every exportCheckMs, older ones every exportCheckOldMs, this many at once. */
+/** Late entries: hours younger than exportYoungMs are checked every exportCheckMs, older ones every exportCheckOldMs. */
 export const exportYoungMs = 48 * 3_600_000;
 export const exportCheckMs = 3_600_000;
 export const exportCheckOldMs = 86_400_000;
@@ -14,10 +14,10 @@ export interface ExportedHour {
   readonly entries: number;
 }
 
-/** Which hours of the ledger were copied to a bucket. Hours are named by their beginning in Unix milliseconds. */
+/** Hours of the ledger that were exported to a bucket, identified by their start in Unix milliseconds. */
 export function createExportedHours(database: Database) {
   const { kysely } = database;
-  /** The end of the last hour that was copied; null: none was. What was copied while the clock was ahead of `now` does not count. */
+  /** End of the last exported hour; null: none. Hours in the future, exported while the clock was ahead, do not count. */
   const copiedUntil = async (destination: string, now: number): Promise<number | null> => {
     const { last } = await kysely
       .selectFrom("exported_hours")
@@ -38,17 +38,17 @@ export function createExportedHours(database: Database) {
   return {
     copiedUntil,
     /**
-     * The next hour to copy: the one after the last copied hour, or the hour of the first entry since `sinceMs` if none was copied; null if
-     * there is none. Entries before `sinceMs` are being deleted, so empty hours there are skipped.
+     * The next hour to export: the one after the last exported hour, or the hour of the first entry since `sinceMs` if there is none;
+     * null: nothing to export. Entries before `sinceMs` are being deleted, so empty hours there are skipped.
      */
     async next(destination: string, sinceMs: number, now: number): Promise<number | null> {
       const until = await copiedUntil(destination, now);
       if (until === null) return await firstSince(sinceMs);
       if (until >= sinceMs) return until;
-      // Nobody can say any more that there were no calls in the hours before.
+      // Whether earlier hours had calls is no longer known.
       return Math.min(hourOf(sinceMs), (await firstSince(until)) ?? Number.POSITIVE_INFINITY);
     },
-    /** Hours since `sinceMs` that it is time to compare again, with the entries that their copy has. */
+    /** Hours since `sinceMs` that are due for a check, with their number of exported entries. */
     async toCheck(destination: string, now: number, sinceMs: number): Promise<readonly ExportedHour[]> {
       const youngSince = now - exportYoungMs;
       return await kysely
@@ -59,7 +59,7 @@ export function createExportedHours(database: Database) {
         .where("hour", "<=", now)
         .where((eb) =>
           eb.or([
-            // The clock was ahead then.
+            // Checked while the clock was ahead.
             eb("checked_at", ">", now),
             eb("checked_at", "<", now - exportCheckOldMs),
             eb.and([eb("hour", ">=", youngSince), eb("checked_at", "<", now - exportCheckMs)]),
@@ -69,7 +69,7 @@ export function createExportedHours(database: Database) {
         .limit(exportChecksMax)
         .execute();
     },
-    /** The hour was copied, with so many entries. */
+    /** Records an exported hour. */
     async mark(destination: string, hour: number, entries: number, now: number): Promise<void> {
       await kysely
         .insertInto("exported_hours")
@@ -77,7 +77,7 @@ export function createExportedHours(database: Database) {
         .onConflict((conflict) => conflict.columns(["destination", "hour"]).doUpdateSet({ entries, checked_at: now }))
         .execute();
     },
-    /** The copies of these hours have all that the ledger has. */
+    /** Records that the exports of these hours are complete. */
     async checked(destination: string, hours: readonly number[], now: number): Promise<void> {
       if (hours.length === 0) return;
       await kysely

@@ -3,21 +3,21 @@ import { costOf, type PriceVersion } from "#core/index.ts";
 import type { LedgerCheck, LedgerFault } from "#ports/index.ts";
 import { type Connection, type Database, type Flavour, inSnapshot } from "../database/database.ts";
 import { foldedSketch, sketchOfText } from "../database/latency-sketch.ts";
-import { isBehind, type Place } from "../database/pages.ts";
+import { isAfter, type PagePosition } from "../database/pages.ts";
 import type { Tables } from "../database/schema.ts";
 import { usageColumnOf, usageOf } from "./ledger-columns.ts";
 import { dayGrains, dayMs } from "./ledger-days.ts";
 import { prunedBefore } from "./ledger-prune.ts";
 import { countedEntries, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
-/** At most this many faults are listed for each check. */
+/** Per check. */
 const faultsMax = 100;
 const pageRows = 1_000;
 
 /**
- * What can be proven inside the database: every rollup is the sum of its entries (hours that lost entries to
- * retention excepted), every day that is summed the sum of its hours, nothing is negative, every cost is its price version times its usage, and usage, source and
- * outcome do not contradict each other.
+ * Checks what the database alone can prove: rollups are the sums of their entries (except hours that retention has reached), days the
+ * sums of their hours, nothing is negative, costs follow from price version and usage, and usage, source and outcome do not contradict
+ * each other.
  */
 export async function checkLedger(
   database: Database,
@@ -39,7 +39,7 @@ async function totalsOf(connection: Connection): Promise<{ entries: number; cost
     .selectFrom("ledger")
     .select((eb) => [
       eb.fn.countAll<number>().as("entries"),
-      // As text: a sum over years may be more than a number holds exactly.
+      // As text, because the sum may exceed 2^53.
       eb.cast<string>(eb.fn.coalesce(eb.fn.sum<number>("cost_nano_usd"), sql.lit(0)), "text").as("cost"),
     ])
     .executeTakeFirstOrThrow();
@@ -54,7 +54,7 @@ const usageColumns = Object.values(usageColumnOf);
 const someUsageOrCost = (eb: Terms): Term =>
   eb.or([...usageColumns, "cost_nano_usd" as const].map((column) => eb(column, "!=", 0)));
 
-/** Rules about one row alone: what a broken row looks like. */
+/** Rules about single rows. Each condition selects rows that break it. */
 const rowRules: Readonly<Record<string, (eb: Terms) => Term>> = {
   "no count and no amount is negative": (eb) =>
     eb.or([...usageColumns, "cost_nano_usd" as const, "reserved_nano_usd" as const].map((c) => eb(c, "<", 0))),
@@ -93,13 +93,13 @@ async function rowFaults(connection: Connection): Promise<readonly LedgerFault[]
   return faults;
 }
 
-/** Row by row, since only whole-number arithmetic outside SQL rounds as the cost rule says. */
+/** Row by row, because SQL does not round as the cost rule does. */
 async function costFaults(
   database: Database,
   price: (versionId: string) => Promise<PriceVersion | null>,
 ): Promise<readonly LedgerFault[]> {
   const faults: LedgerFault[] = [];
-  let after: Place = { at: Number.MIN_SAFE_INTEGER, id: "" };
+  let after: PagePosition = { at: Number.MIN_SAFE_INTEGER, id: "" };
   while (faults.length < faultsMax) {
     const rows = await database.kysely
       .selectFrom("ledger")
@@ -112,7 +112,7 @@ async function costFaults(
         "own_cost_nano_usd",
         ...usageColumns,
       ])
-      .where(isBehind(["at", "attempt_id"], after, "oldest first"))
+      .where(isAfter(["at", "attempt_id"], after, "oldest first"))
       .orderBy("at")
       .orderBy("attempt_id")
       .limit(pageRows)
@@ -135,13 +135,13 @@ async function costFaults(
   return faults;
 }
 
-/** Every hour has what its entries make, but for hours that lost entries to retention. */
+/** Except hours that retention has reached. */
 async function hourFaults(connection: Connection, flavour: Flavour): Promise<readonly LedgerFault[]> {
   const from = Math.ceil((await prunedBefore(connection)) / hourMs) * hourMs;
   const { rows } = await sql<{ hour: number }>`
     select hour from usage_rollups where hour >= ${from} union
     select at - at % ${sql.lit(hourMs)} from ledger_entries where at >= ${from} order by 1`.execute(connection);
-  return await inTurn(rows, async ({ hour }) => {
+  return await findInTurn(rows, async ({ hour }) => {
     const entries = countedEntries(connection)
       .where("at", ">=", hour)
       .where("at", "<", hour + hourMs);
@@ -156,10 +156,7 @@ async function hourFaults(connection: Connection, flavour: Flavour): Promise<rea
   });
 }
 
-/**
- * Every day whose sums are read has by each grain what its hours have. Hours are checked against the entries elsewhere; days against hours
- * also where the entries are gone.
- */
+/** Days are checked against their hours, which are checked against entries. This also covers days without entries. */
 async function dayFaults(connection: Connection, flavour: Flavour): Promise<readonly LedgerFault[]> {
   const days = await connection
     .selectFrom("summed_days")
@@ -168,7 +165,7 @@ async function dayFaults(connection: Connection, flavour: Flavour): Promise<read
     .orderBy("day")
     .execute();
   const sums = days.flatMap(({ day }) => dayGrains.map((grain) => ({ day, ...grain })));
-  return await inTurn(sums, async ({ day, name, scope }) => {
+  return await findInTurn(sums, async ({ day, name, scope }) => {
     const hours = sql.raw(flavour.name === "postgres" ? "only usage_rollups" : "usage_rollups");
     return await differences(connection, flavour, {
       scope,
@@ -180,7 +177,7 @@ async function dayFaults(connection: Connection, flavour: Flavour): Promise<read
   });
 }
 
-async function inTurn<Part>(
+async function findInTurn<Part>(
   parts: readonly Part[],
   find: (part: Part) => Promise<readonly LedgerFault[]>,
 ): Promise<readonly LedgerFault[]> {
@@ -188,7 +185,7 @@ async function inTurn<Part>(
   for (const part of parts) {
     faults.push(...(await find(part)));
     if (faults.length >= faultsMax) break;
-    // SQLite answers without waiting, so others get their turn only here.
+    // SQLite answers synchronously: give others a turn.
     await new Promise(setImmediate);
   }
   return faults.slice(0, faultsMax);
@@ -197,11 +194,11 @@ async function inTurn<Part>(
 const scopeColumns = rollupScope.slice(1);
 
 interface Comparison {
-  /** What rows are told apart by, in both. */
+  /** Columns that identify rows in both. */
   readonly scope: readonly string[];
   readonly stored: RawBuilder<unknown>;
   readonly computed: RawBuilder<unknown>;
-  /** Whether `computed` has single times, in milliseconds, in the place of sketches. */
+  /** `computed` has single durations in milliseconds instead of sketches. */
   readonly isTimed?: boolean;
   readonly place: string;
   readonly rules: readonly [sums: string, sketches: string];
@@ -209,7 +206,7 @@ interface Comparison {
 
 type SumRow = Readonly<Record<string, string | number | null>>;
 
-/** What is stored and what it is to be under each other, with opposite signs: all must cancel out. Sketches are compared where sums agree. */
+/** Adds up stored rows and negated computed rows: all sums must be 0. Sketches are compared where sums agree. */
 async function differences(
   connection: Connection,
   { name }: Flavour,

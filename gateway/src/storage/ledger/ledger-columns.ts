@@ -60,7 +60,6 @@ export function storedEntry({ record }: Pick<LedgerRow, "record">): LedgerEntry 
   return entry;
 }
 
-/** As entries and the admin API have it. */
 function shownValue({ kind }: Pick<LedgerColumn, "kind">, stored: string | number | null): unknown {
   if (kind === "flag") return stored === 1;
   if (kind === "tags") return JSON.parse(String(stored));
@@ -73,7 +72,7 @@ interface ShownColumns {
   readonly detail: Extract<LedgerColumn, { readonly shown: "detail" }>["column"];
 }
 
-/** The columns that the admin API shows as they are: with each attempt of a list, or with those of one request. */
+/** Columns that the admin API shows unchanged: for each attempt of a list, or for those of one request. */
 export const shownColumns = { list: columnsShown("list"), detail: columnsShown("detail") } as const;
 
 function columnsShown<Where extends keyof ShownColumns>(where: Where): readonly ShownColumns[Where][] {
@@ -91,7 +90,7 @@ export function shownFields<Where extends keyof ShownColumns>(
   return Object.fromEntries(fields) as Pick<AttemptDetail, ShownColumns[Where]>;
 }
 
-/** The column each class of usage lives in, in ledger and rollups alike. */
+/** The column of each usage class, in ledger and rollups. */
 export const usageColumnOf = usageClassColumns;
 
 export type UsageColumn = UsageColumnName;

@@ -23,24 +23,24 @@ type RollupColumn =
   | (typeof rollupSums)[number]
   | (typeof rollupSketches)[number];
 
-/** Runs of days that are read apart in one statement; each is a branch of it. */
+/** Runs of days in one statement; each is a branch of a union. */
 const runsMax = 4;
 
 /**
- * A day that has been summed: how often it was changed, and when it was summed the last time. As long as both are the same, so are its
- * hours; the second, for an operator may empty the table, and the first then begins anew.
+ * A day that was summed. `version` changes when its hours do. It includes the time of summing, because an operator may empty the table,
+ * which resets the counter.
  */
-export interface KnownDay {
+export interface SummedDay {
   readonly version: string;
-  /** Whether its sums are right at this moment. */
+  /** Its sums are up to date. */
   readonly isSummed: boolean;
 }
 
-/** The known days that a time touches, in order. */
-export async function knownDays(
+/** Summed days that a time touches, in order. */
+export async function summedDays(
   connection: Connection,
   { from, to }: TimeSpan,
-): Promise<ReadonlyMap<number, KnownDay>> {
+): Promise<ReadonlyMap<number, SummedDay>> {
   const rows = await connection
     .selectFrom("summed_days")
     .select(["day", "touched", "summed", "summed_at"])
@@ -57,12 +57,12 @@ export async function knownDays(
   );
 }
 
-/** The days of a time whose sums are right at this moment, as runs without a gap; of many runs the longest. */
-export async function readyDays(connection: Connection, span: TimeSpan): Promise<readonly TimeSpan[]> {
-  return runsOf(await knownDays(connection, span), span);
+/** Days of a time with up-to-date sums, as runs without a gap; at most the longest few. */
+export async function summedRuns(connection: Connection, span: TimeSpan): Promise<readonly TimeSpan[]> {
+  return runsOf(await summedDays(connection, span), span);
 }
 
-export function runsOf(days: ReadonlyMap<number, KnownDay>, { from, to }: TimeSpan): readonly TimeSpan[] {
+export function runsOf(days: ReadonlyMap<number, SummedDay>, { from, to }: TimeSpan): readonly TimeSpan[] {
   const runs: { from: number; to: number }[] = [];
   for (const [day, { isSummed }] of days) {
     if (!isSummed || day < from || day > to - dayMs) continue;
@@ -74,56 +74,53 @@ export function runsOf(days: ReadonlyMap<number, KnownDay>, { from, to }: TimeSp
   return longest.sort((a, b) => a.from - b.from);
 }
 
-/** The grain with the fewest rows that knows these columns; null: only hours do. */
+/** The grain with the fewest rows that has these columns; null: none has. */
 export function grainFor(columns: readonly ScopeColumn[]): DayGrain | null {
   return dayGrains.find(({ scope }) => columns.every((column) => scope.includes(column))) ?? null;
 }
 
-/** A part of what is read. What is not folded yet is in no day that is over: it is read with the rest. */
+/** Part of what is read. Sums that are not folded yet are in no past day, and are read with the rest. */
 export interface RowPart {
   readonly span: TimeSpan;
-  /** Without what is not folded yet. */
+  /** Without unfolded sums. */
   readonly isPast?: boolean;
-  /** A time that is read apart, as past: of it only what is not folded yet. */
+  /** A time that is read separately; of it, only unfolded sums are read here. */
   readonly past?: TimeSpan | null;
 }
 
-interface RollupAsk extends RowPart {
-  /** What `readyDays` found, in the same snapshot. */
+interface RollupQuery extends RowPart {
+  /** From `readyDays`, in the same snapshot. */
   readonly days: readonly TimeSpan[];
-  /** Columns of scope that are chosen or grouped by. */
+  /** Scope columns to filter or group by. */
   readonly needed: readonly ScopeColumn[];
-  /** Everything that is read; `hour` too, where it is. */
+  /** Columns to read, including `hour` if needed. */
   readonly columns: readonly RollupColumn[];
   /**
-   * Where people are asked about, as `peopleTimes` found it: each row has its person, empty for nobody's. In an hour in which a key
-   * changed hands its entries are read in the place of its rollups; these have no sketches, so percentiles leave those calls out.
+   * For questions about people, from `peopleTimes`. Rows then have a `person_id`, empty if they belong to no single person. Hours in
+   * which a key changed hands are read from entries, which have no sketches, so percentiles omit those calls.
    */
-  readonly people?: Pick<PeopleTimes, "shared">;
-  /** What is asked for besides the time. */
-  readonly choose?: (rows: Rollups) => Rollups;
+  readonly people?: Pick<PersonSumTimes, "shared">;
+  /** Filters besides the time. */
+  readonly filter?: (rows: Rollups) => Rollups;
 }
 
-/** Of all sums of days only those by key know whose they are. */
+/** Only sums by key know the person. */
 export function neededForPeople(columns: readonly ScopeColumn[]): readonly ScopeColumn[] {
   return [...columns, "key_id"];
 }
 
-/**
- * Rollups of a time: of whole days the sums of days, where there are right ones by what is asked for, and of the rest those of hours. To
- * whoever sums them up it is one table of rollups; the hour of a day's row is its first.
- */
+/** Rollups of a time as one table: sums of days where they are up to date, of hours elsewhere. A day's row has its first hour. */
 export function rollupsWithin(
   connection: Connection,
   { name }: Flavour,
-  { span, isPast = false, past = null, days, needed, columns, people, choose = (rows) => rows }: RollupAsk,
+  { span, isPast = false, past = null, days, needed, columns, people, filter = (rows) => rows }: RollupQuery,
 ): Rollups {
   const grain = grainFor(people === undefined ? needed : neededForPeople(needed));
   const spans = past === null ? [span] : gapsBetween([past], span);
   const runs = grain === null ? [] : spans.flatMap((each) => days.flatMap((run) => cutToDays(run, each)));
   const gaps = gapsBetween(past === null ? runs : [...runs, past].sort((a, b) => a.from - b.from), span);
   const within = (rows: unknown, { from, to }: TimeSpan) =>
-    choose((rows as Rollups).where("hour", ">=", from).where("hour", "<", to));
+    filter((rows as Rollups).where("hour", ">=", from).where("hour", "<", to));
   const folded = sql<object>`only usage_rollups`.as("usage_rollups");
   const all = connection.selectFrom(isPast && name === "postgres" ? folded : "usage_rollups");
   const every = people === undefined ? all : onePersonsRollups(all as Rollups, name, people.shared);
@@ -149,7 +146,7 @@ export function rollupsWithin(
   return connection.selectFrom(union.as("usage_rollups")) as unknown as Rollups;
 }
 
-/** The whole days of a run that lie in a time. */
+/** The whole days of a run that are in a time. */
 export function cutToDays(run: TimeSpan, span: TimeSpan): readonly TimeSpan[] {
   const from = Math.max(run.from, Math.ceil(span.from / dayMs) * dayMs);
   const to = Math.min(run.to, Math.floor(span.to / dayMs) * dayMs);
@@ -166,19 +163,19 @@ export function gapsBetween(runs: readonly TimeSpan[], span: TimeSpan): readonly
   return gaps;
 }
 
-interface PeopleTimes {
-  /** Of the days given, those in which no key changed hands. */
+interface PersonSumTimes {
+  /** Days of those given in which no key changed hands. */
   readonly days: readonly TimeSpan[];
-  /** Whether there is an hour in which one did. */
+  /** There is an hour in which a key changed hands. */
   readonly shared: boolean;
 }
 
-/** Where sums by person may be read from, in the same snapshot. An index has the few rows that are several people's. */
-export async function peopleTimes(
+/** Where sums by person may be read from, in the same snapshot. A partial index has the few rows of several people. */
+export async function personSumTimes(
   connection: Connection,
   days: readonly TimeSpan[],
   { from, to }: TimeSpan,
-): Promise<PeopleTimes> {
+): Promise<PersonSumTimes> {
   const shared = (table: "usage_days" | "usage_rollups") =>
     connection
       .selectFrom(table)
@@ -211,11 +208,11 @@ function onePersonsRollups(
 
 const sameScope = rollupScope.map((column) => `shared.${column} = usage_rollups.${column}`).join(" and ");
 
-/** PostgreSQL: what is not folded yet of a rollup that is several people's already is one person's, and among that rollup's entries. */
+/** PostgreSQL: unfolded sums of one person whose rollup belongs to several people; they are among the entries. */
 const unlessShared = sql<boolean>`not exists (
   select 1 from only usage_rollups as shared where shared.person_id = ${sql.lit(severalPeople)} and ${sql.raw(sameScope)})`;
 
-/** The entries of the rollups that are several people's, without sketches; `hour` is the moment of each. */
+/** Entries of rollups of several people, without sketches. `hour` is the entry's time. */
 function sharedEntries(connection: Connection, { from, to }: TimeSpan) {
   const shared = connection
     .selectFrom("usage_rollups")

@@ -5,10 +5,10 @@ import type { Row } from "../database/schema.ts";
 import { bounded } from "./ledger-fold.ts";
 import { commonPerson, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
-/** When a day is summed after its end, and when one that has changed is summed again. */
+/** How long after its end a day is summed, and a changed day is summed again. */
 export const summedDayLagMs = 7_200_000;
 export const summedAgainMs = 600_000;
-/** Sums are made of days without calls up to this gap. */
+/** Longest gap without calls whose days are summed too. */
 const summedGapMs = 31 * 86_400_000;
 
 export const dayMs = 24 * hourMs;
@@ -21,8 +21,8 @@ export interface DayGrain {
 }
 
 /**
- * What days (UTC) are summed by, those with the fewest rows first. All but one leave the key out, of which there are as many as there are
- * callers; that one leaves out the rest. A day's sums by all columns would be nearly as many rows as its hours have.
+ * What days (UTC) are summed by, fewest rows first. Only the last includes the key, and only with its group: sums by all columns would
+ * have nearly as many rows as the hours.
  */
 export const dayGrains: readonly DayGrain[] = [
   { name: "provider", scope: ["provider"] },
@@ -34,22 +34,21 @@ export const dayGrains: readonly DayGrain[] = [
   { name: "key", scope: ["workspace_id", "group_id", "key_id"] },
 ];
 
-/** Also in a trigger of migration 001, so it stays as it is. */
+/** Also used in a trigger of migration 001, so it must not change. */
 const touchLock = 5_310_043;
-/** Held while a day's rows are written, so that of two that sum it at once the later one has read what is newer. */
+/** Held while a day is summed: of two concurrent sums, the later one reads newer rows. */
 const sumLock = 5_310_044;
 
 /**
- * Sums one day of rollups anew by every grain: the next that is over, one that has changed since it was summed, or the newest of those
- * before; so an installation that has hours only catches up from today backwards. Resolves to 0 when there is none.
- *
- * No lock is held for longer than one grain takes, and none that an insert or a fold waits for: whoever changes a rollup of the day
- * meanwhile counts `touched` up, and the day's sums are not read until they are made again.
+ * Sums one day by every grain: the next that is over, else one that has changed, else the newest one before those summed. Resolves to 0
+ * if there is none.
+ * Each grain is one transaction, with no lock that inserts or folds wait for. A concurrent change of the day increments `touched`, and
+ * its sums are not used until they are made again.
  */
 export async function sumDay(database: Database, now: number): Promise<number> {
   const day = await nextDay(database.kysely, now);
   if (day === null) return 0;
-  const touched = await touchesOf(database, day);
+  const touched = await changeCountOf(database, day);
   for (const grain of dayGrains) await sumGrain(database, day, grain);
   await database.kysely
     .updateTable("summed_days")
@@ -61,7 +60,7 @@ export async function sumDay(database: Database, now: number): Promise<number> {
 
 async function nextDay(connection: Connection, now: number): Promise<number | null> {
   const over = dayOf(now - summedDayLagMs);
-  // A day that was summed while the clock was ahead says nothing of those until then.
+  // Ignores days summed while the clock was ahead.
   const known = await connection
     .selectFrom("summed_days")
     .select("day")
@@ -89,10 +88,7 @@ async function nextDay(connection: Connection, now: number): Promise<number | nu
   return before === null ? null : dayOf(before);
 }
 
-/**
- * The newest day that others on both sides of it were summed without. One without any call is summed too, where it is one of few: days
- * are read in runs, and each Sunday would end one.
- */
+/** The newest day between summed days. Short gaps without calls are summed too, because each gap would end a run of days. */
 async function dayBetween(connection: Connection, days: readonly number[]): Promise<number | null> {
   for (let index = days.length - 1; index > 0; index--) {
     const [from, to] = [(days[index - 1] ?? 0) + dayMs, days[index] ?? 0];
@@ -118,8 +114,8 @@ function dayOf(at: number): number {
   return Math.floor(at / dayMs) * dayMs;
 }
 
-/** How often the day was changed so far. From here on every change of it is counted. */
-async function touchesOf({ kysely, flavour }: Database, day: number): Promise<number> {
+/** The change counter of the day. From here on, changes are counted. */
+async function changeCountOf({ kysely, flavour }: Database, day: number): Promise<number> {
   const counted = async (connection: Connection) =>
     await connection.selectFrom("summed_days").select("touched").where("day", "=", day).executeTakeFirst();
   const known = await counted(kysely);
@@ -144,7 +140,7 @@ async function sumGrain({ kysely, flavour }: Database, day: number, grain: DayGr
   await kysely.transaction().execute(async (transaction) => {
     if (postgres) await takeLock(transaction, sumLock);
     await transaction.deleteFrom("usage_days").where("grain", "=", grain.name).where("hour", "=", day).execute();
-    // Of what is not folded yet the tail tells; it is read beside the days.
+    // Unfolded sums are in the tail, which is read beside the days.
     const rollups = postgres ? sql`only usage_rollups` : sql`usage_rollups`;
     await sql`
       insert into usage_days (${sql.raw(insertedColumns)})
@@ -162,14 +158,14 @@ function daySums({ scope }: DayGrain, postgres: boolean): string {
   const joined = postgres ? "string_agg" : "group_concat";
   return [
     ...scopeColumns.map((column) => (scope.includes(column) ? column : "''")),
-    // A key is mostly one person's; what several keys are summed under is nobody's.
+    // A key mostly belongs to one person; sums over several keys to none.
     scope.includes("key_id") ? commonPerson : "null",
     ...rollupSums.map((sum) => (postgres ? bounded(`sum(${sum})`) : `sum(${sum})`)),
     ...rollupSketches.map((sketch) => `coalesce(${joined}(${sketch}, ''), '')`),
   ].join(", ");
 }
 
-/** From here on a day's sketch is written again with each span once. */
+/** Longer sketches are rewritten with each span once. */
 const longSketch = 384;
 
 async function shortenSketches(transaction: Connection, day: number, { name, scope }: DayGrain): Promise<void> {

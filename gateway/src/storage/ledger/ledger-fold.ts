@@ -7,20 +7,19 @@ import { hasCode } from "../disk/files.ts";
 import { commonPerson, personBeside, rollupColumns, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
 /**
- * PostgreSQL: adds the rows that inserts left in `usage_rollups_tail` to their rollups, as many as `rowsMax`, and
- * resolves to how many there were: 0 when none is left. A row is taken away and added in one transaction, so whenever it ends each counts
- * once. It goes by the rows that are there and by no number, so none that is committed late is passed over. A sum that is larger than a column
- * holds stays at the largest it can: what upstreams say of a few calls keeps no other sums from being folded.
+ * PostgreSQL: merges up to `rowsMax` rows of `usage_rollups_tail` into their rollups; resolves to their number, 0 if none is left. Rows
+ * are moved in one transaction, so each counts once. Sums that exceed bigint are clamped, so that a few absurd values do not block the
+ * others.
  */
 export async function foldRollups(database: Database, rowsMax: number = bounds.foldRows): Promise<number> {
   if (database.flavour.name === "sqlite") return 0;
-  // Without calls there is nothing for hours: one question says so, without a transaction.
+  // Without calls, one query is enough.
   const some = await sql`select 1 from usage_rollups_tail limit 1`.execute(database.kysely);
   if (some.rows.length === 0) return 0;
   try {
     return await foldBy(plainStatement, database, rowsMax);
   } catch (thrown) {
-    // A sum that is out of range.
+    // numeric_value_out_of_range
     if (!hasCode(thrown, /^22003$/)) throw thrown;
     return await foldBy(boundedStatement, database, rowsMax);
   }
@@ -47,10 +46,10 @@ interface Folded extends LongRollup {
   readonly taken: number;
 }
 
-/** From here on it is looked whether a sketch could be shorter. */
+/** Longer sketches are checked for rewriting. */
 const longSketch = 1_024;
 
-/** A sketch is written again when that halves it, so that a busy hour is not written whole with each batch. */
+/** Rewrites sketches only if that halves them, so that a busy hour is not rewritten with every batch. */
 export async function shortenRollup(
   { flavour }: Pick<Database, "flavour">,
   transaction: Connection,
@@ -64,7 +63,7 @@ export async function shortenRollup(
   });
   if (shorter.length === 0) return;
   const same = rollupScope.map((column) => sql`${sql.ref(column)} = ${rollup[column]}`);
-  // Of the tail no row is touched: each counts what it alone knows.
+  // Only the rollup itself; the tail is not touched.
   const rollups = flavour.name === "sqlite" ? sql`usage_rollups` : sql`only usage_rollups`;
   await sql`update ${rollups} set ${sql.join(shorter)} where ${sql.join(same, sql` and `)}`.execute(transaction);
 }
@@ -73,16 +72,13 @@ const names = rollupScope.join(", ");
 const joined = rollupSketches.map((sketch) => `${sketch} = kept.${sketch} || excluded.${sketch}`);
 const long = rollupSketches.map((name) => `case when length(${name}) > ${longSketch} then ${name} end as ${name}`);
 
-/**
- * Where a rollup is `kept` already, adds another one to it: sums are added up, sketches put behind each other, which reads nothing.
- * Gives back the sketches that have become long, which are then written anew.
- */
+/** On conflict, adds sums and appends sketches, which needs no read. Returns sketches that have become long. */
 export function addToKept(added = (sum: string): string => `kept.${sum} + excluded.${sum}`): string {
   const moved = [...rollupSums.map((sum) => `${sum} = ${added(sum)}`), ...joined].join(", ");
   return `on conflict (${names}) do update set ${moved}, person_id = ${personBeside} returning ${names}, ${long.join(", ")}`;
 }
 
-/** PostgreSQL: a sum as its column takes it. */
+/** PostgreSQL: clamps a sum to bigint. */
 export function bounded(sum: string): string {
   return `least(${sum}, 9223372036854775807)::bigint`;
 }
@@ -93,7 +89,7 @@ const boundedStatement = statementOf(
   addToKept((sum) => bounded(`kept.${sum}::numeric + excluded.${sum}`)),
 );
 
-/** Rollups are written in the order of their keys. Of rows that another one folds at this moment nothing is taken. */
+/** Writes rollups in key order, and skips rows that another fold has locked. */
 function statementOf(summed: (sum: string) => string, addition: string): string {
   return `
   with taken as (

@@ -2,27 +2,25 @@ import { sql } from "kysely";
 import { type Connection, type Database, databaseNow } from "../database/database.ts";
 import { hasCode } from "../disk/files.ts";
 
-/** Months that are made ahead, and how far from today one may be. */
+/** Months created ahead, and how far from today a month may be. */
 export const ledgerMonthsAhead = 2;
 const ledgerMonthsPastMs = 3_650 * 86_400_000;
 const ledgerMonthsFutureMs = 63 * 86_400_000;
-/** Months that a writer remembers, and the batches after which it tries again to make one. */
+/** Months that a writer remembers, and batches until it retries a failed one. */
 const ledgerMonthsKnownMax = 240;
 export const ledgerMonthBatches = 64;
-/** How long making a month may take, and how long it may wait for locks. */
-const ledgerPartMs = 2_000;
+/** Timeouts of creating a month: in all, and for locks. */
+const ledgerPartitionMs = 2_000;
 const ledgerLockMs = 300;
 
 /**
- * On PostgreSQL the ledger is one table in parts, one for each month (UTC) by `at`: `ledger_entries_2026_11`. What has no month
- * stands in `ledger_entries_default`. On SQLite there are no parts, and nothing here does anything.
- *
- * The function makes the months of these moments, where there is reason to. It is asked before each batch, and remembers which months
- * there are, so that it asks the database once a month. One that could not be made is tried again some batches later: until then its
- * entries have a place in the default part, and are moved when it is made.
+ * PostgreSQL: the ledger is partitioned by month (UTC) of `at`: `ledger_entries_2026_11`; entries without a partition are in
+ * `ledger_entries_default`. SQLite has no partitions.
+ * The returned function creates the partitions of a batch. It remembers them, so that it asks the database once a month. After a failure
+ * it retries some batches later; until then the entries are in the default partition, and are moved when theirs is created.
  */
 export function monthMaker(database: Database): (moments: readonly number[]) => Promise<void> {
-  /** By month, how many batches it is left alone. */
+  /** Batches to skip, by month. */
   const known = new Map<number, number>();
   return async (moments) => {
     for (const month of new Set(moments.map(monthOf))) {
@@ -30,7 +28,7 @@ export function monthMaker(database: Database): (moments: readonly number[]) => 
       if (batches > 0) known.set(month, batches - 1);
       if (batches > 0 || !Number.isFinite(month)) continue;
       if (known.size >= ledgerMonthsKnownMax) known.clear();
-      const made = makeMonth(database, month).then(
+      const made = createPartition(database, month).then(
         () => Number.POSITIVE_INFINITY,
         () => ledgerMonthBatches,
       );
@@ -39,8 +37,8 @@ export function monthMaker(database: Database): (moments: readonly number[]) => 
   };
 }
 
-/** The months that are next, and those of entries that came before their month did. Resolves to how many were made. */
-export async function makeMonths(database: Database, now: number): Promise<number> {
+/** Creates the next months, and those of entries in the default partition. Resolves to the number created. */
+export async function createPartitions(database: Database, now: number): Promise<number> {
   if (database.flavour.name === "sqlite") return 0;
   const months = new Set<number>();
   for (let ahead = 0, month = monthOf(now); ahead <= ledgerMonthsAhead; ahead++, month = nextMonth(month)) {
@@ -48,18 +46,22 @@ export async function makeMonths(database: Database, now: number): Promise<numbe
   }
   for (const month of await monthsInDefault(database, now)) months.add(month);
   let made = 0;
-  for (const month of months) if (await makeMonth(database, month)) made += 1;
+  for (const month of months) if (await createPartition(database, month)) made += 1;
   return made;
 }
 
-/** A part of the ledger and the moments that its entries began between; null: it may hold any. */
-export interface LedgerPart {
+/** A partition and the times of its entries; null: any. */
+export interface LedgerPartition {
   readonly name: string;
   readonly from: number | null;
   readonly until: number | null;
 }
 
-export async function ledgerParts({ kysely }: { readonly kysely: Connection }): Promise<readonly LedgerPart[]> {
+export async function ledgerPartitions({
+  kysely,
+}: {
+  readonly kysely: Connection;
+}): Promise<readonly LedgerPartition[]> {
   const { rows } = await sql<{ name: string; bound: string }>`
     select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
     from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -70,16 +72,13 @@ export async function ledgerParts({ kysely }: { readonly kysely: Connection }): 
   });
 }
 
-async function hasPart(connection: Connection, at: number): Promise<boolean> {
-  const parts = await ledgerParts({ kysely: connection });
+async function hasPartition(connection: Connection, at: number): Promise<boolean> {
+  const parts = await ledgerPartitions({ kysely: connection });
   return parts.some(({ from, until }) => from !== null && until !== null && from <= at && at < until);
 }
 
-/**
- * Drops a part, whole. Readers of the ledger are waited for a moment only: whoever inserts waits behind us meanwhile. False when
- * they took longer; it is to be tried again.
- */
-export async function dropPart({ kysely }: Database, { name }: LedgerPart): Promise<boolean> {
+/** Drops a partition. Waits only briefly for readers, because inserts queue behind it. False: they took longer; try again. */
+export async function dropPartition({ kysely }: Database, { name }: LedgerPartition): Promise<boolean> {
   try {
     await kysely.transaction().execute(async (transaction) => {
       await boundedLocks(transaction, ledgerLockMs);
@@ -88,13 +87,13 @@ export async function dropPart({ kysely }: Database, { name }: LedgerPart): Prom
     });
     return true;
   } catch (thrown) {
-    // The wait for a lock took too long.
+    // lock_not_available
     if (hasCode(thrown, /^55P03$/)) return false;
     throw thrown;
   }
 }
 
-/** The first moment of a month, in Unix milliseconds. */
+/** Start of a month, Unix milliseconds. */
 function monthOf(at: number): number {
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
@@ -106,19 +105,19 @@ function nextMonth(month: number): number {
 }
 
 /**
- * False when it is there, or too far from today by the server's clock: entries of clocks that are wrong stay in the default part.
- * What that part holds of the month is moved. Others insert meanwhile, but for those whose entries would go there.
+ * Moves its entries out of the default partition. False: it exists, or is too far from today by the server's clock: entries of wrong
+ * clocks stay in the default partition. Only inserts into the default partition wait.
  */
-async function makeMonth(database: Database, month: number): Promise<boolean> {
+async function createPartition(database: Database, month: number): Promise<boolean> {
   const until = nextMonth(month);
   return await database.kysely.transaction().execute(async (transaction) => {
     const { now } = await transaction.selectNoFrom(databaseNow(database).as("now")).executeTakeFirstOrThrow();
     if (month < now - ledgerMonthsPastMs || month > now + ledgerMonthsFutureMs) return false;
-    if (await hasPart(transaction, month)) return false;
-    await boundedLocks(transaction, ledgerPartMs);
-    // Of two that make months at once the second finds it made. The order of locks is everybody's: first the whole, then parts.
+    if (await hasPartition(transaction, month)) return false;
+    await boundedLocks(transaction, ledgerPartitionMs);
+    // The second of two concurrent calls finds it created. Locks are taken in one order: first the table, then partitions.
     await sql`lock table only ledger_entries in share update exclusive mode`.execute(transaction);
-    if (await hasPart(transaction, month)) return false;
+    if (await hasPartition(transaction, month)) return false;
     await sql`lock table ledger_entries_default in access exclusive mode`.execute(transaction);
     const part = sql.table(nameOf(month));
     const within = sql`at >= ${sql.lit(month)} and at < ${sql.lit(until)}`;

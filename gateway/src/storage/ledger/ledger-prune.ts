@@ -1,19 +1,19 @@
 import { sql } from "kysely";
 import { bounds } from "#core/index.ts";
-import { type Connection, type Database, deleteInBatches, takeTurn } from "../database/database.ts";
+import { type Connection, type Database, deleteInBatches, lockForWrite } from "../database/database.ts";
 import { putSystemValue, systemValue } from "../database/system-values.ts";
-import { dropPart, ledgerParts } from "./ledger-months.ts";
+import { dropPartition, ledgerPartitions } from "./ledger-months.ts";
 import { hourMs } from "./ledger-rollup.ts";
 
-/** Dropping a month waits for locks, and inserts wait for it: so it is tried again. */
+/** Dropping a month waits for locks while inserts wait for it, so each wait is short and repeated. */
 const ledgerDropTries = 20;
 const ledgerDropPauseMs = 1_000;
 
 const markName = "ledger.pruned_before";
 
 /**
- * Removes entries that began before `beforeMs`, in small batches, and with them the rollups of calls that were refused: these
- * say nothing that is paid for. The other rollups stay. Resolves to how many entries went.
+ * Removes entries that began before `beforeMs`, in small batches, and the rollups of refused calls. Other rollups stay. Resolves to the
+ * number of entries removed.
  */
 export async function pruneLedger(database: Database, beforeMs: number): Promise<number> {
   await raiseMark(database, markName, beforeMs);
@@ -24,18 +24,15 @@ export async function pruneLedger(database: Database, beforeMs: number): Promise
   return removed;
 }
 
-/**
- * PostgreSQL: a month of which nothing is to stay goes as a whole, without a look at its rows. One that is being read for long is
- * tried again for a while, then left to the deletes and to the next time.
- */
+/** PostgreSQL: drops months that are entirely too old. A month that is being read is retried for a while, then left to the deletes. */
 async function dropMonths(database: Database, beforeMs: number): Promise<number> {
   if (database.flavour.name === "sqlite") return 0;
   let removed = 0;
-  for (const part of await ledgerParts(database)) {
+  for (const part of await ledgerPartitions(database)) {
     if (part.until === null || part.until > beforeMs) continue;
     const entries = await entriesOf(database, part.name);
     for (let tries = 1; tries <= ledgerDropTries; tries++) {
-      if (await dropPart(database, part)) {
+      if (await dropPartition(database, part)) {
         removed += entries;
         break;
       }
@@ -45,7 +42,7 @@ async function dropMonths(database: Database, beforeMs: number): Promise<number>
   return removed;
 }
 
-/** As the server knows it, which is about right; counted when it has never looked. */
+/** The server's estimate; counted if there is none. */
 async function entriesOf({ kysely }: Database, part: string): Promise<number> {
   const about = await sql<{ rows: number }>`
     select reltuples as rows from pg_class where oid = to_regclass(${part})`.execute(kysely);
@@ -71,7 +68,7 @@ function deleteOldest({ kysely }: Database, beforeMs: number, rows: number) {
     );
 }
 
-/** An hour at a time, on PostgreSQL a day, from where the last pruning came to; each is short. Where there is nothing it is passed over. */
+/** By hour, on PostgreSQL by day, from where the last run ended. Empty times are skipped. */
 async function pruneRefusals({ kysely, flavour }: Database, beforeMs: number): Promise<void> {
   const end = beforeMs - (beforeMs % hourMs);
   const stepMs = flavour.name === "sqlite" ? hourMs : 24 * hourMs;
@@ -96,7 +93,7 @@ async function pruneRefusals({ kysely, flavour }: Database, beforeMs: number): P
 
 const refusalsMark = "ledger.refusals_pruned_before";
 
-/** Entries that began before this moment may be gone; 0 when none was ever removed. */
+/** Entries that began before this may have been removed; 0: none was. */
 export function prunedBefore(connection: Connection): Promise<number> {
   return markOf(connection, markName);
 }
@@ -105,14 +102,14 @@ async function markOf(connection: Connection, name: string): Promise<number> {
   return Number((await systemValue(connection, name)) ?? 0);
 }
 
-/** Set before the first row goes, so that a check never takes a half-pruned hour for a fault. */
+/** Set before the first delete, so that checks never see a half-pruned hour as a fault. */
 async function raiseMark(
   database: Pick<Database, "kysely" | "flavour">,
   name: string,
   beforeMs: number,
 ): Promise<void> {
   await database.kysely.transaction().execute(async (transaction) => {
-    await takeTurn(database, transaction);
+    await lockForWrite(database, transaction);
     await putSystemValue(transaction, name, String(Math.max(await markOf(transaction, name), beforeMs)));
   });
 }

@@ -2,13 +2,13 @@ import { type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import type { LedgerFilter, LedgerPage, RecentRow, UsageSum } from "#ports/index.ts";
 import { equalsGiven } from "../database/conditions.ts";
 import { type Connection, type Database, inSnapshot } from "../database/database.ts";
-import { cursorOf, cutPage, isBehind, pageSize, placeOf } from "../database/pages.ts";
+import { cursorOf, cutPage, isAfter, pageSize, parseCursor } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { inputColumns, outputColumns, storedEntry } from "./ledger-columns.ts";
 import type { Rollups } from "./ledger-day-reading.ts";
 import { countedEntries, hourMs } from "./ledger-rollup.ts";
 
-/** One page of entries, newest first. The cursor is the last entry's place, so that new entries move nothing. */
+/** Newest first. The cursor is the last entry's position, so new entries do not shift pages. */
 export async function ledgerPage(
   database: Database,
   filter: LedgerFilter,
@@ -16,17 +16,17 @@ export async function ledgerPage(
   limit: number,
 ): Promise<LedgerPage> {
   const size = pageSize(limit);
-  const after = cursor === null ? null : placeOf(cursor);
+  const after = cursor === null ? null : parseCursor(cursor);
   let query = database.kysely
     .selectFrom("ledger")
     .select(["at", "attempt_id", "record"])
     .where((eb) => matches(eb, filter))
     .orderBy("at", "desc")
     .orderBy("attempt_id", "desc")
-    // One more than asked for tells whether there is a following page.
+    // One more shows whether there is a next page.
     .limit(size + 1);
   if (after !== null) {
-    query = query.where(isBehind(["at", "attempt_id"], after));
+    query = query.where(isAfter(["at", "attempt_id"], after));
   }
   const rows = await query.execute();
   const { page, next } = cutPage(rows, size, (last) => cursorOf({ at: last.at, id: last.attempt_id }));
@@ -46,7 +46,7 @@ function matches(eb: ExpressionBuilder<Tables, "ledger">, filter: LedgerFilter) 
   ]);
 }
 
-/** What rollups know too. */
+/** Filters that rollups support. */
 function scopeOf({ workspaceId, groupId, keyId, model, provider }: LedgerFilter) {
   const given = { workspace_id: workspaceId, group_id: groupId, key_id: keyId, model, provider };
   return equalsGiven<Row<"usage_rollups">>(given);
@@ -102,10 +102,7 @@ export async function recentEntries(
 
 const tokenColumns = [...inputColumns, ...outputColumns];
 
-/**
- * Sums by model. Whole hours come from the rollups, which outlive the entries; what the filter cuts off an hour, and
- * filters the rollups do not know, come from the entries.
- */
+/** By model. Whole hours come from rollups, which outlive entries; partial hours, and filters that rollups lack, from entries. */
 export async function usageByModel(
   database: Pick<Database, "reading">,
   filter: LedgerFilter,
@@ -114,7 +111,7 @@ export async function usageByModel(
   const firstHour = Math.ceil(from / hourMs) * hourMs;
   const lastHour = filter.to === undefined ? to : Math.floor(to / hourMs) * hourMs;
   const ofEntries = [personId, outcome, requestId].some((given) => given !== undefined) || firstHour >= lastHour;
-  // One snapshot, or an entry that arrives between the reads could be seen in none or in both.
+  // In one snapshot: an entry that arrives between the reads would be in none or in both.
   const parts = await inSnapshot(database, async (snapshot) => {
     if (ofEntries) return await sumsOf(entriesOf(snapshot, filter));
     const hours = (snapshot.selectFrom("usage_rollups") as Rollups)

@@ -7,13 +7,13 @@ import { type UsageColumn, usageColumns } from "./ledger-columns.ts";
 
 export const hourMs = 3_600_000;
 
-/** The columns that name a rollup; together its primary key. */
+/** The primary key of a rollup. */
 export const rollupScope = ["hour", "workspace_id", "group_id", "key_id", "model", "provider"] as const;
 
-/** The person of a rollup whose key changed hands within the hour: its entries say what was whose. */
+/** The person of a rollup whose key changed hands within the hour. */
 export const severalPeople = "*";
 
-/** The columns that are sums over the rollup's entries, but for its sketches. */
+/** Sums of a rollup, without sketches. */
 export const rollupSums = [
   "attempts",
   "requests",
@@ -38,7 +38,7 @@ const entrySums = {
     "case when vendor_cost_nano_usd is null then 0 when cost_source = 'vendor' then coalesce(own_cost_nano_usd, 0) else cost_nano_usd end",
 } as const satisfies Record<(typeof rollupSums)[number], string>;
 
-/** Sketches of how long what succeeded took: to its caller, from the arrival of the call, and the attempt alone. */
+/** Sketches of durations of successful calls: for the caller, from the arrival of the call, and of the attempt. */
 export const rollupSketches = [
   "call_ms_sketch",
   "call_first_token_ms_sketch",
@@ -48,7 +48,7 @@ export const rollupSketches = [
 
 export const rollupColumns = [...rollupScope, "person_id", ...rollupSums, ...rollupSketches] as const;
 
-/** A rollup as its table has it: a value for each of `rollupColumns`, in their order. */
+/** A rollup as a row: a value for each of `rollupColumns`. */
 export type RollupValues = readonly (string | number | null)[];
 
 /**
@@ -129,7 +129,7 @@ function add(rollup: Rollup, { intent, settlement, calls }: LedgerRecord): void 
   move(sums, sumOf.attempts, calls);
   if (intent[intentPlaces.retryIndex] === 0) move(sums, sumOf.requests, calls);
   if (outcome === "cancelled") move(sums, sumOf.cancelled, calls);
-  // What was used beside an attempt is no call: it is paid, and neither a success of its own nor of any length.
+  // Usage beside an attempt is charged, but counts neither as a success nor as a duration.
   if (outcome === "succeeded" && calls > 0) {
     move(sums, sumOf.succeeded, calls);
     addTimes(rollup, intent, settlement);
@@ -155,7 +155,7 @@ function rollupValues({ hour, intent, person, sums, ...sketches }: Rollup): Roll
   return [hour, ...names, person, ...sums, ...rollupSketches.map((sketch) => tidySketch(sketches[sketch]))];
 }
 
-/** Shorter where that is worth the work: the same span may be counted in many pieces of a sketch. */
+/** Rewrites long sketches, in which a span may be repeated. */
 function tidySketch(sketch: string): string {
   return sketch.length < worthTidying ? sketch : foldedSketch(sketch);
 }
@@ -182,19 +182,18 @@ function addTimes(
   rollup.call_first_token_ms_sketch += sketchOf((startedAfter + firstToken) / 1_000);
 }
 
-/** The person of several rows together, as SQL: theirs when they agree. */
+/** The person of several rows as SQL, if they agree. */
 export const commonPerson = `case when min(coalesce(person_id, '')) = max(coalesce(person_id, '')) then max(person_id) else '${severalPeople}' end`;
 
-/** The person of a `kept` row that another one is added to. */
+/** The person of a `kept` row after another row is added, as SQL. */
 export const personBeside = `case when kept.person_id is not distinct from excluded.person_id then kept.person_id else '${severalPeople}' end`;
 
 /** `hour` is the moment the entry began. */
 type Counted = SelectQueryBuilder<Tables, "ledger", Row<"usage_rollups">>;
 
 /**
- * Each entry as a rollup of it alone: what `rollupsOf` makes of entries, for sums that the database itself makes. In the place of a
- * sketch stands the one time that it would count, in milliseconds, or null; or, without times, a sketch of nothing. The person of
- * nobody's entry is empty.
+ * Each entry as a rollup of its own, as in `rollupsOf`, for sums in SQL. Instead of a sketch it has the one duration in milliseconds, or
+ * null; with `times: false` an empty sketch. `person_id` is empty if there is none.
  */
 export function countedEntries(connection: Connection, { times = true }: { readonly times?: boolean } = {}): Counted {
   const counted = connection
@@ -206,11 +205,11 @@ export function countedEntries(connection: Connection, { times = true }: { reado
       ...rollupSums.map((sum) => sql.raw<number>(entrySums[sum]).as(sum)),
       ...rollupSketches.map((sketch) => sql.raw<string>(times ? timed(entryTimes[sketch]) : "''").as(sketch)),
     ]);
-  // The types of mapped columns know no names.
+  // Kysely loses the names of mapped columns.
   return counted as unknown as Counted;
 }
 
-/** The time that an entry counts in each sketch, as SQL on one. As `addTimes` does it. */
+/** The duration of an entry in each sketch, as SQL. Equals `addTimes`. */
 const entryTimes: Readonly<Record<LatencyColumn, string>> = {
   call_ms_sketch: "started_after_ms + total_ms",
   call_first_token_ms_sketch: "started_after_ms + first_token_ms",

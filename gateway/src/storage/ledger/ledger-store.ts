@@ -6,11 +6,11 @@ import { checkLedger } from "./ledger-check.ts";
 import { sumDay } from "./ledger-days.ts";
 import { foldRollups } from "./ledger-fold.ts";
 import { ledgerInsert } from "./ledger-insert.ts";
-import { makeMonths } from "./ledger-months.ts";
+import { createPartitions } from "./ledger-months.ts";
 import { pruneLedger } from "./ledger-prune.ts";
 import { ledgerPage, recentEntries, usageByModel } from "./ledger-reading.ts";
 
-/** The ledger on a database. Any number of them, in any process, may insert into the same one. */
+/** Any number of stores may insert into one database concurrently. */
 export function createLedgerStore(database: Database): LedgerStore {
   const price = priceReader(database.kysely);
   return {
@@ -22,7 +22,7 @@ export function createLedgerStore(database: Database): LedgerStore {
     check: () => checkLedger(database, price),
     fold: (rowsMax) => foldRollups(database, rowsMax),
     sumDay: (now) => sumDay(database, now),
-    makeMonths: (now) => makeMonths(database, now),
+    createPartitions: (now) => createPartitions(database, now),
     prune: (beforeMs) => pruneLedger(database, beforeMs),
   };
 }

@@ -3,10 +3,10 @@ import { columnsOf } from "../database/columns.ts";
 import type { Connection } from "../database/database.ts";
 import type { NewRow } from "../database/schema.ts";
 
-/** From the end of the call that began a background response to its first poll. */
+/** From the end of the call to the first poll of its background response. */
 const backgroundFirstPollMs = 2_000;
 
-/** Makes tasks of attempts that ended as `pending`. The same attempt again changes nothing. */
+/** Creates tasks for attempts that ended as `pending`. Idempotent. */
 export async function insertPending(connection: Connection, entries: readonly LedgerEntry[]): Promise<void> {
   // Their objects are written beside them; the task's own entry has none.
   for (const { objects: _, ...entry } of entries) {
@@ -29,7 +29,7 @@ export async function insertPending(connection: Connection, entries: readonly Le
   }
 }
 
-/** The account is sealed at the first poll, from the config snapshot. */
+/** The account is sealed at the first poll. */
 function rowOf(entry: LedgerEntry): NewRow<"tasks"> {
   const { at, endedAt, attemptId, workspaceId, groupId, keyId, personId, requestId, model, deployment } = entry;
   const { upstreamModel, upstreamId, reservedNanoUsd, priceVersion, userAgent } = entry;

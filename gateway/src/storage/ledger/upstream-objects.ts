@@ -34,8 +34,8 @@ export function objectRowsOf(records: readonly LedgerRecord[]): readonly ObjectR
 }
 
 /**
- * Makes the function that writes objects within the transaction that inserts their entries. Writing one twice changes nothing. Of
- * two records of one object the newer one counts; tokens that one of them knows stay known.
+ * Returns a function that writes objects in the transaction of their entries. Idempotent. The newer of two records of an object wins, but
+ * known tokens are kept.
  */
 export function objectWriter(
   database: Pick<Database, "kysely" | "flavour">,
@@ -74,7 +74,7 @@ function upsert(connection: Connection, rows: readonly ObjectRow[]) {
     );
 }
 
-/** Each object once; two writers of the same ones take them in the same order, and do not wait in a circle. */
+/** Deduplicates objects and sorts them, so that concurrent writers lock in the same order. */
 function inOrder(rows: readonly ObjectRow[]): readonly ObjectRow[] {
   const byKey = new Map<string, ObjectRow>();
   for (const row of rows) {
@@ -104,10 +104,9 @@ const columns = [
 ] as const;
 const placeholders = Object.fromEntries(columns.map((column) => [column, ""])) as unknown as ObjectRow;
 const renewed = columns.filter((column) => !["workspace_id", "id", "input_tokens"].includes(column));
-/** Far fewer parameters than one statement may have. */
+/** Far below the maximum number of parameters. */
 const rowsTogether = 500;
 
-/** Reads and removes what the drain writes with the ledger's entries. */
 export function createUpstreamObjectStore(database: Database): UpstreamObjectStore {
   const { kysely, reading } = database;
   const write = objectWriter(database);

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { sql } from "kysely";
 import { bounds } from "#core/index.ts";
-import { type Connection, closeDatabase, type Database } from "../database/database.ts";
-import { type DatabasePlace, openPlace, shownPlace } from "../database/database-place.ts";
+import type { Connection, Database } from "../database/database.ts";
+import { type DatabasePlace, openPlace, placeLabel } from "../database/database-place.ts";
 import { SchemaTooNew, schemaState } from "../database/migrate.ts";
 import { openReadOnly } from "../database/open-database.ts";
 import { postgresJson, postgresValue } from "../database/postgres/postgres-values.ts";
@@ -44,7 +44,7 @@ export async function moveOver(options: MoveOptions): Promise<Moved> {
   if (!((statSync(from.database, { throwIfNoEntry: false })?.size ?? 0) > 0)) {
     throw new DataUnusable(`There is no installation to move in ${from.dataDir}: ${from.database} is missing.`);
   }
-  refuseMovedElsewhere(from, shownPlace(options.to));
+  refuseMovedElsewhere(from, placeLabel(options.to));
   const release = statSync(from.journal, { throwIfNoEntry: false }) === undefined ? null : lockDirectory(from.journal);
   try {
     const source = openReadOnly(from.database);
@@ -52,7 +52,7 @@ export async function moveOver(options: MoveOptions): Promise<Moved> {
       await refuseUnfitSource(source, options);
       return await moveFrom(source, options);
     } finally {
-      await closeDatabase(source);
+      await source.close();
     }
   } finally {
     release?.();
@@ -102,11 +102,11 @@ async function moveFrom(source: Database, options: MoveOptions): Promise<Moved> 
     const recovered = await recoverJournal(target);
     await sql`analyze`.execute(target.kysely);
     // Before the other may start: at no moment would both.
-    const marked = markMoved(options.from, { to: shownPlace(to), at: new Date(options.now).toISOString() });
+    const marked = markMoved(options.from, { to: placeLabel(to), at: new Date(options.now).toISOString() });
     await endMove(target);
     return { tables: tables.length, rows, recovered, marked };
   } finally {
-    await closeDatabase(target);
+    await target.close();
   }
 }
 

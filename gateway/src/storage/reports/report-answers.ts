@@ -1,4 +1,4 @@
-import type { UsageFilter } from "#ports/index.ts";
+import type { ReportStore } from "#ports/index.ts";
 import { copyDatabaseTo } from "../database/database-copy.ts";
 import { auditPage } from "./report-audit.ts";
 import type { ReportContext } from "./report-context.ts";
@@ -8,13 +8,12 @@ import { attemptsOf, requestPage } from "./report-requests.ts";
 import { sessionUsage } from "./report-sessions.ts";
 import { spending } from "./report-spending.ts";
 import { costs, dailySpend, deploymentUse, entryCount, modelUsage, personDailySpend } from "./report-sums.ts";
-import { usageReading } from "./report-usage.ts";
+import { usageReport } from "./report-usage.ts";
 
-/** How each question is answered. */
 const reportAnswers = {
   requests: requestPage,
   attempts: attemptsOf,
-  usage: (context: ReportContext, filter: UsageFilter) => usageReading(context, filter),
+  usage: usageReport,
   peopleUsage,
   sessions: sessionUsage,
   costs,
@@ -27,25 +26,31 @@ const reportAnswers = {
   spending,
   keyUsage,
   entryCount,
-  /** SQLite: a whole copy of the database as it is at this moment, in a file; its size in bytes. */
+  /** SQLite: copies the whole database into a file; its size in bytes. */
   copy: ({ connection }: ReportContext, path: string) => copyDatabaseTo({ kysely: connection }, path),
 };
 
-type Answers = typeof reportAnswers;
-/** What is asked: the questions of the port by their names, a count of entries, and a copy of the database into a file. */
-export type ReportKind = keyof Answers;
-export type ReportAsk<Kind extends ReportKind> =
-  Parameters<Answers[Kind]> extends [ReportContext, ...infer Ask] ? Ask : never;
-export type ReportAnswer<Kind extends ReportKind> = Awaited<ReturnType<Answers[Kind]>>;
+/** The questions of `ReportStore` by name, a count of entries, and a copy of the database. */
+export type ReportKind = keyof typeof reportAnswers;
+export type ReportArgs<Kind extends ReportKind> =
+  Parameters<(typeof reportAnswers)[Kind]> extends [ReportContext, ...infer Args] ? Args : never;
+export type ReportAnswer<Kind extends ReportKind> = Awaited<ReturnType<(typeof reportAnswers)[Kind]>>;
+export type AskReport = <Kind extends ReportKind>(kind: Kind, args: ReportArgs<Kind>) => Promise<ReportAnswer<Kind>>;
 
-export async function answerTo<Kind extends ReportKind>(
-  kind: Kind,
+/** What answers the questions of a report store. */
+export interface ReportSource {
+  readonly ask: AskReport;
+  /** null: not known. */
+  sizeBytes(): Promise<number | null>;
+  readonly backup: ReportStore["backup"];
+  close(): Promise<void>;
+}
+
+export async function answerReport<Kind extends ReportKind>(
   context: ReportContext,
-  ask: ReportAsk<Kind>,
+  kind: Kind,
+  args: readonly unknown[],
 ): Promise<ReportAnswer<Kind>> {
-  const answer = reportAnswers[kind] as unknown as (
-    context: ReportContext,
-    ...ask: readonly unknown[]
-  ) => Promise<ReportAnswer<Kind>>;
-  return await answer(context, ...ask);
+  const answer: (context: ReportContext, ...args: never[]) => Promise<unknown> = reportAnswers[kind];
+  return (await answer(context, ...(args as never[]))) as ReportAnswer<Kind>;
 }

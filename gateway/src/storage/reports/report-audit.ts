@@ -2,13 +2,12 @@ import type { AuditRow } from "@sluice/contract/console";
 import { type AuditAction, auditTargetOf } from "@sluice/contract/words";
 import type { AuditFilter, Paged } from "#ports/index.ts";
 import { contains } from "../database/conditions.ts";
-import { cursorOfText, cursorParts } from "../database/pages.ts";
+import { cursorOfText, parseCursorText } from "../database/pages.ts";
 import type { Row } from "../database/schema.ts";
 import type { ReportContext } from "./report-context.ts";
 import { namesIn } from "./report-names.ts";
 import { slicedPage } from "./report-search.ts";
 
-/** The audit log, newest first. */
 export async function auditPage(
   { connection, deadline }: ReportContext,
   filter: AuditFilter,
@@ -22,7 +21,7 @@ export async function auditPage(
   };
   const { rows, next } = await slicedPage<number, Row<"audit_log">>(
     {
-      placeBehind: async (after, entries) => {
+      positionAfter: async (after, entries) => {
         const end = await ordered(after)
           .select("seq")
           .limit(1)
@@ -43,7 +42,7 @@ export async function auditPage(
       },
       placeOf: (row) => row.seq,
     },
-    cursor === null ? Number.MAX_SAFE_INTEGER : Number(cursorParts(cursor, /^a\.(\d{1,16})$/)[0]),
+    cursor === null ? Number.MAX_SAFE_INTEGER : Number(parseCursorText(cursor, /^a\.(\d{1,16})$/)[0]),
     limit,
     deadline,
   );
@@ -66,7 +65,7 @@ function auditRowOf(row: Row<"audit_log">, slugs: ReadonlyMap<string, string>): 
     actor: row.actor,
     ip: row.ip,
     workspace: id === null ? null : { id, slug: slugs.get(id) ?? id },
-    // Only the log's writers write it, and they write no other.
+    // The log contains only known actions.
     action: row.action as AuditAction,
     object: row.object,
     target: auditTargetOf(row.object),

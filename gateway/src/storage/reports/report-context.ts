@@ -5,22 +5,18 @@ import { type Connection, type Flavour, inSnapshot } from "../database/database.
 import type { TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { dayMs } from "../ledger/ledger-days.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
-import type { KeptSums } from "./kept-sums.ts";
+import type { PastSums } from "./past-sums.ts";
 
-/** What a question is answered from, and until when. */
 export interface ReportContext {
   readonly connection: Connection;
   readonly flavour: Flavour;
   readonly price: (versionId: string) => Promise<PriceVersion | null>;
   readonly deadline: Deadline;
-  /** What earlier questions of this connection found in days that are over. */
-  readonly kept: KeptSums;
+  /** Sums of past days that earlier questions of this connection have read. */
+  readonly pastSums: PastSums;
 }
 
-/**
- * The end of a question's time. A statement that runs cannot be stopped, so answers are put together from statements that
- * are short, and this is asked between them.
- */
+/** The timeout of a question. A running statement cannot be stopped, so answers use short statements and check this in between. */
 export class Deadline {
   readonly #endsAt: number;
 
@@ -28,44 +24,44 @@ export class Deadline {
     this.#endsAt = performance.now() + ms;
   }
 
-  /** Throws `request_timeout` when the time is over. */
+  /** Throws `request_timeout`. */
   check(): void {
-    if (performance.now() >= this.#endsAt) throw late();
+    if (performance.now() >= this.#endsAt) throw reportTimeout();
   }
 }
 
-export function late(): Failure {
+export function reportTimeout(): Failure {
   return new Failure(
     "request_timeout",
     `This takes longer than ${bounds.reportMs / 1_000} seconds. Ask for a shorter time or for less at once.`,
   );
 }
 
-export function crowded(): Failure {
+export function tooManyReports(): Failure {
   const message = "Too much is asked of the console at once. Try again in a moment.";
   return new Failure("rate_limit_exceeded", message, { retryAfterMs: bounds.reportMs });
 }
 
-export function draining(): Failure {
+export function shuttingDown(): Failure {
   return new Failure("draining", "The gateway is shutting down.");
 }
 
-export function unreadable(observer: Pick<Observer, "log">, report: string, error: string): Failure {
+export function unreadableReport(observer: Pick<Observer, "log">, report: string, error: string): Failure {
   observer.log("error", "A report could not be read.", { report, error });
   return new Failure("internal_error", "This could not be read from the database.");
 }
 
-/** A database error may contain SQL, so only its name and code are logged. */
-export function kindOf(thrown: unknown): string {
+/** Only the name and code: the message of a database error may contain SQL. */
+export function errorKind(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown;
   return "code" in thrown && typeof thrown.code === "string" ? `${thrown.name} ${thrown.code}` : thrown.name;
 }
 
 /**
- * Answers from one moment: which days are summed, their sums and those of hours belong together. `manyGroups`: tens of thousands of keys
- * or people are summed side by side; with what a PostgreSQL server allows by default they would go through its disk.
+ * Reads in one snapshot, so that sums of hours and days are consistent. `manyGroups`: raises PostgreSQL's work memory, because tens of
+ * thousands of groups would otherwise be sorted on disk.
  */
-export async function ofOneMoment<Answer>(
+export async function inOneSnapshot<Answer>(
   { connection, ...context }: ReportContext,
   read: (context: ReportContext) => Promise<Answer>,
   { manyGroups = false }: { readonly manyGroups?: boolean } = {},
@@ -78,8 +74,8 @@ export async function ofOneMoment<Answer>(
   });
 }
 
-/** Whole hours that cover a time, cut down to the days that rollups can be of: a day is read by its own sums where all of it is asked for. */
-export async function coveredHours({ connection }: ReportContext, { from, to }: TimeSpan): Promise<TimeSpan> {
+/** The whole hours that cover a time, limited to the days that have rollups. */
+export async function hoursWithData({ connection }: ReportContext, { from, to }: TimeSpan): Promise<TimeSpan> {
   const { first, last } = await connection
     .selectFrom("usage_rollups")
     .select((eb) => [
@@ -98,14 +94,14 @@ export async function coveredHours({ connection }: ReportContext, { from, to }: 
 }
 
 /**
- * How much of a time the first statement reads. PostgreSQL is asked for all at once: it ends a statement when the time is over, and
- * each one more costs a plan over every month.
+ * How much of a time the first statement reads. PostgreSQL reads all at once: it enforces the timeout itself, and each further statement
+ * costs a plan.
  */
 export function firstSliceMs({ flavour }: Pick<ReportContext, "flavour">, ms: number): number {
   return flavour.name === "postgres" ? Number.POSITIVE_INFINITY : ms;
 }
 
-/** Goes through a time in spans that are short enough for one statement each; those that take little grow longer. */
+/** Reads a time in slices, one statement each. Slices grow while statements are fast. */
 export async function timeSlices(
   span: TimeSpan,
   firstMs: number,
@@ -115,7 +111,7 @@ export async function timeSlices(
   let lengthMs = firstMs;
   for (let from = span.from; from < span.to; ) {
     deadline.check();
-    // Whole days are read by their own sums, so none is cut in two.
+    // Days are not cut, so that their sums can be used.
     const end = lengthMs < dayMs ? from + lengthMs : Math.ceil((from + lengthMs) / dayMs) * dayMs;
     const to = Math.min(end, span.to);
     const startedAt = performance.now();
@@ -127,7 +123,7 @@ export async function timeSlices(
 
 const shortMs = 50;
 
-/** Adds up what statements over slices of a time find: rows that agree in `names` are one. */
+/** Merges the rows of all slices: rows with equal `names` are added up. */
 export async function sumsOverTime<Row extends object>(
   { deadline }: ReportContext,
   { from, to, firstMs }: TimeSpan & { readonly firstMs: number },

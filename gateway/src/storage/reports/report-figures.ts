@@ -5,13 +5,12 @@ import type { LatencyColumn } from "../database/schema.ts";
 import { inputColumns, outputColumns, usageColumnOf } from "../ledger/ledger-columns.ts";
 import { rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 
-/** What adds up in rollups, and what sums of them are made of. */
 export interface FigureSums {
   readonly counts: Record<(typeof rollupSums)[number], number>;
   readonly sketches: Record<LatencyColumn, string>;
 }
 
-/** From here on it is worth the work to write a sketch shorter. */
+/** Longer sketches are rewritten with each span once. */
 const longSketch = 1_024;
 
 export function noFigures(): FigureSums {
@@ -29,7 +28,7 @@ export function addFigures(to: FigureSums, more: FigureSums): void {
   }
 }
 
-/** The same figures without those of parts that are in them. */
+/** `all` minus `parts`. */
 export function figuresWithout(all: FigureSums, parts: readonly FigureSums[]): FigureSums {
   const rest = noFigures();
   for (const column of rollupSums) {
@@ -44,7 +43,6 @@ export function figuresWithout(all: FigureSums, parts: readonly FigureSums[]): F
   return rest;
 }
 
-/** One that many are put together in would grow with them. */
 export function shortSketch(sketch: string): string {
   return sketch.length < longSketch ? sketch : foldedSketch(sketch);
 }
@@ -68,7 +66,7 @@ export function figuresOf({ counts, sketches }: FigureSums): UsageFigures {
     succeeded: counts.succeeded,
     failed: counts.attempts - counts.succeeded - counts.cancelled,
     cancelled: counts.cancelled,
-    // At most one attempt of a request is the answer that its caller got; a retry of the hour before may be among them.
+    // At most one attempt of a request succeeded for its caller. It may belong to a request of the previous hour.
     failed_requests: Math.max(0, counts.requests - counts.succeeded - counts.cancelled),
     input_tokens: input,
     cached_tokens: cached,

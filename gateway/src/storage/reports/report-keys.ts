@@ -2,7 +2,7 @@ import type { ConsoleKey } from "@sluice/contract/console";
 import type { Expression, ExpressionBuilder, Kysely, SqlBool } from "kysely";
 import type { KeyFilter, Paged, UsageSum } from "#ports/index.ts";
 import { beginsWith, contains, endsWith, equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
-import { cursorOfText, cursorParts, cutPage } from "../database/pages.ts";
+import { cursorOfText, cutPage, parseCursorText } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { consoleKeyOf, consoleKeys } from "../keys/keys.ts";
 import { usageByModel } from "../ledger/ledger-reading.ts";
@@ -11,10 +11,7 @@ import type { ReportContext } from "./report-context.ts";
 type Terms = ExpressionBuilder<Tables, "api_keys">;
 type Condition = Expression<SqlBool>;
 
-/**
- * Keys by name. Which ones is found in the index of names alone; everything else, the last use too, is then read for the
- * keys of this page only.
- */
+/** Keys by name. The index of names selects them; other columns are read only for the keys of this page. */
 export async function keyPage(
   { connection }: ReportContext,
   filter: KeyFilter,
@@ -29,7 +26,7 @@ export async function keyPage(
     .orderBy("id")
     .limit(limit + 1);
   if (cursor !== null) {
-    const [id = "", name = ""] = cursorParts(cursor, /^k\.([^.]{1,128})\.(.{1,1024})$/s);
+    const [id = "", name = ""] = parseCursorText(cursor, /^k\.([^.]{1,128})\.(.{1,1024})$/s);
     query = query.where((eb) => eb(eb.refTuple("name", "id"), ">", eb.tuple(name, id)));
   }
   const { page, next } = cutPage(await query.execute(), limit, ({ name, id }) => cursorOfText(`k.${id}.${name}`));
@@ -49,13 +46,13 @@ function conditions(eb: Terms, filter: KeyFilter): Condition[] {
   }
   if (groupId !== undefined) terms.push(equalsWithoutIndex(eb.ref("group_id"), groupId));
   if (ownerId !== undefined) terms.push(eb.or([eb("owner_id", "=", ownerId), eb("person_id", "=", ownerId)]));
-  if (search !== "") terms.push(eb.or(searched(eb, search)));
+  if (search !== "") terms.push(eb.or(searchConditions(eb, search)));
   if (state !== undefined) terms.push(eb.and(inState(eb, state, filter.now)));
   return terms;
 }
 
-/** Part of the name, or how the secret begins or ends; somebody who holds the whole secret finds its key as well. */
-function searched(eb: Terms, search: string): Condition[] {
+/** Part of the name, or the beginning or end of the secret. A whole secret finds its key too. */
+function searchConditions(eb: Terms, search: string): Condition[] {
   const terms = [contains(eb.ref("name"), search), eb("id", "=", search)];
   if (search.length <= prefixMax) terms.push(beginsWith(eb.ref("prefix"), search));
   if (search.length <= lastMax) terms.push(endsWith(eb.ref("last_four"), search));
@@ -66,12 +63,12 @@ function searched(eb: Terms, search: string): Condition[] {
   return terms;
 }
 
-/** What is kept of a secret: see `recognition`. The shortest that a file may give has 24 characters. */
+/** Characters of a secret that are stored: see `recognition`. Secrets in config files have at least 24. */
 const prefixMin = 6;
 const prefixMax = 14;
 const lastMax = 4;
 
-/** The first that holds, as a key's own state is read: see `consoleKeyOf`. */
+/** The conditions of `consoleKeyOf`, in the same order. */
 function inState(eb: Terms, state: string, now: number): Condition[] {
   if (state === "revoked") return [eb("revoked_at", "is not", null)];
   const inUse = [eb("revoked_at", "is", null)];
@@ -83,7 +80,6 @@ function inState(eb: Terms, state: string, now: number): Condition[] {
   return [...inUse, eb.or([eb("expires_at", "is", null), eb("expires_at", ">", now)])];
 }
 
-/** What one key has used, by model: the answer to its holder. */
 export async function keyUsage(
   { connection, deadline }: ReportContext,
   keyId: string,

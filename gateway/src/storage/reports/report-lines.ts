@@ -8,27 +8,27 @@ import { addFigures, type FigureSums, noFigures, shortSketch } from "./report-fi
 import type { UsageColumn, UsageRows } from "./report-usage-rows.ts";
 
 export interface LineSums {
-  /** In `apart`; its length stands for the rest. */
+  /** Index in `ids`; its length stands for all others. */
   readonly index: number;
   readonly totals: FigureSums;
   readonly steps: Map<number, FigureSums>;
 }
 
-export interface Apart {
-  /** null: all of the time at once. */
+export interface LineQuery {
+  /** null: the whole time as one step. */
   readonly stepMs: number | null;
   readonly column: UsageColumn | null;
-  readonly apart: readonly string[];
-  /** Of those apart only. */
-  readonly alone?: boolean;
+  readonly ids: readonly string[];
+  /** Read only `ids`. */
+  readonly onlyIds?: boolean;
 }
 
-/** The sums of each line, by its steps. Days that are over are read once, as long as nothing in them changes. */
+/** Sums by line and step. Past days come from the cache while their versions are the same. */
 export async function sumsByLine(
   context: ReportContext,
   source: UsageRows,
   span: TimeSpan,
-  lines: Apart,
+  lines: LineQuery,
 ): Promise<readonly LineSums[]> {
   const read = async (parts: readonly RowPart[]) => {
     const found: Lines = new Map();
@@ -39,12 +39,12 @@ export async function sumsByLine(
     }
     return found;
   };
-  const covered = await source.covered(span);
+  const covered = await source.clipToData(span);
   const past = source.past(covered, lines);
-  const found = await read(source.rest(covered, past));
+  const found = await read(source.restOf(covered, past));
   if (past !== null) {
     const readPast = () => read([{ span: past, isPast: true }]);
-    const known = await context.kept.find(JSON.stringify([source.question, lines]), past, readPast, bytesOf);
+    const known = await context.pastSums.find(JSON.stringify([source.question, lines]), past, readPast, bytesOf);
     for (const { index, steps } of known.values()) for (const [at, sums] of steps) add(found, { index, at, sums });
   }
   return [...found.values()].sort((a, b) => a.index - b.index);
@@ -70,7 +70,6 @@ function add(lines: Lines, { index, at, sums }: LineRow): void {
   addFigures(line.totals, sums);
 }
 
-/** About what the counts of a step take. */
 const figureBytes = 500;
 
 function bytesOf(lines: Lines): number {
@@ -83,20 +82,20 @@ async function rowsIn(
   { flavour }: ReportContext,
   source: UsageRows,
   part: RowPart,
-  { column, stepMs, apart, alone = false }: Apart,
+  { column, stepMs, ids, onlyIds = false }: LineQuery,
 ): Promise<readonly LineRow[]> {
   const all = source.within(part, { column, stepMs });
-  const joined = (name: LatencyColumn) =>
+  const concatenated = (name: LatencyColumn) =>
     flavour.name === "sqlite"
       ? sql<string | null>`group_concat(${sql.ref(name)}, ${sql.lit(source.byHour ? "" : " ")})`
       : sql<string | null>`string_agg(${sql.ref(name)}::text, ${sql.lit(source.byHour ? "" : " ")})`;
-  const rows = await (alone && column !== null ? all.where(column, "in", apart) : all)
+  const rows = await (onlyIds && column !== null ? all.where(column, "in", ids) : all)
     .select((eb) => [
-      // Without lines, hours are summed as they come and need not be sorted.
+      // Without lines, group by hour: the rows are in that order and need no sorting.
       stepOf(eb, column === null && source.byHour ? 1 : stepMs).as("step"),
       ...rollupSums.map((name) => eb.fn.sum<number>(name).as(name)),
-      ...rollupSketches.map((name) => joined(name).as(name)),
-      lineNumber(eb, column, apart).as("line"),
+      ...rollupSketches.map((name) => concatenated(name).as(name)),
+      lineNumber(eb, column, ids).as("line"),
     ])
     .groupBy(["step", "line"])
     .execute();
@@ -106,7 +105,7 @@ async function rowsIn(
       const text = row[name] ?? "";
       sketches[name] = shortSketch(source.byHour ? text : text.split(" ").map(sketchOfText).join(""));
     }
-    // `counts` is the row itself, which has more columns than those that are read of it.
+    // `counts` is the row itself, with additional columns.
     return {
       index: row.line,
       at: stepMs === null ? 0 : row.step - (row.step % stepMs),
@@ -120,7 +119,7 @@ type SummedRow = FigureSums["counts"] & { readonly [Sketch in LatencyColumn]: st
   readonly line: number;
 };
 
-/** null: no steps, and 1: every moment is one. */
+/** null: no steps. 1: every moment. */
 function stepOf(eb: ExpressionBuilder<Tables, "usage_rollups">, stepMs: number | null): AliasableExpression<number> {
   if (stepMs === null) return sql<number>`0`;
   return stepMs === 1
@@ -128,15 +127,15 @@ function stepOf(eb: ExpressionBuilder<Tables, "usage_rollups">, stepMs: number |
     : sql<number>`${eb.ref("hour")} - ${eb.ref("hour")} % ${sql.lit(stepMs)}`;
 }
 
-/** Its place in `apart`, and for all others the number behind. */
+/** The index in `ids`, or their number for all others. */
 function lineNumber(
   eb: ExpressionBuilder<Tables, "usage_rollups">,
   column: UsageColumn | null,
-  apart: readonly string[],
+  ids: readonly string[],
 ): AliasableExpression<number> {
-  const [first, ...more] = column === null ? [] : apart;
-  if (column === null || first === undefined) return sql<number>`${sql.lit(apart.length)}`;
+  const [first, ...more] = column === null ? [] : ids;
+  if (column === null || first === undefined) return sql<number>`${sql.lit(ids.length)}`;
   let lines = eb.case().when(column, "=", first).then(sql.lit(0));
   for (const [index, id] of more.entries()) lines = lines.when(column, "=", id).then(sql.lit(index + 1));
-  return lines.else(sql.lit(apart.length)).end();
+  return lines.else(sql.lit(ids.length)).end();
 }

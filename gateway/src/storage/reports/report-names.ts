@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Connection } from "../database/database.ts";
 import { chunksOf } from "../database/reconcile.ts";
 
-/** The names that stand behind ids. What is gone keeps its id as its name. */
+/** Names by id. Deleted objects have their id as name. */
 export interface Names {
   workspace(id: string): { readonly id: string; readonly slug: string };
   group(id: string): { readonly id: string; readonly name: string };
@@ -39,7 +39,7 @@ export async function namesOf(connection: Connection, rows: readonly NamedRow[])
 
 type NamedTable = "workspaces" | "groups" | "api_keys";
 
-/** Of workspaces their slugs. */
+/** Slugs of workspaces. */
 export async function namesIn(
   connection: Connection,
   table: NamedTable,
@@ -57,12 +57,12 @@ export async function namesIn(
 
 interface NamedPerson {
   readonly id: string;
-  /** Of somebody who was removed: as the key of their sign-ins is called; without one, their id. */
+  /** Of a deleted person: the name of the key of their sign-ins, else their id. */
   readonly email: string;
   readonly name: string;
 }
 
-/** The people behind ids. Whoever was removed is told all the same: the ledger outlives them. */
+/** People by id, including deleted ones. */
 export async function peopleNamed(connection: Connection, ids: Iterable<string>): Promise<readonly NamedPerson[]> {
   const wanted = [...new Set(ids)].filter((id) => id !== "");
   const known = new Map<string, NamedPerson>();

@@ -3,11 +3,11 @@ import { type LedgerEntry, noUsage } from "#core/index.ts";
 import type { RequestFilter } from "#ports/index.ts";
 import { beginsWith, equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
 import type { Connection } from "../database/database.ts";
-import { isBehind, type Place } from "../database/pages.ts";
+import { isAfter, type PagePosition } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { type LedgerRow, rowOf } from "../ledger/ledger-columns.ts";
 
-/** Background responses of one request that are still made. */
+/** Background responses of one request that are not complete. */
 export async function pendingOf(
   connection: Connection,
   workspaceId: string | null,
@@ -18,16 +18,16 @@ export async function pendingOf(
   return (await query.execute()).map(({ request }) => entryRow(request));
 }
 
-/** Background responses that are still made and match, newest first. `next`: behind the last that was read; null: there are no more. */
+/** Matching background responses that are not complete, newest first. `next`: after the last one that was read; null: no more. */
 export async function pendingPage(
   connection: Connection,
   filter: RequestFilter,
-  after: Place,
+  after: PagePosition,
   limit: number,
-): Promise<{ readonly rows: readonly LedgerRow[]; readonly next: Place | null }> {
-  if (!mayBePending(filter)) return { rows: [], next: null };
+): Promise<{ readonly rows: readonly LedgerRow[]; readonly next: PagePosition | null }> {
+  if (!canMatchPending(filter)) return { rows: [], next: null };
   const read = await pending(connection)
-    .where(isBehind(["tasks.created_at", "tasks.attempt_id"], after))
+    .where(isAfter(["tasks.created_at", "tasks.attempt_id"], after))
     .where("tasks.created_at", ">=", filter.from ?? 0)
     .where((eb) => eb.and(conditions(eb, filter)))
     .orderBy("tasks.created_at", "desc")
@@ -37,13 +37,13 @@ export async function pendingPage(
   const rows = read.map(({ request }) => entryRow(request));
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
-    // Its endpoint is in the entry alone: `responses`, or `pass-through`.
+    // The endpoint is only in the entry.
     rows: rows.filter(({ endpoint }) => filter.endpoint === undefined || endpoint === filter.endpoint),
     next: last === undefined ? null : { at: last.at, id: last.attempt_id },
   };
 }
 
-/** The partial index of open tasks is found by these words. */
+/** Must match the partial index of open tasks. */
 function pending(connection: Connection) {
   return connection
     .selectFrom("tasks")
@@ -59,14 +59,14 @@ function entryRow(request: string): LedgerRow {
   return rowOf(entry);
 }
 
-/** It has neither failed nor taken any time that would be known. */
-function mayBePending({ outcome, status, errorCode, minMs }: RequestFilter): boolean {
+/** It has no status, error or duration yet. */
+function canMatchPending({ outcome, status, errorCode, minMs }: RequestFilter): boolean {
   if (outcome !== undefined && outcome !== "pending") return false;
   return status === undefined && errorCode === undefined && minMs === undefined;
 }
 
 function conditions(eb: ExpressionBuilder<Tables, "tasks">, filter: RequestFilter) {
-  const { workspaceId, keyId, model, seenPerson, search = "" } = filter;
+  const { workspaceId, keyId, model, visiblePerson, search = "" } = filter;
   const plain = { provider_id: filter.provider, group_id: filter.groupId, person_id: filter.personId };
   const ids = ["tasks.attempt_id", "tasks.request_id", "tasks.upstream_id"] as const;
   return [
@@ -74,7 +74,7 @@ function conditions(eb: ExpressionBuilder<Tables, "tasks">, filter: RequestFilte
     ...(model === undefined ? [] : [equalsWithoutIndex(eb.ref("tasks.model"), model)]),
     ...(keyId === undefined ? [] : [equalsWithoutIndex(eb.ref("tasks.key_id"), keyId)]),
     ...equalsGiven<Row<"tasks">>(plain),
-    ...(seenPerson === undefined ? [] : [eb.or([eb("person_id", "is", null), eb("person_id", "=", seenPerson)])]),
+    ...(visiblePerson === undefined ? [] : [eb.or([eb("person_id", "is", null), eb("person_id", "=", visiblePerson)])]),
     ...(search === "" ? [] : [eb.or(ids.map((column) => beginsWith(eb.ref(column), search)))]),
   ];
 }

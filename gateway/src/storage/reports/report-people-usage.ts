@@ -5,18 +5,18 @@ import type { PeopleUsage, PeopleUsageFilter, PersonUsage, UsageSums } from "#po
 import { cutPage } from "../database/pages.ts";
 import { inputColumns, outputColumns } from "../ledger/ledger-columns.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
-import { ofOneMoment, type ReportContext, sumsOverTime } from "./report-context.ts";
+import { inOneSnapshot, type ReportContext, sumsOverTime } from "./report-context.ts";
 import { peopleNamed } from "./report-names.ts";
 import { usageRows } from "./report-usage-rows.ts";
 
-/** What everybody has used in a time, one page of it. All of them are summed, so that any order is of the whole list. */
+/** One page of all people's usage. All are summed, so that any order applies to the whole list. */
 export async function peopleUsage(
   context: ReportContext,
   filter: PeopleUsageFilter,
   cursor: string | null,
   limit: number,
 ): Promise<PeopleUsage> {
-  return await ofOneMoment(context, (snapshot) => readPeople(snapshot, filter, cursor, limit), { manyGroups: true });
+  return await inOneSnapshot(context, (snapshot) => readPeople(snapshot, filter, cursor, limit), { manyGroups: true });
 }
 
 async function readPeople(
@@ -26,8 +26,8 @@ async function readPeople(
   limit: number,
 ): Promise<PeopleUsage> {
   const source = await usageRows(context, { ...time, by: "person", stepMs: hourMs }, 0);
-  const covered = { ...(await source.covered(source.span)), firstMs: source.firstSliceMs };
-  // By person; empty for what is no one person's.
+  const covered = { ...(await source.clipToData(source.span)), firstMs: source.firstSliceMs };
+  // An empty id stands for what belongs to no single person.
   const sums = await sumsOverTime<PersonCounts>(context, covered, { names: ["id"], sums: counted }, async (slice) => {
     const rows = await source
       .within({ span: slice }, { column: "person_id", stepMs: null, summed: counted })
@@ -42,10 +42,10 @@ async function readPeople(
   const all = sums.map(({ id, ...counts }): PersonUsage => ({ person: people.get(id) ?? null, ...usageOf(counts) }));
   const found = all.filter(({ person }) => matches(person, search));
   const order = before(sort);
-  const places = found.map((row) => ({ row, ...placeOf(row, sort) })).sort(order);
-  const after = cursor === null ? null : placeIn(cursor, sort);
+  const places = found.map((row) => ({ row, ...sortPositionOf(row, sort) })).sort(order);
+  const after = cursor === null ? null : parseCursor(cursor, sort);
   const behind = after === null ? places : places.filter((place) => order(place, after) > 0);
-  const { page, next } = cutPage(behind.slice(0, limit + 1), limit, (last) => cursorAt(last, sort));
+  const { page, next } = cutPage(behind.slice(0, limit + 1), limit, (last) => cursorOf(last, sort));
   const totals = Object.fromEntries(counted.map((column) => [column, 0])) as Counts;
   for (const each of sums) for (const column of counted) totals[column] += each[column];
   return {
@@ -78,13 +78,13 @@ function matches(person: PersonUsage["person"], search: string): boolean {
   return person !== null && [person.email, person.name].some((text) => text.toLowerCase().includes(words));
 }
 
-/** What a row is sorted by, and of equals. What is no one person's has no name, and stands behind all that have. */
-interface Place {
+/** The sort key. What belongs to no single person comes after all names. */
+interface SortPosition {
   readonly value: number | string;
   readonly id: string;
 }
 
-function placeOf(row: PersonUsage, sort: PeopleSort): Place {
+function sortPositionOf(row: PersonUsage, sort: PeopleSort): SortPosition {
   return { value: sortedBy[sort.replace(/^-/, "") as keyof typeof sortedBy](row), id: row.person?.id ?? "" };
 }
 
@@ -95,7 +95,7 @@ const sortedBy = {
   person: ({ person }: PersonUsage) => person?.email.toLowerCase() ?? "\u{10FFFF}",
 } satisfies Record<Exclude<PeopleSort, `-${string}`>, unknown>;
 
-function before(sort: PeopleSort): (a: Place, b: Place) => number {
+function before(sort: PeopleSort): (a: SortPosition, b: SortPosition) => number {
   const sign = sort.startsWith("-") ? -1 : 1;
   return (a, b) => (a.value === b.value ? compared(a.id, b.id) : sign * compared(a.value, b.value));
 }
@@ -104,18 +104,18 @@ function compared(a: number | string, b: number | string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function cursorAt({ value, id }: Place, sort: PeopleSort): string {
+function cursorOf({ value, id }: SortPosition, sort: PeopleSort): string {
   return Buffer.from(JSON.stringify([sort, value, id]), "utf8").toString("base64url");
 }
 
-function placeIn(cursor: string, sort: PeopleSort): Place {
+function parseCursor(cursor: string, sort: PeopleSort): SortPosition {
   try {
     const [given, value, id] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as readonly unknown[];
     const kind = sort.endsWith("person") ? "string" : "number";
     if (given === sort && typeof value === kind && typeof id === "string")
-      return { value: value as Place["value"], id };
+      return { value: value as SortPosition["value"], id };
   } catch {
-    // Below.
+    // Reported below.
   }
   throw new Failure("invalid_request", "The cursor is not one this list gave out in this order.", { param: "cursor" });
 }

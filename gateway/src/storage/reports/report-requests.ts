@@ -4,7 +4,7 @@ import { bounds, chargedPrices, nanoToUsd, type PriceTable, pricedClasses, usage
 import type { Paged, RequestFilter } from "#ports/index.ts";
 import { beginsWith, equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
 import type { Connection } from "../database/database.ts";
-import { cursorOf, isBehind, type Place, placeOf } from "../database/pages.ts";
+import { cursorOf, isAfter, type PagePosition, parseCursor } from "../database/pages.ts";
 import type { Tables } from "../database/schema.ts";
 import {
   inputColumns,
@@ -50,44 +50,43 @@ export async function requestPage(
   limit: number,
 ): Promise<Paged<RequestRow>> {
   const { connection } = context;
-  const place = cursor === null ? lastPlace : placeOf(cursor);
+  const place = cursor === null ? lastPlace : parseCursor(cursor);
   const start = filter.to !== undefined && filter.to <= place.at ? { at: filter.to, id: "" } : place;
-  // Read first: one that ends meanwhile is in both, not in neither.
+  // Read first: a response that completes meanwhile is then in both, not in neither.
   const pending = await pendingPage(connection, filter, start, limit);
-  const entries = filter.outcome === "pending" ? nothing : await entriesPage(context, filter, start, limit);
-  const { rows, next } = merged(entries, pending, limit);
+  const entries = filter.outcome === "pending" ? emptyPage : await entriesPage(context, filter, start, limit);
+  const { rows, next } = mergePages(entries, pending, limit);
   const names = await namesOf(connection, rows);
   return { data: rows.map((row) => requestRowOf(row, names)), next: next === null ? null : cursorOf(next) };
 }
 
-/** `next`: down to where everything that matches was read; null: to the end of the list. */
+/** `next`: how far everything that matches was read; null: to the end. */
 interface ReadPage {
   readonly rows: readonly RequestColumns[];
-  readonly next: Place | null;
+  readonly next: PagePosition | null;
 }
 
-const nothing: ReadPage = { rows: [], next: null };
+const emptyPage: ReadPage = { rows: [], next: null };
 
-/** Of the ledger alone. */
 async function entriesPage(
   { connection, deadline }: ReportContext,
   filter: RequestFilter,
-  start: Place,
+  start: PagePosition,
   limit: number,
 ): Promise<ReadPage> {
   const { keyId, workspaceId, search = "" } = filter;
   const ids = search === "" ? null : await idsBeginningWith(connection, workspaceId, search);
   const lowest = filter.from ?? 0;
-  const ordered = (after: Place) =>
+  const ordered = (after: PagePosition) =>
     connection
       .selectFrom("ledger")
       .where((eb) => eb.and(indexed(eb, filter, ids)))
-      .where(isBehind(["at", "attempt_id"], after))
+      .where(isAfter(["at", "attempt_id"], after))
       .orderBy("at", "desc")
       .orderBy("attempt_id", "desc");
-  return slicedPage<Place, RequestColumns>(
+  return slicedPage<PagePosition, RequestColumns>(
     {
-      placeBehind: async (after, entries) => {
+      positionAfter: async (after, entries) => {
         if (ids !== null) return null;
         if (keyId !== undefined) return await lastHourOf(connection, keyId, after, lowest);
         // Of the index alone: no entry is looked at to find where so many end.
@@ -123,7 +122,12 @@ async function entriesPage(
 }
 
 /** The newest hour up to a place in which the key was used. */
-async function lastHourOf(connection: Connection, keyId: string, after: Place, lowest: number): Promise<Place | null> {
+async function lastHourOf(
+  connection: Connection,
+  keyId: string,
+  after: PagePosition,
+  lowest: number,
+): Promise<PagePosition | null> {
   const { hour } = await connection
     .selectFrom("usage_rollups")
     .select((eb) => eb.fn.max<number | null>("hour").as("hour"))
@@ -136,7 +140,7 @@ async function lastHourOf(connection: Connection, keyId: string, after: Place, l
 }
 
 /** Background responses that are still made stand among the entries. */
-function merged(entries: ReadPage, pending: ReadPage, limit: number): ReadPage {
+function mergePages(entries: ReadPage, pending: ReadPage, limit: number): ReadPage {
   const ids = new Set(entries.rows.map((row) => row.attempt_id));
   const all = [...entries.rows, ...pending.rows.filter((row) => !ids.has(row.attempt_id))];
   const ends = [entries.next, pending.next].filter((next) => next !== null);
@@ -149,11 +153,11 @@ function merged(entries: ReadPage, pending: ReadPage, limit: number): ReadPage {
   return { rows, next: last === undefined ? end : placeOfRow(last) };
 }
 
-function placeOfRow(row: Pick<RequestColumns, "at" | "attempt_id">): Place {
+function placeOfRow(row: Pick<RequestColumns, "at" | "attempt_id">): PagePosition {
   return { at: row.at, id: row.attempt_id };
 }
 
-function newestFirst(one: Place, other: Place): number {
+function newestFirst(one: PagePosition, other: PagePosition): number {
   return other.at - one.at || (one.id === other.id ? 0 : one.id > other.id ? -1 : 1);
 }
 
@@ -171,24 +175,24 @@ function requestRowOf(row: RequestColumns, names: Names): RequestRow {
   };
 }
 
-const lastPlace: Place = { at: Number.MAX_SAFE_INTEGER, id: "" };
+const lastPlace: PagePosition = { at: Number.MAX_SAFE_INTEGER, id: "" };
 
 /** What chooses the index that is read. */
-function indexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readonly Place[] | null): Condition[] {
+function indexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readonly PagePosition[] | null): Condition[] {
   if (ids !== null) return [isOneOf(ids)];
   if (keyId !== undefined)
     return [eb("key_id", "=", keyId), ...(workspaceId === null ? [] : [eb("workspace_id", "=", workspaceId)])];
   return workspaceId === null ? [] : [eb("workspace_id", "=", workspaceId)];
 }
 
-function isOneOf(places: readonly Place[]): Condition {
+function isOneOf(places: readonly PagePosition[]): Condition {
   if (places.length === 0) return sql<SqlBool>`1 = 0`;
   const values = places.map(({ at, id }) => sql`(cast(${at} as bigint), ${id})`);
   return sql<SqlBool>`(at, attempt_id) in (values ${sql.join(values)})`;
 }
 
 /** What must hold of every entry, though another index is read. */
-function unindexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readonly Place[] | null): Condition[] {
+function unindexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readonly PagePosition[] | null): Condition[] {
   const terms: Condition[] = [];
   if (ids !== null && workspaceId !== null) terms.push(equalsWithoutIndex(eb.ref("workspace_id"), workspaceId));
   if (ids !== null && keyId !== undefined) terms.push(equalsWithoutIndex(eb.ref("key_id"), keyId));
@@ -196,8 +200,8 @@ function unindexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readon
 }
 
 /** What the entries are searched by. */
-function conditions(eb: Terms, filter: RequestFilter, ids: readonly Place[] | null): Condition[] {
-  const { search = "", outcome, seenPerson, minMs } = filter;
+function conditions(eb: Terms, filter: RequestFilter, ids: readonly PagePosition[] | null): Condition[] {
+  const { search = "", outcome, visiblePerson, minMs } = filter;
   const terms: Condition[] = [
     ...equalsGiven<LedgerRow>({
       model: filter.model,
@@ -209,7 +213,8 @@ function conditions(eb: Terms, filter: RequestFilter, ids: readonly Place[] | nu
       error_code: filter.errorCode,
     }),
   ];
-  if (seenPerson !== undefined) terms.push(eb.or([eb("person_id", "is", null), eb("person_id", "=", seenPerson)]));
+  if (visiblePerson !== undefined)
+    terms.push(eb.or([eb("person_id", "is", null), eb("person_id", "=", visiblePerson)]));
   if (outcome === "unsuccessful") terms.push(eb("outcome", "!=", "succeeded"));
   else if (outcome !== undefined) terms.push(eb("outcome", "=", outcome));
   if (minMs !== undefined) terms.push(eb("total_ms", ">=", minMs));
@@ -220,7 +225,6 @@ function conditions(eb: Terms, filter: RequestFilter, ids: readonly Place[] | nu
   return terms;
 }
 
-/** Everything the ledger knows of one request. */
 export async function attemptsOf(
   context: ReportContext,
   workspaceId: string | null,

@@ -8,7 +8,7 @@ const noHurry = () => new Deadline(60_000);
 /** Numbers downwards; `matches` says which are looked for. */
 function downwards(highest: number, matches: (n: number) => boolean): SlicedList<number, number> {
   return {
-    placeBehind: async (after, entries) => (after - entries >= 1 ? after - entries : null),
+    positionAfter: async (after, entries) => (after - entries >= 1 ? after - entries : null),
     matching: async (after, end, limit) => {
       const found: number[] = [];
       for (let n = Math.min(after - 1, highest); n >= (end ?? 1) && found.length < limit; n--) {

@@ -1,38 +1,37 @@
 import { equalsWithoutIndex } from "../database/conditions.ts";
 import type { Connection } from "../database/database.ts";
-import type { Place } from "../database/pages.ts";
+import type { PagePosition } from "../database/pages.ts";
 import type { Deadline } from "./report-context.ts";
 
-/** How long one slice of a search may take. */
 const reportScanMs = 120;
 
-/** A long list as it is read from its newest entry on. A place is that of an entry; a slice begins behind `after`. */
-export interface SlicedList<Place, Row> {
-  /** The place of the entry so many behind `after`; null when the list ends before. */
-  placeBehind(after: Place, entries: number): Promise<Place | null>;
-  /** What matches behind `after`, down to `end` and including it; null: to the end of the list. */
-  matching(after: Place, end: Place | null, limit: number): Promise<readonly Row[]>;
-  placeOf(row: Row): Place;
+/** A list read from its newest entry on, in slices. */
+export interface SlicedList<PagePosition, Row> {
+  /** The position so many entries after `after`; null: the list ends before. */
+  positionAfter(after: PagePosition, entries: number): Promise<PagePosition | null>;
+  /** Matches after `after`, up to and including `end`; null: to the end of the list. */
+  matching(after: PagePosition, end: PagePosition | null, limit: number): Promise<readonly Row[]>;
+  placeOf(row: Row): PagePosition;
 }
 
 /**
- * One page of what matches. A search for what is rare looks through slices of the list, and ends its page early when that
- * has taken `reportScanMs`: the page is then short, or empty, and says where to go on.
+ * One page of matches. A search for rare matches ends its page early after `reportScanMs`: the page is then short or empty, and `next`
+ * says where to continue.
  */
-export async function slicedPage<Place, Row>(
-  list: SlicedList<Place, Row>,
-  start: Place,
+export async function slicedPage<PagePosition, Row>(
+  list: SlicedList<PagePosition, Row>,
+  start: PagePosition,
   size: number,
   deadline: Deadline,
   scanMs: number = reportScanMs,
-): Promise<{ readonly rows: readonly Row[]; readonly next: Place | null }> {
+): Promise<{ readonly rows: readonly Row[]; readonly next: PagePosition | null }> {
   const startedAt = performance.now();
   const rows: Row[] = [];
   let after = start;
   for (let entries = sliceMin; ; entries = Math.min(entries * 2, sliceMax)) {
     deadline.check();
-    const end = await list.placeBehind(after, entries);
-    // One more than asked for tells whether there is a following page.
+    const end = await list.positionAfter(after, entries);
+    // One more than requested shows whether there is a next page.
     rows.push(...(await list.matching(after, end, size + 1 - rows.length)));
     if (rows.length > size) {
       const page = rows.slice(0, size);
@@ -44,11 +43,11 @@ export async function slicedPage<Place, Row>(
   }
 }
 
-/** Entries of the first slice, and the longest: of a million, each takes 10 to 100 ms. */
+/** Entries of the first and of the largest slice: of a million entries, each takes 10 to 100 ms. */
 const sliceMin = 10_000;
 const sliceMax = 40_000;
 
-/** More than this is no search for one thing; then the list is looked through in its own order. */
+/** With more matches, the list is read in its own order. */
 const idsMax = 1_000;
 
 /**
@@ -59,8 +58,8 @@ export async function idsBeginningWith(
   connection: Connection,
   workspaceId: string | null,
   start: string,
-): Promise<readonly Place[] | null> {
-  const places = new Map<string, Place>();
+): Promise<readonly PagePosition[] | null> {
+  const places = new Map<string, PagePosition>();
   const entries = () => {
     const query = connection
       .selectFrom("ledger_entries")
@@ -89,7 +88,7 @@ export async function idsBeginningWith(
   return places.size === 0 && mayBeAttempt(start) ? null : [...places.values()];
 }
 
-/** Behind everything that begins so: no id holds the last character there is. */
+/** Ids do not contain the highest code point. */
 function end(start: string): string {
   return `${start}\u{10FFFF}`;
 }

@@ -1,17 +1,17 @@
 import { nanoToUsd, sessionTag } from "#core/index.ts";
-import type { SessionFilter, SessionReading, SessionUsage } from "#ports/index.ts";
+import type { SessionFilter, SessionReport, SessionUsage } from "#ports/index.ts";
 import { inputColumns, outputColumns } from "../ledger/ledger-columns.ts";
 import type { ReportContext } from "./report-context.ts";
 
-/** Entries that sessions are made of, and sessions that are shown. */
+/** Entries that are read, and sessions that are shown. */
 const sessionEntriesMax = 50_000;
 const sessionsMax = 100;
 
-/** What sessions have used, the latest first. Entries beyond the bound, the oldest, are left out, and it is said. */
+/** Latest first. Entries beyond the bound, the oldest, are left out and reported as `truncated`. */
 export async function sessionUsage(
   { connection, deadline }: ReportContext,
   { workspaceId, keyId, from, to }: SessionFilter,
-): Promise<SessionReading> {
+): Promise<SessionReport> {
   let query = connection
     .selectFrom("ledger")
     .select(["tags", "at", "calls", "retry_index", "cost_nano_usd", "cache_read", "cache_read_audio"])

@@ -1,23 +1,23 @@
 import { bounds, personOfScope } from "#core/index.ts";
-import type { RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
+import type { RecentCost, SpendingQuery, SpendingReport } from "#ports/index.ts";
 import type { Connection } from "../database/database.ts";
-import { readyDays, rollupsWithin, type TimeSpan } from "../ledger/ledger-day-reading.ts";
+import { rollupsWithin, summedRuns, type TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { dayMs } from "../ledger/ledger-days.ts";
 import { endedSince } from "../ledger/ledger-reading.ts";
-import { ofOneMoment, type ReportContext } from "./report-context.ts";
+import { inOneSnapshot, type ReportContext } from "./report-context.ts";
 
 const columnOf = { workspace: "workspace_id", group: "group_id", person: "person_id", key: "key_id" } as const;
 
-/** Sums and latest entries of one moment: an entry is in both or in neither. */
+/** Sums and latest entries in one snapshot: an entry is in both or in neither. */
 export async function spending(
   context: ReportContext,
-  asks: readonly SpendingAsk[],
+  asks: readonly SpendingQuery[],
   since: number,
-): Promise<SpendingReading> {
-  return await ofOneMoment(context, async ({ connection, ...rest }) => {
+): Promise<SpendingReport> {
+  return await inOneSnapshot(context, async ({ connection, ...rest }) => {
     const spent = [];
     const from = asks.reduce((first, ask) => Math.min(first, ask.from), Number.MAX_SAFE_INTEGER);
-    const days = await readyDays(connection, { from, to: Number.MAX_SAFE_INTEGER });
+    const days = await summedRuns(connection, { from, to: Number.MAX_SAFE_INTEGER });
     for (const ask of asks) {
       spent.push(await spentBy({ connection, ...rest }, days, ask));
       context.deadline.check();
@@ -26,12 +26,12 @@ export async function spending(
   });
 }
 
-/** Of a key or a person few rows are read anyhow. */
+/** Keys and people have few rows, so no sums of days are used for them. */
 async function spentBy(
   { connection, flavour }: ReportContext,
   summed: readonly TimeSpan[],
-  ask: SpendingAsk,
-): Promise<SpendingReading["spent"][number]> {
+  ask: SpendingQuery,
+): Promise<SpendingReport["spent"][number]> {
   const { kind, id, from, to } = ask;
   const end = to ?? Number.MAX_SAFE_INTEGER;
   const isOne = kind === "key" || kind === "person";
@@ -39,12 +39,12 @@ async function spentBy(
   const [workspaceId, personId] = kind === "person" ? personOfScope(id) : [null, null];
   const row = await rollupsWithin(connection, flavour, {
     span: { from, to: Number.MAX_SAFE_INTEGER },
-    days: isOne ? [] : summed.flatMap((run) => apartAt(run, end)),
+    days: isOne ? [] : summed.flatMap((run) => splitAt(run, end)),
     needed: column === "person_id" ? ["workspace_id"] : ["group_id", column],
     columns: ["hour", "cost_nano_usd"],
-    // Of the hours in which a key changed hands, the entries say what was whose.
+    // In hours in which a key changed hands, entries tell whose they are.
     ...(kind === "person" ? { people: { shared: true } } : {}),
-    choose: (rows) =>
+    filter: (rows) =>
       workspaceId === null
         ? rows.where(column, "=", id)
         : rows.where("person_id", "=", personId).where("workspace_id", "=", workspaceId),
@@ -57,8 +57,8 @@ async function spentBy(
   return { amount: Number(row?.amount ?? 0), later: Number(row?.later ?? 0) };
 }
 
-/** The day in which a period ends belongs to both sides of it. */
-function apartAt({ from, to }: TimeSpan, end: number): readonly TimeSpan[] {
+/** Splits a run at the day in which a period ends, which belongs to both sides. */
+function splitAt({ from, to }: TimeSpan, end: number): readonly TimeSpan[] {
   if (end <= from || end >= to) return [{ from, to }];
   return [
     { from, to: end - (end % dayMs) },
@@ -68,7 +68,7 @@ function apartAt({ from, to }: TimeSpan, end: number): readonly TimeSpan[] {
 
 async function recentCosts(
   connection: Connection,
-  asks: readonly SpendingAsk[],
+  asks: readonly SpendingQuery[],
   since: number,
 ): Promise<readonly RecentCost[]> {
   const scopes = [...Map.groupBy(asks, ({ kind }) => kind)].map(([kind, of]) => ({

@@ -7,10 +7,11 @@ import type { Observer, ReportStore } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { until } from "../../../../test/until.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
-import { closeDatabase, type Database } from "../database/database.ts";
+import type { Database } from "../database/database.ts";
 import { migrate } from "../database/migrate.ts";
 import { openDatabase } from "../database/open-database.ts";
-import { createReportStore, reportGraceMs, reportIdleMs, reportStartMs } from "./report-store.ts";
+import { createReportStore } from "./report-store.ts";
+import { reportGraceMs, reportIdleMs, reportStartMs } from "./report-threads.ts";
 
 const hour = 3_600_000;
 const rollups = 80_000;
@@ -44,7 +45,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all(stores.map((store) => store.close()));
-  await closeDatabase(database);
+  await database.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -59,7 +60,7 @@ async function bothBegun(reports: ReportStore): Promise<void> {
   await Promise.all([reports.facts(), reports.requests({ workspaceId: null }, null, 10)]);
 }
 
-test("a long question delays neither a short one nor the event loop", async () => {
+test("long reports block neither short ones nor the event loop", async () => {
   const reports = open();
   await bothBegun(reports);
   // In one thread the short one would never come first. Of two threads a busy machine may favour either for a while.
@@ -82,7 +83,7 @@ test("a long question delays neither a short one nor the event loop", async () =
   });
 });
 
-test("a late question is refused in time, its thread is ended, and the next question is answered", async () => {
+test("a report that times out rejects, its thread is terminated, and the next report is answered", async () => {
   const clock = new FakeClock();
   const lines: string[] = [];
   const reports = open(clock, lines);
@@ -91,14 +92,14 @@ test("a late question is refused in time, its thread is ended, and the next ques
   clock.advance(bounds.reportMs);
   await expect(late).rejects.toMatchObject({ code: "request_timeout" });
   clock.advance(reportGraceMs);
-  expect(lines).toEqual(["warn A report is late and its thread is ended."]);
+  expect(lines).toEqual(["warn Report timed out; terminating its thread."]);
   const { data } = await reports.requests({ workspaceId: null }, null, 10);
   expect(data).toEqual([]);
   const { totals } = await reports.usage({ ...longTime, to: 10 * hour });
   expect(totals.attempts).toBeGreaterThan(0);
 });
 
-test("a thread that has to begin first takes nothing of a question's time, and has a bound of its own", async () => {
+test("starting a thread does not count towards a report's timeout, and has its own", async () => {
   const clock = new FakeClock();
   const reports = open(clock);
   const asked = reports.facts();
@@ -112,7 +113,7 @@ test("a thread that has to begin first takes nothing of a question's time, and h
   await others.close();
 });
 
-test("questions beyond what may wait are refused at once, those that wait too long when their time is over", async () => {
+test("rejects reports at once when too many wait, and waiting ones when they time out", async () => {
   const clock = new FakeClock();
   const reports = open(clock);
   await bothBegun(reports);
@@ -124,7 +125,7 @@ test("questions beyond what may wait are refused at once, those that wait too lo
   await reports.close();
 });
 
-test("what is asked while it closes is refused, and so is everything afterwards", async () => {
+test("close rejects waiting and later reports", async () => {
   const reports = open();
   const asked = [reports.usage(longTime), reports.usage(longTime), reports.facts()];
   const codes = Promise.all(asked.map((each) => each.then(() => "answered").catch((failure) => failure.code)));
@@ -135,7 +136,7 @@ test("what is asked while it closes is refused, and so is everything afterwards"
   await reports.close();
 });
 
-test("threads that nobody asks end, and begin again with the next question", async () => {
+test("idle threads end, and start again with the next report", async () => {
   const clock = new FakeClock();
   const reports = open(clock);
   await reports.facts();
@@ -143,7 +144,7 @@ test("threads that nobody asks end, and begin again with the next question", asy
   expect((await reports.facts()).entries).toBeGreaterThan(0);
 });
 
-test("no report holds up the database's own log", async () => {
+test("reports do not block checkpoints of the write-ahead file", async () => {
   const reports = open();
   await Promise.all([reports.facts(), reports.requests({ workspaceId: null }, null, 5)]);
   await database.kysely.insertInto("settings").values({ name: "a", value: "1", managed_by: "system" }).execute();
@@ -155,7 +156,7 @@ test("no report holds up the database's own log", async () => {
   expect(rows).toEqual([{ busy: 0, log: 0, checkpointed: 0 } as never]);
 });
 
-test("a database that cannot be read is told without a word of what was asked", async () => {
+test("an unreadable database causes an error without details of the statement", async () => {
   const lines: string[] = [];
   const observer: Pick<Observer, "log"> = { log: (...line) => lines.push(JSON.stringify(line)) };
   const path = join(directory, "broken.db");
@@ -168,7 +169,7 @@ test("a database that cannot be read is told without a word of what was asked", 
   await reports.close();
 });
 
-test("a backup is a whole database that only its owner can read, and is gone when it was read", async () => {
+test("a backup is a whole database, readable by its owner only, and removed when done", async () => {
   const reports = open();
   const { bytes, size, done } = await reports.backup();
   const [name] = copies();
@@ -184,10 +185,10 @@ test("a backup is a whole database that only its owner can read, and is gone whe
     .select((eb) => eb.fn.countAll<number>().as("rows"))
     .executeTakeFirstOrThrow();
   expect(count.rows).toBe(rollups);
-  await closeDatabase(restored);
+  await restored.close();
 });
 
-test("one backup is made at a time, beside the reports", async () => {
+test("makes one backup at a time, beside reports", async () => {
   const reports = open();
   const first = reports.backup();
   await expect(reports.backup()).rejects.toMatchObject({ code: "conflict" });
@@ -197,7 +198,7 @@ test("one backup is made at a time, beside the reports", async () => {
   expect(copies()).toEqual([]);
 });
 
-test("copies that a killed process left go with the next start", () => {
+test("removes copies left by a killed process", () => {
   writeFileSync(`${databasePath}.backup-7`, "half");
   open();
   expect(copies()).toEqual([]);

@@ -2,34 +2,33 @@ import { sql } from "kysely";
 import { bounds, comparedCosts, nanoToUsd, personOfScope, type Usage } from "#core/index.ts";
 import type { CostFilter, CostSum, ModelUsage, PersonDaySpend, ReportStore } from "#ports/index.ts";
 import { usageColumnOf } from "../ledger/ledger-columns.ts";
-import { peopleTimes, type Rollups, readyDays, rollupsWithin } from "../ledger/ledger-day-reading.ts";
+import { personSumTimes, type Rollups, rollupsWithin, summedRuns } from "../ledger/ledger-day-reading.ts";
 import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { hourMs, type rollupSums } from "../ledger/ledger-rollup.ts";
-import { coveredHours, firstSliceMs, ofOneMoment, type ReportContext, sumsOverTime } from "./report-context.ts";
+import { firstSliceMs, hoursWithData, inOneSnapshot, type ReportContext, sumsOverTime } from "./report-context.ts";
 
 interface ScopeSums<Name extends ScopeColumn, Sum extends (typeof rollupSums)[number]> {
   readonly from: number;
   readonly to: number;
   readonly names: readonly Name[];
   readonly sums: readonly Sum[];
-  /** Columns that are chosen by beside those. */
-  readonly chosenBy?: readonly ScopeColumn[];
-  readonly choose: (rows: Rollups) => Rollups;
+  /** Additional columns that `filter` uses. */
+  readonly filterColumns?: readonly ScopeColumn[];
+  readonly filter: (rows: Rollups) => Rollups;
 }
 
 type SumRow<Name extends string, Sum extends string> = Readonly<Record<Name, string> & Record<Sum, number>>;
 
-/** Sums of all rollups of a time by some columns of their scope. */
 async function sumsByScope<Name extends ScopeColumn, Sum extends (typeof rollupSums)[number]>(
   asked: ReportContext,
-  { from, to, names, sums, chosenBy = [], choose }: ScopeSums<Name, Sum>,
+  { from, to, names, sums, filterColumns = [], filter }: ScopeSums<Name, Sum>,
 ): Promise<readonly SumRow<Name, Sum>[]> {
-  return await ofOneMoment(asked, async (context) => {
+  return await inOneSnapshot(asked, async (context) => {
     const { connection, flavour } = context;
-    const hours = await coveredHours(context, { from, to });
-    const days = await readyDays(connection, hours);
-    const needed = [...names, ...chosenBy];
+    const hours = await hoursWithData(context, { from, to });
+    const days = await summedRuns(connection, hours);
+    const needed = [...names, ...filterColumns];
     const time = { ...hours, firstMs: firstSliceMs(context, dayMs) };
     return await sumsOverTime(context, time, { names, sums }, async (span) => {
       const rows = rollupsWithin(connection, flavour, {
@@ -37,7 +36,7 @@ async function sumsByScope<Name extends ScopeColumn, Sum extends (typeof rollupS
         days,
         needed,
         columns: ["hour", ...needed, ...sums],
-        choose,
+        filter,
       });
       const query = rows
         .select([...names])
@@ -52,7 +51,7 @@ function ofWorkspace(rows: Rollups, workspaceId: string | null): Rollups {
   return workspaceId === null ? rows : rows.where("workspace_id", "=", workspaceId);
 }
 
-/** What was charged and what vendors reported, by provider and model. Calls that were refused before a provider was chosen are left out. */
+/** Charged and vendor-reported cost by provider and model, without calls refused before a provider was chosen. */
 export async function costs(
   context: ReportContext,
   { workspaceId, from, to }: CostFilter,
@@ -62,8 +61,8 @@ export async function costs(
     to,
     names: ["provider", "model"],
     sums: ["attempts", "cost_nano_usd", "vendor_cost_nano_usd", "compared_cost_nano_usd"],
-    chosenBy: ["workspace_id"],
-    choose: (rows) => ofWorkspace(rows.where("provider", "!=", ""), workspaceId),
+    filterColumns: ["workspace_id"],
+    filter: (rows) => ofWorkspace(rows.where("provider", "!=", ""), workspaceId),
   });
   return pairs
     .toSorted((a, b) => b.cost_nano_usd - a.cost_nano_usd || b.attempts - a.attempts || (a.model < b.model ? -1 : 1))
@@ -88,9 +87,9 @@ export async function modelUsage(
     to,
     names: ["model"],
     sums: ["requests", "cost_nano_usd", ...Object.values(usageColumnOf)],
-    choose: (rows) => (model === null ? rows : rows.where("model", "=", model)),
+    filter: (rows) => (model === null ? rows : rows.where("model", "=", model)),
   });
-  // The model of a refused call is whatever its caller wrote, so there may be any number.
+  // Refused calls have any model name, so there may be any number.
   return models
     .toSorted((a, b) => b.cost_nano_usd - a.cost_nano_usd || b.requests - a.requests)
     .slice(0, bounds.reportRowsMax)
@@ -125,7 +124,7 @@ export async function deploymentUse(context: ReportContext, since: number): Prom
       ])
       .where("at", ">=", span.from)
       .where("at", "<", span.to)
-      // What was refused before one was chosen says nothing of any.
+      // Refused before a deployment was chosen.
       .where("deployment", "!=", "")
       .groupBy(["deployment", "provider"])
       .execute(),
@@ -135,18 +134,18 @@ export async function deploymentUse(context: ReportContext, since: number): Prom
 type DaySpend = Awaited<ReturnType<ReportStore["dailySpend"]>>[number];
 type Spend = Omit<DaySpend, "usd"> & { readonly nano: number };
 
-/** Of keys, those with a budget stand alone, the dearest of them; the others of a group are put together. */
+/** Keys with a budget have their own rows, up to a maximum; other keys are summed by group. */
 export async function dailySpend(
   asked: ReportContext,
   workspaceId: string | null,
   since: number,
   keyId?: string,
 ): Promise<readonly DaySpend[]> {
-  const spends = await ofOneMoment(asked, async (context): Promise<readonly Spend[]> => {
+  const spends = await inOneSnapshot(asked, async (context): Promise<readonly Spend[]> => {
     const { connection, flavour } = context;
     const alone = keyId === undefined ? await keysWithBudget(context, workspaceId) : new Set([keyId]);
-    const hours = await coveredHours(context, { from: since, to: Number.MAX_SAFE_INTEGER });
-    const days = await readyDays(connection, hours);
+    const hours = await hoursWithData(context, { from: since, to: Number.MAX_SAFE_INTEGER });
+    const days = await summedRuns(connection, hours);
     const { day, key } = spendGroups(context, keyId);
     const needed = ["workspace_id", "group_id", ...(alone.size === 0 ? [] : (["key_id"] as const))] as const;
     const time = { ...hours, firstMs: firstSliceMs(context, dayMs) };
@@ -157,7 +156,7 @@ export async function dailySpend(
         days,
         needed,
         columns: ["hour", "workspace_id", "group_id", "key_id", "cost_nano_usd"],
-        choose: (given) => {
+        filter: (given) => {
           const chosen = ofWorkspace(given.where("cost_nano_usd", ">", 0), workspaceId);
           return keyId === undefined ? chosen : chosen.where("key_id", "=", keyId);
         },
@@ -173,20 +172,20 @@ export async function dailySpend(
       }));
     });
   });
-  const dearest = spends.filter((spend) => spend.keyId !== "").sort((a, b) => b.nano - a.nano);
-  const apart = new Set(dearest.slice(0, bounds.reportRowsMax));
-  const together = new Map<string, Spend>();
+  const mostExpensive = spends.filter((spend) => spend.keyId !== "").sort((a, b) => b.nano - a.nano);
+  const ownRows = new Set(mostExpensive.slice(0, bounds.reportRowsMax));
+  const mergePages = new Map<string, Spend>();
   for (const spend of spends) {
-    if (apart.has(spend)) continue;
+    if (ownRows.has(spend)) continue;
     const name = `${spend.day} ${spend.groupId} ${spend.workspaceId}`;
-    together.set(name, { ...spend, keyId: "", nano: spend.nano + (together.get(name)?.nano ?? 0) });
+    mergePages.set(name, { ...spend, keyId: "", nano: spend.nano + (mergePages.get(name)?.nano ?? 0) });
   }
-  return [...apart, ...together.values()].map(({ nano, ...spend }) => ({ ...spend, usd: nanoToUsd(nano) }));
+  return [...ownRows, ...mergePages.values()].map(({ nano, ...spend }) => ({ ...spend, usd: nanoToUsd(nano) }));
 }
 
 /**
- * What spends are summed by in the database. SQLite gives them as its hours lie; PostgreSQL, which sends each row over a socket, by day
- * and with the keys put together that do not stand alone.
+ * What spend is grouped by. SQLite groups by hour, in the order of the rows; PostgreSQL by day and with keys without a budget mergePages, to
+ * send fewer rows.
  */
 function spendGroups({ connection, flavour }: ReportContext, keyId: string | undefined) {
   if (flavour.name === "sqlite") return { day: sql<number>`hour`, key: sql<string>`key_id` };
@@ -202,7 +201,7 @@ async function keysWithBudget({ connection }: ReportContext, workspaceId: string
   return new Set((await query.execute()).map(({ id }) => id));
 }
 
-/** What some people have spent by workspace and day; `scopeIds` as `personScopeId` makes them. */
+/** `scopeIds`: see `personScopeId`. */
 export async function personDailySpend(
   asked: ReportContext,
   scopeIds: readonly string[],
@@ -210,10 +209,10 @@ export async function personDailySpend(
 ): Promise<readonly PersonDaySpend[]> {
   const ids = [...new Set(scopeIds.map((id) => personOfScope(id)[1]))];
   if (ids.length === 0) return [];
-  const spends = await ofOneMoment(asked, async (context) => {
+  const spends = await inOneSnapshot(asked, async (context) => {
     const { connection, flavour } = context;
-    const hours = await coveredHours(context, { from: since, to: Number.MAX_SAFE_INTEGER });
-    const { days, shared } = await peopleTimes(connection, await readyDays(connection, hours), hours);
+    const hours = await hoursWithData(context, { from: since, to: Number.MAX_SAFE_INTEGER });
+    const { days, shared } = await personSumTimes(connection, await summedRuns(connection, hours), hours);
     const time = { ...hours, firstMs: firstSliceMs(context, dayMs) };
     const columns = { names: ["day", "workspaceId", "personId"], sums: ["nano"] } as const;
     return await sumsOverTime<Omit<PersonDaySpend, "usd"> & { readonly nano: number }>(context, time, columns, (span) =>
@@ -223,7 +222,7 @@ export async function personDailySpend(
         people: { shared },
         needed: ["workspace_id"],
         columns: ["hour", "workspace_id", "person_id", "cost_nano_usd"],
-        choose: (given) => given.where("person_id", "in", ids),
+        filter: (given) => given.where("person_id", "in", ids),
       })
         .select(["workspace_id as workspaceId", sql<string>`person_id`.as("personId"), dayOfHour.as("day")])
         .select((eb) => eb.fn.sum<number>("cost_nano_usd").as("nano"))
@@ -237,12 +236,12 @@ export async function personDailySpend(
 
 const dayOfHour = sql<number>`hour - hour % ${sql.lit(dayMs)}`;
 
-/** How many entries there are, right to those of the hour that retention has come to: read from the sums. */
+/** The number of entries from the sums, exact except for the hour up to which entries were pruned. */
 export async function entryCount(asked: ReportContext): Promise<number> {
-  return await ofOneMoment(asked, async ({ connection, flavour }) => {
+  return await inOneSnapshot(asked, async ({ connection, flavour }) => {
     const pruned = await prunedBefore(connection);
     const span = { from: pruned - (pruned % hourMs), to: Number.MAX_SAFE_INTEGER };
-    const days = await readyDays(connection, span);
+    const days = await summedRuns(connection, span);
     const { entries } = await rollupsWithin(connection, flavour, { span, days, needed: [], columns: ["attempts"] })
       .select((eb) => eb.fn.sum<number | null>("attempts").as("entries"))
       .executeTakeFirstOrThrow();

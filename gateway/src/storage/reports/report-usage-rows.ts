@@ -6,53 +6,49 @@ import {
   cutToDays,
   gapsBetween,
   grainFor,
-  knownDays,
   neededForPeople,
-  peopleTimes,
+  personSumTimes,
   type Rollups,
   type RowPart,
   rollupsWithin,
   runsOf,
+  summedDays,
   type TimeSpan,
 } from "../ledger/ledger-day-reading.ts";
 import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { countedEntries, hourMs, rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
-import type { PastTime } from "./kept-sums.ts";
-import { coveredHours, firstSliceMs, type ReportContext } from "./report-context.ts";
+import type { PastTime } from "./past-sums.ts";
+import { firstSliceMs, hoursWithData, type ReportContext } from "./report-context.ts";
 
-/** What figures are summed from: rollups, or the entries themselves where steps are shorter than an hour. */
+/** Where figures are summed from: rollups, or entries for steps shorter than an hour. */
 export interface UsageRows {
   readonly stepMs: number;
   readonly span: TimeSpan;
-  /** The same length of time just before. */
+  /** The preceding time of the same length. */
   readonly before: TimeSpan;
-  /** How much of it the first statement reads. */
   readonly firstSliceMs: number;
-  /**
-   * Whether these are rollups: there is one moment in an hour, the hour itself, in whose order the rows lie. Entries have the time that
-   * they would count, in milliseconds, in the place of each sketch.
-   */
+  /** Rollups, ordered by hour. Otherwise entries, with durations in milliseconds instead of sketches. */
   readonly byHour: boolean;
-  /** `column`: what rows are grouped by or picked by, besides the filter; `stepMs` null: not by time. */
+  /** `column`: to group or filter by, in addition to the filter. `stepMs` null: not by time. */
   within(part: RowPart, by: RowGroups): SelectQueryBuilder<Tables, "usage_rollups", object>;
-  /** The known days of a time: what is there to be kept of what was read. null: none. */
+  /** The past days of a time that may be cached; null: none. */
   past(span: TimeSpan, by: Pick<RowGroups, "column" | "stepMs">): PastTime | null;
-  /** What is left of a time when its past is read apart. */
-  rest(span: TimeSpan, past: PastTime | null): readonly RowPart[];
-  /** What is asked, but for the time. */
+  /** What has to be read beside the cached past. */
+  restOf(span: TimeSpan, past: PastTime | null): readonly RowPart[];
+  /** Cache key, without the time. */
   readonly question: string;
-  /** Cut down to where there are any. */
-  covered(span: TimeSpan): Promise<TimeSpan>;
+  /** Cut to the time that has data. */
+  clipToData(span: TimeSpan): Promise<TimeSpan>;
 }
 
-/** What rows are grouped or picked by. Of a row that is nobody's the person is empty. */
+/** A row that belongs to no single person has an empty `person_id`. */
 export type UsageColumn = ScopeColumn | "person_id";
 
 interface RowGroups {
   readonly column: UsageColumn | null;
   readonly stepMs: number | null;
-  /** What is summed; all when left out. What nobody sums is not carried through the statement. */
+  /** Default: all. Other columns are not carried through the statement. */
   readonly summed?: readonly (typeof rollupSums)[number][];
 }
 
@@ -66,24 +62,24 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
   const { connection, flavour } = context;
   const times = timesOf(filter, hourMs);
   const whole = { from: times.before.from, to: times.span.to };
-  const knownByDay = await knownDays(connection, whole);
+  const knownByDay = await summedDays(connection, whole);
   const asksPeople = filter.by === "person" || filter.personId !== undefined;
   const summed = runsOf(knownByDay, whole);
-  const people = asksPeople ? await peopleTimes(connection, summed, whole) : undefined;
+  const people = asksPeople ? await personSumTimes(connection, summed, whole) : undefined;
   const needed = (column: UsageColumn | null) => [
     ...filterColumns(filter),
     ...(column === null || column === "person_id" ? [] : [column]),
   ];
-  // Days have no steps within them.
+  // Sums of days cannot be split into smaller steps.
   const daysOf = (stepMs: number | null) => (stepMs !== null && stepMs % dayMs !== 0 ? [] : (people?.days ?? summed));
   const versionOf = (day: number) => knownByDay.get(day)?.version ?? "";
   return {
     ...times,
-    question: questionOf(filter),
+    question: cacheKeyOf(filter),
     past(span, { column, stepMs }) {
-      // Whose a key is changes without a change of its hours.
-      if (filter.seenPerson !== undefined && (column === "key_id" || filter.keyId !== undefined)) return null;
-      // Of people the entries tell too, which retention takes: only summed days are kept.
+      // The owner of a key may change without its hours changing.
+      if (filter.visiblePerson !== undefined && (column === "key_id" || filter.keyId !== undefined)) return null;
+      // Sums by person also use entries, which retention removes; only summed days may be cached.
       const summedDays = grainFor(neededForPeople(needed(column))) === null ? [] : daysOf(stepMs);
       const run = asksPeople
         ? summedDays.flatMap((days) => cutToDays(days, span)).at(-1)
@@ -93,8 +89,8 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
       const days = Array.from({ length: Math.ceil((run.to - first) / dayMs) }, (_, n) => first + n * dayMs);
       return { ...run, version: days.map(versionOf).join() };
     },
-    rest(span, past) {
-      // One statement more costs PostgreSQL a plan, and it alone has sums that are in no day yet.
+    restOf(span, past) {
+      // A second statement costs PostgreSQL a plan, and unfolded sums have to be read anyway.
       if (past === null || flavour.name === "postgres") return [{ span, past }];
       return gapsBetween([past], span).map((gap) => ({ span: gap }));
     },
@@ -108,19 +104,19 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
         needed: needed(column),
         columns: ["hour", ...(column === null ? [] : [column]), ...(summed ?? [...rollupSums, ...rollupSketches])],
         ...(people === undefined ? {} : { people }),
-        choose: (rows) => chosen(rows, filter, { hasKeyIndex: true }),
+        filter: (rows) => chosen(rows, filter, { hasKeyIndex: true }),
       });
     },
-    covered: (span) => coveredHours(context, span),
+    clipToData: (span) => hoursWithData(context, span),
   };
 }
 
 function entryRows(context: ReportContext, filter: UsageFilter): UsageRows {
   return {
     ...timesOf(filter, filter.stepMs),
-    question: questionOf(filter),
+    question: cacheKeyOf(filter),
     past: () => null,
-    rest: (span) => [{ span }],
+    restOf: (span) => [{ span }],
     stepMs: filter.stepMs,
     firstSliceMs: firstSliceMs(context, hourMs / 12),
     byHour: false,
@@ -129,20 +125,20 @@ function entryRows(context: ReportContext, filter: UsageFilter): UsageRows {
       const inTime = (counted as unknown as Rollups).where("hour", ">=", span.from).where("hour", "<", span.to);
       return chosen(inTime, filter, { hasKeyIndex: false });
     },
-    async covered(span) {
-      const hours = await coveredHours(context, span);
+    async clipToData(span) {
+      const hours = await hoursWithData(context, span);
       return { from: Math.max(span.from, hours.from), to: Math.min(span.to, hours.to) };
     },
   };
 }
 
-/** A time is widened to whole grains. */
+/** Widens a time to whole grains. */
 function timesOf({ from, to }: UsageFilter, grainMs: number): Pick<UsageRows, "span" | "before"> {
   const span = { from: Math.floor(from / grainMs) * grainMs, to: Math.ceil(to / grainMs) * grainMs };
   return { span, before: { from: Math.max(0, span.from - (span.to - span.from)), to: span.from } };
 }
 
-/** The days up to the last of them that follow each other without a gap. */
+/** The last run of days without a gap. */
 function lastRun(days: readonly number[]): TimeSpan {
   const to = (days.at(-1) ?? -dayMs) + dayMs;
   let from = to;
@@ -155,8 +151,8 @@ function cutTo(run: TimeSpan, span: TimeSpan): TimeSpan | undefined {
   return from < to ? { from, to } : undefined;
 }
 
-function questionOf({ workspaceId, groupId, keyId, personId, seenPerson, model, provider }: UsageFilter): string {
-  const words = [workspaceId, groupId, keyId, personId, seenPerson, model, provider];
+function cacheKeyOf({ workspaceId, groupId, keyId, personId, visiblePerson, model, provider }: UsageFilter): string {
+  const words = [workspaceId, groupId, keyId, personId, visiblePerson, model, provider];
   return JSON.stringify(words.map((word) => word ?? null));
 }
 
@@ -172,15 +168,14 @@ function chosen(rows: Rollups, filter: UsageFilter, { hasKeyIndex }: { readonly 
     const equal = equalsGiven<Row<"usage_rollups">>(given);
     if (workspaceId === null) return eb.and([...equal]);
     // The index of a key leads to fewer rows than that of its workspace.
-    const apart = keyId !== undefined && hasKeyIndex;
+    const byKey = keyId !== undefined && hasKeyIndex;
     const column = eb.ref("workspace_id");
-    return eb.and([apart ? equalsWithoutIndex(column, workspaceId) : eb(column, "=", workspaceId), ...equal]);
+    return eb.and([byKey ? equalsWithoutIndex(column, workspaceId) : eb(column, "=", workspaceId), ...equal]);
   });
-  // Of a key that is somebody else's there is nothing to see.
-  return keyId === undefined ? query : withoutOthers(query, "key_id", filter);
+  return keyId === undefined ? query : hideOtherPeople(query, "key_id", filter);
 }
 
-/** Whether the entries of both times are still there, and few enough: an index alone counts them. */
+/** Whether the entries of both times still exist and are few enough. Counts through an index. */
 async function isReadable(
   { connection }: ReportContext,
   { workspaceId, keyId }: UsageFilter,
@@ -199,10 +194,10 @@ async function isReadable(
   return count <= entriesMax;
 }
 
-/** Without the people, or the keys, that who asks may not tell apart. */
-export function withoutOthers(query: Rollups, column: string | null, { seenPerson }: UsageFilter): Rollups {
-  if (seenPerson === undefined) return query;
-  if (column === "person_id") return query.where(sql<string>`person_id`, "in", ["", seenPerson]);
+/** Removes people, or their keys, that the viewer may not see. */
+export function hideOtherPeople(query: Rollups, column: string | null, { visiblePerson }: UsageFilter): Rollups {
+  if (visiblePerson === undefined) return query;
+  if (column === "person_id") return query.where(sql<string>`person_id`, "in", ["", visiblePerson]);
   if (column !== "key_id") return query;
   return query.where((eb) =>
     eb(
@@ -211,7 +206,7 @@ export function withoutOthers(query: Rollups, column: string | null, { seenPerso
       eb
         .selectFrom("api_keys")
         .select("api_keys.id")
-        .where((key) => key(key.fn.coalesce("api_keys.person_id", "api_keys.owner_id"), "!=", seenPerson)),
+        .where((key) => key(key.fn.coalesce("api_keys.person_id", "api_keys.owner_id"), "!=", visiblePerson)),
     ),
   );
 }

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { UsageDimension } from "@sluice/contract";
 import fc from "fast-check";
-import type { UsageFilter, UsageReading } from "#ports/index.ts";
+import type { UsageFilter, UsageReport } from "#ports/index.ts";
 import { openReportGround, type ReportGround } from "../../../test/conformance/report-ground.ts";
 import { newYear } from "../../../test/conformance/store-ground.ts";
-import { KeptSums } from "./kept-sums.ts";
+import { PastSums } from "./past-sums.ts";
 import { Deadline } from "./report-context.ts";
-import { usageReading } from "./report-usage.ts";
+import { usageReport } from "./report-usage.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -25,26 +25,26 @@ beforeAll(async () => {
 });
 afterAll(() => ground[Symbol.asyncDispose]());
 
-function read(filter: UsageFilter, entriesMax?: number): Promise<UsageReading> {
+function read(filter: UsageFilter, entriesMax?: number): Promise<UsageReport> {
   const { kysely: connection, flavour } = ground.database;
   const context = {
     connection,
     flavour,
     price: async () => null,
     deadline: new Deadline(60_000),
-    kept: new KeptSums(),
+    pastSums: new PastSums(),
   };
-  return usageReading(context, filter, entriesMax === undefined ? {} : { entriesMax });
+  return usageReport(context, filter, entriesMax === undefined ? {} : { entriesMax });
 }
 
 const wholeHour = { workspaceId: null, by: "model", from: begin + hour, to: begin + 2 * hour } as const;
 
-const withoutPoints = ({ stepMs, lines, ...reading }: UsageReading) => ({
+const withoutPoints = ({ stepMs, lines, ...reading }: UsageReport) => ({
   ...reading,
   lines: lines.map(({ points, ...line }) => line),
 });
 
-test("entries and rollups tell the same of whole hours, in every figure, whatever is asked together", async () => {
+test("entries and rollups give the same figures for whole hours, whatever the filter", async () => {
   const { acme, beta } = ground;
   const one = <Value>(...values: Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
   const asked = fc.record({
@@ -78,7 +78,7 @@ test("entries and rollups tell the same of whole hours, in every figure, whateve
   expect(Math.min(totals.attempts, previous.attempts, totals.latency_p95_ms ?? 0)).toBeGreaterThan(300);
 });
 
-test("a time between hours is taken as it is, and so is the one before it", async () => {
+test("times that are no whole hours are exact, and so is the time before", async () => {
   const filter = { ...wholeHour, by: "none", stepMs: minute } as const;
   const parts = await Promise.all(
     [0, 20, 40].map((offset) =>
@@ -91,14 +91,14 @@ test("a time between hours is taken as it is, and so is the one before it", asyn
   expect(parts[2]?.previous).toEqual(parts[1]?.totals as never);
 });
 
-test("more entries than may be read are told by the hour", async () => {
+test("reports by the hour when there are too many entries", async () => {
   const filter = { ...wholeHour, from: begin + hour + 7 * minute, to: begin + hour + 9 * minute, stepMs: minute };
   const entries = (await read(filter)).totals.attempts + (await read(filter)).previous.attempts;
   expect((await read(filter, entries)).stepMs).toBe(minute);
   expect(await read(filter, entries - 1)).toEqual(await read({ ...wholeHour, stepMs: hour }));
 });
 
-test("hours that lost entries to retention are told by the hour, right up to where all are left", async () => {
+test("reports by the hour where retention removed entries", async () => {
   const filter = { ...wholeHour, stepMs: minute };
   const before = await read({ ...filter, stepMs: hour });
   await ground.ledgerStore.prune(begin);

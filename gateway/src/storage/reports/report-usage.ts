@@ -1,17 +1,17 @@
 import type { UsageDimension } from "@sluice/contract/words";
-import type { UsageFilter, UsageLine, UsageReading } from "#ports/index.ts";
+import type { UsageFilter, UsageLine, UsageReport } from "#ports/index.ts";
 import type { TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { rollupSums } from "../ledger/ledger-rollup.ts";
-import { ofOneMoment, type ReportContext } from "./report-context.ts";
-import { dearest, dearestLimits } from "./report-dearest.ts";
+import { inOneSnapshot, type ReportContext } from "./report-context.ts";
 import { addFigures, type FigureSums, figuresOf, figuresWithout, noFigures } from "./report-figures.ts";
-import { type Apart, type LineSums, sumsByLine } from "./report-lines.ts";
+import { type LineQuery, type LineSums, sumsByLine } from "./report-lines.ts";
 import { namesIn, peopleNamed } from "./report-names.ts";
+import { topByCost, topLimits } from "./report-top.ts";
 import { type UsageColumn, type UsageRows, usageRows } from "./report-usage-rows.ts";
 
-/** Entries that a chart by minutes is read from, with those of the time before. */
+/** For charts with steps below an hour, including the time before. */
 const usageEntriesMax = 200_000;
-const usageLimits = { entriesMax: usageEntriesMax, ...dearestLimits };
+const usageLimits = { entriesMax: usageEntriesMax, ...topLimits };
 
 const columnOf = {
   model: "model",
@@ -22,32 +22,32 @@ const columnOf = {
   person: "person_id",
 } as const satisfies Record<Exclude<UsageDimension, "none">, UsageColumn>;
 
-/** Sums over a time, by its steps and by one dimension. A time is widened to whole hours, or to whole steps below. */
-export async function usageReading(
+/** Sums by step and one dimension. The time is widened to whole hours, or to whole steps below an hour. */
+export async function usageReport(
   context: ReportContext,
   filter: UsageFilter,
   limits: Partial<typeof usageLimits> = {},
-): Promise<UsageReading> {
+): Promise<UsageReport> {
   const manyGroups = filter.by === "key" || filter.by === "person";
   const all = { ...usageLimits, ...limits };
-  return await ofOneMoment(context, (snapshot) => readUsage(snapshot, filter, all), { manyGroups });
+  return await inOneSnapshot(context, (snapshot) => readUsage(snapshot, filter, all), { manyGroups });
 }
 
 async function readUsage(
   context: ReportContext,
   filter: UsageFilter,
   limits: typeof usageLimits,
-): Promise<UsageReading> {
+): Promise<UsageReport> {
   const source = await usageRows(context, filter, limits.entriesMax);
   const column = filter.by === "none" ? null : columnOf[filter.by];
-  const apart = column === null ? [] : await dearest({ context, source, column, filter }, limits);
-  const lines = { stepMs: source.stepMs, column, apart };
-  // Of keys there are too many to read each of them only to say what all but nine have used: that is what is left of the whole.
-  const takesAway = apart.length > 0 && column === "key_id" && source.byHour;
+  const ids = column === null ? [] : await topByCost({ context, source, column, filter }, limits);
+  const lines = { stepMs: source.stepMs, column, ids };
+  // There are too many keys to sum all of them: the rest is the total minus the lines that are shown.
+  const takesAway = ids.length > 0 && column === "key_id" && source.byHour;
   const sums = await (takesAway ? linesAndRest : sumsByLine)(context, source, source.span, lines);
-  const once = { stepMs: null, column: null, apart: [] };
+  const once = { stepMs: null, column: null, ids: [] };
   const [previous] = await sumsByLine(context, source, source.before, once);
-  const labels = await labelsOf(context, filter, apart);
+  const labels = await labelsOf(context, filter, ids);
   const totals = noFigures();
   for (const line of sums) addFigures(totals, line.totals);
   return {
@@ -62,11 +62,11 @@ async function linesAndRest(
   context: ReportContext,
   source: UsageRows,
   span: TimeSpan,
-  lines: Apart,
+  lines: LineQuery,
 ): Promise<readonly LineSums[]> {
-  const { stepMs, apart } = lines;
-  const [all] = await sumsByLine(context, source, span, { stepMs, column: null, apart: [] });
-  const own = await sumsByLine(context, source, span, { ...lines, alone: true });
+  const { stepMs, ids } = lines;
+  const [all] = await sumsByLine(context, source, span, { stepMs, column: null, ids: [] });
+  const own = await sumsByLine(context, source, span, { ...lines, onlyIds: true });
   if (all === undefined) return own;
   const totals = figuresWithout(
     all.totals,
@@ -81,10 +81,10 @@ async function linesAndRest(
     );
     if (!isNothing(rest)) steps.set(at, rest);
   }
-  return [...own, { index: apart.length, totals, steps }];
+  return [...own, { index: ids.length, totals, steps }];
 }
 
-/** What was used beside an attempt costs and is no attempt, and may stand in another step than that. */
+/** Usage beside an attempt has a cost but is no attempt, and may be in another step. */
 function isNothing({ counts }: FigureSums): boolean {
   return rollupSums.every((column) => counts[column] === 0);
 }
@@ -94,17 +94,17 @@ function lineOf({ totals, steps }: LineSums): Pick<UsageLine, "totals" | "points
   return { totals: figuresOf(totals), points };
 }
 
-/** Names by line. Across workspaces a key or group is told with its workspace. */
+/** Across workspaces, keys and groups are shown with their workspace. */
 async function labelsOf(
   context: ReportContext,
   { by, workspaceId }: UsageFilter,
-  apart: readonly string[],
+  ids: readonly string[],
 ): Promise<(index: number) => Pick<UsageLine, "id" | "label">> {
-  const names = await namesOfLines(context, by, apart);
+  const names = await namesOfLines(context, by, ids);
   return (index) => {
-    const id = apart[index];
+    const id = ids[index];
     if (id === undefined) return { id: "", label: by === "none" ? "All" : "Others" };
-    // An empty id stands for the rest; the provider of a refused call is empty too.
+    // An empty id stands for the rest, so the empty provider of refused calls gets another.
     if (id === "") return { id: "-", label: by === "person" ? "No person" : "Refused before a provider was chosen" };
     const { name, workspace = null } = names.get(id) ?? { name: id };
     return { id, label: workspaceId === null && workspace !== null ? `${workspace}/${name}` : name };

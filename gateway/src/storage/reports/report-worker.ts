@@ -1,41 +1,33 @@
 import { workerData } from "node:worker_threads";
 import { Failure } from "#core/index.ts";
 import { serveOrders } from "#system/index.ts";
-import { closeDatabase, type Database } from "../database/database.ts";
+import type { Database } from "../database/database.ts";
 import { openReadOnly } from "../database/open-database.ts";
 import { priceReader } from "../database/price-rows.ts";
-import { KeptSums } from "./kept-sums.ts";
-import { answerTo, type ReportAsk, type ReportKind } from "./report-answers.ts";
-import { Deadline, kindOf } from "./report-context.ts";
-import type { ReportOrder, ReportReply } from "./report-store.ts";
+import { PastSums } from "./past-sums.ts";
+import { answerReport } from "./report-answers.ts";
+import { Deadline, errorKind } from "./report-context.ts";
+import type { ReportOrder, ReportReply } from "./report-threads.ts";
 
-/**
- * A thread that answers reports: its entry point, so importing it does have an effect, and only in a thread. No statement
- * is left open between two questions, so that nothing holds up the database's own log.
- */
+// Entry point of the report thread. No statement stays open between two questions, so that the write-ahead file can be truncated.
 let database: Database | null = null;
-const kept = new KeptSums();
+const pastSums = new PastSums();
 
 serveOrders({
-  async work({ kind, ask, ms }: ReportOrder): Promise<ReportReply> {
+  async work({ kind, args, ms }: ReportOrder): Promise<ReportReply> {
     try {
       database ??= openReadOnly(workerData as string);
-      const context = {
-        connection: database.kysely,
-        flavour: database.flavour,
-        price: priceReader(database.kysely),
-        deadline: new Deadline(ms),
-        kept,
-      };
-      return { type: "answer", json: JSON.stringify(await answerTo(kind, context, ask as ReportAsk<ReportKind>)) };
+      const { kysely: connection, flavour } = database;
+      const context = { connection, flavour, price: priceReader(connection), deadline: new Deadline(ms), pastSums };
+      return { type: "answer", json: JSON.stringify(await answerReport(context, kind, args)) };
     } catch (thrown) {
       if (thrown instanceof Failure) {
         return { type: "refusal", code: thrown.code, message: thrown.message, param: thrown.param };
       }
-      return { type: "broken", detail: kindOf(thrown) };
+      return { type: "broken", detail: errorKind(thrown) };
     }
   },
   async close() {
-    if (database !== null) await closeDatabase(database);
+    await database?.close();
   },
 });

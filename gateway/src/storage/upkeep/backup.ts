@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { sql } from "kysely";
-import { closeDatabase, type Database } from "../database/database.ts";
+import type { Database } from "../database/database.ts";
 import { copyDatabaseTo } from "../database/database-copy.ts";
 import { SchemaTooNew, schemaState } from "../database/migrate.ts";
 import { openDatabase, openReadOnly } from "../database/open-database.ts";
@@ -28,10 +28,10 @@ export async function backupDatabase(paths: DataPaths, file: string): Promise<nu
   try {
     bytes = await copyDatabaseTo(database, file);
   } finally {
-    await closeDatabase(database);
+    await database.close();
   }
   const copy = openReadOnly(file);
-  const [fault] = await integrityFaults(copy.kysely, "whole").finally(() => closeDatabase(copy));
+  const [fault] = await integrityFaults(copy.kysely, "whole").finally(() => copy.close());
   if (fault === undefined) return bytes;
   rmSync(file, { force: true });
   throw new DataUnusable(`The copy is damaged, and so is the database: ${fault}. Nothing was kept.`);
@@ -152,7 +152,7 @@ async function exportedHoursIn(path: string): Promise<readonly Row<"exported_hou
   try {
     return await database.kysely.selectFrom("exported_hours").selectAll().execute();
   } finally {
-    await closeDatabase(database);
+    await database.close();
   }
 }
 
@@ -191,7 +191,7 @@ async function putAside(path: string, now: number): Promise<string | null> {
 }
 
 async function closeWhole(database: Database): Promise<void> {
-  await sql`pragma wal_checkpoint(truncate)`.execute(database.kysely).finally(() => closeDatabase(database));
+  await sql`pragma wal_checkpoint(truncate)`.execute(database.kysely).finally(() => database.close());
 }
 
 function removeAll(path: string): void {

@@ -1,6 +1,5 @@
 import { workerData } from "node:worker_threads";
 import { lowerPriority, serveOrders } from "#system/index.ts";
-import { closeDatabase } from "../database/database.ts";
 import { openReadOnly } from "../database/open-database.ts";
 import { integrityFaults, isCorruption, tableNames } from "./integrity.ts";
 
@@ -28,7 +27,7 @@ async function checked(path: string): Promise<readonly string[]> {
     }
     return [];
   } finally {
-    await closeDatabase(database);
+    await database.close();
   }
 }
 

@@ -8,7 +8,7 @@ import { until } from "../../../../test/until.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { listeningObserver } from "../../../test/ledger/history.ts";
 import { openMigrated } from "../../../test/migrated.ts";
-import { closeDatabase, type Database } from "../database/database.ts";
+import type { Database } from "../database/database.ts";
 import { databaseCheckMs, watchDatabaseFile } from "./database-watch.ts";
 
 let home = "";
@@ -20,7 +20,7 @@ beforeEach(async () => {
   database = await openMigrated(path);
 });
 afterEach(async () => {
-  await closeDatabase(database);
+  await database.close();
   rmSync(home, { recursive: true, force: true });
 });
 

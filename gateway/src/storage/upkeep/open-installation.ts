@@ -1,4 +1,4 @@
-import { closeDatabase, type Database } from "../database/database.ts";
+import type { Database } from "../database/database.ts";
 import { type DatabasePlace, openPlace } from "../database/database-place.ts";
 import { schemaState } from "../database/migrate.ts";
 import {
@@ -47,7 +47,7 @@ export async function openInstallation(options: InstallationOptions) {
     await confirmVault(database, vault);
     return { database, vault, upgrade };
   } catch (thrown) {
-    await closeDatabase(database);
+    await database.close();
     throw thrown;
   }
 }
@@ -64,7 +64,7 @@ export async function bringUpToDate(
     const upgrade = await upgraded(database, { ...options, held: false });
     return { ...upgrade, applied: (await schemaState(database)).applied };
   } finally {
-    await closeDatabase(database);
+    await database.close();
   }
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closeDatabase, createExportedHours, dataPaths, openDatabase } from "#storage/index.ts";
+import { createExportedHours, dataPaths, openDatabase } from "#storage/index.ts";
 import { newYear } from "../../../test/conformance/store-ground.ts";
 import { openMigrated } from "../../../test/migrated.ts";
 import { backupDatabase, restoreDatabase } from "./backup.ts";
@@ -22,7 +22,7 @@ test("hours that went to a bucket after a backup was made are not copied again f
     // A late entry, and two hours more.
     await hours.mark("bucket", newYear + hour, 5, now);
     for (const n of [2, 3]) await hours.mark("bucket", newYear + n * hour, 7 * n, now);
-    await closeDatabase(database);
+    await database.close();
     await restoreDatabase({ paths, file, masterKey: null, now });
     const restored = openDatabase({ path: paths.database });
     const after = createExportedHours(restored);
@@ -34,7 +34,7 @@ test("hours that went to a bucket after a backup was made are not copied again f
       [1, 5],
       [0, 10],
     ]);
-    await closeDatabase(restored);
+    await restored.close();
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

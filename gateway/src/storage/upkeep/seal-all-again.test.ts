@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { openMigrated } from "../../../test/migrated.ts";
-import { closeDatabase } from "../index.ts";
 import { sealedColumns } from "./seal-all-again.ts";
 
 test("every sealed column of the schema is sealed again with a new master key", async () => {
@@ -13,7 +12,7 @@ test("every sealed column of the schema is sealed again with a new master key", 
   const { rows } = await sql<{ at: string }>`
     select m.name || '.' || c.name as at from sqlite_schema m join pragma_table_info(m.name) c
     where m.type = 'table' and c.name like 'sealed\\_%' escape '\\' order by at`.execute(database.kysely);
-  await closeDatabase(database);
+  await database.close();
   rmSync(folder, { recursive: true });
   const known = sealedColumns.map(({ table, column }) => `${table}.${column}`);
   expect(rows.length).toBeGreaterThan(0);

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closeDatabase, type Database } from "../database/database.ts";
+import type { Database } from "../database/database.ts";
 import { migrate, migrations, schemaState } from "../database/migrate.ts";
 import { openDatabase } from "../database/open-database.ts";
 import type { Migrations, SchemaStep } from "../database/schema-step.ts";
@@ -62,8 +62,8 @@ test("before an upgrade the database is copied beside itself, under the schema i
   expect((await schemaState(database, known)).state).toBe("current");
   const copied = openDatabase({ path: copy ?? "" });
   expect([(await schemaState(copied)).applied.at(-1), await kept(copied)]).toEqual(["900", ["acme"]]);
-  await closeDatabase(copied);
-  await closeDatabase(database);
+  await copied.close();
+  await database.close();
 });
 
 test("nothing is copied for a new database, nor when there is nothing to run", async () => {
@@ -73,7 +73,7 @@ test("nothing is copied for a new database, nor when there is nothing to run", a
   expect((await upgradeDatabase(database, { paths, now: 0 })).copy).toBeNull();
   expect(await upgradeDatabase(database, { paths, now: 0 })).toEqual({ ran: [], copy: null });
   expect(copiesIn(place)).toEqual([]);
-  await closeDatabase(database);
+  await database.close();
 });
 
 test("copies of the newest three upgrades are kept", async () => {
@@ -82,7 +82,7 @@ test("copies of the newest three upgrades are kept", async () => {
     rmSync(join(place, "sluice.db"), { force: true });
     const { paths, database } = await earlier(place, versions(day));
     await upgradeDatabase(database, { paths, known: versions(day + 1), now: Date.UTC(2026, 10, day) });
-    await closeDatabase(database);
+    await database.close();
   }
   expect(copiesIn(place).sort()).toEqual([
     "sluice.db.schema-902-20261103T000000Z",
@@ -101,7 +101,7 @@ test("while a gateway runs on the directory nothing is upgraded under it", async
   expect((await schemaState(database)).applied.at(-1)).toBe("900");
   running.release();
   expect((await upgradeDatabase(database, { paths, known, now: 0 })).ran).toEqual(["901"]);
-  await closeDatabase(database);
+  await database.close();
 });
 
 test.skipIf(!mayMount)("without room for the copy nothing is changed, and one line says so", async () => {
@@ -111,5 +111,5 @@ test.skipIf(!mayMount)("without room for the copy nothing is changed, and one li
   expect(String(refused)).toMatch(/must be copied .* there is no room .* MiB are needed, .*Nothing was changed\./);
   expect(String(refused)).not.toContain("\n");
   expect([(await schemaState(database)).applied.at(-1), copiesIn(smallDisk)]).toEqual(["900", []]);
-  await closeDatabase(database);
+  await database.close();
 });

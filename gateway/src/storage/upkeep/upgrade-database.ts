@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { bounds, messageOf } from "#core/index.ts";
-import { closeDatabase, type Database } from "../database/database.ts";
+import type { Database } from "../database/database.ts";
 import { copyDatabaseTo, refuseWithoutRoom } from "../database/database-copy.ts";
 import { migrate, migrations, SchemaTooNew, schemaState } from "../database/migrate.ts";
 import { rightsProblem } from "../database/postgres/postgres-problems.ts";
@@ -69,7 +69,7 @@ export async function upgradePostgres(
   } catch (thrown) {
     throw rightsProblem(thrown, postgresSettings(url));
   } finally {
-    await closeDatabase(patient);
+    await patient.close();
   }
 }
 

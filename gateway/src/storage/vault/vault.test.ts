@@ -5,15 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Secret } from "#core/index.ts";
 import { openMigrated } from "../../../test/migrated.ts";
-import {
-  addMasterKey,
-  closeDatabase,
-  confirmVault,
-  openVault,
-  openVaultOf,
-  retireMasterKeys,
-  SealBroken,
-} from "../index.ts";
+import { addMasterKey, confirmVault, openVault, openVaultOf, retireMasterKeys, SealBroken } from "../index.ts";
 
 const given = "a master key of at least thirty-two characters";
 
@@ -107,7 +99,7 @@ test("a database refuses a master key that is not the one it was made with", asy
   await confirmVault(database, vault);
   const other = openVault({ masterKey: `${given}!`, dataDir: directory.path });
   await expect(confirmVault(database, other)).rejects.toThrow("another master key");
-  await closeDatabase(database);
+  await database.close();
 });
 
 test("another master key opens the same vault, beside the first one until that is retired", async () => {
@@ -146,7 +138,7 @@ test("another master key opens the same vault, beside the first one until that i
     .where("name", "=", "vault.roots")
     .executeTakeFirstOrThrow();
   expect(value).not.toContain(Buffer.from(given).toString("base64"));
-  await closeDatabase(database);
+  await database.close();
 });
 
 test("of two that add a master key at once one is refused, and neither key is lost unsaid", async () => {
@@ -165,7 +157,7 @@ test("of two that add a master key at once one is refused, and neither key is lo
   }
   expect(ends.map(({ status }) => status)).toContain("fulfilled");
   await openVaultOf(database, { masterKey: given, dataDir });
-  await closeDatabase(database);
+  await database.close();
 });
 
 test("a key file that cannot be read is an error, never a reason for a new key", () => {

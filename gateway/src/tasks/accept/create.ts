@@ -281,7 +281,7 @@ function recordRefusal(dependencies: TaskDependencies, call: CreateCall, failure
     dependencies.explainer.explain({
       requestId: call.requestId,
       workspaceId: principal.workspace.id,
-      matters: true,
+      isImportant: true,
       explanation: () => explanationOf({ places: [], steps: [] }, failure, []),
     });
   }

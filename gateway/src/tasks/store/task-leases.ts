@@ -4,11 +4,11 @@ import type { Vault } from "#ports/index.ts";
 import {
   columnsOf,
   type Database,
-  leaseIsFree,
+  isLeasedUntil,
+  isUnleased,
   membersOf,
   newLeaseToken,
   relaxedWrite,
-  underDueLease,
   updateDue,
   writtenOnce,
 } from "#storage/tables.ts";
@@ -74,7 +74,7 @@ export function taskLeases(database: Database, vault: Vault) {
         .select("due_at")
         .where("due_at", "is not", null)
         .where("final", "=", sql.lit(0))
-        .where(leaseIsFree(place("now")))
+        .where(isUnleased(place("now")))
         .orderBy("due_at")
         .limit(1)
         .as("task"),
@@ -93,7 +93,7 @@ export function taskLeases(database: Database, vault: Vault) {
       const lease = newLeaseToken();
       const untilMs = now + leaseMs;
       const rows = await relaxedWrite(database, (connection) =>
-        updateDue(database, connection, "tasks", { now, limit, only: leaseIsFree(now) })
+        updateDue(database, connection, "tasks", { now, limit, only: isUnleased(now) })
           .set({ lease, leased_until: untilMs })
           .where("final", "=", sql.lit(0))
           .returning(taskColumns)
@@ -120,7 +120,7 @@ export function taskLeases(database: Database, vault: Vault) {
           .set({ lease, leased_until: untilMs })
           .where("id", "=", id)
           .where("final", "=", sql.lit(0))
-          .where(leaseIsFree(now))
+          .where(isUnleased(now))
           .returning(taskColumns)
           .returning(requestColumn)
           .executeTakeFirst(),
@@ -201,7 +201,7 @@ export function taskLeases(database: Database, vault: Vault) {
         .set(columnsOf(result))
         .where("id", "=", leased.id)
         .where("delivered_at", "is", null);
-      if (result.deliveredAt === null) update = update.where(underDueLease(leased.dueAt));
+      if (result.deliveredAt === null) update = update.where(isLeasedUntil(leased.dueAt));
       await update.execute();
       if (result.dueAt !== null) return;
       // A finished webhook of a deleted task is deleted.

@@ -16,12 +16,12 @@ import {
   cursorOf,
   cutPage,
   type Database,
-  isBehind,
+  isAfter,
   membersOf,
   type NewRow,
-  type Place,
+  type PagePosition,
   pageSize,
-  placeOf,
+  parseCursor,
   type Row,
   type Tables,
 } from "#storage/tables.ts";
@@ -176,7 +176,8 @@ export function taskReads({ kysely }: Database, vault: Vault) {
     /** A page of videos, newest first by default. Without their requests, which could be gigabytes. */
     async page(filter: TaskFilter, cursor: string | TaskPosition | null, limit: number): Promise<TaskPage> {
       const size = pageSize(limit);
-      const after = typeof cursor === "string" ? placeOf(cursor) : cursor && { at: cursor.createdAt, id: cursor.id };
+      const after =
+        typeof cursor === "string" ? parseCursor(cursor) : cursor && { at: cursor.createdAt, id: cursor.id };
       if (filter.states?.length === 0) return { tasks: [], next: null };
       // One extra row shows whether there is another page.
       const rows = await firstTasks(kysely, filter, after, size + 1).execute();
@@ -261,7 +262,7 @@ export interface TaskPage {
 type Rows = SelectQueryBuilder<Tables, "tasks", ReadRow>;
 
 /** Reads each state in index order and merges them: with several states in one condition the database would sort every matching task. */
-function firstTasks(connection: Connection, filter: TaskFilter, after: Place | null, size: number) {
+function firstTasks(connection: Connection, filter: TaskFilter, after: PagePosition | null, size: number) {
   if (filter.workspaceId === null) return allWorkspacesQuery(connection, filter, after).limit(size);
   const states = [...new Set(filter.states ?? [])];
   const [first, ...more] = states.map((state) => workspaceQuery(connection, filter, after, state).limit(size));
@@ -280,7 +281,7 @@ function firstTasks(connection: Connection, filter: TaskFilter, after: Place | n
 const orderOf = ({ oldestFirst }: TaskFilter): "asc" | "desc" => (oldestFirst === true ? "asc" : "desc");
 
 /** Ids are ordered by time, so this needs no other index. */
-function allWorkspacesQuery(connection: Connection, filter: TaskFilter, after: Place | null): Rows {
+function allWorkspacesQuery(connection: Connection, filter: TaskFilter, after: PagePosition | null): Rows {
   let query = filteredQuery(connection, filter).orderBy("id", "desc");
   if (filter.states !== undefined) query = query.where("state", "in", filter.states);
   return after === null ? query : query.where("id", "<", after.id);
@@ -289,7 +290,7 @@ function allWorkspacesQuery(connection: Connection, filter: TaskFilter, after: P
 function workspaceQuery(
   connection: Connection,
   filter: TaskFilter,
-  after: Place | null,
+  after: PagePosition | null,
   state: TaskState | null,
 ): Rows {
   let query = filteredQuery(connection, filter)
@@ -299,7 +300,7 @@ function workspaceQuery(
   if (state !== null) query = query.where("state", "=", state);
   if (after === null) return query;
   const order = filter.oldestFirst === true ? "oldest first" : "newest first";
-  return query.where(isBehind(["created_at", "id"], after, order));
+  return query.where(isAfter(["created_at", "id"], after, order));
 }
 
 function filteredQuery(connection: Connection, { keyId, model, visibleToPerson }: TaskFilter): Rows {

@@ -98,8 +98,8 @@ class SubmissionRun {
   /** Explains the submission, unless there was one deployment and it accepted the task. */
   explain(): void {
     const refused = this.#plans.length === 0 ? this.#noPlan : null;
-    const matters = this.#failures.length > 0 || refused !== null;
-    if (!matters && !this.#plans.some(({ chosen }) => chosen)) return;
+    const isImportant = this.#failures.length > 0 || refused !== null;
+    if (!isImportant && !this.#plans.some(({ chosen }) => chosen)) return;
     const { requestId, workspaceId } = this.#pass.task;
     const explanation = () => {
       const stories = this.#plans.map((plan) => plan.explain());
@@ -107,7 +107,7 @@ class SubmissionRun {
       const steps = stories.flatMap((story) => story.steps);
       return explanationOf({ places, steps }, refused?.failure ?? null, this.#failures);
     };
-    this.#dependencies.explainer.explain({ requestId, workspaceId, matters, explanation });
+    this.#dependencies.explainer.explain({ requestId, workspaceId, isImportant, explanation });
   }
 
   /** null: nothing remains to be tried in this pass. */

@@ -42,7 +42,7 @@ export class ContentBuffer implements ContentSink {
     this.#reader = new ContentReader(options.clock);
   }
 
-  expect(requestId: string): void {
+  willCapture(requestId: string): void {
     if (this.#closed || !this.#options.isExported(requestId)) return;
     if (this.#calls.size >= bounds.contentHeldCallsMax) {
       const [oldest] = this.#calls.keys();

@@ -234,8 +234,8 @@ function shareMessageArgs(
     ...head.map(String),
     String(parts.length + corrections.length),
     String(costs.length),
-    ...parts.flatMap(({ lastMs, unsent: untold }) => [String(Math.max(0, Math.floor(atMs - lastMs))), String(untold)]),
-    ...corrections.flatMap(([{ serverPart: mark }, amount]) => [`@${mark}`, String(amount)]),
+    ...parts.flatMap(({ lastMs, unsent }) => [String(Math.max(0, Math.floor(atMs - lastMs))), String(unsent)]),
+    ...corrections.flatMap(([{ serverPart }, amount]) => [`@${serverPart}`, String(amount)]),
     ...costs.flatMap(({ attemptId, amount, atMs: settledMs }) => [
       attemptId,
       String(amount),

@@ -201,7 +201,7 @@ export class Share {
     // A grant that was made before the recall may have arrived after it.
     if (atMs < this.#pausedUntilMs) this.returnIdle();
     const { parts, corrections } = this.#usage?.takeUnsent(atMs) ?? { parts: [], corrections: [] };
-    const used = parts.reduce((sum, { unsent: untold }) => sum + untold, 0);
+    const used = parts.reduce((sum, { unsent }) => sum + unsent, 0);
     const [costs, give] = [this.#costs, this.#returned];
     this.#costs = [];
     this.#returned = 0;

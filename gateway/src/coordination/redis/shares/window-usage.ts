@@ -141,7 +141,7 @@ export class WindowUsage {
     this.#sent = [];
     this.#corrected.clear();
     this.#waiting = [...again, ...this.#waiting];
-    return this.#waiting.reduce((sum, { unsent: untold }) => sum + untold, this.#open?.unsent ?? 0);
+    return this.#waiting.reduce((sum, { unsent }) => sum + unsent, this.#open?.unsent ?? 0);
   }
 
   #hasExpired(part: UsageSlice, atMs: number): boolean {

@@ -1,4 +1,4 @@
-import { type Flavour, turnLock } from "../database.ts";
+import { type Flavour, writeLock } from "../database.ts";
 
 /** Settings, the audit log, notices of changes, the running processes, and notices about budgets. */
 export function installationTables({ name }: Flavour): readonly string[] {
@@ -84,7 +84,7 @@ const postgresChanges = [
   // goes by the last number would miss the earlier one. So transactions insert one after the other.
   `create function changes_in_turn() returns trigger language plpgsql as $$
 begin
-  perform pg_advisory_xact_lock(${turnLock});
+  perform pg_advisory_xact_lock(${writeLock});
   return null;
 end $$`,
   "create trigger changes_in_turn before insert on changes for each statement execute function changes_in_turn()",

@@ -43,7 +43,7 @@ export interface PostgresOptions {
  */
 export async function openPostgres({ url, isChecked = false, ...given }: PostgresOptions): Promise<Database> {
   const settings: PostgresSettings = { ...postgresSettings(url), ...given };
-  if (!isChecked) await lookAt(settings);
+  if (!isChecked) await checkAddress(settings);
   const breaker = new ServerBreaker();
   const kysely = kyselyOn(settings, breaker, "");
   let reading: Kysely<Tables> | null = null;
@@ -66,10 +66,10 @@ export async function openPostgres({ url, isChecked = false, ...given }: Postgre
 /** What the server says of itself. Throws PostgresUnusable, one line, when it cannot be used. */
 export async function postgresFacts(url: string): Promise<PostgresFacts & { readonly place: string }> {
   const settings = postgresSettings(url);
-  return { ...(await lookAt(settings)), place: settings.place };
+  return { ...(await checkAddress(settings)), place: settings.place };
 }
 
-async function lookAt(settings: PostgresSettings): Promise<PostgresFacts> {
+async function checkAddress(settings: PostgresSettings): Promise<PostgresFacts> {
   return await checkServer(await openPool({ ...settings, poolSize: 2 }, ""), settings);
 }
 

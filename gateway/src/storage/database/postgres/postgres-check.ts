@@ -30,9 +30,9 @@ export async function checkServer(pool: Pool, settings: PostgresSettings): Promi
     const [facts] = await ask<ServerFacts>(0, aboutServer);
     const [other] = await ask<Pick<ServerFacts, "session">>(1, "select pg_backend_pid() as session");
     if (facts === undefined || other === undefined) throw new Error("the server gave no row");
-    refuseUnfit(facts, settings);
+    refuseUnusable(facts, settings);
     // Two that are open at once have the same session only where somebody in between hands sessions around.
-    if (facts.session === other.session) throw new PostgresUnusable(pooledAway(settings));
+    if (facts.session === other.session) throw new PostgresUnusable(transactionPooler(settings));
     return { ...facts, encrypted: facts.encrypted === 1 };
   } catch (thrown) {
     throw thrown instanceof PostgresUnusable ? thrown : connectProblem(thrown, settings);
@@ -42,7 +42,7 @@ export async function checkServer(pool: Pool, settings: PostgresSettings): Promi
   }
 }
 
-function pooledAway({ place }: PostgresSettings): string {
+function transactionPooler({ place }: PostgresSettings): string {
   return (
     `PostgreSQL (${place}) is behind a pooler that gives sessions to others between two statements. ` +
     "Let it keep them (PgBouncer: pool_mode=session), or name the server itself."
@@ -62,7 +62,7 @@ interface ServerFacts extends Omit<PostgresFacts, "encrypted"> {
 }
 
 /** Some of each kind: other programs may have tables of their own beside ours. */
-const ours = [
+const ourTables = [
   "migrations",
   "settings",
   "workspaces",
@@ -76,7 +76,7 @@ const ours = [
   .map((name) => `'${name}'`)
   .join(", ");
 
-const mayNot = ["select", "insert", "update", "delete"]
+const lacksRight = ["select", "insert", "update", "delete"]
   .map((right) => `not has_table_privilege(oid, '${right}')`)
   .join(" or ");
 
@@ -91,9 +91,9 @@ const aboutServer = `
     current_setting('max_connections')::int as "connectionsMax",
     (select string_agg(relname, ', ') from (
       select relname from pg_class where relkind in ('r', 'p') and relnamespace = to_regnamespace(current_schema())
-        and relname in (${ours}) and (${mayNot}) order by relname limit 5) as closed) as closed`;
+        and relname in (${ourTables}) and (${lacksRight}) order by relname limit 5) as closed) as closed`;
 
-function refuseUnfit(facts: ServerFacts, { place }: PostgresSettings) {
+function refuseUnusable(facts: ServerFacts, { place }: PostgresSettings) {
   const { major, encoding, schema, mayCreate, migrated, standby } = facts;
   const server = `PostgreSQL (${place})`;
   if (major < versionMin) {

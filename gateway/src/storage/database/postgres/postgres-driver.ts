@@ -32,7 +32,7 @@ export class PostgresDriver implements Driver {
   readonly #open: () => Promise<Pool>;
   readonly #statementMs: number;
   readonly #breaker: ServerBreaker;
-  readonly #lent = new Set<PostgresConnection>();
+  readonly #connections = new Set<PostgresConnection>();
   #pool: Pool | null = null;
   #stopListening = (): void => undefined;
 
@@ -46,7 +46,7 @@ export class PostgresDriver implements Driver {
     this.#pool = await this.#open();
     // A connection that breaks while nobody uses it: the pool has dropped it already.
     this.#pool.on("error", () => undefined);
-    this.#stopListening = this.#breaker.onOpen(() => this.#cutLent());
+    this.#stopListening = this.#breaker.onOpen(() => this.#cutAll());
   }
 
   async acquireConnection(): Promise<PostgresConnection> {
@@ -58,7 +58,7 @@ export class PostgresDriver implements Driver {
     }
     if (client === null) throw unavailable("The database is closed.", undefined);
     const connection = new PostgresConnection(client, this.#statementMs, this.#breaker, () => this.#client());
-    this.#lent.add(connection);
+    this.#connections.add(connection);
     return connection;
   }
 
@@ -68,7 +68,7 @@ export class PostgresDriver implements Driver {
       try {
         return await this.#connected();
       } catch (thrown) {
-        if (again === rereadsMax || !wasCut(thrown)) throw thrown;
+        if (again === retriesMax || !wasCut(thrown)) throw thrown;
       }
     }
   }
@@ -96,8 +96,8 @@ export class PostgresDriver implements Driver {
     }
   }
 
-  #cutLent(): void {
-    for (const connection of this.#lent) connection.cut();
+  #cutAll(): void {
+    for (const connection of this.#connections) connection.cut();
   }
 
   async beginTransaction(connection: PostgresConnection, settings: TransactionSettings): Promise<void> {
@@ -112,11 +112,11 @@ export class PostgresDriver implements Driver {
 
   // What is to be heard is why it ends. A connection that cannot even roll back is closed, and so the server does.
   async rollbackTransaction(connection: PostgresConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw("rollback")).catch(() => connection.giveUp());
+    await connection.executeQuery(CompiledQuery.raw("rollback")).catch(() => connection.markBroken());
   }
 
   async releaseConnection(connection: PostgresConnection): Promise<void> {
-    this.#lent.delete(connection);
+    this.#connections.delete(connection);
     connection.release();
   }
 
@@ -127,7 +127,7 @@ export class PostgresDriver implements Driver {
     this.#stopListening();
     const { promise: cut, resolve } = Promise.withResolvers<void>();
     let silence = setTimeout(() => {
-      this.#cutLent();
+      this.#cutAll();
       silence = setTimeout(resolve, postgresCutMs);
     }, postgresEndMs);
     await Promise.race([pool?.end(), cut]);
@@ -145,7 +145,7 @@ class PostgresConnection implements DatabaseConnection {
   #inTransaction = false;
   /** It was silent for too long: another one would be as well. */
   #cut = false;
-  readonly #onError = () => this.giveUp();
+  readonly #onError = () => this.markBroken();
 
   /** `another`: one in its place; null: the pool is closed. */
   constructor(
@@ -164,23 +164,23 @@ class PostgresConnection implements DatabaseConnection {
 
   /** From then on until it is released nothing is asked again on another one. Before, nothing was done that could be done twice. */
   async begin(query: CompiledQuery): Promise<void> {
-    await this.#answered(query, true);
+    await this.#execute(query, true);
     this.#inTransaction = true;
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    const { command, rowCount, rows } = await this.#answered(query, onlyReads(query));
+    const { command, rowCount, rows } = await this.#execute(query, onlyReads(query));
     const writes = command === "INSERT" || command === "UPDATE" || command === "DELETE";
     return { rows: rows as Row[], ...(writes ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}) };
   }
 
   /** A transaction in which a statement has failed is rolled back by `commit` too, and without an error. */
   async commit(): Promise<void> {
-    const { command } = await this.#ask(CompiledQuery.raw("commit"));
+    const { command } = await this.#send(CompiledQuery.raw("commit"));
     if (command !== "COMMIT") throw new Error(`The transaction was not committed: the server says ${command}.`);
   }
 
-  giveUp(): void {
+  markBroken(): void {
     this.#broken = true;
   }
 
@@ -203,19 +203,19 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   /** `mayRepeat`: it may be asked twice without harm. */
-  async #answered(query: CompiledQuery, mayRepeat: boolean): Promise<PgResult> {
+  async #execute(query: CompiledQuery, mayRepeat: boolean): Promise<PgResult> {
     for (let again = 0; ; again++) {
       try {
-        return await this.#ask(query);
+        return await this.#send(query);
       } catch (thrown) {
         const lost = this.#broken && !this.#cut && !this.#inTransaction;
-        if (!lost || again === rereadsMax || !mayRepeat || !(await this.#exchange())) throw thrown;
+        if (!lost || again === retriesMax || !mayRepeat || !(await this.#reconnect())) throw thrown;
       }
     }
   }
 
   /** Takes another connection in its place, which it leaves first: others may wait for one as well. False: there is none. */
-  async #exchange(): Promise<boolean> {
+  async #reconnect(): Promise<boolean> {
     this.release();
     const client = await this.#another().catch(() => null);
     if (client === null) return false;
@@ -226,7 +226,7 @@ class PostgresConnection implements DatabaseConnection {
     return true;
   }
 
-  async #ask({ sql, parameters, ...query }: CompiledQuery | NamedQuery<unknown>): Promise<PgResult> {
+  async #send({ sql, parameters, ...query }: CompiledQuery | NamedQuery<unknown>): Promise<PgResult> {
     // The server ends a statement that takes too long. A server that says nothing at all is not waited for.
     const silence = setTimeout(() => this.cut(), this.#statementMs + postgresSilenceMs);
     try {
@@ -237,7 +237,7 @@ class PostgresConnection implements DatabaseConnection {
       this.#breaker.countAnswer();
       return result;
     } catch (thrown) {
-      if (endsConnection(thrown)) this.giveUp();
+      if (endsConnection(thrown)) this.markBroken();
       else this.#breaker.countAnswer();
       throw statementProblem(thrown, this.#statementMs);
     } finally {
@@ -247,7 +247,7 @@ class PostgresConnection implements DatabaseConnection {
 }
 
 /** All of the pool may have been lost at the same moment, one after the other, and not have noticed yet. */
-const rereadsMax = bounds.postgresPoolSize;
+const retriesMax = bounds.postgresPoolSize;
 
 /** A select as it was built here: what is written by hand may do anything, and so may what stands before a select. */
 function onlyReads({ query }: CompiledQuery): boolean {

@@ -1,32 +1,32 @@
 import { sql } from "kysely";
 import type { UsageFilter } from "#ports/index.ts";
 import type { RowPart, TimeSpan } from "../ledger/ledger-day-reading.ts";
-import type { PastTime } from "./kept-sums.ts";
+import type { PastTime } from "./past-sums.ts";
 import { type ReportContext, sumsOverTime } from "./report-context.ts";
-import { type UsageColumn, type UsageRows, withoutOthers } from "./report-usage-rows.ts";
+import { hideOtherPeople, type UsageColumn, type UsageRows } from "./report-usage-rows.ts";
 
-/** Lines that are shown apart; the others together make one more. */
+/** Lines that are shown; all others together make one more. */
 const linesMax = 9;
 
-/** How many of the most expensive in past days are kept, and how many others are looked up too. */
-const reportDearestKept = 200;
+/** How many of the most expensive in past days are cached, and how many others are compared with them. */
+const reportTopCached = 200;
 const reportContendersMax = 100;
-export const dearestLimits = { dearestMax: reportDearestKept, contendersMax: reportContendersMax };
+export const topLimits = { cachedMax: reportTopCached, contendersMax: reportContendersMax };
 
-interface Ranked {
+interface RankingQuery {
   readonly context: ReportContext;
   readonly source: UsageRows;
   readonly column: UsageColumn;
   readonly filter: UsageFilter;
 }
 
-/** What cost most, of equals what was called most, and of those the first by name: the same whichever way it is found. */
-export async function dearest(asked: Ranked, limits = dearestLimits): Promise<readonly string[]> {
+/** The most expensive ids; ties are broken by attempts, then by id, so that the result does not depend on how it was found. */
+export async function topByCost(asked: RankingQuery, limits = topLimits): Promise<readonly string[]> {
   const { source, column } = asked;
-  const covered = await source.covered(source.span);
+  const covered = await source.clipToData(source.span);
   const past = source.past(covered, { column, stepMs: null });
-  const found = past === null ? null : await dearestBeside(past, asked, covered, limits);
-  const sums = found ?? (await ranked(asked, { span: covered }, { limit: linesMax }));
+  const found = past === null ? null : await topUsingPast(past, asked, covered, limits);
+  const sums = found ?? (await rank(asked, { span: covered }, { limit: linesMax }));
   return sums
     .toSorted(byCost)
     .slice(0, linesMax)
@@ -34,53 +34,52 @@ export async function dearest(asked: Ranked, limits = dearestLimits): Promise<re
 }
 
 /**
- * The dearest of the past are known, and what any other costs in it at most. So beside the rest of the time only those can be among
- * the first that are among the dearest of either. null: that did not tell, and all has to be read.
+ * Uses the cached top of the past days and the cost that any other id had there at most: only ids in the top of the past or of the rest
+ * can be in the total top. null: that is not decisive, and everything has to be read.
  */
-async function dearestBeside(
+async function topUsingPast(
   past: PastTime,
-  asked: Ranked,
+  asked: RankingQuery,
   covered: TimeSpan,
-  { dearestMax, contendersMax }: typeof dearestLimits,
+  { cachedMax, contendersMax }: typeof topLimits,
 ): Promise<readonly Rank[] | null> {
   const { context, source, column } = asked;
   const pastPart = { span: past, isPast: true };
   const readPast = async () => {
-    const sums = (await ranked(asked, pastPart, { limit: dearestMax + 1 })).toSorted(byCost);
-    const next = sums[dearestMax];
-    return { known: sums.slice(0, dearestMax), othersNanoMax: next === undefined ? null : Math.max(0, next.nano) };
+    const sums = (await rank(asked, pastPart, { limit: cachedMax + 1 })).toSorted(byCost);
+    const next = sums[cachedMax];
+    return { known: sums.slice(0, cachedMax), othersNanoMax: next === undefined ? null : Math.max(0, next.nano) };
   };
-  const question = JSON.stringify([source.question, column, "dearest"]);
+  const question = JSON.stringify([source.question, column, "top"]);
   const bytesOf = (found: Awaited<ReturnType<typeof readPast>>) => found.known.length * rankBytes;
-  const { known, othersNanoMax } = await context.kept.find(question, past, readPast, bytesOf);
+  const { known, othersNanoMax } = await context.pastSums.find(question, past, readPast, bytesOf);
   const first = known.map(({ id }) => id);
   const limit = first.length + contendersMax + 1;
   const isKnown = new Set(first);
   const rest: Rank[] = [];
-  for (const part of source.rest(covered, past)) {
-    for (const row of await ranked(asked, part, { limit, first })) rest.push(row);
+  for (const part of source.restOf(covered, past)) {
+    for (const row of await rank(asked, part, { limit, first })) rest.push(row);
   }
-  const whole = added([...known, ...rest.filter(({ id }) => isKnown.has(id))]);
-  const others = added(rest.filter(({ id }) => !isKnown.has(id)));
+  const whole = mergeRanks([...known, ...rest.filter(({ id }) => isKnown.has(id))]);
+  const others = mergeRanks(rest.filter(({ id }) => !isKnown.has(id)));
   if (othersNanoMax === null) return [...whole, ...others];
   const last = whole.toSorted(byCost)[linesMax - 1];
-  // Of those that are in neither list one could be as dear as the last that is shown.
+  // An id in neither list could cost as much as the last line.
   if (last === undefined || othersNanoMax >= last.nano) return null;
   const contenders = others.filter(({ nano }) => nano + othersNanoMax >= last.nano);
   if (contenders.length > contendersMax) return null;
   if (contenders.length === 0) return whole;
   const only = contenders.map(({ id }) => id);
-  const before = await ranked(asked, pastPart, { limit: only.length, only });
-  return [...whole, ...added([...contenders, ...before])];
+  const before = await rank(asked, pastPart, { limit: only.length, only });
+  return [...whole, ...mergeRanks([...contenders, ...before])];
 }
 
-/** About what is kept of one of the dearest. */
 const rankBytes = 100;
 
-interface RankAsk {
-  /** Where one statement reads all of it, no more need to be sent. */
+interface RankingOptions {
+  /** Used if one statement reads everything. */
   readonly limit: number;
-  /** Before all others, whatever they cost. */
+  /** Sorted first, whatever they cost. */
   readonly first?: readonly string[];
   readonly only?: readonly string[];
 }
@@ -91,10 +90,10 @@ interface Rank {
   readonly attempts: number;
 }
 
-async function ranked(
-  { context, source, column, filter }: Ranked,
+async function rank(
+  { context, source, column, filter }: RankingQuery,
   part: RowPart,
-  { limit, first = [], only }: RankAsk,
+  { limit, first = [], only }: RankingOptions,
 ): Promise<readonly Rank[]> {
   const { firstSliceMs } = source;
   const sums = { names: ["id"], sums: ["nano", "attempts"] } as const;
@@ -104,7 +103,7 @@ async function ranked(
     sums,
     async (slice): Promise<readonly Rank[]> => {
       const summed = ["cost_nano_usd", "attempts"] as const;
-      let rows = withoutOthers(
+      let rows = hideOtherPeople(
         source.within({ ...part, span: slice }, { column, stepMs: null, summed }),
         column,
         filter,
@@ -123,8 +122,8 @@ async function ranked(
   );
 }
 
-/** Each once, with all that it has. */
-function added(ranks: readonly Rank[]): readonly Rank[] {
+/** Merges ranks with the same id. */
+function mergeRanks(ranks: readonly Rank[]): readonly Rank[] {
   const sums = new Map<string, Rank>();
   for (const { id, nano, attempts } of ranks) {
     const sum = sums.get(id);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { KeptSums, type PastTime } from "./kept-sums.ts";
+import { PastSums, type PastTime } from "./past-sums.ts";
 
 const dayMs = 86_400_000;
 const timeOf = (days: number, version = 1): PastTime => ({
@@ -7,9 +7,9 @@ const timeOf = (days: number, version = 1): PastTime => ({
   version: String(version),
 });
 
-/** Each reading is told apart by its number. */
+/** Each reading returns its number. */
 function opened(bytesMax?: number, bytes = 100) {
-  const kept = new KeptSums(bytesMax);
+  const kept = new PastSums(bytesMax);
   let reads = 0;
   const find = (question: string, past: PastTime) =>
     kept.find(
@@ -21,7 +21,7 @@ function opened(bytesMax?: number, bytes = 100) {
   return { kept, find, reads: () => reads };
 }
 
-test("what is kept of days counts only for the same question, the same hours and the versions that they had", async () => {
+test("returns a cached sum only for the same question, time and versions of days", async () => {
   const { find, reads } = opened();
   const past = timeOf(2);
   const first = await find("a", past);
@@ -37,13 +37,13 @@ test("what is kept of days counts only for the same question, the same hours and
   expect(reads()).toBe(before + 1);
 });
 
-test("a question over one time keeps what it found over another", async () => {
+test("caches a question separately for each time", async () => {
   const { find, reads } = opened();
   for (let turn = 0; turn < 3; turn++) for (const days of [7, 30]) await find("a", timeOf(days));
   expect(reads()).toBe(2);
 });
 
-test("it stays within its bound: what was not asked for the longest leaves", async () => {
+test("stays within its bound by dropping the least recently used sums", async () => {
   const { kept, find, reads } = opened(10_000);
   for (let question = 0; question < 100; question++) {
     await find(String(question), timeOf(1));

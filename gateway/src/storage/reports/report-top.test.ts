@@ -2,24 +2,24 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { openReportGround } from "../../../test/conformance/report-ground.ts";
 import { ledgerEntry, newYear } from "../../../test/conformance/store-ground.ts";
-import { KeptSums } from "./kept-sums.ts";
+import { PastSums } from "./past-sums.ts";
 import { Deadline } from "./report-context.ts";
-import { usageReading } from "./report-usage.ts";
+import { usageReport } from "./report-usage.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
 const days = 4;
 const keys = 40;
 
-test("the dearest keys are found beside what is known of days, however cost is spread over keys and days", async () => {
+test("finds the most expensive keys from cached days, however cost is spread over keys and days", async () => {
   await using ground = await openReportGround(0);
   const { database, ledgerStore } = ground;
   const { kysely: connection, flavour } = database;
   const month = { workspaceId: null, by: "key", stepMs: day, from: newYear, to: newYear + days * day } as const;
   let attempts = 0;
-  const read = async (kept: KeptSums, contendersMax: number) => {
-    const context = { connection, flavour, price: async () => null, deadline: new Deadline(60_000), kept };
-    return await usageReading(context, month, { dearestMax: 9, contendersMax });
+  const read = async (pastSums: PastSums, contendersMax: number) => {
+    const context = { connection, flavour, price: async () => null, deadline: new Deadline(60_000), pastSums };
+    return await usageReport(context, month, { cachedMax: 9, contendersMax });
   };
   const costs = (reading: Awaited<ReturnType<typeof read>>) =>
     reading.lines.filter(({ id }) => id !== "").map(({ totals }) => [totals.cost_usd, totals.attempts]);
@@ -47,16 +47,16 @@ test("the dearest keys are found beside what is known of days, however cost is s
             });
           }),
         );
-        const hours = await read(new KeptSums(), contendersMax);
+        const hours = await read(new PastSums(), contendersMax);
         // The last day is not over yet.
         while ((await ledgerStore.sumDay(newYear + days * day)) > 0);
-        const kept = new KeptSums();
-        const [cold, warm] = [await read(kept, contendersMax), await read(kept, contendersMax)];
+        const pastSums = new PastSums();
+        const [cold, warm] = [await read(pastSums, contendersMax), await read(pastSums, contendersMax)];
         expect(costs(cold)).toEqual(costs(hours));
         expect(warm).toEqual(cold);
         expect({ ...warm.totals }).toEqual({ ...hours.totals });
         asked += 1;
-        known += kept.bytes > 0 ? 1 : 0;
+        known += pastSums.bytes > 0 ? 1 : 0;
       },
     ),
     { numRuns: 25 },

@@ -1,25 +1,26 @@
 import { expect, test } from "bun:test";
-import type { ReportStore, RequestFilter } from "#ports/index.ts";
+import type { RequestFilter } from "#ports/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
-import { keptAnswers, reportKeptFromMs, reportKeptMsMax, reportKeptTimes, reportsKeptMax } from "./kept-answers.ts";
+import { reportKeptFromMs, reportKeptMsMax, reportKeptTimes, reportsKeptMax } from "./answer-cache.ts";
+import type { ReportSource } from "./report-answers.ts";
+import { withAnswerCache } from "./report-store.ts";
 
-/** Reports whose every answer costs `costMs`, and is the number of the question. */
+/** Reports whose answers take `costMs` and count the readings. */
 function opened(costMs: { ms: number }) {
   const clock = new FakeClock();
   let read = 0;
-  const answer = async () => {
+  const ask = async () => {
     clock.advance(costMs.ms);
     read += 1;
     return { read } as never;
   };
-  const store = { usage: answer, requests: answer, keys: answer, spending: answer } as unknown as ReportStore;
-  return { clock, reports: keptAnswers(store, clock), reads: () => read };
+  return { clock, reports: withAnswerCache({ ask } as unknown as ReportSource, clock), reads: () => read };
 }
 
 const month = { workspaceId: "ws_1", from: 0, to: 100, stepMs: 1, by: "key" } as const;
 const dear = { ms: 100 };
 
-test("an answer that was dear twice is given again for so many times as long as it took, and then read anew", async () => {
+test("caches an answer that was slow twice, for a multiple of the time it took", async () => {
   const { clock, reports, reads } = opened(dear);
   const ask = async () => await reports.usage(month);
   await ask();
@@ -33,7 +34,7 @@ test("an answer that was dear twice is given again for so many times as long as 
   expect(reads()).toBe(3);
 });
 
-test("nothing is kept for longer than its bound, and what was cheap once is read each time", async () => {
+test("caches nothing for longer than the maximum, and no answer that was fast once", async () => {
   const cost = { ms: 4_000 };
   const { clock, reports, reads } = opened(cost);
   for (let n = 0; n < 2; n++) await reports.usage(month);
@@ -46,7 +47,7 @@ test("nothing is kept for longer than its bound, and what was cheap once is read
   expect(reads()).toBe(7);
 });
 
-test("nobody is given what was answered to another question, however alike", async () => {
+test("gives each question its own answer, however similar", async () => {
   const { reports, reads } = opened(dear);
   const filters: readonly RequestFilter[] = [
     { workspaceId: null },
@@ -67,7 +68,7 @@ test("nobody is given what was answered to another question, however alike", asy
   expect(reads()).toBe(asked + 2);
 });
 
-test("what one is given another cannot change, and a change of the installation ends it", async () => {
+test("returns copies, and forgets them when the installation changes", async () => {
   const { reports, reads } = opened(dear);
   for (let n = 0; n < 2; n++) await reports.usage(month);
   const given = (await reports.usage(month)) as unknown as { read: number };
@@ -78,7 +79,7 @@ test("what one is given another cannot change, and a change of the installation 
   expect(reads()).toBe(3);
 });
 
-test("an answer that was being read while the installation changed is not kept", async () => {
+test("does not cache an answer that was being read while the installation changed", async () => {
   const { reports, reads } = opened(dear);
   await reports.usage(month);
   const reading = reports.usage(month);
@@ -88,14 +89,14 @@ test("an answer that was being read while the installation changed is not kept",
   expect(reads()).toBe(4);
 });
 
-test("money that limits go by, and keys, are read each time", async () => {
+test("always reads spending and keys", async () => {
   const { reports, reads } = opened(dear);
   for (let n = 0; n < 3; n++) await reports.spending([], 0);
   for (let n = 0; n < 3; n++) await reports.keys({ workspaceId: null, now: 0 }, null, 50);
   expect(reads()).toBe(6);
 });
 
-test("of many questions only so many are kept", async () => {
+test("caches a bounded number of answers", async () => {
   const { reports, reads } = opened(dear);
   const ask = async (from: number) => await reports.usage({ ...month, from });
   for (let n = 0; n < 2; n++) await ask(-1);
