@@ -85,7 +85,7 @@ export class DueWorker {
         for (const asset of due) this.#take(asset, now + assetLeaseMs);
         if (this.#active.size === 0) next = await store.nextDueAsset();
       }
-      this.#storeFault.passed();
+      this.#storeFault.succeeded();
       return Math.min(Math.max((next ?? Number.POSITIVE_INFINITY) - now, assetTickMs), assetRestMs);
     } catch (thrown) {
       this.#storeFault.failed({ error: thrown });

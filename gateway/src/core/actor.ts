@@ -1,18 +1,17 @@
 import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
 
 /**
- * Who takes a call of the admin API: a user with a session, or an admin token. What a token may do is the least of its
- * own grant and what its maker may do now.
+ * The caller of the admin API: a user with a session, or an admin token. A token may do what both its grant and its creator's current
+ * rights allow.
  */
 export interface Actor extends Rights {
   readonly kind: "user" | "token";
-  /** Of the user; a token's maker. */
+  /** Of a token: its creator. */
   readonly userId: string;
-  /** Of the token. */
   readonly tokenId?: string;
-  /** As audit rows name it: an e-mail address, with the token's name behind it. */
+  /** Name in audit rows: the e-mail address, with the token's name appended. */
   readonly name: string;
-  /** Signed in lately enough for what is dangerous; always true of a token. */
+  /** Signed in recently enough for dangerous actions; always true for a token. */
   readonly fresh: boolean;
 }
 
@@ -27,12 +26,12 @@ export type Grant =
   | { readonly administrator: true }
   | { readonly administrator: false; readonly workspaceId: string; readonly role: WorkspaceRole };
 
-/** What somebody holds in a workspace; null: nothing. An administrator has every role everywhere. */
+/** The role in a workspace; null if none. Administrators have every role everywhere. */
 export function roleIn(rights: Rights, workspaceId: string): WorkspaceRole | null {
   return rights.administrator ? "owner" : (rights.roles.get(workspaceId) ?? null);
 }
 
-/** What is both granted and within the granter's rights as they are now. */
+/** The rights that are both granted and within the granter's current rights. */
 export function leastOf(grant: Grant, granter: Rights): Rights {
   if (grant.administrator) return granter;
   const held = roleIn(granter, grant.workspaceId);

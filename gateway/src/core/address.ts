@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 
-/** One caller of IPv6 has a whole /64 to choose from. */
+/** IPv6 callers count by /64, because one caller usually has a whole one. */
 export function addressKey(ip: string): string {
   if (!ipaddr.isValid(ip)) return "address:unknown";
   const address = ipaddr.process(ip);
@@ -8,7 +8,7 @@ export function addressKey(ip: string): string {
   return `address:${(address as ipaddr.IPv6).parts.slice(0, 4).join(":")}`;
 }
 
-/** The networks that an address is in, from the largest to the one that `addressKey` counts. */
+/** The networks that contain an address, from the largest to the one used by `addressKey`. */
 export function networksOf(ip: string): readonly string[] {
   if (!ipaddr.isValid(ip)) return ["unknown"];
   const address = ipaddr.process(ip);
@@ -17,7 +17,7 @@ export function networksOf(ip: string): readonly string[] {
   return bits.map((length) => `${address.kind()} ${hex.slice(0, length / 4)}`);
 }
 
-/** An IP address, or a range in CIDR notation. Short forms such as `127.1` are refused: nobody agrees what they mean. */
+/** An IP address or a CIDR range. Short forms such as `127.1` are refused, because programs disagree about them. */
 export function isAddressRange(text: string): boolean {
   const [address = "", bits, ...rest] = text.split("/");
   if (rest.length > 0) return false;
@@ -25,11 +25,11 @@ export function isAddressRange(text: string): boolean {
   return bits === undefined || ipaddr.isValidCIDR(text);
 }
 
-/** Whether a host, with or without brackets, is this machine itself. A name other than localhost is not. */
+/** Whether a host, with or without brackets, is the loopback. Of names only localhost is. */
 export function isLoopbackHost(host: string): boolean {
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
   if (bare.toLowerCase() === "localhost") return true;
-  // Strict forms only: what `127.1` or `0x7f.1` means is up to the system.
+  // Strict forms only, because programs disagree about `127.1` and `0x7f.1`.
   if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare).range() === "loopback";
   return ipaddr.IPv6.isValid(bare) && ipaddr.process(bare).range() === "loopback";
 }

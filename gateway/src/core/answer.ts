@@ -2,14 +2,14 @@ import type { Failure } from "./failure.ts";
 import type { MediaSource, Seal, ToolCallPart } from "./turn.ts";
 import type { Usage } from "./usage.ts";
 
-/** What a model answered, whole, in neutral form. */
+/** A complete answer of a model in neutral form. */
 export interface Answer {
-  /** The upstream's own id and model name; null when it gave none. */
+  /** Id and model name of the upstream; null if absent. */
   readonly id: string | null;
   readonly model: string | null;
   readonly blocks: readonly AnswerBlock[];
   readonly finish: Finish;
-  /** null when the upstream reported none. */
+  /** null if the upstream reported none. */
   readonly usage: Usage | null;
 }
 
@@ -20,18 +20,18 @@ export type AnswerBlock =
   | Omit<ToolCallPart, "cache">
   | { readonly kind: "image"; readonly source: MediaSource };
 
-/** A source that words of an answer rest on. */
+/** A source of a part of an answer. */
 export interface Citation {
-  /** Which characters of its block they are (UTF-16 units, `end` is behind the last); null: the whole block, or nobody says. */
+  /** Range in its block in UTF-16 units, `end` exclusive; null for the whole block or unknown. */
   readonly span: { readonly start: number; readonly end: number } | null;
   readonly source: CitedSource;
-  /** The words of the source; null when they are not told. */
+  /** The quoted text of the source; null if absent. */
   readonly quote: string | null;
 }
 
 export type CitedSource =
   | { readonly kind: "url"; readonly url: string; readonly title: string | null }
-  /** A document of the request, or a file that the vendor keeps. `index`: which of the request's documents. */
+  /** A document of the request (`index`), or a file stored by the vendor. */
   | {
       readonly kind: "file";
       readonly fileId: string | null;
@@ -47,29 +47,28 @@ export type FinishReason =
   | "tool-calls"
   | "content-filter"
   | "refusal"
-  /** A server tool of the vendor paused the turn; the caller is to send it again. */
+  /** A server tool of the vendor paused the turn; the caller should send it again. */
   | "pause"
   | "error";
 
 export interface Finish {
   readonly reason: FinishReason;
-  /** Which stop sequence was met, where the upstream says so. */
+  /** The stop sequence that matched, if the upstream reports it. */
   readonly stopSequence: string | null;
 }
 
 /**
- * The same as a stream. Order: `start` first; blocks one after the other, never two open at once (a reader puts
- * interleaved ones in order); `usage` any time, the last one counts and replaces the ones before; `finish` after the
- * last block; `end` last. An `error` may take the place of anything and ends the stream.
+ * An answer as a stream. Order: `start`; blocks, never two open at once (readers reorder interleaved ones); `finish` after the last
+ * block; `end`. `usage` may come at any time, and the last one counts. An `error` may replace any event and ends the stream.
  */
 export type AnswerEvent =
   | { readonly kind: "start"; readonly id: string | null; readonly model: string | null }
   | { readonly kind: "block-start"; readonly block: BlockHead }
-  /** Text, arguments (JSON text) or thoughts of the open block. Never empty; a call has at least one, {} without arguments. */
+  /** Text, arguments (JSON text) or reasoning of the open block. Never empty; a call has at least one, {} without arguments. */
   | { readonly kind: "block-delta"; readonly text: string }
-  /** Of the open block, which is a text. Its span counts from the block's begin and may reach behind what was said so far. */
+  /** Of the open text block. Its span counts from the start of the block and may exceed the text so far. */
   | { readonly kind: "block-citation"; readonly citation: Citation }
-  /** The open block's seal, at the latest just before its end. */
+  /** The seal of the open block, at the latest before its end. */
   | { readonly kind: "block-seal"; readonly seal: Seal }
   | { readonly kind: "block-end" }
   | { readonly kind: "usage"; readonly usage: Usage }

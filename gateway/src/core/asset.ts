@@ -1,4 +1,4 @@
-/** Where assets live: our own blob store, or the asset library of an upstream. */
+/** Where assets are stored: our own blob store, or the asset library of an upstream. */
 export type PlatformId = "local" | "volcengine" | "byteplus";
 export const platformIds: readonly PlatformId[] = ["local", "volcengine", "byteplus"];
 
@@ -14,7 +14,7 @@ export interface AssetGroup {
   readonly name: string;
   readonly description: string;
   readonly projectName: string;
-  /** On an upstream's platform: the account that holds it and its id there. */
+  /** In the library of an upstream: the account and the id there. */
   readonly providerId: string | null;
   readonly upstreamId: string | null;
   readonly createdAt: number;
@@ -25,19 +25,19 @@ export interface AssetGroup {
 export interface Asset extends Omit<AssetGroup, "description" | "projectName"> {
   readonly groupId: string;
   readonly type: AssetType;
-  /** Where the caller said it is; empty for a file that was uploaded. */
+  /** The URL given by the caller; "" for an uploaded file. */
   readonly sourceUrl: string;
   readonly status: AssetStatus;
   readonly error: { readonly code: string; readonly message: string } | null;
-  /** SHA-256 of the bytes, when they are in our blob store. */
+  /** SHA-256 of the bytes, if they are in our blob store. */
   readonly blobHash: string | null;
   readonly sizeBytes: number | null;
   readonly contentType: string | null;
-  /** When its work is to be looked at next; null when there is none. */
+  /** When it is processed next; null if nothing is to do. */
   readonly dueAt: number | null;
 }
 
-/** One asset as another account knows it. */
+/** A copy of an asset in another account. */
 export interface AssetBinding {
   readonly assetId: string;
   readonly providerId: string;

@@ -14,7 +14,7 @@ import { telemetryBounds } from "./bounds/telemetry-bounds.ts";
 import { upstreamBounds } from "./bounds/upstream-bounds.ts";
 import { workersBounds } from "./bounds/workers-bounds.ts";
 
-/** Every maximum of the gateway, by what it bounds. Sizes in bytes, times in milliseconds. */
+/** Limits that several modules share. Sizes in bytes, times in milliseconds. */
 export const bounds = {
   ...requestsBounds,
   ...upstreamBounds,

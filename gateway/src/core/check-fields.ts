@@ -13,7 +13,7 @@ type Value<Field> = Field extends { readonly type: infer Type }
   ? Values[Extract<Type extends readonly (infer One)[] ? One : Type, FieldType>]
   : unknown;
 
-/** A body whose members are as a table says. */
+/** A body that matches a table of fields. */
 export type Checked<Fields> = {
   readonly [Name in keyof Fields]: Fields[Name] extends { readonly required: true }
     ? Value<Fields[Name]>
@@ -21,8 +21,8 @@ export type Checked<Fields> = {
 };
 
 /**
- * Checks that the members of a parsed body are as the contract's table says; `null` is not said. Throws Failure
- * missing_required_parameter or invalid_request for the first that is not.
+ * Checks the members of a parsed body against the contract's table; null counts as absent. Throws Failure missing_required_parameter or
+ * invalid_request for the first problem.
  */
 export function checkFields<Fields extends RequestFields>(
   body: Readonly<Record<string, unknown>>,
@@ -66,12 +66,11 @@ function textProblem(text: string, field: RequestField): string | null {
   return null;
 }
 
-/** In characters, as JSON Schema counts them; each has at most two code units: what is far too long is not counted. */
+/** Counts characters as JSON Schema does. A character has at most two code units, so very long texts need no counting. */
 export function isLongerThan(text: string, charactersMax: number): boolean {
   return text.length > charactersMax * 2 || (text.length > charactersMax && [...text].length > charactersMax);
 }
 
-/** What a refusal of a text that is too long says of it. */
 export function tooLong(charactersMax: number): string {
   return `has more than ${charactersMax} characters`;
 }
@@ -92,7 +91,7 @@ const isOf = {
   object: (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value),
 };
 
-/** What a value of each type is called in an error: `must be a string or an array`. */
+/** Names of types in errors: `must be a string or an array`. */
 export const typeWords = {
   string: "a string",
   boolean: "true or false",

@@ -5,19 +5,19 @@ import type { Group, Workspace } from "./principal.ts";
 /** A bucket of an S3-compatible store. Its credentials are in the environment. */
 export interface LedgerExportPlace {
   readonly bucket: string;
-  /** In front of every object's name; may be empty. */
+  /** Prefix of object names; may be empty. */
   readonly prefix: string;
   readonly region: string;
-  /** null: Amazon's own for the region. */
+  /** null for Amazon's endpoint of the region. */
   readonly endpoint: string | null;
 }
 
-/** Settings of the installation by their paths, as `contract/src/settings-table.ts` has them; the place of the ledger's copies is whole. */
+/** Settings of the installation by path, as in `contract/src/settings-table.ts`, with the ledger export as one object. */
 export type Settings = Omit<SettingValues, "ledger.export"> & { readonly "ledger.export": LedgerExportPlace | null };
 
 /**
- * Everything but the keys that a call needs to know, as one frozen snapshot. It is replaced whole, never edited:
- * a call keeps the snapshot it began with.
+ * The configuration that calls need, except keys, as one frozen value. It is replaced as a whole; a call keeps the snapshot it started
+ * with.
  */
 export interface ConfigSnapshot {
   readonly version: number;
@@ -26,6 +26,6 @@ export interface ConfigSnapshot {
   readonly providers: ReadonlyMap<string, Provider>;
   readonly models: ReadonlyMap<string, Model>;
   readonly settings: Settings;
-  /** When the next price that begins later comes into force, Unix milliseconds: then the config snapshot has to be read again. */
+  /** When the next scheduled price becomes effective, in Unix milliseconds. The snapshot must be reloaded then. */
   readonly nextPriceAt?: number;
 }

@@ -1,8 +1,8 @@
 import { Failure, failureTable } from "./failure.ts";
 
-/** What the admin API and sign-in share: how the text of a body is read, and how a failure is answered. */
+/** Shared by the admin API and sign-in: reading a body and answering with a failure. */
 
-/** The text of a body within its bound. `what`: the body, in the words of the refusal. */
+/** Reads a body as text. `what` names the body in errors. */
 export async function readBodyText({ headers, body }: Request, bytesMax: number, what: string): Promise<string> {
   const tooLarge = () => new Failure("request_too_large", `${what} has at most ${bytesMax} bytes.`);
   if (Number(headers.get("content-length") ?? 0) > bytesMax) throw tooLarge();
@@ -46,7 +46,7 @@ interface SchemaProblem {
   readonly message: string;
 }
 
-/** The first problem that a schema found, with its path as `param`. `otherwise`: what is said where it found none. */
+/** The first problem of a schema check, with its path as `param`. `otherwise`: the message if there is none. */
 export function schemaFailure(problem: SchemaProblem | undefined, otherwise: string): Failure {
   const param = problem?.path.join(".") ?? "";
   const named = param === "" ? "" : `\`${param}\`: `;
@@ -55,7 +55,7 @@ export function schemaFailure(problem: SchemaProblem | undefined, otherwise: str
   });
 }
 
-/** A failure as the JSON that every control call answers with; the shape is OpenAI's, as on the data plane. */
+/** Answers with OpenAI's error shape, as on the data plane. */
 export function failureAnswer(failure: Failure): Response {
   const { type } = failureTable[failure.code];
   const error = { message: failure.message, type, param: failure.param, code: failure.code, ...failure.details };
@@ -63,7 +63,7 @@ export function failureAnswer(failure: Failure): Response {
   return Response.json({ error }, { status: failure.status, headers });
 }
 
-/** Whole seconds, at least one; nothing where the failure says none. */
+/** In whole seconds, at least one; no header without `ms`. */
 export function retryAfter(ms: number | undefined): Readonly<Record<string, string>> {
   return ms === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(ms / 1_000))) };
 }

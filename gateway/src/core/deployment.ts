@@ -6,12 +6,12 @@ import type { VideoCapabilities } from "./turn.ts";
 
 export type ModelType = ModelTypeName;
 
-/** The clocks of one attempt, each separate, in milliseconds. */
+/** Timeouts of one attempt in milliseconds. */
 export interface Timeouts {
   readonly connectMs: number;
-  /** From sending to the upstream's status line, which some send when the model has thought, or the whole answer is made. */
+  /** From sending the request to the status line, which some upstreams send only after the model has finished thinking. */
   readonly headersMs: number;
-  /** From the status line to the first whole event (streams) or the first body byte. */
+  /** From the status line to the first complete event (streams) or the first byte of the body. */
   readonly firstEventMs: number;
   /** Between two pieces of a body. */
   readonly idleMs: number;
@@ -19,7 +19,7 @@ export interface Timeouts {
   readonly totalMs: number;
 }
 
-/** A model may think for minutes ahead of its first content. The SDKs of OpenAI and Anthropic wait for ten. */
+/** A model may think for minutes before its first output. The SDKs of OpenAI and Anthropic wait ten minutes. */
 const thinkingMs = 600_000;
 
 export const defaultTimeouts: Timeouts = Object.freeze({
@@ -30,10 +30,10 @@ export const defaultTimeouts: Timeouts = Object.freeze({
   totalMs: 1_800_000,
 });
 
-/** What to do with the upstream when the caller goes away. */
+/** What happens to the upstream request when the caller disconnects. */
 type DisconnectPolicy = "cancel" | "drain";
 
-/** One upstream account. */
+/** An upstream account. */
 export interface Provider {
   readonly id: string;
   readonly kind: string;
@@ -46,7 +46,7 @@ export interface Provider {
   readonly enabled: boolean;
 }
 
-/** model × provider × the name the upstream knows. Lower priority number is tried first; weight spreads equals. */
+/** A model at a provider under the upstream's name. Lower priority numbers are tried first; weights distribute calls among equals. */
 export interface Deployment {
   readonly id: string;
   readonly provider: Provider;
@@ -54,13 +54,13 @@ export interface Deployment {
   readonly priority: number;
   readonly weight: number;
   readonly enabled: boolean;
-  /** Tokens of input and output together: as its model's configuration says, else as the price list does. null: not known. */
+  /** Input and output tokens together, from the model's configuration or the price list; null if unknown. */
   readonly contextWindow: number | null;
-  /** Of a video model: what it takes, over what its kind knows. */
+  /** Of a video model: overrides of what its kind supports. */
   readonly capabilities?: Partial<VideoCapabilities>;
 }
 
-/** A public name callers use. `createdAt` is Unix seconds. */
+/** A public model name. `createdAt` is in Unix seconds. */
 export interface Model {
   readonly name: string;
   readonly type: ModelType;
@@ -68,26 +68,22 @@ export interface Model {
   readonly createdAt: number;
   readonly deployments: readonly Deployment[];
   readonly fallbacks: readonly string[];
-  /** What a call without a limit of its own may at most produce, in tokens; null: nobody has said it. */
+  /** Default limit of output tokens; null if none is set. */
   readonly outputTokensMax?: number | null;
-  /** The largest known context window of its deployments, in tokens; null: none is known. */
+  /** The largest context window of its deployments in tokens; null if unknown. */
   readonly contextWindow: number | null;
-  /** The version in force; null when nobody has set a price (cost is then 0 and the entry says so). */
+  /** The current price; null if none is set (the cost is then 0 and the entry records it). */
   readonly price: PriceVersion | null;
-  /**
-   * When it must not be called, although it is there: it has no price, and nobody has allowed that. Never, or not by callers
-   * whose calls a budget counts.
-   */
+  /** Set if the model has no price and may not be called: never, or not by callers with a budget. */
   readonly blocked?: "always" | "in_budgets";
-  /** It has a price, and what that leaves out (searches) must not be asked for by callers whose calls a budget counts. */
+  /** It has a price that does not cover everything (searches); callers with a budget may not ask for the rest. */
   readonly isPricedWhole?: true;
 }
 
 /**
- * A model as it may be called. One without a price of its own is served at zero, is charged another model's price, or is
- * blocked, for all or where a budget counts: by what it says itself (`own`), else by the installation's policy. A price is borrowed from models of the same type
- * only, since others are charged by other units; where there is none to borrow, the model is blocked. The demo costs nobody
- * anything and is always served.
+ * Applies the policy for models without a price (the model's own, else the installation's): served at zero cost, charged at another
+ * model's price, or blocked, for all callers or for those with a budget. A price can be borrowed only from a model of the same type;
+ * without one the model is blocked. The demo is always served.
  */
 export function withoutOwnPrice(
   model: Model,
@@ -95,26 +91,26 @@ export function withoutOwnPrice(
   { policy, models }: { readonly policy: UnpricedPolicy; readonly models: ReadonlyMap<string, Model> },
 ): Model {
   if (isDemo(model)) return model;
-  const said = own ?? policy;
-  if (said === "allow") return model;
+  const effective = own ?? policy;
+  if (effective === "allow") return model;
   if (model.price !== null) return Object.freeze({ ...model, isPricedWhole: true as const });
-  const lender = typeof said === "object" ? models.get(said.price_as) : undefined;
+  const lender = typeof effective === "object" ? models.get(effective.price_as) : undefined;
   if (lender !== undefined && lender.type === model.type && lender.price !== null) {
     return Object.freeze({ ...model, price: lender.price });
   }
   return Object.freeze({
     ...model,
-    blocked: said === "block_in_budgets" ? ("in_budgets" as const) : ("always" as const),
+    blocked: effective === "block_in_budgets" ? ("in_budgets" as const) : ("always" as const),
   });
 }
 
-/** Whether a caller limited by these scopes is refused the model because it has no price. */
+/** Whether callers with these scopes may not call the model because it has no price. */
 export function isBlocked({ blocked }: Model, scopes: readonly { readonly budget: object | null }[]): boolean {
   if (blocked === undefined) return false;
   return blocked === "always" || scopes.some(({ budget }) => budget !== null);
 }
 
-/** What the built-in upstream alone serves. */
+/** Whether only the built-in demo serves the model. */
 export function isDemo({ deployments }: Model): boolean {
   return deployments.length > 0 && deployments.every(({ provider }) => provider.kind === "demo");
 }

@@ -1,6 +1,6 @@
 import type { ModelEndpointId } from "@sluice/contract/words";
 
-/** The endpoints whose calls are never translated, and what is spoken at each: all that a new one needs here is its line. */
+/** Endpoints whose calls are never translated, with their dialects. A new one needs only its line here. */
 export const nativeDialects = {
   completions: "openai-completions",
   embeddings: "openai-embeddings",
@@ -14,10 +14,7 @@ export const nativeDialects = {
 export type NativeEndpointId = keyof typeof nativeDialects;
 export type NativeDialectId = (typeof nativeDialects)[NativeEndpointId];
 
-/**
- * A wire protocol. Those of Bedrock, `vertex-predict` and `mistral-fim` are spoken by upstreams only; `any` is whatever passes
- * through without being understood.
- */
+/** A wire protocol. Those of Bedrock, `vertex-predict` and `mistral-fim` are only spoken by upstreams; `any` is passed through unparsed. */
 export type WireDialectId =
   | "openai-chat"
   | "openai-responses"
@@ -34,13 +31,13 @@ export type WireDialectId =
   | "mistral-fim"
   | NativeDialectId;
 
-/** What a ledger entry says was spoken: a wire protocol, or our own video tasks, which every vendor speaks otherwise. */
+/** The dialect in a ledger entry: a wire protocol, or our own video tasks. */
 export type DialectId = WireDialectId | "video-tasks";
 
-/** Calls at these count the tokens of a prompt: nothing is generated, and nobody is charged. */
+/** Endpoints that count the tokens of a prompt. They generate nothing and are free. */
 export function onlyCounts(endpoint: EndpointId): boolean {
   return endpoint === "count-tokens" || endpoint === "input-tokens" || endpoint === "gemini-count-tokens";
 }
 
-/** What a caller asked for, independent of path: an endpoint's stable name in ledger, metrics and lanes. */
+/** Stable name of an endpoint in the ledger, metrics and lanes, independent of its path. */
 export type EndpointId = ModelEndpointId | "video" | "pass-through";

@@ -1,16 +1,16 @@
 import ipaddr from "ipaddr.js";
 import { Secret } from "./secret.ts";
 
-/** A proxy that calls leave by (RFC 9110 §9.3.6). */
+/** An outbound HTTP proxy (RFC 9110 §9.3.6). */
 export interface EgressProxy {
-  /** A name in lower case, or an address without brackets. */
+  /** A lower-case name, or an address without brackets. */
   readonly hostname: string;
   readonly port: number;
-  /** The value of `proxy-authorization`; null: it asks for none. */
+  /** The value of `proxy-authorization`; null if none is needed. */
   readonly authorization: Secret | null;
 }
 
-/** Which proxy, if any, a call leaves by. */
+/** Outbound proxies by scheme, and their exemptions. */
 export interface Egress {
   readonly http: EgressProxy | null;
   readonly https: EgressProxy | null;
@@ -29,8 +29,8 @@ export class EgressProxyInvalid extends Error {
 }
 
 /**
- * `http://user:password@proxy.example:3128`; without a scheme it is http, without a port 80, as curl and Go read it. Throws
- * EgressProxyInvalid, whose message goes behind a name and never holds the value.
+ * `http://user:password@proxy.example:3128`; the scheme defaults to http and the port to 80, as in curl and Go. Throws
+ * EgressProxyInvalid, whose message never contains the value.
  */
 export function parseEgressProxy(text: string): EgressProxy {
   const url = URL.parse(text.includes("://") ? text : `http://${text}`);
@@ -63,9 +63,8 @@ function credentialsOf({ username, password }: URL): Secret | null {
 }
 
 /**
- * The list of `NO_PROXY`, separated by commas or blanks, as Go reads it: `*` for everything; a name for itself and what is
- * below it; `.name` and `*.name` for what is below it only; an address; a range such as 10.0.0.0/8; each but a range with an
- * optional `:port`. Gives the words that are none of that in `unread`.
+ * Parses `NO_PROXY` as Go does, separated by commas or spaces: `*` for everything; a name including its subdomains; `.name` or `*.name`
+ * for subdomains only; an address; a range such as 10.0.0.0/8. All but ranges may have a `:port`. `unread` lists invalid items.
  */
 export function parseExemptions(text: string): {
   readonly rules: readonly ExemptRule[];
@@ -102,10 +101,7 @@ function exemption(word: string): ExemptRule | null {
   return { kind: "name", name, itself: below === null, port };
 }
 
-/**
- * The proxy for an origin; null: straight. A machine speaks to itself without one, as in Go: `localhost` and loopback addresses
- * are never asked of a proxy.
- */
+/** The proxy for an origin; null for a direct connection. As in Go, loopback addresses never use a proxy. */
 export function egressProxyFor(
   egress: Egress,
   { scheme, hostname, port }: { readonly scheme: string; readonly hostname: string; readonly port: number },
@@ -115,7 +111,7 @@ export function egressProxyFor(
   return isOwn(hostname) || isListed(egress.exempt, hostname, port) ? null : proxy;
 }
 
-/** Whether one of the rules names this host, or this address. */
+/** Whether a rule matches this host or address. */
 export function isListed(rules: readonly ExemptRule[], hostname: string, port: number): boolean {
   return rules.some((rule) => matches(rule, hostname, port));
 }

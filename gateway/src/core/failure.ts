@@ -2,8 +2,8 @@ import { type ErrorCode, errorCodes } from "@sluice/contract/words";
 import type { BudgetPeriod } from "./limit.ts";
 
 /**
- * The one failure of the gateway. Which codes there are, and each one's status, stands in the contract; here a status has the
- * types by which OpenAI's and Anthropic's clients know it.
+ * Status and error types of a code. The contract lists the codes and their status; each status has a type for clients of OpenAI and
+ * Anthropic.
  */
 interface FailureRow {
   readonly status: number;
@@ -40,36 +40,33 @@ export const failureTable = Object.fromEntries(
 export type FailureCode = ErrorCode;
 
 /**
- * Whoever understood the answer decides: `never` ends the call, `same` may try the same deployment again,
- * `other` only another one.
+ * Decided by the code that understood the answer: `never` ends the call, `same` may retry the same deployment, `other` only another
+ * one.
  */
 export type Retry = "never" | "same" | "other";
 
-/** Extra members of the error body: what was met, how far it was used, when it frees again (Unix seconds). */
+/** Additional fields of the error body; times are Unix seconds. */
 export interface FailureDetails {
   readonly limit?: number;
   readonly used?: number;
-  /** Of a budget: how much of `used` is held for calls that are under way, not spent. */
+  /** Of a budget: the part of `used` that is held for running calls. */
   readonly held?: number;
   readonly scope?: string;
   /** Of a budget. */
   readonly period?: BudgetPeriod;
   readonly resets_at?: number | null;
-  /** As Anthropic's API names what was refused, so that its clients recover by themselves. */
+  /** The fields that Anthropic's API sends, so that its clients recover on their own. */
   readonly details?: { readonly error_code: string; readonly unsupported?: readonly string[] };
 }
 
-/** An upstream's own answer, to be passed through to a caller of the same dialect as it is. */
+/** The upstream's answer, which callers of the same dialect receive unchanged. */
 export interface UpstreamAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly body: Uint8Array;
 }
 
-/**
- * What is wrong between us and an upstream, where it is something an operator can mend: its URL, its address, its name, the
- * way to it, its certificate, or the account's credential or credit.
- */
+/** A problem between the gateway and an upstream account that an operator can fix. */
 export type AccountFault =
   | "url"
   | "private_address"
@@ -82,17 +79,17 @@ export type AccountFault =
   | "credit";
 
 /**
- * What is known of the request behind a failure.
- * unsent   certainly nothing of it has left this machine: sending it again cannot make it twice, and it costs nothing
- * refused  the upstream itself said that it did not do it; that is normally not charged
- * stale    a kept connection was found closed, sooner than anything could be made of the request: it is sent once more and costs nothing
- * unknown  it was sent and may have been done, so it may be charged
+ * Whether a failed request reached the upstream.
+ * unsent   it did not leave this machine: resending cannot duplicate it, and it is free
+ * refused  the upstream refused it; normally free
+ * stale    a reused connection was closed before the request could be processed: it is resent once, and free
+ * unknown  it was sent and may have been processed, so it may be charged
  */
 export type Arrival = "unsent" | "refused" | "stale" | "unknown";
 
 /**
- * Whether other calls should ask elsewhere first for a moment, because the account is at a limit or does not have the model.
- * `once_served_elsewhere`: it may as well be about the request, until another deployment serves the very same one.
+ * Whether the deployment should be avoided for a while, because the account is at a limit or lacks the model. `once_served_elsewhere`:
+ * only if another deployment serves the same request, because the request may be the cause.
  */
 export type Cools = "never" | "now" | "once_served_elsewhere";
 
@@ -102,17 +99,17 @@ export interface FailureOptions {
   readonly retryAfterMs?: number | undefined;
   readonly details?: FailureDetails | undefined;
   readonly upstream?: UpstreamAnswer | undefined;
-  /** True when the deployment itself is unhealthy, so that the breaker counts it. */
+  /** The deployment is unhealthy, so the breaker counts it. */
   readonly unhealthy?: boolean;
   readonly cools?: Cools;
   /** Default: unknown. */
   readonly arrival?: Arrival;
   readonly accountFault?: AccountFault | null;
-  /** The upstream says that the prompt is longer than its model can read: clients of each dialect know that by words of their own. */
+  /** The prompt exceeds the context window. Clients of each dialect expect their own error for it. */
   readonly contextLength?: boolean;
-  /** Where the caller's own contract has another status for it than the table. */
+  /** Overrides the status of the table where the caller's API has another one. */
   readonly status?: number;
-  /** The same of its type in OpenAI's shape. */
+  /** Overrides the type in OpenAI's shape. */
   readonly type?: string;
   readonly cause?: unknown;
 }
@@ -150,13 +147,13 @@ export class Failure extends Error {
     this.type = options.type ?? failureTable[code].type;
   }
 
-  /** The same with some of it otherwise. */
+  /** A copy with changes. */
   with(changes: FailureOptions & { readonly message?: string }): Failure {
     return new Failure(this.code, changes.message ?? this.message, { ...this, cause: this.cause, ...changes });
   }
 }
 
-/** Any thrown value as a Failure; what is not ours becomes an internal_error that says nothing of its inside. */
+/** Any thrown value as a Failure. Unexpected ones become an internal_error without details. */
 export function asFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   return new Failure("internal_error", "The gateway met an unexpected error.", { cause: thrown });

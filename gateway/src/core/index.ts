@@ -1,6 +1,6 @@
 /**
- * core: the words of the gateway as pure values. No side effects, imports nothing of ours.
- * Turn and answer, usage, money and price, failure, principal, deployment and model, ledger entry, config snapshot, and the bounds that several modules share.
+ * core: the vocabulary of the gateway as plain values without side effects; imports nothing of ours. Turn and answer, usage, money and
+ * price, failure, principal, deployment and model, ledger entry, config snapshot, and limits shared by several modules.
  */
 export * from "./actor.ts";
 export * from "./address.ts";
@@ -17,7 +17,6 @@ export * from "./deployment.ts";
 export * from "./dialect.ts";
 export * from "./egress-proxy.ts";
 export * from "./failure.ts";
-export * from "./given.ts";
 export * from "./hold-prices.ts";
 export * from "./key-rules.ts";
 export * from "./lasting-fault.ts";
@@ -41,3 +40,4 @@ export * from "./turn.ts";
 export * from "./upstream-object.ts";
 export * from "./usage.ts";
 export * from "./wait.ts";
+export * from "./without-undefined.ts";

@@ -3,29 +3,29 @@ import type { Conflict } from "@sluice/contract/words";
 import { isAddressRange } from "./address.ts";
 import { bounds } from "./bounds.ts";
 
-/** The fields of an API key that have rules which its schema cannot say. */
+/** The fields of an API key with rules that its schema cannot express. */
 export interface CheckedKeyFields {
   readonly name?: string | undefined;
   readonly allowed_ips?: readonly string[] | null | undefined;
   readonly tags?: Readonly<Record<string, string>> | undefined;
   readonly service?: boolean | undefined;
-  /** However it is written. */
+  /** In any format. */
   readonly expires_at?: unknown;
 }
 
 export interface FieldFault {
-  /** From the key: `["allowed_ips", 1]`. */
+  /** Relative to the key: `["allowed_ips", 1]`. */
   readonly path: readonly [string, ...(string | number)[]];
-  /** As it stands behind the path: `must be …`. */
+  /** Follows the path: `must be …`. */
   readonly message: string;
 }
 
-/** What is wrong with a key, whoever writes it: the admin API, the command line or the config file. */
+/** Problems of a key, from the admin API, the command line or the config file. */
 export function keyFaults({ name, allowed_ips, tags, service, expires_at }: CheckedKeyFields): readonly FieldFault[] {
   const found: FieldFault[] = [];
   if (name !== undefined && name.trim() === "") found.push({ path: ["name"], message: "must not be blank" });
   for (const [at, range] of (allowed_ips ?? []).entries()) {
-    // A mistyped range would quietly let nobody in.
+    // A mistyped range would silently exclude every caller.
     if (isAddressRange(range)) continue;
     found.push({ path: ["allowed_ips", at], message: "must be an IP address or a range such as 10.0.0.0/8" });
   }
@@ -38,7 +38,7 @@ export function keyFaults({ name, allowed_ips, tags, service, expires_at }: Chec
   return found;
 }
 
-/** The same of every key of a config file. */
+/** Problems of all keys of a config file. */
 export function keyConflicts(config: ConfigFile): readonly Conflict[] {
   return (config.workspaces ?? []).flatMap((workspace, index) =>
     (workspace.keys ?? []).flatMap((key, keyIndex) =>

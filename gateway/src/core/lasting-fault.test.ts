@@ -7,7 +7,7 @@ test("a fault that lasts is told when it begins, at a slow pace, and when it is 
   const log = (level: string, message: string, facts?: object) => void told.push([level, message, facts]);
   const clock = { monotonic: () => nowMs };
   const fault = new LastingFault({ clock, observer: { log }, level: "error", fault: "It fails.", over: "It works." });
-  fault.passed();
+  fault.succeeded();
   expect(told).toEqual([]);
   for (let time = 0; time < 1_200; time++) {
     fault.failed({ error: "away" });
@@ -17,8 +17,8 @@ test("a fault that lasts is told when it begins, at a slow pace, and when it is 
     ["error", "It fails.", { error: "away" }],
     ["error", "It fails.", { error: "away", times: 601, forMs: faultTellMs }],
   ]);
-  fault.passed();
-  fault.passed();
+  fault.succeeded();
+  fault.succeeded();
   fault.failed({ error: "gone" });
   expect(told.slice(2)).toEqual([
     ["info", "It works.", { times: 1_200, forMs: 2 * faultTellMs }],

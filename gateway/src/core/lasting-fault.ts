@@ -1,23 +1,19 @@
-/** How often a fault is logged again while it lasts. */
+/** How often a lasting fault is logged again. */
 export const faultTellMs = 10 * 60_000;
 
-/** What a fault is told to and timed by; a Clock and an Observer have more. */
 export interface FaultOptions {
   readonly clock: { monotonic(): number };
   readonly observer: {
     log(level: "info" | "warn" | "error", message: string, facts?: Readonly<Record<string, unknown>>): void;
   };
   readonly level: "warn" | "error";
-  /** Said when it begins, and at a slow pace as long as it lasts. */
+  /** Log message at the start, and while it lasts. */
   readonly fault: string;
-  /** Said once when it is over; null where only the next failure tells that there was an end. */
+  /** Log message at the end; null if only the next failure shows that there was one. */
   readonly over: string | null;
 }
 
-/**
- * A fault of what is tried again and again: told when it begins, every few minutes while it lasts, with how often it failed since,
- * and when it is over. A log of two lines a second hides what else is wrong.
- */
+/** Logs a repeated failure when it begins, every few minutes while it lasts, and when it ends, instead of once per failure. */
 export class LastingFault {
   readonly #options: FaultOptions;
   #sinceMs: number | null = null;
@@ -28,7 +24,6 @@ export class LastingFault {
     this.#options = options;
   }
 
-  /** It failed. */
   failed(facts: Readonly<Record<string, unknown>>): void {
     const { clock, observer, level, fault } = this.#options;
     const nowMs = clock.monotonic();
@@ -42,8 +37,8 @@ export class LastingFault {
     this.#toldMs = nowMs;
   }
 
-  /** It went well; the usual case, and cheap. */
-  passed(): void {
+  /** Call it after each success. */
+  succeeded(): void {
     if (this.#sinceMs === null) return;
     const { clock, observer, over } = this.#options;
     if (over !== null)

@@ -7,27 +7,27 @@ import type { KeptObject } from "./upstream-object.ts";
 import type { Usage, UsageSource } from "./usage.ts";
 
 /**
- * `pending`: the upstream still makes the answer (a background response). Such an entry is in journals only: it becomes a task, and
- * that writes the attempt's one entry into the ledger when the answer has ended.
+ * `pending`: a background response that the upstream still produces. Such entries exist in journals only. Each becomes a task, which
+ * writes the entry into the ledger at the end.
  */
 export type Outcome = "succeeded" | "failed" | "cancelled" | "interrupted" | "rejected" | "pending";
 
-/** What is known before an attempt is sent; written ahead. Times are Unix milliseconds. */
+/** What is known before an attempt is sent. It is written ahead. Times are Unix milliseconds. */
 export interface Intent {
   readonly attemptId: string;
   readonly requestId: string;
   readonly at: number;
-  /** How long the caller had waited when the attempt began, from the arrival of the call: its own durations come on top. */
+  /** Time from the arrival of the call to the start of the attempt. Durations of the attempt come on top. */
   readonly startedAfterMs: number;
   readonly workspaceId: string;
   readonly groupId: string;
   readonly keyId: string;
-  /** User id of whoever called, by a sign-in or with a personal key; absent for a key of no one person. */
+  /** User id of the caller; absent for a key without an owner. */
   readonly personId?: string | undefined;
-  /** The model that is paid for: the one asked for, or the fallback that served. */
+  /** The model that is charged: the requested one, or the fallback that served. */
   readonly model: string;
   readonly requestedModel: string;
-  /** Empty strings when the call was refused before a deployment was chosen. */
+  /** "" if the call was refused before a deployment was chosen. */
   readonly provider: string;
   readonly deployment: string;
   readonly upstreamModel: string;
@@ -37,78 +37,78 @@ export interface Intent {
   readonly stream: boolean;
   readonly retryIndex: number;
   readonly priceVersion: string | null;
-  /** Estimated input tokens, so that a recovered attempt can be priced. */
+  /** Estimated input tokens, for pricing a recovered attempt. */
   readonly inputEstimate: number;
-  /** The same of what is charged by something other than tokens. In journals only: entries say what was used. */
+  /** Estimated units that are not tokens. In journals only. */
   readonly counted?: CountedUse;
   readonly reservedNanoUsd: NanoUsd;
   readonly userAgent: string;
   readonly tags: Readonly<Record<string, string>>;
-  /** Of a call that was passed through: method and kind of path (`GET /files/{id}`), with nothing in it that its caller made up. */
+  /** Of a passed-through call: method and kind of path (`GET /files/{id}`), without values from the caller. */
   readonly operation?: string | undefined;
 }
 
-/** The tag that names the session of a coding agent or another client, as the client sent it. */
+/** The tag with the session id that a coding agent or another client sent. */
 export const sessionTag = "session";
 
-/** How far a running stream has come. Usage is the best knowledge so far. */
+/** Progress of a running stream. Usage is the best estimate so far. */
 export interface Checkpoint {
   readonly attemptId: string;
   readonly at: number;
   readonly usage: Usage;
   readonly usageSource: UsageSource;
-  /** The version that the answer is charged by, as far as it says so. */
+  /** The price version of the answer, as far as it is known. */
   readonly priceVersion: string | null;
   readonly firstByteMs: number | null;
   readonly firstTokenMs: number | null;
-  /** The id under which the upstream keeps its answer (a stored response); else null. By it the answer of a dead process is found. */
+  /** Id under which the upstream stores its answer, or null. It allows to fetch the answer of a dead process. */
   readonly upstreamId: string | null;
-  /** Objects that the upstream keeps, as far as they are known. In journals and in `upstream_objects`, not in the ledger's table. */
+  /** Objects stored by the upstream, as far as known. In journals and in `upstream_objects`, not in the ledger's table. */
   readonly objects?: readonly KeptObject[];
-  /** The upstream goes on whatever becomes of this process. `usage` is what the whole answer probably uses. */
+  /** The upstream continues without this process. `usage` is an estimate of the whole answer. */
   readonly pending?: boolean;
 }
 
-/** How an attempt ended. Durations are milliseconds with fractions, null where it did not come so far. */
+/** The result of an attempt. Durations are milliseconds with fractions; null if that point was not reached. */
 export interface Settlement extends Settled, Omit<Checkpoint, "at" | "pending" | "priceVersion"> {
   readonly endedAt: number;
   readonly outcome: Outcome;
-  /** What the caller was answered, or would have been. */
+  /** The status that the caller received, or would have. */
   readonly httpStatus: number;
-  /** HTTP status of the upstream; null when it did not answer. */
+  /** null if the upstream did not answer. */
   readonly upstreamStatus: number | null;
   readonly errorCode: string | null;
   readonly rawUsage: string | null;
   readonly totalMs: number;
   readonly upstreamMs: number | null;
   readonly overheadMs: number | null;
-  /** What could not be carried between the dialects of caller and upstream: short texts, no content of the call. Absent: all could. */
+  /** What the translation between dialects dropped or changed: short texts without content of the call. Absent if nothing was. */
   readonly warnings?: readonly string[];
 }
 
-/** The fact: one row per attempt. */
+/** One row per attempt. */
 export type LedgerEntry = Omit<Intent, "counted"> & Settlement & Partial<Repeated>;
 
-/** Many refusals of one key in one second that are alike are one entry: that of the first of them, but for a few before it. */
+/** Similar refusals of one key within a second are merged into one entry. */
 interface Repeated {
-  /** How many calls the entry stands for; 1 when it is left out. */
+  /** How many calls the entry stands for; 1 by default. */
   readonly calls: number;
 }
 
-/** What refused calls are counted under that asked for no model of ours: their callers may write anything. */
+/** Model name of refused calls for unknown models, because callers may send any text. */
 const unknownModel = "(unknown)";
-/** And those whose body was not read: they were refused before. */
+/** Model name of calls that were refused before their body was read. */
 export const unreadModel = "(not read)";
 
-/** What calls are counted under that are passed through and paid by no model's price. */
+/** Model name of passed-through calls that no model's price covers. */
 export const passedModel = "(pass-through)";
 
-/** The model that a refused call is counted under. */
+/** The model name for the entry of a refused call. */
 export function refusedModel(known: string | undefined, asked: string): string {
   return known ?? (asked === unreadModel || asked === passedModel ? asked : unknownModel);
 }
 
-/** Member by member: each call has one, and two spread objects cost more than its search for a deployment. */
+/** Copies each member, because spreading two objects per call is slower than choosing a deployment. */
 export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
   const entry: { -readonly [Member in keyof LedgerEntry]: LedgerEntry[Member] } = {
     attemptId: intent.attemptId,
@@ -159,7 +159,7 @@ export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
 
 type Charge = Omit<Settled, "costNanoUsd" | "priceVersion">;
 
-/** Copies the optional members of a charge. Most answers have none, and a spread costs more than these comparisons. */
+/** Copies the optional members of a charge. Most answers have none, so this is faster than a spread. */
 export function copyCharge(from: Charge, to: { -readonly [Member in keyof Charge]: Charge[Member] }): void {
   if (from.costSource !== undefined) to.costSource = from.costSource;
   if (from.vendorCostNanoUsd !== undefined) to.vendorCostNanoUsd = from.vendorCostNanoUsd;
@@ -173,17 +173,14 @@ export type ExportedValue = string | number | boolean | readonly string[] | Read
 
 type Read = (entry: LedgerEntry) => ExportedValue;
 
-/** Times that no column holds: from the arrival of the whole call. They stand before the tags. */
+/** Times since the arrival of the call, which have no column. They come before the tags. */
 const worked: readonly [string, Read][] = [
   ["call_first_byte_ms", (e) => sinceArrival(e, e.firstByteMs)],
   ["call_first_token_ms", (e) => sinceArrival(e, e.firstTokenMs)],
   ["call_total_ms", (e) => sinceArrival(e, e.totalMs)],
 ];
 
-/**
- * An entry as the outside sees it: each column that the table of the ledger exports and where it comes from, in the order of the
- * table. Times are Unix milliseconds, durations milliseconds.
- */
+/** Exported columns in the order of the ledger table. Times are Unix milliseconds, durations milliseconds. */
 const columns: readonly [string, Read][] = ledgerTable.flatMap((row): [string, Read][] => {
   if (row.exported !== true) return [];
   if (row.kind === "usage") return usageTable.map(({ name, column }) => [column, (e) => e.usage[name]]);
@@ -192,7 +189,6 @@ const columns: readonly [string, Read][] = ledgerTable.flatMap((row): [string, R
   return row.member === "tags" ? [...worked, own] : [own];
 });
 
-/** How long the caller of the whole call had waited then. */
 function sinceArrival({ startedAfterMs }: LedgerEntry, ms: number | null): number | null {
   return ms === null ? null : startedAfterMs + ms;
 }

@@ -2,7 +2,7 @@ import type { NanoUsd } from "./money.ts";
 
 export type ScopeKind = "workspace" | "group" | "person" | "key";
 export type BudgetPeriod = "day" | "week" | "month" | "total";
-/** What a limit does while the shared store that counts it is down. */
+/** What a limit does while the shared counter is down. */
 export type FailMode = "open" | "closed";
 
 export interface RateLimits {
@@ -18,29 +18,29 @@ export interface Budget {
   readonly fail?: FailMode;
 }
 
-/** The limits that stand on one workspace, group, person in a workspace, or key. */
+/** The limits of a workspace, group, key, or person in a workspace. */
 export interface LimitScope {
   readonly kind: ScopeKind;
-  /** Unique among all scopes. Of a person: `personScopeId`. */
+  /** Unique among all scopes. For a person: `personScopeId`. */
   readonly id: string;
-  /** What the caller is told: `workspace acme`, `key ci`. */
+  /** Name in messages to the caller: `workspace acme`, `key ci`. */
   readonly label: string;
   readonly limits: RateLimits;
   readonly budget: Budget | null;
 }
 
-/** Somebody in one workspace: what they spend elsewhere is not of it. */
+/** A person's spending counts per workspace. */
 export function personScopeId(workspaceId: string, personId: string): string {
   return `${workspaceId}/${personId}`;
 }
 
-/** Whom such a scope is of: workspace and person. */
+/** The workspace and person of such a scope. */
 export function personOfScope(scopeId: string): readonly [workspaceId: string, personId: string] {
   const slash = scopeId.indexOf("/");
   return [scopeId.slice(0, slash), scopeId.slice(slash + 1)];
 }
 
-/** One limit of the caller, as headers of an answer show it. */
+/** A limit as shown in the headers of an answer. */
 export interface LimitHeader {
   readonly limit: number;
   readonly used: number;

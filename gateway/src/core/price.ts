@@ -7,7 +7,7 @@ import { inputClasses, inputTokensOf, outputClasses, type Usage } from "./usage.
 export type ClassPrices = { readonly [K in Exclude<keyof Usage, "reasoning" | "unexplained">]?: PicoUsd };
 
 /** Prices of a whole request whose input, including cached and written tokens, is larger than `above` tokens. */
-export interface LongContextPrices {
+interface LongContextPrices {
   readonly above: number;
   /** Only classes whose price differs. */
   readonly prices: ClassPrices;

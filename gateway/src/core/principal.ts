@@ -1,10 +1,10 @@
 import type { Capture } from "@sluice/contract/words";
 import type { LimitScope } from "./limit.ts";
 
-/** Patterns of model names: exact, or with `*` for any run of characters. */
+/** Model names; `*` matches any characters. */
 export type ModelPatterns = readonly string[];
 
-/** Providers whose whole API may be used, each by its id; empty: none. */
+/** Ids of providers whose own API may be used; empty for none. */
 type ProviderIds = readonly string[];
 
 export interface Workspace {
@@ -21,52 +21,52 @@ export interface Group extends Omit<Workspace, "slug" | "enabled"> {
   readonly workspaceId: string;
 }
 
-/** A caller's key as stored: never the secret, only its digest's row. Times are Unix milliseconds. */
+/** A stored key, without its secret. Times are Unix milliseconds. */
 export interface ApiKey extends Omit<Group, "models"> {
   readonly groupId: string;
-  /** First characters and last four of the secret, to recognise it by. */
+  /** The first characters and the last four of the secret. */
   readonly prefix: string;
   readonly lastFour: string;
-  /** null: whatever the group may call. */
+  /** null: every model of the group. */
   readonly models: ModelPatterns | null;
   readonly allowedIps: readonly string[] | null;
   readonly enabled: boolean;
   readonly expiresAt: number | null;
   readonly createdAt: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** What of its requests is kept for a while, to be looked at. */
+  /** What is captured of its requests. */
   readonly capture: Capture;
-  /** Only when it was found by the secret before its last rotation: until when that one still opens. */
+  /** Set if the key was found by its previous secret: when that one expires. */
   readonly secretUntil?: number;
-  /** Of the key that somebody's sign-ins call with, which has no secret: the id of that user. */
+  /** Of the key used by a user's sign-ins, which has no secret: the user id. */
   readonly personId?: string;
-  /** Of a personal key, which has a secret: the id of the user whose calls it makes. */
+  /** Of a personal key with a secret: the user id of the owner. */
   readonly ownerId?: string;
-  /** What limits that person in the workspace; left out where nothing does. */
+  /** Limits of that person in the workspace; absent if there are none. */
   readonly personScope?: LimitScope;
 }
 
-/** The authenticated caller, frozen for the call. `scopes` are all that limit it, widest first. */
+/** The authenticated caller of a call. `scopes` are all its limits, widest first. */
 export interface Principal {
   readonly key: ApiKey;
   readonly group: Group;
   readonly workspace: Workspace;
-  /** User id of whoever calls: by a sign-in or with a personal key. null: a key of no one person. */
+  /** User id of the caller; null for a key without an owner. */
   readonly person: string | null;
   readonly scopes: readonly LimitScope[];
 }
 
-/** Whose calls a key makes. */
+/** User id of the caller of a key. */
 export function personOf({ personId, ownerId }: Pick<ApiKey, "personId" | "ownerId">): string | null {
   return personId ?? ownerId ?? null;
 }
 
-/** As entries of the ledger and tasks say it: nothing where there is none. */
+/** For ledger entries and tasks. */
 export function personField({ person }: Pick<Principal, "person">): { readonly personId?: string } {
   return person === null ? {} : { personId: person };
 }
 
-/** Where the key is found that somebody's sign-ins call with. No secret has such a digest. */
+/** Digest of the key used by a user's sign-ins. No secret has such a digest. */
 export function personDigest(keyId: string): string {
   return `person:${keyId}`;
 }
@@ -75,7 +75,7 @@ export function sessionDigest(sessionId: string): string {
   return `sign-in:${sessionId}`;
 }
 
-/** Everything that limits the calls of a key, widest first. */
+/** All limits of a key, widest first. */
 export function scopesOf(
   workspace: Pick<Workspace, "scope">,
   group: Pick<Group, "scope">,

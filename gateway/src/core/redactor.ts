@@ -1,23 +1,22 @@
 import { Failure } from "./failure.ts";
 
-/** What stands for a secret that is there. */
 export const redactedText = "[redacted]";
 
 /**
- * Takes secrets out of what an upstream says: whole, any part of 12 characters, a beginning of 8, also
- * escaped for JSON, URL-encoded, in base64 or masked in the middle ("sk-pr…wxyz"); and whatever looks like a credential.
- * A text is searched once, however many secrets there are.
+ * Removes secrets from text of upstreams: complete ones, any part of 12 characters, a beginning of 8, also if escaped for JSON,
+ * URL-encoded, in base64 or masked in the middle ("sk-pr…wxyz"); and everything that has the form of a credential. Searches a text once
+ * for all secrets.
  */
 export class Redactor {
   readonly #parts = new Map<string, Place[]>();
-  /** Which pairs of characters a part begins with, one bit for each: most of a text is passed over by it. */
+  /** The first two characters of each part, one bit per pair, to skip most of a text quickly. */
   readonly #pairs = new Uint8Array(8_192);
-  /** Secrets that are searched for only as a whole: JSON documents, whose beginnings are alike, and short secrets. */
+  /** Secrets that are searched only as a whole: short ones, and JSON documents, whose beginnings are alike. */
   readonly #whole: string[] = [];
   readonly #words: string[] = [];
   readonly #base: Redactor | null;
 
-  /** `base`: looks for more secrets, and is kept where making it anew would cost too much. */
+  /** `base` searches for more secrets. It is shared where building it again would be expensive. */
   constructor(secrets: Iterable<string>, base: Redactor | null = null) {
     this.#base = base;
     for (const secret of new Set(secrets)) this.#add(secret);
@@ -28,20 +27,20 @@ export class Redactor {
     return maskSecrets(spans.length === 0 ? text : replaced(text, inOrder(spans)));
   }
 
-  /** A body or a piece of one. The very same bytes where there is nothing to hide. */
+  /** Returns the same bytes if there is nothing to hide. */
   bytes(bytes: Uint8Array): Uint8Array {
     const text = decoder.decode(bytes);
     const safe = this.text(text);
     return safe === text ? bytes : encoder.encode(safe);
   }
 
-  /** A header's value. Only known secrets are looked for: ids of requests look like anything. */
+  /** Searches known secrets only, because request ids have the form of credentials. */
   header(value: string): string {
     const spans = this.#found(value);
     return spans.length === 0 ? value : replaced(value, inOrder(spans));
   }
 
-  /** All of a failure that may be shown or logged. */
+  /** Redacts everything of a failure that may be shown or logged. */
   failure(failure: Failure): Failure {
     const { message, param, upstream, cause } = failure;
     const safe = {
@@ -75,7 +74,7 @@ export class Redactor {
   }
 
   #add(secret: string): void {
-    if (secret.length < shortestSecret) return;
+    if (secret.length < secretLengthMin) return;
     if (secret.length < partLength || secret.startsWith("{")) {
       this.#whole.push(secret);
       return;
@@ -98,7 +97,7 @@ export class Redactor {
     this.#pairs[pair >> 3] = (this.#pairs[pair >> 3] ?? 0) | (1 << (pair & 7));
   }
 
-  /** Also where the text has to be decoded first, up to three times: `%73k-…`, `\u0073k-…`, UTF-16. */
+  /** Also searches decoded text, up to three levels: `%73k-…`, `\u0073k-…`, UTF-16. */
   #spans(text: string, depth: number): Span[] {
     const spans = this.#found(text);
     const decoded = depth < decodesMax ? decode(text) : null;
@@ -124,17 +123,17 @@ export class Redactor {
       if (((this.#pairs[pair >> 3] ?? 0) & (1 << (pair & 7))) === 0) continue;
       const places = this.#parts.get(text.slice(at, at + partLength));
       if (places === undefined) continue;
-      const telling = places
+      const matches = places
         .map((place) => widest(text, at, place))
-        .filter(({ start, end, isBeginning }) => isBeginning || end - start >= tellingPart);
-      spans.push(...telling);
-      at = Math.max(at, ...telling.map(({ end }) => end - partLength));
+        .filter(({ start, end, isBeginning }) => isBeginning || end - start >= matchLengthMin);
+      spans.push(...matches);
+      at = Math.max(at, ...matches.map(({ end }) => end - partLength));
     }
     return spans;
   }
 }
 
-/** Where a part stands in one of the forms of a secret. */
+/** Position of a part in one form of a secret. */
 interface Place {
   readonly form: string;
   readonly at: number;
@@ -145,23 +144,23 @@ interface Span {
   readonly end: number;
 }
 
-/** What is shorter stands in any sentence. */
-const shortestSecret = 4;
+/** Shorter secrets occur in any text. */
+const secretLengthMin = 4;
 const partLength = 8;
-/** Less of a secret than this, but for its beginning, may be a word of the language. */
-const tellingPart = 12;
-/** Any twelve characters of a secret hold a part that begins at a multiple of four. */
+/** A shorter match, except at the beginning of a secret, may be an ordinary word. */
+const matchLengthMin = 12;
+/** Any twelve characters of a secret contain a part that starts at a multiple of four. */
 const partStep = 4;
-/** Of a part that stands in a secret again and again. */
+/** Positions of a part that repeats in a secret. */
 const placesMax = 16;
 const decodesMax = 3;
 
-/** The ways in which a secret may be written. A URL's scheme is none. */
+/** The ways a secret may be written, without the scheme of a URL. */
 function formsOf(secret: string): ReadonlySet<string> {
   const bare = secret.replace(/^[a-z][a-z0-9+.-]*:\/\//i, "").toWellFormed();
   const forms = [bare, JSON.stringify(bare).slice(1, -1), encodeURIComponent(bare)];
   const bytes = Buffer.from(bare);
-  // Beside what comes ahead of it, as a user's name, it is in base64 in one of three ways.
+  // In base64 text before it, such as a user name, shifts it by up to two bytes.
   for (const [ahead, changed] of [
     [0, 0],
     [1, 2],
@@ -178,7 +177,7 @@ function pairAt(text: string, at: number): number {
   return ((text.charCodeAt(at) & 255) << 8) | (text.charCodeAt(at + 1) & 255);
 }
 
-/** As far as the text goes on like the secret, to both sides. */
+/** Extends a match to both sides. */
 function widest(text: string, at: number, { form, at: formAt }: Place): Span & { readonly isBeginning: boolean } {
   let before = 0;
   while (before < Math.min(at, formAt) && text[at - before - 1] === form[formAt - before - 1]) before++;
@@ -187,38 +186,39 @@ function widest(text: string, at: number, { form, at: formAt }: Place): Span & {
   return { start: at - before, end: at + after, isBeginning: before === formAt };
 }
 
-/** What stands for what was left out of a word: stars, dots or an ellipsis. */
+/** Stars, dots or an ellipsis that mask a part of a word. */
 const mask = /(?:[*•]{2,}|\.{3,}|…)[*•.…]*/g;
 const maskStart = /[*•…]|\.{3}/;
-const letter = /[\w-]/;
-/** What of a key is too short to tell anything but its vendor. */
-const tellingMin = 4;
+const wordCharacter = /[\w-]/;
+/** Shorter parts of a key reveal only its vendor. */
+const revealedLengthMin = 4;
 
 /**
- * Each masked word that gives some of the secret away. A word is read from its mask to both sides: a pattern that looks for its
- * beginning would try every letter of a long text that has no mask.
+ * Finds masked words that reveal a part of the secret. Reads from the mask to both sides, because a pattern would be slow on long texts
+ * without a mask.
  */
 function addMasked(text: string, secret: string, spans: Span[]): void {
   let from = 0;
   for (const { 0: marks, index } of text.matchAll(mask)) {
     if (index < from) continue;
     let start = index;
-    while (start > from && letter.test(text.charAt(start - 1))) start--;
+    while (start > from && wordCharacter.test(text.charAt(start - 1))) start--;
     const tailStart = index + marks.length;
     let end = tailStart;
-    while (end < text.length && letter.test(text.charAt(end))) end++;
+    while (end < text.length && wordCharacter.test(text.charAt(end))) end++;
     const head = text.slice(start, index);
     const tail = text.slice(tailStart, end);
-    const givesAway =
-      (tail.length >= tellingMin && secret.endsWith(tail)) || (head.length >= tellingMin && secret.startsWith(head));
-    if (givesAway) spans.push({ start, end });
+    const isRevealing =
+      (tail.length >= revealedLengthMin && secret.endsWith(tail)) ||
+      (head.length >= revealedLengthMin && secret.startsWith(head));
+    if (isRevealing) spans.push({ start, end });
     from = end;
   }
 }
 
 const escapes = /%[0-9a-f]{2}|\\+u[0-9a-f]{4}|\\+\/|\0/gi;
 
-/** The text without escapes, with the place of each of its characters in the one given. null: there are none. */
+/** Decodes escapes and returns the original position of each character. null if there are none. */
 function decode(text: string): { readonly text: string; readonly places: Uint32Array } | null {
   if (!/[%\\\0]/.test(text)) return null;
   let out = "";
@@ -245,7 +245,7 @@ function inOrder(spans: readonly Span[]): readonly Span[] {
   return spans.toSorted((a, b) => a.start - b.start);
 }
 
-/** `spans` by their starts. */
+/** `spans` are sorted by start. */
 function replaced(text: string, spans: readonly Span[]): string {
   let out = "";
   let from = 0;
@@ -261,16 +261,13 @@ function replaced(text: string, spans: readonly Span[]): string {
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** How names end of members and fields that hold a credential. */
+/** Names of members and fields that hold a credential. */
 const secretNames =
   "(?:(?:api|access|private|secret|signing|encryption)[_-]?keys?|(?:access|refresh|auth|id|session|bearer|security)[_-]?token|secret|passwords?|passwd|passphrase|credentials?|authorization)";
 
-/**
- * How credentials look that tell what they are: the forms in which vendors give them out. For what may hold somebody's
- * credential without anybody knowing which: logs, captures, upstreams' words.
- */
-const looks: readonly (readonly [RegExp, string])[] = [
-  // Private keys, whole or cut off; line ends may be written as \n.
+/** Formats of credentials, for text that may contain any: logs, captures, upstream messages. */
+const credentialFormats: readonly (readonly [RegExp, string])[] = [
+  // Private keys, complete or truncated; line breaks may be written as \n.
   [
     /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?!-----BEGIN)[\s\S]){0,16384}?-----END [A-Z0-9 ]*-----/g,
     "[redacted]",
@@ -288,14 +285,14 @@ const looks: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, "[redacted]"],
   [/\b(bearer|basic) +[\w.~+/=-]{6,}/gi, "$1 [redacted]"],
   [/(:\/\/[^\s/:@"]*:)[^\s/@"]+@/g, "$1[redacted]@"],
-  // Members of JSON and fields of forms whose name says it; the first also in JSON that is a text of JSON.
+  // JSON members and form fields with such names; the first one in JSON inside a JSON string.
   [new RegExp(`(\\\\+"[\\w-]{0,64}?${secretNames}\\\\+"\\s*:\\s*\\\\+")[^"\\\\]+`, "gi"), "$1[redacted]"],
   [new RegExp(`("[\\w-]{0,64}?${secretNames}"\\s*:\\s*")(?:[^"\\\\]|\\\\.)+`, "gi"), "$1[redacted]"],
   [new RegExp(`((?<![\\w-])[\\w-]{0,64}?${secretNames}=)[^&\\s"'\\\\]+`, "gi"), "$1[redacted]"],
   [/([?&](?:key|api_?key|token|access_token|x-amz-signature|sig(?:nature)?)=)[^&\s"']+/gi, "$1[redacted]"],
 ];
 
-/** A text without what looks like a credential: keys, bearer tokens, private keys, passwords in URLs. */
+/** Masks keys, bearer tokens, private keys and passwords in URLs. */
 export function maskSecrets(text: string): string {
-  return looks.reduce((masked, [look, replacement]) => masked.replace(look, replacement), text);
+  return credentialFormats.reduce((masked, [format, replacement]) => masked.replace(format, replacement), text);
 }

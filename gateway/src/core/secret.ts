@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 
-/** A value that must not be printed. String, JSON and inspection all give `[redacted]`; `reveal()` is the one way in. */
+/** A value that is never printed: String, JSON and inspection give `[redacted]`. Only `reveal()` returns it. */
 export class Secret {
   readonly #value: string;
 
@@ -25,7 +25,7 @@ export class Secret {
   }
 }
 
-/** Whether two texts are the same, in a time that does not tell where they differ. Their lengths show. */
+/** Compares in constant time. The lengths are not hidden. */
 export function isSameText(one: string, other: string): boolean {
   const [left, right] = [Buffer.from(one), Buffer.from(other)];
   return left.length === right.length && timingSafeEqual(left, right);

@@ -1,53 +1,53 @@
 import { BoundedMap } from "./bounded-map.ts";
 import type { NanoUsd } from "./money.ts";
 
-/** What may change the price of an answer beside its usage. */
+/** What changes the price of an answer besides its usage. */
 export type ServedAxis = "tier" | "geo" | "speed";
 
 export const servedAxes: readonly ServedAxis[] = ["tier", "geo", "speed"];
 
 /**
- * What an answer says about how it was served, in the vendors' words as `readServed` writes them. An axis that is left out is the
- * plain one, which the prices of a model are written for.
+ * How an answer was served, in the vendor's words as `readServed` writes them. An absent axis is the normal one, which prices are
+ * written for.
  */
 export type Served = { readonly [Axis in ServedAxis]?: string } & {
-  /** The model that the answer names. Absent: it names none. */
+  /** The model named by the answer. */
   readonly model?: string;
-  /** The vendor asked another model after the first one had declined. */
+  /** The vendor used another model after the first one declined. */
   readonly byFallback?: true;
-  /** What the vendor says the call costs. Absent: it does not say. */
+  /** The vendor's own cost of the call. */
   readonly vendorCostNanoUsd?: NanoUsd;
 };
 
-/** How many times the plain price an answer costs that was served so. The first rule that fits counts. */
+/** Multiplies the price of answers that were served in a certain way. The first rule that matches applies. */
 export interface PriceFactor {
   readonly axis: ServedAxis;
-  /** Left out: whatever word. */
+  /** Any word if absent. */
   readonly word?: string;
   /** In thousandths. */
   readonly factor: number;
-  /** Upstream models that it is for. Left out: all. */
+  /** Upstream models it applies to; all if absent. */
   readonly models?: RegExp;
-  /** Nobody knows: it is the most that any vendor charges, so that a dearer answer is never booked as a plain one. */
+  /** The factor is unknown, so the highest of any vendor is used: a more expensive answer must never be booked as a normal one. */
   readonly assumed?: true;
 }
 
-/** How an account charges: known from its kind, and from its settings. */
+/** How an account charges, from its kind and settings. */
 export interface PriceTerms {
   /**
-   * Names of models whose answers are priced by the model that they name. Left out: all. Where a deployment has a name of its own
-   * (Azure), its answers always name another one.
+   * Models whose answers are priced by the model that the answer names; all if absent. Azure's deployments have their own names, so
+   * their answers always name another model.
    */
   readonly routers?: RegExp;
-  /** Which of two figures is booked where the vendor says what a call costs. */
+  /** Which cost is booked if the vendor reports one. */
   readonly costSource: CostSource;
   readonly factors: readonly PriceFactor[];
 }
 
-/** What a cost comes from: usage times price, or the vendor's own figure. */
+/** Usage times price, or the vendor's cost. */
 export type CostSource = "price" | "vendor";
 
-/** What is so at every kind of upstream that says nothing else. What is cheaper somewhere costs as usual here. */
+/** Defaults for every kind of upstream. Discounts are ignored here. */
 export const usualFactors: readonly PriceFactor[] = [
   ...["flex", "batch", "offpeak", "scale", "reserved", "provisioned"].map(
     (word): PriceFactor => ({ axis: "tier", word, factor: 1_000 }),
@@ -60,58 +60,55 @@ export const usualFactors: readonly PriceFactor[] = [
 
 export const usualTerms: PriceTerms = Object.freeze({ costSource: "price", factors: usualFactors });
 
-/** Without the vendor's figure and the model, which are of the whole call, or not of this part of it. */
+/** Only the axes, without cost and model. */
 export function axesOf(served: Served | undefined): Served | undefined {
   if (served === undefined) return undefined;
   const { vendorCostNanoUsd: _, model: __, ...axes } = served;
   return axes;
 }
 
-/** Nothing that changes a price, and no cost. */
+/** Whether nothing changes the price and there is no vendor cost. */
 export function isPlain(served: Served | undefined): boolean {
   if (served === undefined) return true;
   const { tier, geo, speed, vendorCostNanoUsd } = served;
   return tier === undefined && geo === undefined && speed === undefined && vendorCostNanoUsd === undefined;
 }
 
-/** As the ledger keeps it: `priority us fast`. null: nothing out of the ordinary. */
+/** As stored in the ledger: `priority us fast`. null if normal. */
 export function servedText(served: Served | undefined): string | null {
   if (served === undefined) return null;
   const words = servedAxes.flatMap((axis) => served[axis] ?? []);
   return words.length === 0 ? null : words.join(" ");
 }
 
-/**
- * The model that served, where an answer names another one than was asked for; null: the same one, or none is named. A dated
- * snapshot is the model that it is a snapshot of.
- */
+/** The model named by an answer if it differs from the requested one. A dated snapshot counts as the same model. */
 export function otherModel(named: string | undefined, upstreamModel: string): string | null {
   if (named === undefined || named === upstreamModel || undated(named) === undated(upstreamModel)) return null;
   return named;
 }
 
-/** Finds the prices of a model by the name that an answer gives it: that name itself, else the name without its date. */
-export function findByModelName<Found>(known: ReadonlyMap<string, Found>, named: string): Found | undefined {
-  return known.get(named) ?? known.get(bare(named)) ?? known.get(undated(named));
+/** Looks up a model by its name in an answer, with or without date. */
+export function findByModelName<Found>(byName: ReadonlyMap<string, Found>, named: string): Found | undefined {
+  return byName.get(named) ?? byName.get(bare(named)) ?? byName.get(undated(named));
 }
 
 function undated(name: string): string {
-  const known = undatedNames.get(name);
-  if (known !== undefined) return known;
+  const cached = undatedNames.get(name);
+  if (cached !== undefined) return cached;
   const short = bare(name).toLowerCase().replace(prefix, "").replace(version, "").replace(snapshot, "");
   undatedNames.set(name, short);
   return short;
 }
 
-/** Every answer names its model, and most name one of few. */
+/** Answers name few models. */
 const undatedNames = new BoundedMap<string, string>(1_000);
 
-/** Without the folders that vendors write in front of it: `models/gemini-3-flash`, `openai/gpt-6`, an ARN. */
+/** Without vendors' prefixes: `models/gemini-3-flash`, `openai/gpt-6`, an ARN. */
 function bare(name: string): string {
   return name.slice(name.lastIndexOf("/") + 1);
 }
 
-/** Of Bedrock: `us.anthropic.`, and `-v1:0` at the end. */
+/** Bedrock's `us.anthropic.` and `-v1:0`. */
 const prefix = /^(?:[a-z]+(?:-[a-z]+)*\.)+(?=[a-z])/;
 const version = /-v\d{1,2}(?::\d{1,2})?$/;
 /** `-2026-08-07`, `-20260807`, `@20260807`, `-250615`, `-0613`, `-05-20`, `-09-2026`, `-001`, `-latest`. */

@@ -20,41 +20,41 @@ import {
 } from "./served.ts";
 import { type Usage, usageClassColumns } from "./usage.ts";
 
-/** All that decides what is booked for an answer. */
+/** Everything that determines the cost of an answer. */
 export interface Settling {
-  /** Of the model that was asked, as it was when the call was accepted. null: it has none. */
+  /** Price of the requested model when the call was accepted; null if none. */
   readonly price: PriceVersion | null;
   readonly usage: Usage;
-  /** Left out: the answer says nothing out of the ordinary. */
+  /** Absent if the answer was served normally. */
   readonly served?: Served | undefined;
   readonly terms: PriceTerms;
   readonly upstreamModel: string;
-  /** The price of another model of the account, by the name that an answer gives it. null: it has none. */
+  /** Price of another model of the account, by its name in the answer; null if none. */
   readonly priceOf?: ((model: string) => PriceVersion | null) | undefined;
-  /** What the call costs at least (a price per call). Left out: nothing. */
+  /** Minimum cost (a price per call). */
   readonly floor?: PriceVersion | null | undefined;
 }
 
-/** What is booked: the members of an entry that are about money. */
+/** The members of an entry about money. */
 export interface Settled {
   readonly costNanoUsd: NanoUsd;
-  /** The version, variant and multiple that the cost is worked out by, or would be where the vendor's figure counts. */
+  /** The price version, variant and multiple of the cost, also if the vendor's cost is booked. */
   readonly priceVersion: string | null;
-  /** Absent: the price times the usage. */
+  /** `price` if absent. */
   readonly costSource?: CostSource;
-  /** What the vendor says the call costs. Absent: it does not say. */
+  /** The vendor's own cost, if reported. */
   readonly vendorCostNanoUsd?: NanoUsd;
-  /** Price times usage, where the vendor's figure counts. Absent: it does not, or there is no price. */
+  /** Price times usage, if the vendor's cost is booked. */
   readonly ownCostNanoUsd?: NanoUsd;
-  /** What the answer says about how it was served (`priority us fast`). Absent: nothing out of the ordinary. */
+  /** How the answer was served (`priority us fast`), if not normally. */
   readonly served?: string;
-  /** The model that the answer names, where it is another one than was asked. Absent: it is that, or none is named. */
+  /** The model named by the answer, if it differs from the requested one. */
   readonly servedModel?: string;
-  /** What was used and has no price, or an assumed one: columns of usage, `tier`, `geo`, `speed`. Absent: nothing. */
+  /** Usage columns and axes without a price, or with an assumed one. */
   readonly unpriced?: readonly string[];
 }
 
-/** The one place where an answer becomes an amount. The same input gives the same amount, so that the ledger can be verified. */
+/** The only place where an answer becomes a cost. It is deterministic, so that the ledger can be verified. */
 export function settle(settling: Settling): Settled {
   const { floor = null } = settling;
   const settled = settleByPrice(settling);
@@ -63,11 +63,11 @@ export function settle(settling: Settling): Settled {
   return least <= settled.costNanoUsd ? settled : { ...settled, costNanoUsd: least, priceVersion: floor.id };
 }
 
-function settleByPrice(asked: Settling): Settled {
-  const { usage, served, terms } = asked;
-  const other = otherModel(served?.model, asked.upstreamModel);
-  if (isPlain(served)) return settlePlain(pricedModel(asked, other)?.price ?? null, usage, other);
-  const priced = priceOfServed(asked, served, other);
+function settleByPrice(settling: Settling): Settled {
+  const { usage, served, terms } = settling;
+  const other = otherModel(served?.model, settling.upstreamModel);
+  if (isPlain(served)) return settlePlain(pricedModel(settling, other)?.price ?? null, usage, other);
+  const priced = priceOfServed(settling, served, other);
   const vendor = served?.vendorCostNanoUsd ?? 0;
   const isVendors = vendor > 0 && terms.costSource === "vendor";
   const charge = priced === null ? null : chargeOf(priced.version.table, usage);
@@ -87,7 +87,7 @@ function settleByPrice(asked: Settling): Settled {
   };
 }
 
-/** Most answers. */
+/** The common case. */
 function settlePlain(version: PriceVersion | null, usage: Usage, other: string | null): Settled {
   const settled: { -readonly [Member in keyof Settled]: Settled[Member] } = { costNanoUsd: 0, priceVersion: null };
   if (version !== null) {
@@ -106,24 +106,24 @@ function columnsOf(classes: readonly PricedClass[]): readonly string[] {
 
 export interface ServedPrice {
   readonly version: PriceVersion;
-  /** Axes whose factor nobody knows. */
+  /** Axes whose factor is unknown. */
   readonly assumed: readonly ServedAxis[];
 }
 
-type Asked = Pick<Settling, "price" | "terms" | "upstreamModel" | "priceOf">;
+type PricingInput = Pick<Settling, "price" | "terms" | "upstreamModel" | "priceOf">;
 
-/** What an answer is charged by: the price of the model that it names, if that has one, in the variant that it says. null: none. */
-export function servedPrice(asked: Asked, served: Served | undefined): ServedPrice | null {
-  return priceOfServed(asked, served, otherModel(served?.model, asked.upstreamModel));
+/** The price of the model that the answer names, if any, in the variant it was served. null if there is none. */
+export function servedPrice(pricing: PricingInput, served: Served | undefined): ServedPrice | null {
+  return priceOfServed(pricing, served, otherModel(served?.model, pricing.upstreamModel));
 }
 
-function priceOfServed(asked: Asked, served: Served | undefined, other: string | null): ServedPrice | null {
-  const priced = pricedModel(asked, other);
-  return priced === null ? null : variantServed(priced.price, served, asked.terms, priced.model);
+function priceOfServed(pricing: PricingInput, served: Served | undefined, other: string | null): ServedPrice | null {
+  const priced = pricedModel(pricing, other);
+  return priced === null ? null : variantServed(priced.price, served, pricing.terms, priced.model);
 }
 
-/** The model that is charged: the one that the answer names if it has a price, else the one that was asked. */
-function pricedModel({ price, terms, upstreamModel, priceOf }: Asked, other: string | null) {
+/** The model named by the answer if it has a price, else the requested one. */
+function pricedModel({ price, terms, upstreamModel, priceOf }: PricingInput, other: string | null) {
   if (other !== null && terms.routers?.test(upstreamModel) !== false) {
     const others = priceOf?.(other) ?? null;
     if (others !== null) return { price: others, model: other };
@@ -131,7 +131,7 @@ function pricedModel({ price, terms, upstreamModel, priceOf }: Asked, other: str
   return price === null ? null : { price, model: upstreamModel };
 }
 
-/** The price's own variant where it has one, else the account's factors. */
+/** Uses the price's own variant, else the factors of the account. */
 function variantServed(
   price: PriceVersion,
   served: Served | undefined,

@@ -4,10 +4,10 @@ import type { Usage } from "./usage.ts";
 
 /**
  * accepted    the row and its reservation exist; nothing was sent
- * submitting  one pass is sending it; the pass holds the lease
- * unknown     it was sent and nobody knows whether it arrived: never sent again, looked for at the vendor
+ * submitting  one process, which holds the lease, is sending it
+ * unknown     it was sent without an answer: it is never sent again, but searched at the vendor
  * queued, running  the upstream has it
- * the rest    final; a final task never changes its state again
+ * The others are final. A final task never changes its state.
  */
 export type TaskState =
   | "accepted"
@@ -22,32 +22,32 @@ export type TaskState =
 
 export const finalTaskStates: ReadonlySet<TaskState> = new Set(["succeeded", "failed", "cancelled", "expired"]);
 
-/** What callers see of it: the steps before the upstream has it all look queued. */
+/** The state shown to callers: steps before the upstream has it are queued. */
 export function shownState(state: TaskState): "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired" {
   return state === "accepted" || state === "submitting" || state === "unknown" ? "queued" : state;
 }
 
-/** The other way round: which states look so. */
+/** The states that are shown as this one. */
 export function statesShownAs(shown: ReturnType<typeof shownState>): readonly TaskState[] {
   return shown === "queued" ? ["accepted", "submitting", "unknown", "queued"] : [shown];
 }
 
-/** The same task by a name of the form that OpenAI's clients know, one to one: `video_…` for `vt_…`. */
+/** The id in the form of OpenAI's clients: `video_…` for `vt_…`. */
 export function videoIdOf(taskId: string): string {
   return taskId.replace(/^vt_/, "video_");
 }
 
-/** A task by our name for it, whichever of its two names was used. */
+/** The inverse of `videoIdOf`; accepts both forms. */
 export function taskIdOf(id: string): string {
   return id.replace(/^video_/, "vt_");
 }
 
-/** What a task made. URLs are the vendor's own; `expiresAt` is Unix seconds, null when the vendor does not say. */
+/** The result of a task. URLs are the vendor's; `expiresAt` is in Unix seconds, null if unknown. */
 export interface TaskOutput {
   readonly videoUrl: string;
   readonly lastFrameUrl: string | null;
   readonly expiresAt: number | null;
-  /** In our blob store, when it was copied there. */
+  /** In our blob store, if it was copied. */
   readonly blobHash: string | null;
   readonly contentType: string | null;
 }
@@ -57,7 +57,7 @@ export interface TaskError {
   readonly message: string;
 }
 
-/** The account that has the task, as it was when it was sent: the task outlives a changed or deleted provider. */
+/** The account as it was when the task was sent, because the provider may change or be deleted. */
 export interface TaskAccount {
   readonly providerId: string;
   readonly kind: string;
@@ -67,7 +67,7 @@ export interface TaskAccount {
   readonly allowPrivateNetwork: boolean;
 }
 
-/** The task that follows a background response, by the attempt that began it. */
+/** Id of the task for a background response. */
 export function responseTaskId(attemptId: string): string {
   return attemptId.replace(/^att_/, "bg_");
 }
@@ -76,33 +76,33 @@ export function isResponseTask(taskId: string): boolean {
   return taskId.startsWith("bg_");
 }
 
-/** One video task, or a response that its upstream makes in the background. Times are Unix milliseconds. */
+/** A video task, or a background response of an upstream. Times are Unix milliseconds. */
 export interface Task {
   /** `vt_…`, `bg_…` */
   readonly id: string;
-  /** Absent: a video. Of a response nothing is asked, output and told to its caller here: `request` is its open ledger entry. */
+  /** Absent for a video. A response has no result and webhook here; `request` is its open ledger entry. */
   readonly kind?: "response";
   readonly workspaceId: string;
   readonly groupId: string;
   readonly keyId: string;
-  /** Whose call it is, as in the ledger. */
+  /** As in the ledger. */
   readonly personId?: string;
   readonly requestId: string;
-  /** The public model and, once chosen, where it went. */
+  /** The public model, and the deployment once it is chosen. */
   readonly model: string;
   readonly deployment: string;
   readonly upstreamModel: string;
   readonly account: TaskAccount | null;
-  /** What the upstream calls it; null until known. */
+  /** Id at the upstream; null until known. */
   readonly upstreamId: string | null;
-  /** The attempt in the ledger: settled once, with the final state, in one transaction. */
+  /** The attempt in the ledger, which is settled once, together with the final state. */
   readonly attemptId: string;
   readonly state: TaskState;
-  /** 0 to 100; null when the vendor does not say. */
+  /** 0 to 100; null if unknown. */
   readonly progress: number | null;
-  /** The caller's body, as JSON text, assets not yet resolved. */
+  /** The caller's body as JSON text, with unresolved assets. */
   readonly request: string;
-  /** What was asked for, normalised, for the answer. */
+  /** The normalized request, for answers. */
   readonly asked: TaskRequest;
   readonly output: TaskOutput | null;
   readonly error: TaskError | null;
@@ -110,13 +110,13 @@ export interface Task {
   readonly rawUsage: string | null;
   readonly costNanoUsd: NanoUsd | null;
   readonly reservedNanoUsd: NanoUsd;
-  /** The model whose deployment has it, where that is a fallback. Null or absent: the one asked for. */
+  /** The fallback model that serves it, if any. */
   readonly servedModel?: string | null;
-  /** Of the model that serves it, as it was when the task was accepted. */
+  /** Of the model that serves it, when the task was accepted. */
   readonly priceVersion: string | null;
   readonly priceTable: PriceTable | null;
   readonly idempotencyKey: string | null;
-  /** SHA-256 of the body: the same key with another body is a conflict. */
+  /** SHA-256 of the body. Another body with the same idempotency key is a conflict. */
   readonly requestDigest: string;
   readonly callbackUrl: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -127,18 +127,18 @@ export interface Task {
   readonly submittedAt: number | null;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
-  /** The first answer of the upstream after this ends it: it has expired, unless that answer says how it ended. */
+  /** The first answer of the upstream after this time ends the task as expired, unless it is final. */
   readonly deadlineAt: number;
-  /** When it is to be looked at next; null once final. */
+  /** When it is processed next; null once final. */
   readonly dueAt: number | null;
   readonly polls: number;
-  /** The last place that it got among the polls of its account; it is of this poll where it is `dueAt`. Null or absent: none yet. */
+  /** Its last slot among the polls of its account; valid for the next poll if it equals `dueAt`. */
   readonly placeAt?: number | null;
-  /** Since when the vendor says that there is no such task. Null or absent: it does not. */
+  /** Since when the vendor reports that the task does not exist. */
   readonly goneSince?: number | null;
-  /** Since when, after its deadline, the vendor has not answered. Null or absent: it was not asked since. */
+  /** Since when the vendor has not answered after the deadline. */
   readonly unansweredSince?: number | null;
-  /** Absent while it is shown to anybody. */
+  /** Absent while it is visible. */
   readonly deletedAt?: number;
 }
 
@@ -150,11 +150,11 @@ export interface TaskRequest {
   readonly audio: boolean | null;
   readonly watermark: boolean | null;
   readonly seed: number | null;
-  /** The task whose video is made anew with other words, `vt_…`. Absent: none. */
+  /** The task whose video is remixed, `vt_…`. */
   readonly remixOf?: string;
 }
 
-/** One change of a task, kept for whoever asks what happened. */
+/** A change of a task, for its history. */
 export interface TaskEvent {
   readonly taskId: string;
   readonly at: number;

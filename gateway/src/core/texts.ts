@@ -1,9 +1,6 @@
 import { Failure } from "./failure.ts";
 
-/**
- * A JSON value as text that is the same for equal values: keys sorted by their UTF-16 units at every level, no white space. Throws
- * `invalid_request` for what is nested deeper than `depthMax`.
- */
+/** JSON text that is the same for equal values: sorted keys, no white space. Throws `invalid_request` if nested deeper than `depthMax`. */
 export function canonicalJson(value: unknown, depthMax: number): string {
   if (depthMax < 0) throw new Failure("invalid_request", "The JSON is nested too deeply.");
   if (Array.isArray(value)) return `[${value.map((each) => canonicalJson(each, depthMax - 1)).join(",")}]`;
@@ -13,8 +10,8 @@ export function canonicalJson(value: unknown, depthMax: number): string {
 }
 
 /**
- * Whether a text is these pieces with anything between them. Each piece is taken where it first stands, so that no pattern,
- * whoever wrote it, can make this slow: a regular expression would try every way to share the text among many stars.
+ * Whether a text consists of these pieces with any text between them. Each piece matches at its first occurrence, so that no pattern is
+ * slow. A regular expression would backtrack over many stars.
  */
 export function piecesMatch(pieces: readonly string[], text: string): boolean {
   const head = pieces[0] ?? "";
@@ -32,54 +29,50 @@ export function piecesMatch(pieces: readonly string[], text: string): boolean {
   return true;
 }
 
-/** The cursor of a list that goes by unique names: the last name of a page, in a form nobody is tempted to write. */
+/** The cursor of a list sorted by unique names: the last name of a page, encoded. */
 export function nameCursor(name: string): string {
   return Buffer.from(`n.${name}`, "utf8").toString("base64url");
 }
 
-/** Throws Failure invalid_request for a cursor that no such list gave out; `param` is what carried it. */
+/** Throws Failure invalid_request for an invalid cursor. `param`: the parameter that held it. */
 export function nameOfCursor(cursor: string, param = "cursor"): string {
   const text = Buffer.from(cursor, "base64url").toString("utf8");
   if (text.startsWith("n.")) return text.slice(2);
-  throw new Failure("invalid_request", "The cursor is not one this list gave out.", { param });
+  throw new Failure("invalid_request", "Invalid cursor.", { param });
 }
 
-/**
- * What is digested of an admin token that the config file names by its SHA-256 (hexadecimal). No secret reads so: each begins
- * otherwise.
- */
+/** Replaces the secret of an admin token that the config file declares by its SHA-256. No secret has this form. */
 export function declaredTokenName(sha256: string): string {
   return `sha256:${sha256}`;
 }
 
-/** How a crossing of a notice names its subject when that is no budget but the end of a service token. */
+/** Marks notices about the expiry of a service token instead of a budget. */
 const prefix = "service-token ";
 
 export function tokenEndingName(keyId: string): string {
   return `${prefix}${keyId}`;
 }
 
-/** The key whose end a crossing is about; null: it is about a budget. */
+/** The key whose expiry a notice is about; null if it is about a budget. */
 export function endingTokenId({ budget }: { readonly budget: string }): string | null {
   return budget.startsWith(prefix) ? budget.slice(prefix.length) : null;
 }
 
-/** The first twelve digits of a commit's hash, with what stands behind it (`-dirty`, `-checkout`). */
+/** The first twelve digits of a commit hash, with its suffix (`-dirty`, `-checkout`). */
 export function shortRevision(revision: string): string {
   return revision.replace(/^([0-9a-f]{12})[0-9a-f]+/, "$1");
 }
 
-/** The name of a user who gave none: what stands before the `@`. */
+/** Default name of a user: the part before the `@`. */
 export function nameFromEmail(email: string): string {
   return email.slice(0, email.indexOf("@")) || email;
 }
 
-/** Without control characters, so that a text cannot add lines to a message. */
+/** Replaces control characters, so that a text cannot add lines to a message. */
 export function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, " ");
 }
 
-/** What was thrown, in words. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,6 +1,6 @@
 import { BoundedMap } from "./bounded-map.ts";
 
-/** What was tried with one key in its window. Times in milliseconds, by whichever clock whoever counts goes by. */
+/** Attempts for one key in a window. Times in milliseconds of any clock. */
 export interface TryWindow {
   readonly count: number;
   readonly lengthMs: number;
@@ -13,27 +13,24 @@ interface TryWindowRule {
   readonly windowMsMax: number;
 }
 
-/**
- * The window that is in force now. One that was used up is followed by one twice as long; after a window that was not, or as much
- * quiet again, it begins anew.
- */
-export function windowNow(known: TryWindow | null, rule: TryWindowRule, now: number): TryWindow {
-  if (known !== null && now < known.endsAt) return known;
-  const again = known !== null && known.count >= rule.max && now < known.endsAt + known.lengthMs;
-  const lengthMs = again ? Math.min(known.lengthMs * 2, rule.windowMsMax) : rule.windowMs;
+/** The current window. After one that was used up the next is twice as long, unless it was quiet for as long again. */
+export function windowNow(last: TryWindow | null, rule: TryWindowRule, now: number): TryWindow {
+  if (last !== null && now < last.endsAt) return last;
+  const isDoubled = last !== null && last.count >= rule.max && now < last.endsAt + last.lengthMs;
+  const lengthMs = isDoubled ? Math.min(last.lengthMs * 2, rule.windowMsMax) : rule.windowMs;
   return { count: 0, lengthMs, endsAt: now + lengthMs };
 }
 
-/** How long the next try has to wait. */
+/** How long the next attempt must wait. */
 export function tryWaitMs({ count, endsAt }: TryWindow, { max }: TryWindowRule, now: number): number {
   return count < max ? 0 : Math.max(0, endsAt - now);
 }
 
 export interface WindowCountsOptions {
-  /** How often a key may be counted within a window, which begins with its first. */
+  /** Counts of a key in a window, which starts with the first one. */
   readonly max: number;
   readonly windowMs: number;
-  /** How many keys are remembered; those of longest ago are forgotten first. */
+  /** Keys in memory; the oldest are dropped. */
   readonly keysMax: number;
   readonly clock: { monotonic(): number };
 }
@@ -43,7 +40,7 @@ interface Window {
   readonly endsAtMs: number;
 }
 
-/** Counts by key, in windows of one length. In memory: a restart begins anew. */
+/** Counts by key in windows of a fixed length, in memory. */
 export class WindowCounts {
   readonly #options: WindowCountsOptions;
   readonly #windows: BoundedMap<string, Window>;
@@ -54,7 +51,7 @@ export class WindowCounts {
     this.#windows = new BoundedMap(keysMax, { life: { clock, ms: windowMs } });
   }
 
-  /** Counts one and gives 0, or gives the milliseconds until there is a place again and counts nothing. */
+  /** Counts one and returns 0, or counts nothing and returns the milliseconds to wait. */
   take(key: string): number {
     const { clock, windowMs, max } = this.#options;
     const nowMs = clock.monotonic();
@@ -68,7 +65,7 @@ export class WindowCounts {
     return 0;
   }
 
-  /** Takes the last one back. */
+  /** Undoes the last count. */
   giveBack(key: string): void {
     const window = this.#windows.get(key);
     if (window !== undefined && window.count > 0) window.count--;

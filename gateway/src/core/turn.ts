@@ -3,15 +3,14 @@ import type { TaskRequest } from "./task.ts";
 import type { Usage } from "./usage.ts";
 
 /**
- * One model call in neutral form: the hub between dialects. It is built only when the caller's dialect is not the
- * upstream's. A reader fills in what its dialect can say; a writer carries what its dialect can carry and warns of
- * the rest. null always means "not said", never a default.
+ * A model call in neutral form, the hub between dialects. It is built only if caller and upstream speak different dialects. Readers
+ * fill in what their dialect has; writers write what theirs supports and warn about the rest. null means "not set", never a default.
  */
 export interface Turn {
   readonly stream: boolean;
-  /** Instructions that stand before the conversation, in order. */
+  /** Instructions before the conversation, in order. */
   readonly system: readonly TextPart[];
-  /** Neighbours may have the same role; a writer whose dialect wants alternation merges them. */
+  /** Neighbors may have the same role; a writer merges them if its dialect requires alternation. */
   readonly messages: readonly TurnMessage[];
   readonly tools: readonly TurnTool[];
   readonly toolChoice: ToolChoice | null;
@@ -24,7 +23,7 @@ export interface Turn {
   readonly frequencyPenalty: number | null;
   readonly seed: number | null;
   readonly stop: readonly string[];
-  /** How many answers are wanted; only one can be translated. */
+  /** Number of answers; only one can be translated. */
   readonly choices: number;
   readonly format: AnswerFormat | null;
   readonly reasoning: ReasoningRequest | null;
@@ -32,35 +31,35 @@ export interface Turn {
   readonly userId: string | null;
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly cacheKey: string | null;
-  /** The caller asks that the prompt be cached, and leaves to others where. */
+  /** The prompt should be cached; the upstream chooses where. */
   readonly autoCache?: CacheHint;
   readonly serviceTier: string | null;
-  /** A search of the web by the vendor's own tool is wanted. */
+  /** A web search by the vendor's own tool. */
   readonly search?: SearchRequest;
-  /** Pictures may be part of the answer. */
+  /** The answer may contain images. */
   readonly pictures?: boolean;
-  /** The caller of chat completions speaks of `functions`, as before there were tools: it is answered in the same words. */
+  /** The caller uses `functions`, the predecessor of tools, and gets them in the answer. */
   readonly legacyFunctions?: boolean;
-  /** What only Google's models are told. */
+  /** Only for Google's models. */
   readonly google?: GoogleExtras;
-  /** The conversation is not answered but made shorter: what the model writes is a summary of it. */
+  /** The conversation is summarized instead of answered. */
   readonly compaction?: Compaction;
 }
 
-/** `cachedContent`: the name of a cache at the account. `safetySettings` as the vendor has them. */
+/** `cachedContent`: name of a cache in the account. `safetySettings` as sent. */
 export interface GoogleExtras {
   readonly cachedContent: string | null;
   readonly safetySettings: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** A search of the web that the vendor carries out by itself while the model answers. */
+/** A web search by the vendor while the model answers. */
 export interface SearchRequest {
   readonly usesMax: number | null;
   readonly allowedDomains: readonly string[];
   readonly blockedDomains: readonly string[];
-  /** Where the user roughly is. */
+  /** Approximate location of the user. */
   readonly location: SearchLocation | null;
-  /** How much of what is found the model is shown. */
+  /** How much of the results the model receives. */
   readonly contextSize: "low" | "medium" | "high" | null;
 }
 
@@ -72,18 +71,18 @@ export interface SearchLocation {
 }
 
 interface Compaction {
-  /** What the user said that stays beside the summary, word for word. */
+  /** User messages that are kept verbatim next to the summary. */
   readonly kept: readonly string[];
 }
 
-/** What an answer is written by: the turn without what was said. */
+/** What a writer of answers needs of the turn. */
 export type RequestedTurn = Omit<Turn, "messages">;
 
 export type TurnRole = "user" | "assistant" | "system";
 
 /**
- * `system` in the middle of a conversation stays where it stood. Tool results are parts of a user message, tool calls
- * and reasoning are parts of an assistant message, in the order in which they were said.
+ * `system` messages in a conversation keep their position. Tool results are parts of user messages, tool calls and reasoning parts of
+ * assistant messages, in their original order.
  */
 export interface TurnMessage {
   readonly role: TurnRole;
@@ -98,7 +97,7 @@ export interface TextPart {
   readonly cache: CacheHint | null;
 }
 
-/** A picture, a document (PDF or text), a sound or a film. */
+/** An image, document (PDF or text), sound or video. */
 export interface MediaPart {
   readonly kind: "image" | "document" | "audio" | "video";
   readonly source: MediaSource;
@@ -113,15 +112,15 @@ export type MediaSource =
   | { readonly kind: "base64"; readonly mediaType: string; readonly data: string }
   | { readonly kind: "url"; readonly url: string; readonly mediaType: string | null }
   | { readonly kind: "text"; readonly text: string }
-  /** A file that was uploaded to one vendor; only that vendor can read it. */
+  /** A file uploaded to one vendor, which only that vendor can read. */
   | { readonly kind: "file"; readonly id: string; readonly dialect: DialectId };
 
 export interface ToolCallPart {
   readonly kind: "tool-call";
-  /** The caller's id, unchanged; a writer maps it where its dialect is stricter, the same way each time. */
+  /** The caller's id, unchanged. Writers map it consistently if their dialect is stricter. */
   readonly id: string;
   readonly name: string;
-  /** JSON text as the model wrote it; may be invalid, but is never empty: readers write {} for a call without arguments. */
+  /** JSON text as the model wrote it. May be invalid but not empty: readers write {} for a call without arguments. */
   readonly argumentsText: string;
   /** Gemini's thoughtSignature of a call. */
   readonly seal: Seal | null;
@@ -131,19 +130,19 @@ export interface ToolCallPart {
 export interface ToolResultPart {
   readonly kind: "tool-result";
   readonly callId: string;
-  /** The called tool's name where the dialect says it, or as found by the id in the history. */
+  /** The name of the called tool, from the dialect or from the call with this id. */
   readonly name: string | null;
   readonly parts: readonly (TextPart | MediaPart)[];
   readonly isError: boolean;
   readonly cache: CacheHint | null;
 }
 
-/** What the model thought. `text` may be empty when only the sealed form is known. */
+/** `text` may be empty if only the sealed form is known. */
 export interface ReasoningPart {
   readonly kind: "reasoning";
   readonly text: string;
   readonly seal: Seal | null;
-  /** The vendor hides the text (Anthropic's redacted_thinking): the seal is all there is. */
+  /** The vendor hides the text (Anthropic's redacted_thinking); only the seal exists. */
   readonly redacted: boolean;
 }
 
@@ -153,19 +152,18 @@ interface RefusalPart {
 }
 
 /**
- * An opaque thing that only its producer can read: a thinking signature, encrypted reasoning, a thought signature.
- * `account` is the provider (our id) that made it, null when that is not known. It goes back to the same dialect and
- * account only; everyone else never sees it.
+ * Opaque data that only its producer can read: a thinking signature, encrypted reasoning, a thought signature. `account` is the
+ * provider id, null if unknown. It is returned to the same dialect and account only.
  */
 export interface Seal {
   readonly dialect: DialectId;
   readonly account: string | null;
   readonly data: string;
-  /** The vendor's id of the sealed item, where it has one (a Responses `rs_…`). */
+  /** The vendor's id of the sealed item, if any (a Responses `rs_…`). */
   readonly itemId: string | null;
 }
 
-/** A wish that the prompt up to here be cached. */
+/** The prompt should be cached up to here. */
 export interface CacheHint {
   readonly ttl: "5m" | "1h" | null;
 }
@@ -173,7 +171,7 @@ export interface CacheHint {
 export interface TurnTool {
   readonly name: string;
   readonly description: string | null;
-  /** JSON Schema of the arguments; null when the tool takes none. */
+  /** JSON Schema of the arguments; null if there are none. */
   readonly parameters: Readonly<Record<string, unknown>> | null;
   readonly strict: boolean | null;
   readonly cache: CacheHint | null;
@@ -196,55 +194,50 @@ export type AnswerFormat =
       readonly strict: boolean | null;
     };
 
-/** How much the model should think: an effort in words, a budget in tokens, or both as far as they were said. */
+/** How much the model should reason: an effort, a budget in tokens, or both. */
 export interface ReasoningRequest {
   readonly effort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null;
   readonly budgetTokens: number | null;
-  /** The caller wants to see what was thought, or a summary of it. */
+  /** The caller wants to see the reasoning or a summary. */
   readonly visible: boolean;
 }
 
-/**
- * One call for vectors in neutral form. Built only when the upstream is asked in another way than the caller asks. null means
- * "not said".
- */
+/** An embedding request in neutral form, built only if the upstream has another API than the caller. null means "not set". */
 export interface EmbeddingTurn {
   readonly inputs: readonly EmbeddingInput[];
-  /** Numbers in each vector. */
   readonly dimensions: number | null;
-  /** What the vectors are for, in Google's words, of which there are the most: RETRIEVAL_QUERY, CLUSTERING … */
+  /** Purpose of the embeddings in Google's words, which has the most: RETRIEVAL_QUERY, CLUSTERING … */
   readonly task: string | null;
-  /** Whether a text that is too long is cut instead of refused. */
+  /** Whether long texts are truncated instead of refused. */
   readonly truncate: boolean | null;
 }
 
 export interface EmbeddingInput {
   readonly text: string;
-  /** Of a document that is to be found later. */
+  /** Title of a document for retrieval. */
   readonly title: string | null;
 }
 
-/** What an answer is written by: the turn without its texts. */
+/** What a writer of answers needs of the request. */
 export interface RequestedEmbedding {
   readonly count: number;
-  /** The vectors are wanted as base64 of little-endian 32-bit floats. */
+  /** Base64 of little-endian 32-bit floats. */
   readonly base64: boolean;
 }
 
 export interface EmbeddingAnswer {
   /** In the order of the inputs. */
   readonly vectors: readonly (readonly number[])[];
-  /** null when the upstream reported none. */
+  /** null if the upstream reported none. */
   readonly inputTokens: number | null;
 }
 
 /**
- * One call for pictures in neutral form: to make them from words, or to change `images` by words. Built only when the
- * upstream makes pictures in another dialect than the caller's. null means "not said".
+ * An image request in neutral form: generates from a prompt, or edits `images`. Built only if the upstream has another dialect than the
+ * caller. null means "not set".
  */
 export interface ImageTurn {
   readonly prompt: string;
-  /** How many pictures are wanted. */
   readonly count: number;
   readonly size: ImageSize | null;
   readonly quality: string | null;
@@ -253,13 +246,13 @@ export interface ImageTurn {
   /** `png`, `jpeg` or `webp`. */
   readonly outputFormat: string | null;
   readonly images: readonly ImageMedia[];
-  /** Transparent where the first image is to be changed. */
+  /** Transparent where the first image is to be edited. */
   readonly mask: ImageMedia | null;
-  /** The caller wants events: partial pictures, then the whole one. */
+  /** The caller wants events: partial images, then the complete one. */
   readonly stream: boolean;
 }
 
-/** What an answer is written by: the turn without its words and pictures. */
+/** What a writer of answers needs of the request. */
 export type RequestedImages = Pick<ImageTurn, "size" | "quality" | "background">;
 
 /** In pixels. */
@@ -276,33 +269,33 @@ export interface ImageMedia {
 
 export interface ImageAnswer {
   readonly images: readonly ImageMedia[];
-  /** null when the upstream reported none. */
+  /** null if the upstream reported none. */
   readonly usage: Usage | null;
-  /** The prompt as the upstream rewrote it, where it says so. */
+  /** The prompt as rewritten by the upstream. */
   readonly revisedPrompt: string | null;
 }
 
-/** Material of a video: what it begins or ends with, or what it should look and sound like. */
+/** Material of a video: first or last frame, or a reference for look and sound. */
 export interface VideoMaterial {
   readonly role: "first_frame" | "last_frame" | "reference";
   readonly type: "image" | "video" | "audio";
-  /** A public URL, a `data:` URI, or, once resolved, the library id that the upstream knows (`asset://…`). */
+  /** A public URL, a `data:` URI, or the id in the upstream's library (`asset://…`) once resolved. */
   readonly url: string;
 }
 
-/** A video task in neutral form, its assets resolved for the upstream that is to make it. */
+/** A video task in neutral form, with assets resolved for its upstream. */
 export interface VideoTurn extends Omit<TaskRequest, "remixOf"> {
-  /** What the upstream calls the video that is made anew; its length, shape and sound stay. Absent: none. */
+  /** Upstream id of the video to remix; length, format and audio stay the same. */
   readonly remixOf?: string;
   readonly material: readonly VideoMaterial[];
-  /** A vendor-shaped `content` array, passed on with assets resolved; null when the caller used our own fields. */
+  /** A `content` array in the vendor's format, with assets resolved; null if the caller used our own fields. */
   readonly content: readonly unknown[] | null;
-  /** Members of the body that are not ours: forwarded as they are. */
+  /** Unknown members of the body, which are forwarded. */
   readonly more: Readonly<Record<string, unknown>>;
   readonly wantsLastFrame: boolean;
 }
 
-/** What one upstream model takes. An empty list or a null range: not known, so nothing is refused. */
+/** What an upstream model supports. An empty list or null is unknown, so nothing is refused. */
 export interface VideoCapabilities {
   readonly ratios: readonly string[];
   readonly resolutions: readonly string[];

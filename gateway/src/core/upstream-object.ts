@@ -1,9 +1,9 @@
 import { inputTokensOf, tokensOf, type Usage } from "./usage.ts";
 
-/** Kinds of objects that a vendor keeps for later calls. */
+/** Kinds of objects that a vendor stores for later calls. */
 export type UpstreamObjectKind =
   | "response"
-  /** Of a stored response: what its `output` lists. */
+  /** An item in the `output` of a stored response. */
   | "item"
   | "thread_message"
   | "interaction"
@@ -14,27 +14,27 @@ export type UpstreamObjectKind =
   | "container"
   | "skill"
   | "vector_store"
-  /** What a call uses without reading it: a voice, a secret, a place to write to. */
+  /** Used by a call without being read: a voice, a secret, a target. */
   | "resource"
   | "other";
 
-/** An object that an attempt made or saw being made. It is part of the attempt's own record in the journal. */
+/** An object that an attempt created or saw, stored with the attempt in the journal. */
 export interface KeptObject {
   readonly id: string;
   readonly kind: UpstreamObjectKind;
-  /** What a call that names it brings as input, in tokens; null: not known. */
+  /** Input tokens that it adds to a call; null if unknown. */
   readonly inputTokens: number | null;
-  /** Unix milliseconds; null: it is kept until somebody deletes it. */
+  /** Unix milliseconds; null if it is stored until it is deleted. */
   readonly expiresAt: number | null;
 }
 
-/** An object that a vendor keeps, with the workspace it belongs to and the account (provider) that has it. */
+/** An object stored by a vendor, with its workspace and account (provider). */
 export interface UpstreamObject extends KeptObject {
   readonly workspaceId: string;
   readonly keyId: string;
   readonly personId: string | null;
   readonly provider: string;
-  /** Empty strings where it was made by a call of no model. */
+  /** "" if it was created without a model. */
   readonly deployment: string;
   readonly model: string;
   readonly upstreamModel: string;
@@ -42,14 +42,14 @@ export interface UpstreamObject extends KeptObject {
   readonly createdAt: number;
 }
 
-/** A stored response and its items. `usage` null: not known yet. */
+/** A stored response and its items. `usage` is null if unknown. */
 export function keptResponse(
   id: string,
   items: readonly string[],
   usage: Usage | null,
   expiresAt: number,
 ): readonly KeptObject[] {
-  // Continuing it brings the whole conversation as input. An item has no more tokens than the output that it is part of.
+  // Continuing it adds the whole conversation as input. An item has no more tokens than the output.
   const inputTokens = usage === null ? null : tokensOf(usage);
   const itemTokens = usage === null ? null : tokensOf(usage) - inputTokensOf(usage);
   return [
@@ -60,7 +60,7 @@ export function keptResponse(
   ];
 }
 
-/** An id of a vendor's object, as far as it can be one: visible ASCII, of a bounded length. */
+/** Whether it can be an id of a vendor's object: visible ASCII of a limited length. */
 export function isObjectId(id: string): boolean {
   return objectIdPattern.test(id);
 }

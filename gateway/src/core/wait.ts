@@ -1,15 +1,14 @@
 import { Failure } from "./failure.ts";
 import type { CallSignal } from "./runtime-types.ts";
 
-/** A wait of `afterRunningFor` is counted in this many slices. */
+/** Number of slices of a wait of `afterRunningFor`. */
 export const waitSlices = 4;
 
-/** What waits need of the clock port. */
 interface Timers {
   after(ms: number, act: () => void): () => void;
 }
 
-/** Resolves after `ms`, or as soon as the signal aborts. null: nothing ends it early. */
+/** Resolves after `ms`, or when the signal aborts. */
 export function sleep(clock: Timers, ms: number, signal: CallSignal | null): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -23,15 +22,12 @@ export function sleep(clock: Timers, ms: number, signal: CallSignal | null): Pro
   });
 }
 
-/** For after a `sleep` that the caller may have ended. */
+/** Call it after a `sleep` that the caller may have ended. */
 export function throwIfGone(signal: CallSignal): void {
   if (signal.aborted) throw new Failure("client_closed", "The caller went away.");
 }
 
-/**
- * Settles as `work` does; after `ms`, or when the signal aborts, with what `late` returns or throws. `work` goes on then, and its
- * failure is ignored.
- */
+/** Settles like `work`, or after `ms` or an abort with what `late` returns or throws. `work` continues then, and its failure is ignored. */
 export async function within<Result, Late>(
   clock: Timers,
   ms: number,
@@ -58,7 +54,7 @@ export async function within<Result, Late>(
   }
 }
 
-/** Resolves when `check` is true, at the latest after `ms`. It is called every `everyMs`. */
+/** Resolves when `check` returns true, at the latest after `ms`. Checks every `everyMs`. */
 export async function waitUntil(
   clock: Timers & { monotonic(): number },
   ms: number,
@@ -69,7 +65,7 @@ export async function waitUntil(
   while (!check() && clock.monotonic() < endMs) await sleep(clock, everyMs, null);
 }
 
-/** Does `work` again and again, `ms` after its last end, whether it failed or not. Returns its end, which awaits the work under way. */
+/** Repeats `work`, `ms` after its last end, even if it failed. Returns a function that stops it and waits for the current run. */
 export function repeat(clock: Timers, ms: number, work: () => Promise<unknown>): () => Promise<void> {
   let ended = false;
   let cancel = (): void => undefined;
@@ -90,7 +86,7 @@ export function repeat(clock: Timers, ms: number, work: () => Promise<unknown>):
   };
 }
 
-/** Sleeps, one at a time, that can be ended early: the current one by `wake`, all by `end`. */
+/** One sleep at a time, which `wake` ends early; `end` ends all. */
 export class Sleeper {
   readonly #clock: Timers;
   #wake: () => void = () => {};
@@ -122,9 +118,9 @@ export class Sleeper {
 }
 
 /**
- * Calls `act` once this process has waited for `ms` while its own event loop ran. A slice of the wait that ends late counts once:
- * while the loop stands still no answer can be read, so the silence says nothing about the other side. A turn of the loop lies
- * between slices, and before `act`, so that what has arrived is read first. Returns how to stop it.
+ * Calls `act` after the event loop of this process has run for `ms`. The wait consists of slices; a late one counts once, because a
+ * blocked loop reads no answers and the silence then says nothing about the other side. The loop gets a turn before `act`, so that
+ * arrived data is read first. Returns a function that stops it.
  */
 export function afterRunningFor(clock: Timers, ms: number, act: () => void): () => void {
   let left: number = waitSlices;

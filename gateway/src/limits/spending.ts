@@ -192,7 +192,7 @@ export class Spending {
       const batch = lane.waiting.splice(0, lane === this.#lanes.key ? bounds.budgetReadBatchMax : 1);
       try {
         await this.#readBatch(batch, source);
-        this.#unread.passed();
+        this.#unread.succeeded();
         waitMs = bounds.budgetReadRetryMs;
       } catch (error) {
         if (signal.aborted) break;

@@ -72,7 +72,7 @@ export class ConfigSnapshotHolder {
       try {
         this.#current = await this.#read();
         await this.#following?.alsoRead?.();
-        this.#following?.fault.passed();
+        this.#following?.fault.succeeded();
         this.#scheduleNextPrice();
       } catch (thrown) {
         this.#following?.fault.failed({ error: thrown });

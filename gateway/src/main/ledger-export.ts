@@ -89,7 +89,7 @@ export class LedgerExport {
     }
     try {
       await this.#copyDue(place);
-      this.#fault.passed();
+      this.#fault.succeeded();
     } catch (thrown) {
       if (this.#stopping.signal.aborted) return;
       this.counts.failures++;

@@ -45,7 +45,7 @@ export function refreshPriceList(
       while (!signal.aborted) {
         try {
           waiting = await refreshOnce(source, options, signal);
-          fault.passed();
+          fault.succeeded();
         } catch (thrown) {
           if (signal.aborted) return;
           failures++;

@@ -93,7 +93,7 @@ async function ledgerUpkeep({ ledgerStore, clock, observer }: LedgerUpkeepOption
 async function attempted(fault: LastingFault, act: () => Promise<number>): Promise<number> {
   try {
     const done = await act();
-    fault.passed();
+    fault.succeeded();
     return done;
   } catch (thrown) {
     fault.failed({ error: thrown });
@@ -202,7 +202,7 @@ export function startAuditStream(options: AuditStreamOptions): () => Promise<voi
     while (!signal.aborted) {
       try {
         await copyNewEntries(options, signal);
-        fault.passed();
+        fault.succeeded();
       } catch (thrown) {
         if (signal.aborted) return;
         fault.failed({ error: thrown });

@@ -170,7 +170,7 @@ export class NoticeWatch {
     this.#cancel = this.#options.clock.after(bounds.noticeLookMs, () => {
       this.#running = this.#checkAsLeader()
         .then(
-          () => this.#fault.passed(),
+          () => this.#fault.succeeded(),
           (thrown: unknown) => this.#fault.failed({ error: thrown }),
         )
         .then(() => this.#schedule());

@@ -3,7 +3,6 @@ import {
   bounds,
   type ConfigSnapshot,
   Failure,
-  given,
   type LimitScope,
   type Model,
   type ModelPatterns,
@@ -11,6 +10,7 @@ import {
   nameOfCursor,
   orNotFound,
   sleep,
+  withoutUndefined,
 } from "#core/index.ts";
 import { accessReason, deploymentsReady, isGranted, type KeyUsage, matches, matchingPattern } from "#identity/index.ts";
 import type { Clock } from "#ports/index.ts";
@@ -27,7 +27,7 @@ export function accessHandlers(dependencies: ConsoleDependencies) {
     "access.table": async ({ query, workspace, actor }) => {
       const configSnapshot = dependencies.configSnapshot();
       const slice = new TimeSlice(dependencies.clock);
-      const asked = given({ search: query.search === "" ? undefined : query.search, keyId: query.key });
+      const asked = withoutUndefined({ search: query.search === "" ? undefined : query.search, keyId: query.key });
       const keys = await dependencies.reports.keys(
         { workspaceId: workspace?.id ?? null, now: dependencies.clock.now(), ...asked },
         query.cursor ?? null,

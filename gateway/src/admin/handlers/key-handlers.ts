@@ -1,6 +1,6 @@
 import type { BodyOf, ConsoleKey, KeyWithUsage } from "@sluice/contract";
 import { meets } from "@sluice/contract/words";
-import { type ConfigSnapshot, Failure, given, orNotFound, Secret, type Workspace } from "#core/index.ts";
+import { type ConfigSnapshot, Failure, orNotFound, Secret, type Workspace, withoutUndefined } from "#core/index.ts";
 import {
   type BoundedKey,
   bindsKey,
@@ -141,7 +141,7 @@ function keyFilter(
   return {
     workspaceId: workspace?.id ?? null,
     now: clock.now(),
-    ...given({
+    ...withoutUndefined({
       search: search === "" ? undefined : search,
       groupId: group === undefined ? undefined : groupIdOf(group, workspace, configSnapshot()),
       state,
@@ -198,7 +198,7 @@ function keyAfter(before: ConsoleKey, body: BodyOf<"keys.update">): ConsoleKey {
 
 /** A group is named by its id or its name. */
 function fieldsOf({ group, ...body }: BodyOf<"keys.update">, before: Pick<ConsoleKey, "group">): Partial<ConsoleKey> {
-  const said = given(body) as Partial<ConsoleKey>;
+  const said = withoutUndefined(body) as Partial<ConsoleKey>;
   const same = group === undefined || group === before.group.id || group === before.group.name;
   return same ? said : { ...said, group: { id: group, name: group } };
 }

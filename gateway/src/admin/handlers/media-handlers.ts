@@ -3,11 +3,11 @@ import type { AuditAction, AuditObject } from "@sluice/contract/words";
 import {
   type Asset,
   type AssetGroup,
-  given,
   shownState,
   statesShownAs,
   type Task,
   type TaskEvent,
+  withoutUndefined,
 } from "#core/index.ts";
 import { type Delivery, requestShown, type TaskFilter, taskCost } from "#tasks/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
@@ -29,7 +29,7 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
         visibleToPerson: visiblePerson(call),
         workspaceId: workspace?.id ?? null,
         ...(query.status === undefined ? {} : { states: statesShownAs(query.status) }),
-        ...given({ model: query.model, keyId: query.key }),
+        ...withoutUndefined({ model: query.model, keyId: query.key }),
       };
       const { tasks, next } = await videos.page(filter, query.cursor ?? null, query.limit ?? pageSize);
       const names = await namesOf(tasks.map((task) => task.keyId));

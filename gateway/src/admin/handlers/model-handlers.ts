@@ -3,12 +3,12 @@ import { usageTable } from "@sluice/contract/words";
 import {
   type Actor,
   Failure,
-  given,
   orNotFound,
   type PricedClass,
   type PriceTable,
   pricedClasses,
   pricesOf,
+  withoutUndefined,
 } from "#core/index.ts";
 import type { DeploymentRecord, ModelDraft, ModelRecord, ModelUsage } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
@@ -106,7 +106,7 @@ function changedModel(before: ModelRecord, body: BodyOf<"models.update">): Model
     fallbacks: body.fallbacks ?? [...before.fallbacks],
     max_output_tokens: body.max_output_tokens === undefined ? before.max_output_tokens : body.max_output_tokens,
     context_window: body.context_window === undefined ? before.context_window : body.context_window,
-    ...given({ unpriced: body.unpriced, price: body.price, next_price: body.next_price }),
+    ...withoutUndefined({ unpriced: body.unpriced, price: body.price, next_price: body.next_price }),
     deployments: deployments ?? before.deployments.map(deploymentAsStored),
   };
 }
@@ -118,7 +118,7 @@ function deploymentFrom(
   const said = capabilities === undefined ? (before?.capabilities ?? null) : capabilities;
   return {
     ...(before === undefined ? {} : { priority: before.priority, weight: before.weight, enabled: before.enabled }),
-    ...given(sent),
+    ...withoutUndefined(sent),
     provider: sent.provider,
     ...(said === null ? {} : { capabilities: said }),
   };

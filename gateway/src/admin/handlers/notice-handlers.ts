@@ -1,5 +1,5 @@
 import { storedRemark } from "@sluice/contract";
-import { bounds, Failure, given, orNotFound, personOf, personOfScope, type Workspace } from "#core/index.ts";
+import { bounds, Failure, orNotFound, personOf, personOfScope, type Workspace, withoutUndefined } from "#core/index.ts";
 import type { NoticeFields, StoredNotice } from "#directory/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { mailRateLimit } from "../throttle.ts";
@@ -24,7 +24,7 @@ export function noticeHandlers(dependencies: ConsoleDependencies) {
     },
     "notices.update": async ({ workspace, params, body, auditSource }) => {
       const notice = await requireNotice(dependencies, workspace, params.notice);
-      const fields = given(body);
+      const fields = withoutUndefined(body);
       await checkScope(dependencies, one(workspace), { ...notice, ...fields });
       return noticeView((await notices.update(notice.id, fields, auditSource)) ?? notice);
     },

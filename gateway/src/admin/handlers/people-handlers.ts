@@ -1,6 +1,6 @@
 import type { ConsoleUser, Member, MemberWithUsage, WorkspaceRole } from "@sluice/contract";
 import { meets, workspaceRoles } from "@sluice/contract/words";
-import { type Actor, bounds, Failure, given, orNotFound, personScopeId } from "#core/index.ts";
+import { type Actor, bounds, Failure, orNotFound, personScopeId, withoutUndefined } from "#core/index.ts";
 import type { MemberChange, PeopleStore } from "#directory/index.ts";
 import { checkMemberRemoval, checkRoleChange } from "#identity/index.ts";
 import type { AuditSource } from "#ports/index.ts";
@@ -19,7 +19,9 @@ export function peopleHandlers(dependencies: ConsoleDependencies) {
     "users.update": async ({ params, body, auditSource }) => {
       const before = await userNamed(people, params.user);
       const { administrator, disabled, keys } = body;
-      return await applied(people.updateUser(before.id, { ...given({ administrator, disabled }), keys }, auditSource));
+      return await applied(
+        people.updateUser(before.id, { ...withoutUndefined({ administrator, disabled }), keys }, auditSource),
+      );
     },
     "users.remove": async ({ params, body, auditSource }) => {
       const user = await userNamed(people, params.user);

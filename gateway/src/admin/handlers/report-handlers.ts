@@ -1,6 +1,6 @@
 import type { QueryOf } from "@sluice/contract";
 import { meets } from "@sluice/contract/words";
-import { bounds, Failure, given } from "#core/index.ts";
+import { bounds, Failure, withoutUndefined } from "#core/index.ts";
 import type { SessionUsage, UsageSums } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkPerson, visiblePerson, visiblePersonFilter } from "./callers.ts";
@@ -54,14 +54,14 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
     "usage.sessions": async ({ query, workspace }) => {
       const { from, to, key } = query;
       checkTime({ from, to });
-      const filter = { workspaceId: workspace?.id ?? null, from, to, ...given({ keyId: key }) };
+      const filter = { workspaceId: workspace?.id ?? null, from, to, ...withoutUndefined({ keyId: key }) };
       const { data, truncated } = await reports.sessions(filter);
       return { data: data.map(sessionOf), truncated };
     },
     "usage.people": async ({ query, workspace }) => {
       const { from, to, search, sort = "-cost_usd", cursor = null, limit = pageSize } = query;
       checkTime({ from, to });
-      const filter = { workspaceId: workspace?.id ?? null, from, to, sort, ...given({ search }) };
+      const filter = { workspaceId: workspace?.id ?? null, from, to, sort, ...withoutUndefined({ search }) };
       const { data, totals, ...found } = await reports.peopleUsage(filter, cursor, limit);
       return {
         ...found,
@@ -75,7 +75,7 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
       const filter = {
         workspaceId: workspace?.id ?? null,
         ...entriesOf(query),
-        ...given({
+        ...withoutUndefined({
           ...{ search: query.search, endpoint: query.endpoint, outcome: query.outcome, status: query.status },
           ...{ errorCode: query.error_code, minMs: query.min_ms, from: query.from, to: query.to },
         }),
@@ -105,13 +105,17 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
       return { request_id: params.request, at, workspace: first.workspace, key, attempts, explanation, capture };
     },
     "audit.list": async ({ query: { cursor, limit, ...asked }, workspace }) =>
-      await reports.audit({ workspaceId: workspace?.id ?? null, ...given(asked) }, cursor ?? null, limit ?? pageSize),
+      await reports.audit(
+        { workspaceId: workspace?.id ?? null, ...withoutUndefined(asked) },
+        cursor ?? null,
+        limit ?? pageSize,
+      ),
   } satisfies Partial<Handlers>;
 }
 
 /** The entries that a query is about. */
 function entriesOf({ model, provider, key, group, person }: QueryOf<"usage.series"> | QueryOf<"requests.list">) {
-  return given({ model, provider, keyId: key, groupId: group, personId: person });
+  return withoutUndefined({ model, provider, keyId: key, groupId: group, personId: person });
 }
 
 function sessionOf({ session, lastAt, requests, inputTokens, cachedTokens, outputTokens, costUsd }: SessionUsage) {

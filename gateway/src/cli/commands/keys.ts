@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { BudgetConfig, ConsoleKey } from "@sluice/contract";
 import { defaultGroupName } from "@sluice/contract/words";
-import { given, Secret } from "#core/index.ts";
+import { Secret, withoutUndefined } from "#core/index.ts";
 import type { ControlStore, NewKey, StoredWorkspace } from "#directory/index.ts";
 import { type Answer, type CliCommand, table, timeText } from "../cli-command.ts";
 import { auditSource } from "../open.ts";
@@ -209,7 +209,7 @@ async function addKey(store: ControlStore, options: KeyCreateOptions, more: Part
     models: options.models === undefined ? null : [...options.models],
     pass_through: [...(options.passThrough ?? [])],
     allowed_ips: options.allowIp === undefined ? null : [...options.allowIp],
-    limits: given({ rpm, tpm, concurrency }),
+    limits: withoutUndefined({ rpm, tpm, concurrency }),
     budget: options.budget ?? null,
     ...more,
   };

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { given, type Outcome } from "#core/index.ts";
+import { type Outcome, withoutUndefined } from "#core/index.ts";
 import type { ControlStore } from "#directory/index.ts";
 import type { ExportFormat } from "#ledger/index.ts";
 import type { LedgerFilter } from "#ports/index.ts";
@@ -91,5 +91,5 @@ function usdText(nanoUsd: string): string {
 async function filterOf(options: LedgerExportOptions, store: ControlStore): Promise<LedgerFilter> {
   const { workspace, key, person, request, format: _format, ...rest } = options;
   const workspaceId = workspace === undefined ? undefined : (await workspaceNamed(store, workspace)).id;
-  return given({ workspaceId, keyId: key, personId: person, requestId: request, ...rest });
+  return withoutUndefined({ workspaceId, keyId: key, personId: person, requestId: request, ...rest });
 }

@@ -69,7 +69,7 @@ export function createLeadership(options: LeadershipOptions): Leadership {
         observer.log("debug", "Lease taken.", { lease: name, fence: lease.fence });
         try {
           if (lease.isHeld) await work(lease);
-          failing.passed();
+          failing.succeeded();
         } catch (error) {
           // Work whose lease was lost ends anyway.
           if (lease.isHeld) failing.failed({ lease: name, error });

@@ -2,9 +2,9 @@ import { assetGroupFields } from "@sluice/contract/words";
 
 /** Assets and blobs. Sizes in bytes, times in milliseconds. */
 export const assetsBounds = {
-  /** How long a silent bucket is waited for. */
+  /** Timeout of a silent bucket. */
   bucketSilenceMs: 30_000,
-  /** When a caller may ask again after the disk or the bucket failed. */
+  /** Retry-After when the disk or the bucket failed. */
   storageRetryAfterMs: 5_000,
   /** Names and descriptions of asset groups and assets, in characters. */
   assetNameCharactersMax: assetGroupFields.name.maxLength,
@@ -15,10 +15,10 @@ export const assetsBounds = {
   assetHeadersMs: 20_000,
   /** The first wait between two polls of an asset that an upstream's library is processing. */
   assetPollMs: 1_000,
-  /** The life of a signed address that callers get. */
+  /** Lifetime of a signed URL. */
   blobUrlMs: 3_600_000,
-  /** The opening of a file that tells its type. */
+  /** Bytes at the start of a file that show its type. */
   mediaOpeningBytes: 64,
-  /** A task's name at its vendor, and what is kept of a vendor's sentence about why one failed. */
+  /** Length of a vendor's task id, and of the stored error message of a vendor. */
   upstreamIdCharactersMax: 512,
 } as const;

@@ -1,72 +1,73 @@
 /** The console and the admin API. Sizes in bytes, times in milliseconds. */
 export const consoleBounds = {
-  /** What one workspace may have; of keys, those that are not revoked. */
+  /** Objects of a workspace; revoked keys do not count. */
   workspaceGroupsMax: 1_000,
   workspaceKeysMax: 100_000,
-  /** One page of effective access: keys by models. */
   accessKeysMax: 50,
   accessModelsMax: 100,
-  /** How long work for the console may hold the event loop before it lets others on. */
+  /** How long work for the console may block the event loop at a time. */
   consoleSliceMs: 5,
   listPageMax: 1_000,
-  /** The price list, as it is sent. */
   priceListBytesMax: 8 * 1024 * 1024,
   /** Body of a control call. */
   controlBodyBytesMax: 64 * 1024,
-  /** Tries of the set-up link, or of links to invitations and new passwords, from one address. */
+  /** Attempts to open set-up, invitation or reset links from one address. */
   setupTriesMax: 10,
   setupTriesMs: 15 * 60_000,
-  /** Letters of invitation, and tests of alerts, that people of one workspace send in one window. */
+  /** Invitations and test alerts sent by a workspace in a window. */
   lettersMax: 300,
   noticeTestsMax: 30,
   lettersMs: 60 * 60_000,
-  /** Reports of the console's content policy that are logged in such a time, and how much of a field. */
+  /** Logged reports of the console's content policy in a window, and length of a logged field. */
   policyReportsMax: 20,
   policyReportsMs: 10 * 60_000,
   policyReportWordMax: 200,
-  /** Live views of requests: how many, how many of one person, rows that wait for a slow one, how long one lasts. */
+  /** Live views of requests: in total, per person, rows waiting for a slow one, and lifetime. */
   tailsMax: 50,
   tailsPerUserMax: 8,
   tailRowsMax: 256,
   tailMs: 30 * 60_000,
-  /** Between processes: rows are gathered for so long, and no more than so many are told of then; who watches says so each so often, and is believed for so long. */
+  /**
+   * Sending rows to live views in other processes: batching interval, rows per batch, interval of announcements, and how long an
+   * announcement is valid.
+   */
   tailTellMs: 100,
   tailTellRowsMax: 100,
   tailWatchMs: 10_000,
   tailWatchedMs: 30_000,
-  /** What the console asks of the database: how long one question may take. */
+  /** Timeout of a query of the console. */
   reportMs: 5_000,
-  /** Questions that wait for a thread, and rows of one answer that is no page. */
+  /** Queries waiting for a thread, and rows of an answer without pages. */
   reportsWaitingMax: 100,
   reportRowsMax: 5_000,
-  /** PostgreSQL: what one question about all keys may take on the server, MiB. */
+  /** PostgreSQL: work memory of a query over all keys, MiB. */
   reportWorkMemoryMb: 32,
-  /** A try of a provider: how long its list or its answer to a small question may take (the caller waits), and how large it is. */
+  /** Test of a provider: timeout and size of its answer. */
   providerProbeMs: 25_000,
   probeAnswerBytesMax: 1024 * 1024,
-  /** A provider's list of models: one page of it, how many pages, how many models. */
+  /** List of models of a provider: size of a page, pages, models. */
   modelListBytesMax: 8 * 1024 * 1024,
   modelPagesMax: 20,
   modelsListedMax: 5_000,
-  /** Points of one line of a chart. */
+  /** Points of a line in a chart. */
   usageStepsMax: 400,
-  /** How often budgets are looked at for notices, how many are sent at a look, and how often one is tried. */
+  /** How often budgets are checked for notices, how many notices are sent each time, and how often one is tried. */
   noticeLookMs: 15_000,
   noticesAtOnceMax: 20,
   noticeTriesMax: 6,
   noticeLeaseMs: 60_000,
-  /** Crossings of which a process remembers that they are written down; with more it begins anew. */
+  /** Crossings that a process remembers as stored. */
   noticesWrittenMax: 50_000,
   noticesPerWorkspaceMax: 100,
-  /** Before its end a service token is told of when so many days are left; so many tokens are looked at. */
+  /** Days before the expiry of a service token when a notice is sent, and how many tokens are checked. */
   tokenNoticeDays: [7, 1],
   tokensEndingMax: 1_000,
-  /** Workspaces that one answer about the caller lists. */
+  /** Workspaces listed in the answer about the caller. */
   sessionWorkspacesMax: 500,
-  /** Deployments and lines of one explanation. */
+  /** Deployments and lines of an explanation. */
   explainPlacesMax: 32,
   explainLinesMax: 32,
-  /** Captures: what is kept of a body, and the longest base64 that is kept whole. */
+  /** Stored part of a captured body, and the longest base64 that is stored completely. */
   captureBodyBytesMax: 64 * 1024,
   captureBase64CharactersMax: 1024,
 } as const;

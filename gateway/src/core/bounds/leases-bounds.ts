@@ -1,16 +1,16 @@
-/** Which process does what, and which processes there are. Times in milliseconds. */
+/** Leases and processes. Times in milliseconds. */
 export const leasesBounds = {
-  /** A lease of work is given to another so long after its holder was last heard. It is renewed at each third of that. */
+  /** Lifetime of a lease, which is renewed at a third of it. */
   leaseMs: 15_000,
-  /** Work that failed, or ended too early, is begun again so much later. */
+  /** Pause before failed or finished work starts again. */
   leaseRestMs: 5_000,
   /** How often a process reports that it is alive. */
   instanceTellMs: 5_000,
-  /** Processes that are listed, the latest first. */
+  /** Processes listed, latest first. */
   instancesMax: 200,
-  /** What processes do one after the other at their starts: how long one waits for its turn, and how often it looks. */
+  /** Work that processes do one after the other at their start: timeout of the turn, and how often it is checked. */
   startTurnMs: 60_000,
   startTurnLookMs: 100,
-  /** Words between processes. PostgreSQL takes 8,000 bytes at a time. */
+  /** Size of a message between processes. PostgreSQL accepts 8,000 bytes. */
   broadcastTextBytesMax: 7_900,
 } as const;

@@ -1,51 +1,51 @@
-/** The journal, its drain, and what an entry holds. Sizes in bytes, times in milliseconds. */
+/** The journal, its drain, and ledger entries. Sizes in bytes, times in milliseconds. */
 export const ledgerBounds = {
-  /** At the end of a drain: for the last error events to leave, and for the ledger to be flushed. */
+  /** Shutdown: time for the last error events, and for flushing the ledger. */
   lastBytesMs: 2_000,
   flushMs: 30_000,
-  /** Of the latter: what one part of the gateway may take to end, all together, and each at least when that is over. The journal has the rest. */
+  /** Shutdown: time for one part, for all parts together, and the minimum for each. The journal has the rest. */
   endStepMs: 5_000,
   endWorkMs: 15_000,
   endStepMsMin: 500,
-  /** What is on its way to a vendor, and what the shared counter is still to be told, may take longer than other parts. */
+  /** Time for parts that wait for a vendor or the shared counter. */
   endStepMsMax: 10_000,
-  /** How often old ledger entries are looked for, how many go in one delete, and the pause after it. */
+  /** How often old ledger entries are deleted, how many per statement, and the pause after it. */
   pruneMs: 3_600_000,
   pruneRows: 64,
   prunePauseMs: 10,
-  /** The same on PostgreSQL, where each delete is a round trip and nobody waits for it. */
+  /** On PostgreSQL each statement is a round trip. */
   pruneRowsPostgres: 1_000,
-  /** PostgreSQL: rows of sums that are added up in one transaction, and how often it is looked for some when there were none. */
+  /** PostgreSQL: rows of sums folded in one transaction, and the pause when there were none. */
   foldRows: 2_000,
   foldIdleMs: 15_000,
-  /** Sums of days: the pause after one, how often the next is looked for, and when first after the start. */
+  /** Sums of days: pause after one, interval when there was none, and delay after the start. */
   summedDayPauseMs: 500,
   summedDayIdleMs: 300_000,
   summedDayFirstMs: 30_000,
-  /** Copies of the ledger: how long after its end an hour is copied. */
+  /** How long after its end an hour is exported. */
   exportSettleMs: 600_000,
-  /** Units of one class that one attempt may have used. An upstream that says more is mistaken, and sums are to stay what databases can add up. */
+  /** Units of one class in one attempt. More is a mistake of the upstream, and databases must be able to sum the counts. */
   usageCountMax: 10_000_000_000,
-  /** Records of the journal wait at most this long for the disk. */
+  /** Longest wait of journal records for a sync to disk. */
   journalSyncMs: 50,
-  /** Settle records held in memory while the journal cannot be written (a full disk). */
+  /** Settlements kept in memory while the journal cannot be written (disk full). */
   journalBacklogMax: 10_000,
   journalRecordBytesMax: 256 * 1024,
-  /** Processes that may have journals in one data directory. */
+  /** Processes with journals in one data directory. */
   journalSlotsMax: 64,
-  /** Durability `remote`: intents in one statement. */
+  /** Durability `remote`: intents per statement. */
   remoteBatchMax: 500,
-  /** Rows in one database batch of the drain. */
+  /** Rows per batch of the drain. */
   drainBatchMax: 5_000,
   userAgentBytesMax: 256,
   tagsMax: 16,
   rawUsageBytesMax: 8 * 1024,
-  /** Buffered journal bytes (checkpoints, refusals) that are written without waiting for the next record. */
+  /** Buffered journal bytes (checkpoints, refusals) after which they are written. */
   journalBufferBytes: 64 * 1024,
-  /** The drain's waits after a refused batch: the first, doubled each time up to the last. */
+  /** Backoff of the drain after a failed batch: first and longest pause. */
   drainRetryMs: 50,
   drainRetryMsMax: 2_000,
-  /** How long after the last call what a load left in memory is let go of, and how much it is at least. */
+  /** Memory is released this long after the last call, if at least so much can be freed. */
   restSettleMs: 5_000,
   restGrowthBytes: 8 * 1024 * 1024,
 } as const;

@@ -1,54 +1,54 @@
-/** Counting for limits, and money that is held for calls. Times in milliseconds. */
+/** Counting for limits, and money held for calls. Times in milliseconds. */
 export const limitsBounds = {
-  /** How often it is told that there is no room for more. */
+  /** How often a full counter table is logged. */
   counterFullTellMs: 60_000,
-  /** How long it is remembered that a budget refused a call, and of how many budgets. */
+  /** How long, and for how many budgets, a refusal is remembered. */
   budgetRefusedMs: 3_600_000,
   budgetsRefusedMax: 10_000,
-  /** How long a call waits until it is known what its budget has spent. */
+  /** How long a call waits until the spending of its budget is known. */
   budgetReadWaitMs: 10_000,
-  /** Budgets whose spending is asked for at once. */
+  /** Budgets read in one query. */
   budgetReadBatchMax: 500,
-  /** The waits after a reading that failed: the first, doubled each time up to the last. */
+  /** Backoff after a failed read: first and longest pause. */
   budgetReadRetryMs: 250,
   budgetReadRetryMsMax: 10_000,
-  /** An entry may bear a time this much earlier than the moment it was settled at. */
+  /** How much earlier than its settlement an entry may be dated. */
   budgetReadSlackMs: 5_000,
-  /** Entries that one reading may have to tell apart; with more it is tried again. */
+  /** Entries that one read may have to distinguish; with more it is retried. */
   budgetReadEntriesMax: 50_000,
-  /** The waits before a settlement is told again that a shared counter did not take: the first, doubled each time; so often. */
+  /** Backoff for a settlement that the shared counter did not accept: first and longest pause, and tries. */
   settleRetryMs: 250,
   settleRetriesMax: 6,
-  /** How long a shared counter may take to be connected, and to answer one question. */
+  /** Timeouts of the shared counter: connect, and one command. */
   redisConnectMs: 5_000,
   redisAnswerMs: 1_000,
-  /** The waits until one that is away is asked again: the first, doubled each time up to the last. */
+  /** Backoff of reconnects: first and longest pause. */
   redisRetryMs: 100,
   redisRetryMsMax: 2_000,
-  /** What a process holds in Redis lapses unless it is renewed within this. */
+  /** Lifetime of what a process holds in Redis, unless it is renewed. */
   redisLeaseMs: 30_000,
-  /** How often a process looks whether the counter has lost its data: the others wait until it has told what it holds. */
+  /** How often a process checks whether Redis has lost its data. */
   redisWatchMs: 200,
-  /** Reservations that are told anew in one step. */
+  /** Reservations restored in one step. */
   redisRestoreMax: 100,
-  /** Endings and costs that wait for one that is away. */
+  /** Finished calls and costs waiting for an unreachable Redis. */
   redisOutboxMax: 100_000,
-  /** What was just recalled is leased to nobody for this long. */
+  /** How long a recalled share is leased to nobody. */
   shareRecallPauseMs: 2_000,
-  /** Shares of one process. */
+  /** Shares of a process. */
   sharesMax: 100_000,
-  /** What a model may at most answer when nobody says it. */
+  /** Assumed limit of output tokens if none is known. */
   outputTokensAssumed: 8_192,
-  /** The input that a picture is held at, and a film beside its length, in tokens. */
+  /** Tokens held for an image, and for a video in addition to its length. */
   pictureTokensMax: 4_096,
-  /** The output that a picture is held at which a hosted tool draws: OpenAI's largest of high quality has 6,240 tokens. */
+  /** Output tokens held for an image drawn by a hosted tool: OpenAI's largest one has 6,240. */
   drawnTokensMax: 6_500,
-  /** What a call brings as input that neither its body nor the ledger tells, for models whose context window is not known. */
+  /** Assumed input of a call if neither its body, the ledger nor a context window tells it. */
   contextTokensAssumed: 1_000_000,
-  /** Calls of one key in flight in this process that may be held at less input than the first guess. */
+  /** Running calls of a key that may be held at less input than the first estimate. */
   trustedHoldsMax: 8,
-  /** The least output that must be paid for before a stream begins on what is left of a budget. */
+  /** The least output that the rest of a budget must cover for a stream to start. */
   budgetOutputTokensMin: 256,
-  /** How much more output is held at once for a stream that has used up what was held for it. */
+  /** How much more output is held when a stream has used up its hold. */
   budgetStepTokens: 1_024,
 } as const;

@@ -2,25 +2,24 @@ import { requestsBounds } from "./requests-bounds.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** A process that says nothing, in a cgroup without a limit, on a machine that has as much. */
+/** Default memory without a setting and a cgroup limit. */
 export const memoryBytesDefault = 2048 * mebibyte;
-/** With less the gateway cannot do its work. */
+/** The gateway does not work with less. */
 export const memoryBytesMin = 512 * mebibyte;
 
 interface MemoryPart {
   readonly name: string;
   readonly what: string;
-  /** The most that it takes, of so much in all. */
+  /** Upper limit, by the total. */
   readonly bytes: (total: number) => number;
 }
 
-/** A caller's connection with its stream. */
+/** Memory of a caller's connection with its stream. */
 const connectionBytes = 42 * 1024;
 
 /**
- * What the memory of a process is for. `large`, `small`, `connections` and `spool` are enforced where they are used; the other parts are
- * left for things with bounds of their own. From 1 GiB on they add up to no more than SLUICE_MEMORY_MB. `docs/operations.md` shows the
- * same table.
+ * What the memory of a process is used for. `large`, `small`, `connections` and `spool` are enforced; the other parts are reserved for
+ * things with their own limits. From 1 GiB on the parts add up to at most SLUICE_MEMORY_MB. `docs/operations.md` shows the same table.
  */
 export const memoryParts = [
   {
@@ -53,14 +52,14 @@ export const memoryParts = [
   },
 ] as const satisfies readonly MemoryPart[];
 
-/** The bounds of a process that may use so much. */
+/** Limits of a process with that much memory. */
 export function memoryLimits(totalBytes: number) {
   const part = (name: (typeof memoryParts)[number]["name"]): number =>
     Math.floor(memoryParts.find((each) => each.name === name)?.bytes(totalBytes) ?? 0);
   return {
     largeBytes: part("large"),
     smallBytes: part("small"),
-    // A body counts as it arrived, and once more as it is sent.
+    // A body counts twice: as it arrived and as it is sent.
     smallBytesMax: Math.min(2 * requestsBounds.bodyAtOnceBytesMax, part("small") / 8),
     spoolBytes: part("spool"),
     connectionsMax: Math.floor(part("connections") / connectionBytes),

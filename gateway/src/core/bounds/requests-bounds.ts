@@ -1,111 +1,108 @@
 import { modelNameCharactersMax, requestFields } from "@sluice/contract/words";
 
-/** What a caller may send, and how long it may take. Sizes in bytes, times in milliseconds. */
+/** Requests of callers. Sizes in bytes, times in milliseconds. */
 export const requestsBounds = {
-  /** A request body; larger is 413. Base64 images make big chats: 64 MiB carries twenty photographs. */
+  /** A larger request body is refused (413). 64 MiB holds twenty photographs in base64. */
   requestBodyBytesMax: 64 * 1024 * 1024,
-  /** A body that holds names, addresses and settings, but no material (assets and their groups); larger is 413. */
+  /** A body without material (assets and their groups); a larger one is refused (413). */
   plainBodyBytesMax: 1024 * 1024,
-  /** A body from somebody who shows no key, only a token in the path: a vendor's callback. */
+  /** Body of a vendor's callback, which has a token in its path and no key. */
   callbackBodyBytesMax: 64 * 1024,
-  /** A body that says that it is no larger is taken in one piece; others are counted as they come. */
+  /** A body with at most this content-length is read in one piece. */
   bodyAtOnceBytesMax: 256 * 1024,
-  /** What comes in pieces of this size is kept so, not copied; shorter ones are put together in larger ones. */
+  /** Larger pieces are kept as they are; smaller ones are copied together. */
   bodyPieceKeptBytesMin: 32 * 1024,
   bodyPieceBytes: 256 * 1024,
-  /** After so much of a body everybody else has a turn. */
+  /** After so many bytes other callers get a turn. */
   bodyTurnBytes: 1024 * 1024,
-  /** Larger bodies than these are read and translated in threads of their own. */
+  /** Larger bodies are read and translated in threads. */
   readInPlaceBytesMax: 2_560 * 1024,
   translateInPlaceBytesMax: 16 * 1024,
-  /** What is walked member by member, for what another vendor sealed in it, or for fields of betas. */
+  /** Bodies that are searched for seals of other vendors or for beta fields. */
   unsealInPlaceBytesMax: 64 * 1024,
-  /** How long a caller may take to send its body; longer is 408. */
+  /** Timeout for sending a body (408). */
   requestBodyTotalMs: 300_000,
-  /** Values of a JSON body in all, and members at its top. An agent's 2 MB have 50,000; 300,000 tokens are an embedding's most. */
+  /** JSON values in a body, and members at its top. An agent's 2 MB have 50,000; an embedding has up to 300,000 tokens. */
   jsonValuesMax: 500_000,
   jsonMembersMax: 4_096,
-  /** The same of a body that makes an asset, a group or a video. */
+  /** JSON values in a body that creates an asset, a group or a video. */
   plainValuesMax: 10_000,
   plainMembersMax: 1_000,
-  /** A member that decides something about a call: a flag, an id. What is longer says nothing. */
+  /** A member that decides about a call, such as a flag or an id. Longer ones are ignored. */
   governingBytesMax: 4_096,
-  /** A model's name, in characters as people count them (of up to four bytes); longer cannot exist. */
+  /** Model name in characters. */
   modelNameCharactersMax,
-  /** What keeps the calls of one conversation together: a cache key, a session's name. */
+  /** A cache key or session name that keeps the calls of a conversation together. */
   affinityBytesMax: 512,
-  /** Objects at the upstream that one body names. */
+  /** Objects of the upstream named in one body. */
   namedObjectsMax: 1_000,
-  /** Lists of tools, or single ones, that a conversation adds on its way. */
+  /** Lists of tools, or single tools, added during a conversation. */
   toolListsMax: 500,
-  /** Calls of one of an upstream's own tools that money is held for, where the call sets no limit of its own. */
+  /** Calls of an upstream's own tools that money is held for, if the request sets no limit. */
   serverToolCallsAssumed: 10,
-  /** Names of headers for which it is remembered whether they go to an account. */
+  /** Header names for which it is cached whether they are forwarded. */
   headerNamesMax: 500,
-  /** Silence towards the caller after which a keep-alive comment is sent. */
+  /** Silence after which a keep-alive comment is sent to the caller. */
   keepAliveMs: 15_000,
-  /** Parts of a path. The longest of ours has eleven; a model's name may add some. */
+  /** Segments of a path. Our longest has eleven; a model name may add some. */
   pathPartsMax: 24,
-  /** Texts that one call for vectors may hold, as far as they are looked at one by one. */
+  /** Texts of an embedding request that are handled one by one. */
   embeddingInputsMax: requestFields["batch-embed-contents"].requests.maxItems,
-  /** A connection on which no call is under way, or whose caller neither reads nor writes. */
+  /** Idle timeout of a connection, and of a caller that neither reads nor writes. */
   idleConnectionMs: 60_000,
-  /** What waits of requests that are sent before the one ahead of them was answered; then the connection is not read. */
+  /** Bytes of pipelined requests; then the connection is not read. */
   pipelinedBytesMax: 64 * 1024,
-  /** How long the caller of a connection that is about to close may go on sending. */
+  /** How long a caller may continue sending on a connection that is about to close. */
   lingerMs: 5_000,
-  /**
-   * A caller that reads fewer bytes in a second is waited for this long, in all; what moves faster gains it back. Only time in which the
-   * gateway waits for the caller counts.
-   */
+  /** A slower caller is cut off after this total time, which faster reading regains. Only time that the gateway waits counts. */
   slowBytesPerSecond: 1_024,
   stalledReaderMs: 120_000,
-  /** Connections of callers: how many an operator may allow. */
+  /** Connections that an operator may allow. */
   connectionsMin: 16,
   connectionsMax: 1_000_000,
-  /** WebSockets of one key that are open at once. */
+  /** Open WebSockets of a key. */
   socketsOfKeyMax: 64,
-  /** What one frame may hold. */
+  /** A WebSocket frame. */
   socketFrameBytesMax: 8 * 1024 * 1024,
-  /** Up to here a frame that is too large is told so; a larger one is not even read, and ends the socket. */
+  /** A larger frame is not read, and ends the WebSocket. */
   socketFrameReadBytesMax: 16 * 1024 * 1024,
-  /** Of one WebSocket: lanes with a name, and frames that wait for theirs. */
+  /** Named lanes of a WebSocket, and frames waiting for theirs. */
   socketLanesMax: 32,
   socketWaitingMax: 32,
-  /** What is remembered of the conversation of one lane, in characters of JSON. */
+  /** Stored conversation of a lane, in characters of JSON. */
   socketLaneCharactersMax: 8 * 1024 * 1024,
-  /** A WebSocket ends after so long without a response, and after so long in any case, as OpenAI's do. */
+  /** Idle and total lifetime of a WebSocket, as at OpenAI. */
   socketIdleMs: 15 * 60_000,
   socketLifeMs: 60 * 60_000,
-  /** How often an open WebSocket is looked at: its age, and whether its key may still be used. */
+  /** How often the age and key of an open WebSocket are checked. */
   socketWatchMs: 10_000,
-  /** Cached callers; least recently used leave first. */
+  /** Cached callers; the least recently used are dropped. */
   keyCacheEntriesMax: 50_000,
-  /** The feed of changes says every changePollMs that nothing was changed. Where it has not for so long, keys in use are read anew. */
+  /** The change feed reports every changePollMs. After so long without a report, keys in use are read again. */
   keyFreshMs: 10_000,
-  /** From then on calls wait for that, unless the database does not answer. */
+  /** After so long calls wait for that, unless the database is down. */
   keyAgeMsMax: 60_000,
-  /** A key in use is read anew after so long in any case. */
+  /** A key in use is read again after so long in any case. */
   keyRereadMs: 3_600_000,
-  /** How many are read anew at once beside what callers wait for; after a failure none for so long. */
+  /** Keys read again at the same time in the background, and the pause after a failure. */
   keyRefreshesMax: 16,
   keyRefreshRestMs: 1_000,
-  /** How often the database is asked whether something changed. Keeps every change under two seconds. */
+  /** How often the database is polled for changes, so that they apply within two seconds. */
   changePollMs: 1_500,
-  /** Fields and files of one form, the head of each, and what may stand before the first and behind the last. */
+  /** Parts of a form, header of a part, and bytes before the first and after the last. */
   formPartsMax: 128,
   formHeadBytesMax: 8 * 1024,
   formMarginBytesMax: 4 * 1024,
-  /** A field of a form that is read as text; a prompt is the longest. */
+  /** A text field of a form; the longest is a prompt. */
   formTextBytesMax: 1024 * 1024,
-  /** A form whose pictures must be turned into another shape is held while that is done. */
+  /** A form with images that must be converted. */
   formConvertBytesMax: 32 * 1024 * 1024,
-  /** The piece in which a spooled body is written and read. */
+  /** Size of a piece of a spooled body. */
   spoolPieceBytes: 128 * 1024,
-  /** A packed body may become this many times as large. */
+  /** Compression ratio of a body. */
   unpackedRatioMax: 200,
   /** How often one key may request its usage in a minute. */
   usageRequestsMax: 60,
-  /** What stands behind the `?` of a caller's URL and goes on to an upstream. */
+  /** Query of a caller's URL that is forwarded. */
   queryBytesMax: 2 * 1024,
 } as const;

@@ -1,67 +1,66 @@
-/** The loop's delay, and export of telemetry. Times in milliseconds. */
+/** Event loop delay and export of telemetry. Times in milliseconds. */
 export const telemetryBounds = {
-  /** How often it is looked whether the event loop is late: with calls under way, and without. */
+  /** Interval of measuring the event loop: with and without running calls. */
   loopLookMs: 100,
   loopIdleLookMs: 1_000,
-  /** For how long the longest delay is told, and the parts in which it is forgotten. */
+  /** Window of the longest delay, and its slots. */
   loopWindowMs: 60_000,
   loopSlotMs: 10_000,
-  /** How often an export is tried in all, and the pauses between: the first, and the longest. */
+  /** Tries of an export, and its backoff: first and longest pause. */
   otlpTriesMax: 6,
   otlpPauseMs: 1_000,
   otlpPauseMsMax: 5_000,
-  /** How long what waits is sent for at the end, all signals together. */
+  /** How long waiting records are exported at shutdown, all signals together. */
   otlpFlushMs: 5_000,
-  /** Calls under way whose caller's trace is remembered, and tasks whose call's is. */
+  /** Stored trace contexts of callers, for running calls and for tasks. */
   traceContextsMax: 20_000,
   taskTracesMax: 10_000,
-  /** Calls whose attempts were exported before their own end; names of keys that spans are told with. */
+  /** Calls with exported attempts that have not ended, and cached names of keys. */
   tracedCallsMax: 20_000,
   tracedKeysMax: 10_000,
-  /** Series of metrics of which the last export is remembered, where exports tell differences. */
+  /** Series whose last export is stored, for temporality delta. */
   metricSeriesToldMax: 50_000,
-  /** W3C Trace Context, 3.3.1.5: at least so much of `tracestate` is passed on. */
+  /** W3C Trace Context, 3.3.1.5: at least so much of `tracestate` must be forwarded. */
   traceStateBytesMax: 512,
-  /** Attempts that wait for the names of their key, which come with the end of its first call. */
+  /** Attempts waiting for the name of their key, which comes with the end of its first call. */
   unnamedAttemptsMax: 100,
-  /** Sets of attributes that many spans have alike, in all and of one key. */
+  /** Cached sets of shared attributes: in total and per key. */
   sharedAttributesMax: 5_000,
   sharedAttributesOfGroupMax: 32,
-  /** One attribute's text. */
+  /** Length of an attribute. */
   traceTextMax: 1_024,
-  /** A line of the log, as JSON, that is exported with its members; of a longer one only its words are. */
+  /** Longer log lines are exported without their fields. */
   logRecordCharactersMax: 64 * 1024,
-  /** Messages of one kind of one call, as JSON; and of one request to a collector that has such, in bytes. */
+  /** Messages of one kind of a call, as JSON; and a request to the collector with messages, in bytes. */
   contentCharactersMax: 128 * 1024,
   contentRequestBytesMax: 2 * 1024 * 1024,
-  /** How deep lists and objects of messages may lie in an event; deeper ones are told as text. */
+  /** Nesting of messages in an event; deeper ones are exported as text. */
   contentDepthMax: 32,
-  /** Bodies that wait to be read, and spans that wait with messages in them; further ones go without. */
+  /** Bodies waiting to be read, and spans waiting with messages; further ones are exported without. */
   contentReadBytesMax: 8 * 1024 * 1024,
   contentQueueBytesMax: 16 * 1024 * 1024,
-  /** Calls whose spans wait for their messages, and how long they do behind the call's end, and at the end of the process. */
+  /** Calls waiting for their messages, how long after their end, and how long at shutdown. */
   contentHeldCallsMax: 2_000,
   contentWaitMs: 5_000,
   contentCloseMs: 1_000,
-  /** A thread that reads them and died is started again after this. */
+  /** Pause before the reader thread is started again. */
   contentRestartMs: 5_000,
-  /** Of an answer of a collector, in a log line. */
+  /** Length of a collector's error in a log line. */
   collectorWordsMax: 200,
-  /** The telemetry of agents that waits to be passed on: messages of a signal, bytes of all, and how long for more of the same caller. */
+  /** Telemetry of agents waiting to be forwarded: messages of a signal, bytes in total; batch size and delay. */
   relayedMessagesMax: 500,
   relayedBytesMax: 8 * 1024 * 1024,
   relayedBatchMax: 50,
   relayedDelayMs: 1_000,
-  /** What is looked at in one message; more is no telemetry. JSON is read at once. */
+  /** Limits of one message. JSON is parsed at once. */
   relayedFieldsMax: 40_000,
   relayedResourcesMax: 1_000,
   relayedDepthMax: 32,
   relayedJsonBytesMax: 256 * 1024,
-  /** Behind a message of so many bytes others have their turn. */
+  /** After a message of this size the event loop gets a turn. */
   relayedTurnBytes: 64 * 1024,
-  /** Addresses of people, and how long each is gone by. */
+  /** Cached e-mail addresses of users, and for how long. */
   relayedEmailsMax: 10_000,
   relayedEmailMs: 300_000,
-  /** An answer of a collector. */
   collectorAnswerBytesMax: 64 * 1024,
 } as const;

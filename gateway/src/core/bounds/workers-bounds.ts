@@ -1,5 +1,5 @@
-/** Several workers of one gateway on one machine. Times in milliseconds. */
+/** Workers on one machine. Times in milliseconds. */
 export const workersBounds = {
-  /** A worker says its numbers, or does what concerns the port, within this; else its last numbers count. */
+  /** Timeout of a worker's report; otherwise its last metrics are used. */
   workerAnswerMs: 2_000,
 } as const;

@@ -1,9 +1,9 @@
-/** How deep a path goes, and what one claim holds. Longer values match no rule. */
+/** Depth of a path, and values of a claim. Longer values match no rule. */
 const claimDepthMax = 8;
 const claimValuesMax = 2_000;
 const claimCharactersMax = 1_024;
 
-/** What somebody's claims hold of one path. `left-out`: the issuer did not send it, since it is too long. */
+/** The values of a claim. `left-out`: the issuer omitted it because it is too long. */
 export type ClaimValue =
   | { readonly kind: "one"; readonly values: readonly string[] }
   | { readonly kind: "list"; readonly values: readonly string[] }
@@ -14,8 +14,8 @@ export type ClaimValue =
 export type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * What stands at a path. A name may hold dots itself (`https://example.com/groups`), so the whole rest is tried as a name first, then each
- * way to cut it from the left.
+ * The claim at a path. Names may contain dots (`https://example.com/groups`), so the whole path is tried first, then each split from
+ * the left.
  */
 export function claimAt(claims: Claims, path: string): ClaimValue {
   const found = find(claims, path, claimDepthMax);
@@ -23,10 +23,7 @@ export function claimAt(claims: Claims, path: string): ClaimValue {
   return namesLeftOut(claims).has(path) ? { kind: "left-out" } : { kind: "missing" };
 }
 
-/**
- * The part of the claims that rules read, by path: nothing else is kept of a person. What was looked for and is not there is null, so
- * that it is known later that it was looked for.
- */
+/** The claims that rules read, by path; nothing else of a person is stored. Missing ones are null, to show later that they were read. */
 export function claimsRead(claims: Claims, paths: Iterable<string>): Claims {
   const kept: Record<string, unknown> = {};
   for (const path of paths) {
@@ -59,13 +56,13 @@ function plain(found: unknown): ClaimValue {
   return found.length > 0 && values.length === 0 ? { kind: "not-plain" } : { kind: "list", values };
 }
 
-/** Numbers and booleans are compared as they are written. Longer texts than a rule can name are nobody's. */
+/** Numbers and booleans are compared as text. Texts longer than a rule can name are ignored. */
 function textOf(value: unknown): string | null {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   return typeof value === "string" && value.length <= claimCharactersMax ? value : null;
 }
 
-/** OpenID Connect Core 1.0 §5.6.2: claims that stand elsewhere. Entra ID does so with more than 200 groups. */
+/** OpenID Connect Core 1.0 §5.6.2: claims stored elsewhere. Entra ID does so for more than 200 groups. */
 function namesLeftOut(claims: Claims): ReadonlySet<string> {
   const names = claims["_claim_names"];
   const left = typeof names === "object" && names !== null ? Object.keys(names) : [];

@@ -3,9 +3,9 @@ import type { Remark, WorkspaceRole } from "@sluice/contract/words";
 import { piecesMatch } from "../texts.ts";
 import { type Claims, type ClaimValue, claimAt } from "./claim-values.ts";
 
-/** What one rule came to, and why. `gives` is what it really gives: nothing where an earlier rule decided. */
+/** The result of one rule. `gives` is empty if an earlier rule decided. */
 interface RuleFinding {
-  /** From 1, in the order of the rules. */
+  /** In the order of the rules, from 1. */
   readonly number: number;
   readonly rule: RightsRule;
   readonly matched: boolean;
@@ -17,7 +17,7 @@ interface RuleFinding {
   readonly why: Remark<"rightsRule">;
 }
 
-/** What rules give in one workspace, by its slug. The texts name the rules. */
+/** Rights in one workspace, by its slug. `rules` names the rules. */
 interface PlaceClaimed {
   readonly workspace: string;
   readonly role: WorkspaceRole | null;
@@ -26,18 +26,18 @@ interface PlaceClaimed {
 }
 
 export interface RightsClaimed {
-  /** The rules that make them an administrator; null: none does. */
+  /** The rules that make the user an administrator; null if none does. */
   readonly administrator: string | null;
   readonly places: readonly PlaceClaimed[];
   readonly findings: readonly RuleFinding[];
 }
 
-/** Which workspaces there are, and which groups they have. */
+/** Existing workspaces with their groups. */
 export type PlacesThere = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * What claims give by the rules, and why. Every rule is looked at. For one workspace the first matching rule that gives a role decides the
- * role, the first that gives a group the group. A rule that names what is not there gives nothing.
+ * Applies the rules to claims. In each workspace the first matching rule with a role decides the role, and the first with a group the
+ * group. A rule that names something that does not exist gives nothing.
  */
 export function rightsFromClaims(rules: readonly RightsRule[], claims: Claims, there: PlacesThere): RightsClaimed {
   const decided: DecidedSoFar = { administrator: null, places: new Map() };
@@ -67,7 +67,7 @@ export function rightsFromClaims(rules: readonly RightsRule[], claims: Claims, t
 interface Decided<Value> {
   readonly value: Value;
   readonly number: number;
-  /** As reasons call the rule. */
+  /** Name of the rule in reasons. */
   readonly label: string;
 }
 
@@ -78,7 +78,7 @@ interface DecidedSoFar {
 
 const nothing: RuleFinding["gives"] = { administrator: false, role: null, group: null };
 
-/** `decidedBy`: the earlier rule because of which this one gives nothing. */
+/** `decidedBy`: the earlier rule that decided instead. */
 function give(
   sofar: DecidedSoFar,
   rule: RightsRule,
@@ -138,7 +138,7 @@ function shown(text: string): string {
   return text.length <= shownMax ? text : `${text.slice(0, shownMax)}…`;
 }
 
-/** What an account of single sign-on does where nobody said. */
+/** Defaults of a single sign-on account. */
 export const oidcDefaults = Object.freeze({
   secondFactorTrusted: false,
   scopes: [] as readonly string[],

@@ -188,7 +188,7 @@ export class DrainThread implements JournalDrain {
       case "stored":
         if (report.settled <= this.#stored) return;
         this.#stored = report.settled;
-        this.#stopping.passed();
+        this.#stopping.succeeded();
         this.#listener();
         return;
       case "problem":

@@ -125,7 +125,7 @@ export class Materials {
     this.#sweptMs = nowMs;
     const unownedBefore = clock.now() - taskMaterialUnownedMs;
     await this.#remove(unownedBefore, taskMaterialSweepMax).then(
-      () => this.#removalFault.passed(),
+      () => this.#removalFault.succeeded(),
       (thrown: unknown) => this.#removalFailed(thrown),
     );
   }

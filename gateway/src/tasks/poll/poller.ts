@@ -162,7 +162,7 @@ export class Poller {
         await this.round();
         restMs = Math.max(bounds.taskTickMs, await this.#idleMs());
       }
-      this.#storeFault.passed();
+      this.#storeFault.succeeded();
     } catch (thrown) {
       this.#storeFault.failed({ error: thrown });
       restMs = bounds.taskTickMs;

@@ -250,7 +250,7 @@ export class OtlpExport {
       exported(problem: string | null, rejected: number): void {
         if (problem !== null) failing.failed({ problem });
         else if (rejected > 0) failing.failed({ problem: "the collector rejected some records", rejected });
-        else failing.passed();
+        else failing.succeeded();
       },
       full: (dropped: number): void => overflowing.failed({ dropped }),
     };

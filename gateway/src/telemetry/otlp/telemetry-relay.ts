@@ -86,7 +86,7 @@ export class TelemetryRelay implements AgentTelemetry {
           for (const { bodies, isJson } of await this.#prepare(messages)) {
             const { problem } = await send(Buffer.concat(bodies), isJson ? "http/json" : "http/protobuf");
             this.counts[problem === null ? "relayed" : "lost"] += bodies.length;
-            if (problem === null) fault.passed();
+            if (problem === null) fault.succeeded();
             else fault.failed({ problem });
           }
           return true;
