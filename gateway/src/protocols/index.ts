@@ -76,7 +76,17 @@ export { gemini, geminiCodec, geminiImageCodec, geminiWire, innerRequest } from 
 export { asBuffer, type Edit, editBody, splice } from "./json/bytes.ts";
 export { JsonInvalid, readSpan, scanObject } from "./json/scan.ts";
 export { skimObject, skimValue } from "./json/skim.ts";
-export { arrayOf, countOf, isObject, type JsonObject, numberOf, objectOf, parseFirst, parseObject, textOf } from "./json/value.ts";
+export {
+  arrayOf,
+  countOf,
+  isObject,
+  type JsonObject,
+  numberOf,
+  objectOf,
+  parseFirst,
+  parseObject,
+  textOf,
+} from "./json/value.ts";
 export { CompletionEventWriter, writeCompletion } from "./native/completions.ts";
 export { TranscriptionFormReader } from "./native/transcriptions.ts";
 export { openaiChat, openaiChatCodec, openaiChatWire, searchesByOptions } from "./openai-chat/index.ts";

@@ -115,7 +115,7 @@ test("Google does not search beside functions: the functions stay", async () => 
     { type: "function", name: "look", parameters: { type: "object", properties: {} } },
   ];
   const told = await ask("of-gemini", paths.responses, { input: "x", tools });
-  expect(told.warnings).toContain("beside functions");
+  expect(told.warnings).toContain("combine it with functions");
   expect(told.sent["tools"]).toMatchObject([{ functionDeclarations: [{ name: "look" }] }]);
 });
 

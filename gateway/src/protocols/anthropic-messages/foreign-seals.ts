@@ -76,7 +76,7 @@ function lostItsThought(messages: readonly MessageRead[]): boolean {
 function withoutThinking(body: JsonNode, warn: Warn): readonly Edit[] {
   const budgeted = body.membersNamed("thinking").filter((thinking) => thinking.textsNamed("type").includes("enabled"));
   if (budgeted.length === 0) return [];
-  warn("thinking was switched off: an earlier tool call came without its thinking");
+  warn("thinking was disabled: an earlier tool call came without its thinking");
   const isClearing = (edit: JsonNode): boolean =>
     edit.textsNamed("type").some((type) => type.startsWith("clear_thinking"));
   const edits = body.membersNamed("context_management").flatMap((management) => management.membersNamed("edits"));

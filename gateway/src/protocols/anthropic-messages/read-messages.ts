@@ -14,7 +14,7 @@ import { arrayOf, expectText, invalid, isObject, type JsonObject, objectOf, text
 import { readCacheControl } from "../turn/prompt-cache.ts";
 import { readSeal, readSealText, sealText } from "../turn/seal-text.ts";
 import { decodeName } from "../turn/tool-calls.ts";
-import { warnOfCaller, warnOfUnsentMembers } from "../turn/warnings.ts";
+import { notSupported, warnOfCaller, warnOfUnsentMembers } from "../turn/warnings.ts";
 
 export function readMessages(messages: readonly unknown[], warn: Warn): readonly TurnMessage[] {
   const reading: ReadState = { warn, names: new Map(), seals: new Map() };
@@ -85,7 +85,7 @@ function readUnknownBlock(block: JsonObject, param: string, warn: Warn): TextPar
   const type = textOf(block["type"]);
   if (type === null) throw invalid(`${param}.type`, "must be a string");
   const named = /^[a-z0-9_]{1,64}$/.test(type) ? `blocks of type ${type}` : "blocks of an unknown type";
-  warn(`${named} are not understood by the upstream: only their text was kept`);
+  warn(`${named} are not supported by the upstream: only their text was kept`);
   const { content } = block;
   if (typeof content === "string") return textParts(content);
   return arrayOf(content).flatMap((item) => {
@@ -96,7 +96,7 @@ function readUnknownBlock(block: JsonObject, param: string, warn: Warn): TextPar
 
 function warnOfToolset(block: JsonObject, warn: Warn): void {
   if ((block["toolset_name"] ?? null) === null) return;
-  warn("toolset_name of a call is not understood by the upstream and was left out");
+  warn(notSupported("toolset_name of a call"));
 }
 
 function readToolUse(block: JsonObject, param: string, reading: ReadState): TurnPart {
@@ -155,7 +155,7 @@ const imageMembers: ReadonlySet<string> = new Set(["type", "source", "cache_cont
 
 /** A document made of blocks becomes its text, followed by its pictures. */
 function readDocument(block: JsonObject, param: string, warn: Warn): (TextPart | MediaPart)[] {
-  if (objectOf(block["citations"])["enabled"] === true) warn("citations are not understood by the upstream");
+  if (objectOf(block["citations"])["enabled"] === true) warn("citations are not supported by the upstream");
   const before = textParts(textOf(block["context"]) ?? "");
   const source = objectOf(block["source"]);
   if (source["type"] !== "content") return [...before, documentPart(readSource(source, `${param}.source`), block)];

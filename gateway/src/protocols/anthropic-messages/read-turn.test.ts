@@ -186,7 +186,7 @@ describe("what other vendors cannot be told", () => {
     ["speed", { speed: "fast" }],
     ["inference_geo", { inference_geo: "eu" }],
     ["new_field", { new_field: 1 }],
-    ["unknown name", { "a; b\n": 1 }],
+    ["(unnamed)", { "a; b\n": 1 }],
     ["web_fetch_20250910", { tools: [{ type: "web_fetch_20250910", name: "web_fetch" }] }],
     [
       "web_fetch_tool_result",

@@ -19,7 +19,7 @@ import {
   unsupported,
 } from "../json/value.ts";
 import { readCacheControl } from "../turn/prompt-cache.ts";
-import { warnOfUnsentMembers } from "../turn/warnings.ts";
+import { isAbsent, notSupported, warnOfUnsentMembers } from "../turn/warnings.ts";
 import { readMessages } from "./read-messages.ts";
 import { isWebSearch, readWebSearch } from "./write-turn.ts";
 
@@ -69,22 +69,18 @@ const requestMembers: ReadonlySet<string> = new Set([
 ]);
 
 /** The first call of a thread holds the whole conversation. */
-export const threadDropped = "the upstream keeps no threads: thread was left out, and it cannot be continued";
+export const threadDropped = "the upstream keeps no threads: thread was dropped, and it cannot be continued";
 
 /** Throws Failure unsupported_by_model for a thread that is not in the request. */
-function warnOfUnknownMembers(request: JsonObject, warn: Warn): void {
-  for (const [name, value] of Object.entries(request)) {
-    if (requestMembers.has(name) || value === null || (Array.isArray(value) && value.length === 0)) continue;
-    if (name === "thread") {
-      if (objectOf(value)["type"] !== "create") throw unsupported("thread", "The upstream keeps no threads.");
-      warn(threadDropped);
-      continue;
-    }
-    if (name === "speed" && value === "standard") continue;
-    if (name === "billing_policy" && objectOf(value)["bill_to"] === "self") continue;
-    const named = /^[a-zA-Z0-9_.-]{1,64}$/.test(name) ? name : "a field of an unknown name";
-    warn(`${named} is not understood by the upstream and was left out`);
+function warnOfUnknownMembers({ thread, speed, billing_policy, ...others }: JsonObject, warn: Warn): void {
+  if ((thread ?? null) !== null) {
+    if (objectOf(thread)["type"] !== "create") throw unsupported("thread", "The upstream keeps no threads.");
+    warn(threadDropped);
   }
+  const isOwnBill = objectOf(billing_policy)["bill_to"] === "self";
+  const sent = { ...others, ...(isOwnBill ? {} : { billing_policy }), ...(speed === "standard" ? {} : { speed }) };
+  const isEmpty = (value: unknown) => isAbsent(value) || (Array.isArray(value) && value.length === 0);
+  warnOfUnsentMembers(sent, requestMembers, "", warn, isEmpty);
 }
 
 /** A line of telemetry that Claude Code adds to the instructions. */
@@ -115,7 +111,7 @@ function readFormat(format: unknown, warn: Warn): AnswerFormat | null {
     return { kind: "schema", name: textOf(format["name"]), description: null, schema, strict: null };
   }
   if (type === "json_schema") throw invalid("output_config.format.schema", "must be an object");
-  warn("the format of output_config is not understood and was left out");
+  warn("the format of output_config is not supported and was dropped");
   return null;
 }
 
@@ -123,7 +119,7 @@ const efforts = ["low", "medium", "high", "xhigh", "max"] as const;
 
 function readReasoning(thinking: JsonObject, effortSaid: unknown, warn: Warn): ReasoningRequest | null {
   const effort = efforts.find((one) => one === effortSaid) ?? null;
-  if (effort === null && (effortSaid ?? null) !== null) warn("the effort is not known and was left out");
+  if (effort === null && (effortSaid ?? null) !== null) warn("the effort is unknown and was dropped");
   const visible = thinking["display"] !== "omitted";
   switch (thinking["type"] ?? null) {
     case "enabled":
@@ -136,7 +132,7 @@ function readReasoning(thinking: JsonObject, effortSaid: unknown, warn: Warn): R
     case null:
       return effort === null ? null : { effort, budgetTokens: null, visible: false };
     default:
-      warn("the type of thinking is not known and was left out");
+      warn("the type of thinking is unknown and was dropped");
       return null;
   }
 }
@@ -162,7 +158,7 @@ function readTool(tool: unknown, param: string, warn: Warn): TurnTool[] {
   if (type !== "custom") {
     // Anthropic's own tools have no schema, so other models cannot use them.
     const named = typeof type === "string" && /^[a-z0-9_]{1,64}$/.test(type) ? `the tool ${type}` : "a typed tool";
-    warn(`${named} is not understood by the upstream and was left out`);
+    warn(notSupported(`${named}`));
     return [];
   }
   const name = expectText(tool["name"], `${param}.name`);
@@ -171,7 +167,7 @@ function readTool(tool: unknown, param: string, warn: Warn): TurnTool[] {
   warnOfUnsentMembers(tool, toolMembers, "a tool", warn);
   const callers = arrayOf(tool["allowed_callers"]);
   if (callers.some((caller) => caller !== "direct")) {
-    warn("allowed_callers of a tool is not understood by the upstream and was left out");
+    warn(notSupported("allowed_callers of a tool"));
   }
   const description = textOf(tool["description"]);
   return [{ name, description, parameters: schema, strict: booleanOf(tool["strict"]), cache: readCacheControl(tool) }];
@@ -187,12 +183,12 @@ function readChoice(choice: JsonObject, tools: readonly TurnTool[], warn: Warn):
   if (type === null || type === "auto" || type === "none") return type === null ? null : { kind: type };
   if (type === "any") {
     if (tools.length > 0) return { kind: "any" };
-    warn("tool_choice was left out: none of its tools is understood by the upstream");
+    warn("tool_choice was dropped: none of its tools is supported by the upstream");
     return null;
   }
   if (type !== "tool") throw invalid("tool_choice.type", "must be auto, any, tool or none");
   const name = expectText(choice["name"], "tool_choice.name");
   if (tools.some((tool) => tool.name === name)) return { kind: "tool", name };
-  warn("tool_choice was left out: its tool is not understood by the upstream");
+  warn("tool_choice was dropped: its tool is not supported by the upstream");
   return null;
 }

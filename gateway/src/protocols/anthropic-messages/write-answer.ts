@@ -113,7 +113,7 @@ export function webCitation({ source, quote }: Citation, context: AnswerContext)
   return { cited_text: quote ?? "", encrypted_index, title, type: "web_search_result_location" as const, url };
 }
 
-export const pictureNote = "[A picture was left out: this API cannot carry it.]";
+export const pictureNote = "[A picture was dropped: this API cannot carry it.]";
 
 export function textBlock(text: string): ContentBlock {
   return { text, type: "text" };
@@ -132,7 +132,7 @@ export function callId(id: string, context: AnswerContext): string {
 }
 
 export function warnOfPicture(context: AnswerContext): void {
-  context.warn("a picture in the answer cannot be carried and was left out");
+  context.warn("a picture in the answer cannot be translated and was dropped");
 }
 
 function markedCalls(blocks: ContentBlock[], { turn, account }: AnswerContext): ContentBlock[] {

@@ -52,7 +52,7 @@ function blocksOf(part: Exclude<TurnPart, ToolResultPart>, role: Message["role"]
       return thinkingBlocks(part, options);
     default:
       if (role === "user") return [mediaBlock(part, options)];
-      options.warn("media in an assistant message cannot be carried and was left out");
+      options.warn("media in an assistant message cannot be translated and was dropped");
       return [];
   }
 }
@@ -92,7 +92,7 @@ function trimPrefill(messages: Message[]): void {
 /** Where prefill is refused, the model is asked to continue. Source: platform.claude.com, "Migrating away from prefilled responses". */
 function askToContinue(messages: Message[], warn: Warn): void {
   if (messages.at(-1)?.role !== "assistant") return;
-  warn("the beginning of the answer was sent with the wish to go on from there: the model takes no beginning");
+  warn("the prefilled answer was sent as a message: the model is asked to continue it");
   messages.push({ role: "user", content: textBlocks(continuePrompt) });
 }
 
@@ -152,7 +152,7 @@ function mediaBlock(part: MediaPart, options: BlockOptions): Block {
   if (part.kind !== "image" && part.kind !== "document") {
     throw unsupported("messages", `The upstream reads no ${part.kind}.`);
   }
-  if (detail !== null && detail !== "auto") options.warn("the detail of images is not understood and was left out");
+  if (detail !== null && detail !== "auto") options.warn("the detail of images is not supported and was dropped");
   const inline = part.source.kind === "url" ? readDataUri(part.source.url) : null;
   const source = (part.kind === "image" ? imageSource : documentSource)(inline ?? part.source, options);
   const title = part.kind === "document" && name !== null && name !== "" ? { title: name } : {};

@@ -1,4 +1,4 @@
-import type { ReasoningRequest, ToolChoice, Turn } from "#core/index.ts";
+import type { ReasoningRequest, Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import type { JsonObject } from "../json/value.ts";
 import { fitReasoning } from "../turn/reasoning.ts";
@@ -18,14 +18,14 @@ export function planThinking(turn: Turn, target: TurnTarget, messages: readonly 
   const traits = target.traits.reasoning ?? {};
   if (requested === null) {
     if (!mustNotThink(turn, traits)) return plan(null);
-    warn("thinking was switched off: a forced tool call excludes it");
+    warn("thinking was disabled: a forced tool choice excludes it");
     return plan({ type: "disabled" });
   }
   const adaptive = thinksAdaptively(target.upstreamModel);
   const off = requested.effort === "none" || requested.budgetTokens === 0;
   if (adaptive && traits.always === true) {
     if (off) {
-      warn("reasoning cannot be switched off on this model: the lowest effort was asked for");
+      warn("reasoning cannot be disabled on this model: the lowest effort was used");
       return plan({ type: "adaptive", display: "omitted" }, "low");
     }
   } else if (off || isExcluded(turn, traits, adaptive, messages, warn)) {
@@ -61,15 +61,15 @@ function isExcluded(
   const takesForce =
     traits.refusesForcedTools !== true && (traits.always !== true || traits.forcesNoToolsThinking === undefined);
   if (isForced(turn.toolChoice) && turn.tools.length > 0 && takesForce) {
-    warn("thinking was switched off: a forced tool call excludes it");
+    warn("thinking was disabled: a forced tool choice excludes it");
     return true;
   }
   if (messages.at(-1)?.role === "assistant") {
-    warn("thinking was switched off: the conversation ends with the assistant");
+    warn("thinking was disabled: the conversation ends with the assistant");
     return true;
   }
   if (adaptive || !loopStartsWithoutThought(messages)) return false;
-  warn("thinking was switched off: an earlier tool call came without its thinking");
+  warn("thinking was disabled: an earlier tool call came without its thinking");
   return true;
 }
 
@@ -104,21 +104,6 @@ function effortOf(requested: ReasoningRequest): Effort | null {
   if (budget <= thinkingBudgets.low) return "low";
   if (budget <= thinkingBudgets.medium) return "medium";
   return budget <= thinkingBudgets.high * 1.5 ? "high" : "max";
-}
-
-/** The tool choice that a model accepts while it cannot stop thinking. */
-export function fitToolChoice(turn: Turn, traits: ReasoningTraits, warn: Warn): ToolChoice | null {
-  const choice = turn.toolChoice;
-  if (!isForced(choice)) return choice;
-  const limit = traits.always === true ? traits.forcesNoToolsThinking : undefined;
-  if (traits.refusesForcedTools === true || limit === true) {
-    warn("this model takes no choice that forces a tool: it was left to the model");
-    return { kind: "auto" };
-  }
-  if (limit !== "named" || choice?.kind !== "tool") return choice;
-  if (turn.tools.length > 1)
-    warn("this model takes no choice of one tool: it was left to the model which one it calls");
-  return { kind: "any" };
 }
 
 /** Whether a model that thinks by default must be told not to, because of a forced tool choice. */

@@ -291,7 +291,7 @@ describe("thinking", () => {
     const { body, warnings } = write({ ...(turn as Partial<Turn>), ...requested("low") });
     expect(body.thinking).toEqual({ type: "disabled" });
     expect(JSON.stringify(body.messages)).not.toContain('"signature"');
-    expect(warnings.join()).toContain("thinking was switched off");
+    expect(warnings.join()).toContain("thinking was disabled");
   });
 
   test("stays on when the loop carries its thought, or an older loop carries none", () => {

@@ -1,6 +1,5 @@
 import type { CacheHint, SearchRequest, TextPart, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
-import { leaveGoogleExtras } from "../gemini/google-extras.ts";
 import {
   arrayOf,
   countOf,
@@ -11,17 +10,18 @@ import {
   unsupported,
   withoutNulls,
 } from "../json/value.ts";
+import { fitToolChoice } from "../turn/reasoning.ts";
 import { closedSchema, flatSchema } from "../turn/schemas.ts";
 import {
   defaultSearch,
   readLocation,
   stringsIn,
-  warnOfNoSearch,
   warnOfSearchParameters,
   writeLocation,
 } from "../turn/search-request.ts";
+import { jsonInstruction, warnOfUnsupported, writeTier } from "../turn/settings.ts";
 import { encodeName } from "../turn/tool-calls.ts";
-import { picturesDropped, warnOfUnsentMembers } from "../turn/warnings.ts";
+import { warnOfUnsentMembers } from "../turn/warnings.ts";
 import {
   type Block,
   type CacheControl,
@@ -31,12 +31,16 @@ import {
   textBlocks,
   writeMessages,
 } from "./write-messages.ts";
-import { fitToolChoice, planThinking } from "./write-thinking.ts";
+import { planThinking } from "./write-thinking.ts";
 
 /** Throws Failure unsupported_by_model if dropping something would change the answer. */
 export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): Uint8Array {
   if (turn.choices > 1) throw unsupported("n", "The upstream gives one answer at a time.");
-  warnOfRest(turn, warn);
+  const lacking = ["pictures", "google", "seed", "presencePenalty", "frequencyPenalty", "verbosity"] as const;
+  // Defaults are not missed.
+  const { presencePenalty, frequencyPenalty, verbosity } = turn;
+  const penalties = { presencePenalty: presencePenalty || null, frequencyPenalty: frequencyPenalty || null };
+  warnOfUnsupported({ ...turn, ...penalties, verbosity: verbosity === "medium" ? null : verbosity }, lacking, warn);
   const { system, messages } = writePrompt(turn, target, warn);
   const { tools, choice } = writeTools(turn, target, warn);
   const searching = writeWebSearch(turn, target.traits, warn);
@@ -62,25 +66,13 @@ export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): U
     ...writeSampling(turn, target, thinks(plan.thinking), warn),
     ...writeStop(turn, warn),
     ...writeUser(turn, warn),
-    ...writeTier(turn, warn),
+    service_tier: writeTier(turn.serviceTier, tiers, warn),
     stream: turn.stream || null,
   });
   return encoder.encode(JSON.stringify(body));
 }
 
 const encoder = new TextEncoder();
-
-function warnOfRest(turn: Turn, warn: Warn): void {
-  if (turn.pictures === true) warn(picturesDropped);
-  leaveGoogleExtras(turn, warn);
-  const parameters = withoutNulls({
-    seed: turn.seed,
-    presence_penalty: turn.presencePenalty || null,
-    frequency_penalty: turn.frequencyPenalty || null,
-    verbosity: turn.verbosity === "medium" ? null : turn.verbosity,
-  });
-  for (const name in parameters) warn(`${name} is not understood by the upstream and was left out`);
-}
 
 /** Leading system messages join the instructions. */
 function writePrompt(turn: Turn, target: TurnTarget, warn: Warn): { system: Block[]; messages: Message[] } {
@@ -129,25 +121,23 @@ function writeFormat(
   const { format } = turn;
   if (format === null || format.kind === "text") return { format: null, instruction: [] };
   if (format.kind === "json") {
-    warn("JSON output was asked for in the instructions: the upstream has no switch for it");
-    return { format: null, instruction: textBlocks("Answer with one JSON object and nothing else.") };
+    warn("the upstream has no JSON mode: JSON was requested in the instructions");
+    return { format: null, instruction: textBlocks(jsonInstruction(format)) };
   }
   if (target.traits.noSchemaOutput === true) {
-    warn("the schema of the answer was put into the instructions: the upstream does not enforce one");
-    const schema = JSON.stringify(format.schema);
-    const text = `Answer with JSON that fits this JSON Schema, and with nothing else:\n${schema}`;
-    return { format: null, instruction: textBlocks(text) };
+    warn("the schema of the answer is not supported by the upstream and was put into the instructions");
+    return { format: null, instruction: textBlocks(jsonInstruction(format)) };
   }
   const schema = closedSchema(format.schema);
   if (JSON.stringify(schema) !== JSON.stringify(format.schema)) {
-    warn("the answer's schema was fitted: its objects closed, what is not checked said in descriptions");
+    warn("the answer's schema was adapted: objects were closed, unsupported keywords moved to descriptions");
   }
   return { format: { type: "json_schema", schema }, instruction: [] };
 }
 
 function writeStop(turn: Turn, warn: Warn): JsonObject {
   const sequences = turn.stop.filter((sequence) => sequence.trim() !== "");
-  if (sequences.length < turn.stop.length) warn("stop sequences of white space were left out");
+  if (sequences.length < turn.stop.length) warn("stop sequences of white space were dropped");
   return sequences.length === 0 ? {} : { stop_sequences: sequences };
 }
 
@@ -156,7 +146,7 @@ const userIdLengthMax = 512;
 function writeUser(turn: Turn, warn: Warn): JsonObject {
   if (turn.userId === null || turn.userId === "") return {};
   if (turn.userId.length <= userIdLengthMax) return { metadata: { user_id: turn.userId } };
-  warn("the user id is too long for the upstream and was left out");
+  warn("the user id is too long for the upstream and was dropped");
   return {};
 }
 
@@ -167,13 +157,6 @@ const tiers: Readonly<Record<string, string>> = {
   default: "standard_only",
   standard: "standard_only",
 };
-
-function writeTier({ serviceTier }: Turn, warn: Warn): JsonObject {
-  if (serviceTier === null) return {};
-  const tier = Object.hasOwn(tiers, serviceTier) ? tiers[serviceTier] : undefined;
-  if (tier === undefined) warn("the service tier is not known to the upstream and was left out");
-  return { service_tier: tier };
-}
 
 interface Markable {
   cache_control?: CacheControl;
@@ -201,7 +184,7 @@ export function settleCacheMarks(
   }
   // Later marks cover earlier content, so the earliest are dropped.
   for (const holder of marked.splice(0, Math.max(0, marked.length - marksMax))) {
-    warn("more than four cache breakpoints: the earliest were left out");
+    warn("more than four cache breakpoints: the earliest were dropped");
     delete holder.cache_control;
   }
   let short = false;
@@ -224,13 +207,13 @@ function writeSampling(turn: Turn, target: TurnTarget, thinking: boolean, warn: 
   const { temperature, topP } = temperatureOrTopP(turn, target, warn);
   if (temperature === null && topP === null && topK === null) return {};
   if (target.traits.refusesSampling === true) {
-    warn("temperature, top_p and top_k are refused by the upstream and were left out");
+    warn("temperature, top_p and top_k are refused by the upstream and were dropped");
     return {};
   }
   if (thinking) {
     // Thinking always uses temperature 1.
     if (temperature !== 1 || topP !== null || topK !== null) {
-      warn("temperature, top_p and top_k cannot be set together with thinking and were left out");
+      warn("temperature, top_p and top_k cannot be set together with thinking and were dropped");
     }
     return {};
   }
@@ -248,7 +231,7 @@ function temperatureOrTopP(turn: Turn, target: TurnTarget, warn: Warn): Pick<Tur
   if (temperature === null || topP === null || !target.upstreamModel.includes("claude")) return { temperature, topP };
   if (topP === 1) return { temperature, topP: null };
   if (temperature === 1) return { temperature: null, topP };
-  warn("top_p cannot be set together with temperature and was left out");
+  warn("top_p cannot be set together with temperature and was dropped");
   return { temperature, topP: null };
 }
 
@@ -283,7 +266,7 @@ function toolsInHistory(turn: Turn, warn: Warn): { tools: Tool[]; choice: JsonOb
   const parts = turn.messages.flatMap((message) => (message.role === "assistant" ? message.parts : []));
   const names = new Set(parts.flatMap((part) => (part.kind === "tool-call" ? [encodeName(part.name)] : [])));
   if (names.size === 0) return { tools: [], choice: null };
-  warn("the tools of earlier calls were declared again, not to be called");
+  warn("the tools of earlier calls were declared, but may not be called");
   const tools = [...names].map((name) => ({ name, input_schema: { type: "object", properties: {} } }));
   return { tools, choice: { type: "none" } };
 }
@@ -317,11 +300,11 @@ function writeWebSearch(turn: Turn, traits: DialectTraits, warn: Warn): JsonObje
   const { search } = turn;
   if (search === undefined) return [];
   if (traits.noWebSearch === true) {
-    warnOfNoSearch(turn, warn);
+    warnOfUnsupported(turn, ["search"], warn);
     return [];
   }
   if (turn.tools.some((tool) => tool.name === searchName)) {
-    warn("web_search was left out: a tool of the caller has its name");
+    warn("web_search was dropped: one of the caller's tools has this name");
     return [];
   }
   const allowed = search.allowedDomains.length > 0;

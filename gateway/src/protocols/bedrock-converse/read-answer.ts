@@ -134,7 +134,7 @@ export class ConverseEventReader extends AnswerReader {
     const citation = readCitation(reported);
     if (citation === null) return;
     if (this.#isOpen(index, "text")) this.emit({ kind: "block-citation", citation });
-    else this.source.warn("a citation without its text was left out");
+    else this.source.warn("a citation without its text was dropped");
   }
 
   #text(index: number, text: string): void {

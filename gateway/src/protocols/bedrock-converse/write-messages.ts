@@ -6,6 +6,7 @@ import { readDataUri } from "../turn/data-uri.ts";
 import { extensionOf, mediaTypeOf } from "../turn/media-types.ts";
 import { canOpen } from "../turn/seal-text.ts";
 import { argumentsObject, encodeName, shortId, shortToolName } from "../turn/tool-calls.ts";
+import { notSupported } from "../turn/warnings.ts";
 
 /** Makers whose additional model parameters we know. */
 export type ModelFamily = "claude" | "nova" | "gpt-oss" | "other";
@@ -37,7 +38,7 @@ class MediaWriter {
   write(part: MediaPart): JsonObject {
     const { kind, source, detail } = part;
     if (detail !== null && detail !== "auto") {
-      this.#warn("image detail is not understood by the upstream and was left out");
+      this.#warn(notSupported("image detail"));
     }
     if (source.kind === "file") {
       throw unsupported("messages", `The ${kind} is a file of another vendor, which the upstream cannot read.`);
@@ -137,7 +138,7 @@ function writePart(
         const reasoningText = { text, signature: seal.data };
         return [{ reasoningContent: redacted ? { redactedContent: seal.data } : { reasoningText } }];
       }
-      warn("reasoning of another upstream cannot be read by this one and was left out");
+      warn("reasoning of another upstream was dropped");
       return [];
     }
     case "tool-call": {
@@ -147,7 +148,7 @@ function writePart(
     }
     default:
       if (role === "user") return [media.write(part), ...writeCachePoint(part.cache, family)];
-      warn("media among the model's own words were left out");
+      warn("media in an answer of the model were dropped");
       return [];
   }
 }

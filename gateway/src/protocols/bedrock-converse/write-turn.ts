@@ -1,13 +1,12 @@
 import type { ReasoningRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
-import { leaveGoogleExtras } from "../gemini/google-extras.ts";
 import { type JsonObject, unsupported, withoutNulls } from "../json/value.ts";
 import { askedEffort } from "../turn/reasoning.ts";
 import { effortWithin, thinkingBudgets } from "../turn/reasoning-traits.ts";
 import { closedSchema, flatSchema } from "../turn/schemas.ts";
-import { warnOfNoSearch } from "../turn/search-request.ts";
+import { jsonInstruction, warnOfUnsupported, writeTier } from "../turn/settings.ts";
 import { isForced, shortToolName } from "../turn/tool-calls.ts";
-import { picturesDropped, warnOnce } from "../turn/warnings.ts";
+import { notSupported, warnOnce } from "../turn/warnings.ts";
 import { type ModelFamily, modelFamily, writeCachePoint, writeMessages } from "./write-messages.ts";
 
 /** The model and streaming are in the path. User id and metadata have no field and do not affect the answer. */
@@ -23,7 +22,9 @@ export function writeConverseTurn(turn: Turn, target: TurnTarget, warnAlways: Wa
     part.text.trim() === "" ? [] : [{ text: part.text }, ...writeCachePoint(part.cache, family)],
   );
   if (format.instruction !== null) system.push({ text: format.instruction });
-  warnOfLosses(turn, warn);
+  const lacking = ["search", "google", "pictures", "presencePenalty", "frequencyPenalty", "seed", "verbosity"] as const;
+  warnOfUnsupported(turn, lacking, warn);
+  if (turn.parallelToolCalls === false) warn("parallel tool calls cannot be disabled at the upstream");
   const body: JsonObject = {
     messages,
     ...(system.length === 0 ? {} : { system }),
@@ -36,7 +37,7 @@ export function writeConverseTurn(turn: Turn, target: TurnTarget, warnAlways: Wa
     ...memberUnlessEmpty("toolConfig", writeTools(turn, family, warn)),
     ...memberUnlessEmpty("additionalModelRequestFields", writeModelFields(turn, family, warn)),
     ...memberUnlessEmpty("outputConfig", format.outputConfig),
-    ...serviceTier(turn.serviceTier, warn),
+    ...memberUnlessEmpty("serviceTier", { type: writeTier(turn.serviceTier, tiers, warn) }),
   };
   return encoder.encode(JSON.stringify(body));
 }
@@ -46,47 +47,21 @@ function memberUnlessEmpty(name: string, value: JsonObject): JsonObject {
   return Object.keys(members).length === 0 ? {} : { [name]: members };
 }
 
-interface WrittenFormat {
-  readonly outputConfig: JsonObject;
-  /** Added to the instructions instead. */
-  readonly instruction: string | null;
-}
-
-function writeFormat({ format }: Turn, schemaUnderstood: boolean, warn: Warn): WrittenFormat {
+function writeFormat({ format }: Turn, schemaUnderstood: boolean, warn: Warn) {
   if (format === null || format.kind === "text") return { outputConfig: {}, instruction: null };
-  if (format.kind === "json") {
-    warn("the upstream has no JSON mode: JSON was asked for in words");
-    return { outputConfig: {}, instruction: "Answer with one JSON object and nothing else." };
+  if (format.kind === "json" || !schemaUnderstood) {
+    const what = format.kind === "json" ? "the upstream has no JSON mode: JSON" : "the schema of the answer";
+    warn(`${what} was requested in the instructions`);
+    return { outputConfig: {}, instruction: jsonInstruction(format) };
   }
-  const schema = JSON.stringify(format.schema);
-  if (!schemaUnderstood) {
-    warn("a schema for the answer is not understood by the upstream: it was asked for in words");
-    const instruction = `Answer with one JSON object, and nothing else, that fits this JSON Schema:\n${schema}`;
-    return { outputConfig: {}, instruction };
-  }
-  const jsonSchema = withoutNulls({ schema, name: format.name, description: format.description });
+  const { name, description } = format;
+  const jsonSchema = withoutNulls({ schema: JSON.stringify(format.schema), name, description });
   return { outputConfig: { textFormat: { type: "json_schema", structure: { jsonSchema } } }, instruction: null };
 }
 
-function warnOfLosses(turn: Turn, warn: Warn): void {
-  warnOfNoSearch(turn, warn);
-  leaveGoogleExtras(turn, warn);
-  if (turn.pictures === true) warn(picturesDropped);
-  const { presencePenalty: presence_penalty, frequencyPenalty: frequency_penalty, seed, verbosity } = turn;
-  for (const name of Object.keys(withoutNulls({ presence_penalty, frequency_penalty, seed, verbosity }))) {
-    warn(`${name} is not understood by the upstream and was left out`);
-  }
-  if (turn.parallelToolCalls === false) warn("the upstream cannot be kept from calling several tools at once");
-}
-
-const tiers: ReadonlySet<string> = new Set(["default", "flex", "priority", "reserved"]);
-
-function serviceTier(tier: string | null, warn: Warn): JsonObject {
-  if (tier === null || tier === "auto") return {};
-  if (tiers.has(tier)) return { serviceTier: { type: tier } };
-  warn("this service_tier is not understood by the upstream and was left out");
-  return {};
-}
+const tiers: Readonly<Record<string, string | null>> = {
+  ...{ auto: null, default: "default", flex: "flex", priority: "priority", reserved: "reserved" },
+};
 
 const encoder = new TextEncoder();
 
@@ -99,7 +74,7 @@ function writeTopK(topK: number | null, family: ModelFamily, warn: Warn): JsonOb
   if (topK === null) return {};
   if (family === "claude") return { top_k: topK };
   if (family === "nova") return { inferenceConfig: { topK } };
-  warn("top_k is not understood by the upstream and was left out");
+  warn(notSupported("top_k"));
   return {};
 }
 
@@ -109,7 +84,7 @@ function writeReasoning(turn: Turn, family: ModelFamily, warn: Warn): JsonObject
   if (family === "claude") return writeThinking(requested, turn.outputTokensMax, warn);
   const effort = askedEffort(requested);
   if (family === "gpt-oss" && effort !== null) return { reasoning_effort: effortWithin(effort, "low", "high") };
-  if (requested.effort !== "none") warn("the request to reason is not understood by the upstream and was left out");
+  if (requested.effort !== "none") warn(notSupported("the request to reason"));
   return {};
 }
 
@@ -122,7 +97,7 @@ function writeThinking(requested: ReasoningRequest, outputTokensMax: number | nu
   const most = outputTokensMax === null ? wanted : outputTokensMax - 1;
   const budget = Math.max(budgetMin, Math.min(wanted, most));
   if (budget > most) {
-    warn("thinking needs a larger cap on output and was left out");
+    warn("thinking needs a larger cap on output and was dropped");
     return {};
   }
   return { thinking: { type: "enabled", budget_tokens: budget } };
@@ -135,10 +110,10 @@ function writeTools(turn: Turn, family: ModelFamily, warn: Warn): JsonObject {
   const forbidden = turn.toolChoice?.kind === "none";
   if (forbidden && called.size === 0) return {};
   if (turn.tools.length === 0 && called.size === 0) {
-    if (isForced(turn.toolChoice)) warn("tool_choice without tools was left out");
+    if (isForced(turn.toolChoice)) warn("tool_choice without tools was dropped");
     return {};
   }
-  if (forbidden) warn("the upstream cannot be kept from calling tools: the conversation holds calls already");
+  if (forbidden) warn("tool calls cannot be disabled at the upstream, because the conversation contains some");
   const written = turn.tools.flatMap((tool) => writeTool(tool, family, warn));
   const tools = written.length > 0 ? written : [...called].map(bareTool);
   return { tools, toolChoice: forbidden || turn.tools.length === 0 ? null : writeChoice(turn.toolChoice) };

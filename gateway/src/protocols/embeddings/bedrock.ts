@@ -12,7 +12,7 @@ export const titanUpstream: EmbeddingUpstream = {
   inputsMax: () => 1,
   writeTurn(turn, model, warn) {
     warnOfOptions(turn, warn);
-    if (turn.task !== null) warn("what the vectors are for cannot be said to this upstream");
+    if (turn.task !== null) warn("the task of the vectors is not supported by the upstream and was dropped");
     const { inputs, dimensions } = turn;
     const inputText = inputs[0]?.text ?? "";
     if (dimensions === null) return { inputText };
@@ -37,7 +37,7 @@ export const cohereOnBedrockUpstream: EmbeddingUpstream = {
     warnOfOptions(turn, warn);
     const { inputs, dimensions, task, truncate } = turn;
     const inputType = task === null ? "search_document" : cohereTask(task);
-    if (inputType === null) warn("taskType has no like here: the vectors are made as those of documents");
+    if (inputType === null) warn("this taskType is not supported by the upstream: search_document was used");
     if (dimensions !== null && model.includes("-v3")) throw fixedDimensions();
     return {
       texts: inputs.map(({ text }) => text),
@@ -54,8 +54,8 @@ function cutAtEnd(model: string): string {
 }
 
 function warnOfOptions({ inputs, truncate }: EmbeddingTurn, warn: Warn): void {
-  if (inputs.some(({ title }) => title !== null)) warn("title cannot be said to this upstream");
-  if (truncate === false) warn("autoTruncate: false is what this upstream does in any case");
+  if (inputs.some(({ title }) => title !== null)) warn("title is not supported by the upstream and was dropped");
+  if (truncate === false) warn("autoTruncate: false is the upstream's only behavior");
 }
 
 /** Vectors of another length would not match stored ones. */

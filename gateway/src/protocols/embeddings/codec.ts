@@ -11,7 +11,6 @@ import type { ReplyFacts, ReplyReader, UsageReading } from "../dialect.ts";
 import { upstreamFault } from "../errors/upstream-errors.ts";
 import { type JsonObject, numberOf, parseReply, textOf, unsupported } from "../json/value.ts";
 import { refuseStream } from "../native/json-calls.ts";
-import { quotableName } from "../turn/warnings.ts";
 
 /** An embeddings endpoint as callers use it. */
 export interface EmbeddingCaller {
@@ -70,11 +69,6 @@ export function vectorOf(value: unknown): readonly number[] {
 
 export function noVectors(): Failure {
   return upstreamFault("The upstream's answer holds no vectors.");
-}
-
-export function warnOfUnknownMembers(body: JsonObject, read: ReadonlySet<string>, warn: Warn): void {
-  for (const name of Object.keys(body))
-    if (!read.has(name)) warn(`${quotableName(name)} cannot be carried and was left out`);
 }
 
 function errorIn(reply: JsonObject): string | null {

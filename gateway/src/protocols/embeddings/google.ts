@@ -12,14 +12,8 @@ import {
   textMember,
   unsupported,
 } from "../json/value.ts";
-import {
-  type EmbeddingCaller,
-  type EmbeddingUpstream,
-  noVectors,
-  replyMethods,
-  vectorOf,
-  warnOfUnknownMembers,
-} from "./codec.ts";
+import { isAbsent, warnOfUnsentMembers } from "../turn/warnings.ts";
+import { type EmbeddingCaller, type EmbeddingUpstream, noVectors, replyMethods, vectorOf } from "./codec.ts";
 
 const requestMembers: ReadonlySet<string> = new Set([
   "model",
@@ -35,7 +29,7 @@ const requestMembers: ReadonlySet<string> = new Set([
 
 /** Source: Gemini API reference, models.embedContent. */
 function readOne(body: JsonObject, warn: Warn): EmbeddingTurn {
-  warnOfUnknownMembers(body, requestMembers, warn);
+  warnOfUnsentMembers(body, requestMembers, "", warn, isAbsent);
   const spelling = (camel: string, snake: string) => (body[camel] === undefined ? snake : camel);
   return {
     inputs: [{ text: textOfContent(body["content"]), title: textMember(body, "title") }],

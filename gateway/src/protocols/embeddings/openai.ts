@@ -1,5 +1,6 @@
 import { bounds, type EmbeddingInput, Failure } from "#core/index.ts";
 import { arrayOf, countMember, countOf, invalid, objectOf, parseBody, textMember, unsupported } from "../json/value.ts";
+import { isAbsent, warnOfUnsentMembers } from "../turn/warnings.ts";
 import {
   type EmbeddingCaller,
   type EmbeddingUpstream,
@@ -7,7 +8,6 @@ import {
   replyMethods,
   taskOfCohere,
   vectorOf,
-  warnOfUnknownMembers,
 } from "./codec.ts";
 
 const requestMembers: ReadonlySet<string> = new Set([
@@ -24,7 +24,7 @@ const requestMembers: ReadonlySet<string> = new Set([
 export const openaiEmbeddingCaller: EmbeddingCaller = {
   readTurn(bytes, warn) {
     const body = parseBody(bytes);
-    warnOfUnknownMembers(body, requestMembers, warn);
+    warnOfUnsentMembers(body, requestMembers, "", warn, isAbsent);
     const encoding = textMember(body, "encoding_format") ?? "float";
     if (encoding !== "float" && encoding !== "base64") throw invalid("encoding_format", "must be float or base64");
     const turn = {
@@ -62,9 +62,9 @@ export const openaiEmbeddingUpstream: EmbeddingUpstream = {
   }),
   inputsMax: () => bounds.embeddingInputsMax,
   writeTurn({ inputs, dimensions, task, truncate }, model, warn) {
-    if (task !== null) warn("what the vectors are for cannot be said to this upstream");
-    if (truncate !== null) warn("autoTruncate cannot be said to this upstream");
-    if (inputs.some(({ title }) => title !== null)) warn("title cannot be said to this upstream");
+    if (task !== null) warn("the task of the vectors is not supported by the upstream and was dropped");
+    if (truncate !== null) warn("autoTruncate is not supported by the upstream and was dropped");
+    if (inputs.some(({ title }) => title !== null)) warn("title is not supported by the upstream and was dropped");
     return {
       model,
       input: inputs.map(({ text }) => text),

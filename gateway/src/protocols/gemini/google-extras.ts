@@ -1,7 +1,7 @@
-import type { GoogleExtras, ReasoningRequest, Seal, Turn } from "#core/index.ts";
+import type { GoogleExtras, ReasoningRequest, Seal } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf, unsupported } from "../json/value.ts";
-import { quotableName } from "../turn/warnings.ts";
+import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { warnOfUnsentMembers } from "../turn/warnings.ts";
 
 /**
  * Options of Google's OpenAI-compatible endpoints: `extra_body.google` (Gemini) or `google` (Vertex). Source: Gemini API docs, "OpenAI
@@ -9,9 +9,9 @@ import { quotableName } from "../turn/warnings.ts";
  */
 export function readGoogleExtras(request: JsonObject, warn: Warn): GoogleExtras | null {
   const body = objectOf(request["extra_body"]);
-  for (const name in body) if (name !== "google") warn(`${quotableName(name)} of extra_body was left out`);
+  warnOfUnsentMembers(body, new Set(["google"]), "extra_body", warn);
   const extras = googleMembers(request);
-  for (const name in extras) if (!extraNames.has(name)) warn(`${quotableName(name)} of google was left out`);
+  warnOfUnsentMembers(extras, extraNames, "google", warn);
   const cachedContent = textOf(extras["cached_content"]) || null;
   const settings = arrayOf(extras["safety_settings"]).filter(isObject);
   if (cachedContent === null && settings.length === 0) return null;
@@ -27,18 +27,6 @@ export function readGoogleThinking(request: JsonObject): ReasoningRequest | null
     budgetTokens: countOf(config["thinking_budget"]),
     visible: config["include_thoughts"] === true,
   };
-}
-
-/** For other upstreams. Throws Failure unsupported_by_model for a cache at Google. */
-export function leaveGoogleExtras({ google: extras }: Turn, warn: Warn): void {
-  if (extras === undefined) return;
-  if (extras.cachedContent !== null) {
-    throw unsupported(
-      "extra_body.google.cached_content",
-      "Content cached at Google cannot be used with this upstream.",
-    );
-  }
-  warn("safety_settings of google are not understood by the upstream and were left out");
 }
 
 export function signatureIn(said: JsonObject): string | null {

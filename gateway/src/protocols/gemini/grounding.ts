@@ -64,7 +64,7 @@ function sourceOf(chunk: JsonObject, warn: Warn): Citation | null {
   return null;
 }
 
-const sourceWithoutUrl = "a source without an address was left out";
+const sourceWithoutUrl = "a source without an address was dropped";
 
 /** Converts bytes after `from` to characters of the whole text. */
 function spanInText(text: string, from: number, startByte: number, endByte: number): Citation["span"] {

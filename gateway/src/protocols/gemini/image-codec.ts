@@ -2,6 +2,7 @@ import { Failure, type ImageAnswer, type ImageMedia, type ImageSize, type ImageT
 import type { Warn } from "../codec.ts";
 import { unsupportedReply } from "../errors/upstream-errors.ts";
 import { arrayOf, type JsonObject, objectOf, textOf, unsupported } from "../json/value.ts";
+import { notSupported } from "../turn/warnings.ts";
 import { geminiFailure } from "./error.ts";
 import { blockReasonOf, isFinishReason, parseResponse, readFinish } from "./read-events.ts";
 import { readGeminiUsage } from "./usage.ts";
@@ -29,11 +30,11 @@ function writeImageTurn(turn: ImageTurn, warn: Warn): Uint8Array {
 
 function warnOfRest(turn: ImageTurn, warn: Warn): void {
   if (turn.quality !== null && turn.quality !== "auto") {
-    warn("quality is not understood by the upstream and was left out");
+    warn(notSupported("quality"));
   }
-  if (turn.background === "transparent") warn("the upstream makes no transparent backgrounds");
+  if (turn.background === "transparent") warn("transparent backgrounds are not supported by the upstream");
   if (turn.outputFormat !== null && turn.outputFormat !== "png") {
-    warn("output_format is not understood by the upstream; the picture comes in the format of its choice");
+    warn("output_format is not supported by the upstream, which chooses the format");
   }
 }
 
@@ -48,7 +49,7 @@ function imageConfigOf(size: ImageSize, warn: Warn): JsonObject {
   const aspectRatio = nearestRatio(size);
   const pixels = size.width * size.height;
   if (size.width !== 1024 || size.height !== 1024) {
-    warn("size is kept as the nearest aspect ratio and class of resolution, not to the pixel");
+    warn("size was changed to the nearest aspect ratio and resolution");
   }
   if (pixels < pixelsOf2k) return { aspectRatio };
   return { aspectRatio, imageSize: pixels < pixelsOf4k ? "2K" : "4K" };

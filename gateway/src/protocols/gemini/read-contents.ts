@@ -2,7 +2,7 @@ import type { MediaPart, Seal, ToolCallPart, TurnMessage, TurnPart, TurnRole } f
 import type { Warn } from "../codec.ts";
 import { arrayOf, invalid, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { textPart } from "../turn/parts.ts";
-import { quotableName } from "../turn/warnings.ts";
+import { notSupported, quotableName } from "../turn/warnings.ts";
 import { codeText, readSignature, readToolResponse } from "./encodings.ts";
 import { camelKeys } from "./protobuf-json.ts";
 
@@ -23,7 +23,7 @@ export function readContents(contents: readonly unknown[], warn: Warn): TurnMess
     for (const value of arrayOf(content["parts"])) {
       const part = camelKeys(value);
       for (const name of ["mediaResolution", "videoMetadata"]) {
-        if (part[name] !== undefined) warn(`${name} is not understood by the upstream and was left out`);
+        if (part[name] !== undefined) warn(notSupported(`${name}`));
       }
       if (role === "assistant") readModelPart(part, parts, ids, warn);
       else readUserPart(part, parts, ids, warn);
@@ -98,8 +98,7 @@ function readOther(part: JsonObject, parts: TurnPart[], warn: Warn): void {
   else if (media !== null) parts.push(media);
   else {
     const name = Object.keys(part).find((key) => !metadataMembers.has(key));
-    if (name !== undefined)
-      warn(`parts with ${quotableName(name)} are not understood by the upstream and were left out`);
+    if (name !== undefined) warn(`parts with ${quotableName(name)} are not supported by the upstream and were dropped`);
   }
 }
 
@@ -182,7 +181,7 @@ function readMedia(part: JsonObject, warn: Warn): MediaPart | null {
   if (googleFileUrl.test(uri)) {
     return { ...mediaOf(mediaType, file), source: { kind: "file", id: uri, dialect: "gemini" } };
   }
-  if (mediaType === null && !/^https?:\/\//.test(uri)) warn("a file has no mimeType; it is taken for a document");
+  if (mediaType === null && !/^https?:\/\//.test(uri)) warn("a file without mimeType is treated as a document");
   return { ...mediaOf(mediaType, file), source: { kind: "url", url: uri, mediaType } };
 }
 

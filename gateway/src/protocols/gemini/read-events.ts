@@ -131,7 +131,7 @@ export class GeminiEventReader extends AnswerReader {
     const partStarts = this.#responses > 1 ? [] : this.#partStarts;
     const citations = readGrounding(this.#grounding, this.#citation, this.#texts.join(""), partStarts, warn);
     if (citations.length === 0) return;
-    if (this.#open !== "text") warn("citations of a text that was not the last were left out");
+    if (this.#open !== "text") warn("citations of a text that was not the last were dropped");
     else for (const citation of citations) this.emit({ kind: "block-citation", citation });
   }
 

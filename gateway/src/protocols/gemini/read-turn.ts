@@ -18,7 +18,7 @@ import {
   textOf,
   unsupported,
 } from "../json/value.ts";
-import { quotableName, warnOnce } from "../turn/warnings.ts";
+import { isAbsent, notSupported, quotableName, warnOfUnsentMembers, warnOnce } from "../turn/warnings.ts";
 import { camelKeys, toJsonSchema } from "./protobuf-json.ts";
 import { readContents } from "./read-contents.ts";
 import { readSearch, searchNames } from "./write-turn.ts";
@@ -34,9 +34,7 @@ export function readGeminiTurn(body: Uint8Array, facts: { readonly stream: boole
   if (cachedContent !== undefined && cachedContent !== null && cachedContent !== "") {
     throw unsupported("cachedContent", "Content cached at Gemini cannot be used with this upstream.");
   }
-  for (const name of Object.keys(request)) {
-    if (!requestMembers.has(name)) warned(`${quotableName(name)} is not understood by the upstream and was left out`);
-  }
+  warnOfUnsentMembers(request, requestMembers, "", warned, isAbsent);
   return {
     stream: facts.stream,
     system: readInstruction(request["systemInstruction"]),
@@ -86,10 +84,7 @@ function readLabels(labels: unknown): Turn["metadata"] {
 /** Zero is a value; null and absence are not. */
 function readGeneration(generationConfig: unknown, warn: Warn) {
   const config = camelKeys(generationConfig);
-  for (const name of Object.keys(config)) {
-    if (!configMembers.has(name))
-      warn(`generationConfig.${quotableName(name)} is not understood by the upstream and was left out`);
-  }
+  warnOfUnsentMembers(config, configMembers, "generationConfig", warn, isAbsent);
   const pictures = readModalities(config["responseModalities"]);
   return {
     outputTokensMax: number(config, "maxOutputTokens"),
@@ -196,13 +191,11 @@ function readTools(tools: unknown, toolConfig: unknown, warn: Warn): Pick<Turn, 
     for (const name of Object.keys(tool)) {
       if (searchNames.has(name)) search = readSearch(tool[name], warn);
       else if (name !== "functionDeclarations")
-        warn(`the tool ${quotableName(name)} exists at Gemini only and was left out`);
+        warn(`the tool ${quotableName(name)} exists only at Gemini and was dropped`);
     }
   }
   const config = camelKeys(toolConfig);
-  for (const name of Object.keys(config)) {
-    if (name !== "functionCallingConfig") warn(`toolConfig.${quotableName(name)} was left out`);
-  }
+  warnOfUnsentMembers(config, new Set(["functionCallingConfig"]), "toolConfig", warn, isAbsent);
   const chosen = chooseTools(declared, camelKeys(config["functionCallingConfig"]), warn);
   return search === null ? chosen : { ...chosen, search };
 }
@@ -212,7 +205,7 @@ function readTool(declaration: unknown, warn: Warn): TurnTool {
   const name = textOf(tool["name"]);
   if (name === null || name === "") throw invalid("tools", "must have names");
   if (tool["response"] !== undefined || tool["responseJsonSchema"] !== undefined) {
-    warn("the schema of a tool's response is not understood by the upstream and was left out");
+    warn(notSupported("the schema of a tool's response"));
   }
   const { parametersJsonSchema, parameters: own } = tool;
   let parameters = isObject(parametersJsonSchema) ? parametersJsonSchema : null;
@@ -224,7 +217,7 @@ function chooseTools(tools: readonly TurnTool[], config: JsonObject, warn: Warn)
   const mode = textOf(config["mode"])?.toUpperCase() ?? "MODE_UNSPECIFIED";
   const allowed = arrayOf(config["allowedFunctionNames"]).filter((name) => typeof name === "string");
   if (config["streamFunctionCallArguments"] === true) {
-    warn("streamFunctionCallArguments was left out: calls are sent whole");
+    warn("streamFunctionCallArguments was dropped: calls are sent whole");
   }
   if (mode === "VALIDATED") warn("the mode VALIDATED is treated as AUTO");
   const [only, ...others] = allowed;
@@ -232,7 +225,7 @@ function chooseTools(tools: readonly TurnTool[], config: JsonObject, warn: Warn)
     return { tools, toolChoice: { kind: "tool", name: only } };
   }
   const offered = allowed.length === 0 ? tools : tools.filter((tool) => allowed.includes(tool.name));
-  if (offered.length < tools.length) warn("only the functions in allowedFunctionNames were offered to the upstream");
+  if (offered.length < tools.length) warn("allowedFunctionNames was applied by dropping the other tools");
   return { tools: offered, toolChoice: choiceOf(mode) };
 }
 

@@ -78,7 +78,7 @@ function writePicture(source: MediaSource, warn: Warn): JsonObject | null {
   if (source.kind === "url") {
     return { fileData: { mimeType: source.mediaType ?? "image/png", fileUri: source.url } };
   }
-  warn("a picture that only the upstream can read was left out");
+  warn("a picture that only the upstream can read was dropped");
   return null;
 }
 

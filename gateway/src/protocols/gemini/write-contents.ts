@@ -6,6 +6,7 @@ import { readDataUri } from "../turn/data-uri.ts";
 import { mediaTypeOf } from "../turn/media-types.ts";
 import { canOpen } from "../turn/seal-text.ts";
 import { argumentsObject } from "../turn/tool-calls.ts";
+import { notSupported } from "../turn/warnings.ts";
 import { needsSignatures, placeholderSignature, writeToolName, writeToolResponse } from "./encodings.ts";
 
 /** Writes alternating turns, the user first. Calls must be followed by as many results in the same order. */
@@ -75,10 +76,10 @@ function idOf(id: string, { noCallIds }: DialectTraits): JsonObject {
 function writeMedia(part: MediaPart, traits: DialectTraits, warn: Warn): JsonObject {
   const { source } = part;
   if (part.detail !== null && part.detail !== "auto") {
-    warn("image detail is not understood by the upstream and was left out");
+    warn(notSupported("image detail"));
   }
   if (part.name !== null && part.name !== "" && source.kind !== "text") {
-    warn("the name of a file is not understood by the upstream and was left out");
+    warn(notSupported("the name of a file"));
   }
   switch (source.kind) {
     case "base64":

@@ -3,6 +3,7 @@ import type { TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, missingParam, unsupported, withoutNulls } from "../json/value.ts";
 import { type Effort, effortWithin, thinkingBudgets } from "../turn/reasoning-traits.ts";
 import { defaultSearch, stringsIn, warnOfSearchParameters } from "../turn/search-request.ts";
+import { jsonInstruction, warnOfUnsupported, writeTier } from "../turn/settings.ts";
 import { warnOfUnsentMembers, warnOnce } from "../turn/warnings.ts";
 import { generationOf, writeToolName } from "./encodings.ts";
 import { camelKeys } from "./protobuf-json.ts";
@@ -15,7 +16,7 @@ export function writeGeminiTurn(turn: Turn, target: TurnTarget, warn: Warn): Uin
   const system = turn.system.filter((part) => part.text !== "").map((part): JsonObject => ({ text: part.text }));
   const format = formatInWords(turn, target);
   if (format !== null) {
-    warned("the format of the answer was asked for in the instructions: the model takes none beside functions");
+    warned("the format of the answer was put into the instructions: the model does not combine it with functions");
     system.push({ text: format });
   }
   const generationConfig = writeGeneration(turn, target, warned);
@@ -23,7 +24,7 @@ export function writeGeminiTurn(turn: Turn, target: TurnTarget, warn: Warn): Uin
     ...withSystem(system, contents, warned),
     ...writeTools(turn, warned),
     ...(generationConfig === null ? {} : { generationConfig }),
-    ...serviceTier(turn.serviceTier, warned),
+    ...withoutNulls({ serviceTier: writeTier(turn.serviceTier, tiers, warned) }),
     ...writeExtras(turn),
   };
   return encoder.encode(JSON.stringify(body));
@@ -43,16 +44,11 @@ function withSystem(system: readonly JsonObject[], contents: readonly JsonObject
   return { contents: [{ role: "user", parts: system }] };
 }
 
-const tiers: ReadonlySet<string> = new Set(["standard", "flex", "priority"]);
-/** Other vendors' names for the default tier. */
-const usualTiers: ReadonlySet<string> = new Set(["auto", "default", "unspecified"]);
-
-function serviceTier(tier: string | null, warn: Warn): JsonObject {
-  if (tier === null || usualTiers.has(tier)) return {};
-  if (tiers.has(tier)) return { serviceTier: tier };
-  warn("the service tier is not known to the upstream and was left out");
-  return {};
-}
+/** The default tier has other names at other vendors. */
+const tiers: Readonly<Record<string, string | null>> = {
+  ...{ auto: null, default: null, unspecified: null },
+  ...{ standard: "standard", flex: "flex", priority: "priority" },
+};
 
 const encoder = new TextEncoder();
 
@@ -60,10 +56,10 @@ function writeTools(turn: Turn, warn: Warn): JsonObject {
   const searching = writeSearch(turn, warn);
   if (turn.tools.length === 0) return searching.length === 0 ? {} : { tools: searching };
   if (turn.parallelToolCalls === false) {
-    warn("parallel tool calls cannot be forbidden at the upstream; the wish was left out");
+    warn("parallel tool calls cannot be disabled at the upstream");
   }
   if (turn.tools.some((tool) => tool.strict === true)) {
-    warn("strict tools are not known to the upstream; their arguments may not match the schema");
+    warn("strict tools are not supported by the upstream: arguments may not match the schema");
   }
   const functionDeclarations = turn.tools.map(({ name, description, parameters }) =>
     withoutNulls({ name: writeToolName(name), description, parametersJsonSchema: parameters }),
@@ -81,7 +77,7 @@ function writeChoice(choice: ToolChoice): JsonObject {
 /** Null if nothing is set. */
 function writeGeneration(turn: Turn, target: TurnTarget, warn: Warn): JsonObject | null {
   if (turn.choices > 1) throw unsupported("n", "The upstream can be asked for one answer at a time only.");
-  if (turn.verbosity !== null) warn("verbosity is not understood by the upstream and was left out");
+  warnOfUnsupported(turn, ["verbosity"], warn);
   const config = withoutNulls({
     temperature: turn.temperature,
     topP: turn.topP,
@@ -104,14 +100,14 @@ const seedMax = 2 ** 31 - 1;
 /** Seeds have 32 bits. */
 function seedOf(seed: number | null, warn: Warn): number | null {
   if (seed === null || (Number.isInteger(seed) && Math.abs(seed) <= seedMax)) return seed;
-  warn("seed is too large for the upstream and was left out");
+  warn("seed is too large for the upstream and was dropped");
   return null;
 }
 
 function stopSequences(stop: readonly string[], warn: Warn): readonly string[] | null {
   const sequences = stop.filter((sequence) => sequence !== "");
   if (sequences.length > stopSequencesMax) {
-    warn(`the upstream takes ${stopSequencesMax} stop sequences; the others were left out`);
+    warn(`the upstream takes ${stopSequencesMax} stop sequences; the others were dropped`);
   }
   return sequences.length === 0 ? null : sequences.slice(0, stopSequencesMax);
 }
@@ -122,7 +118,7 @@ function writeFormat(turn: Turn, target: TurnTarget, warn: Warn): JsonObject {
   const responseMimeType = "application/json";
   if (format.kind === "json") return { responseMimeType };
   if (target.traits.noSchemaOutput !== true) return { responseMimeType, responseJsonSchema: format.schema };
-  warn("the schema of the answer is not understood by the upstream; JSON was asked for in its place");
+  warn("the schema of the answer is not supported by the upstream: plain JSON was requested");
   return { responseMimeType };
 }
 
@@ -130,9 +126,7 @@ function writeFormat(turn: Turn, target: TurnTarget, warn: Warn): JsonObject {
 function formatInWords({ format, tools }: Turn, { upstreamModel }: TurnTarget): string | null {
   if (format === null || format.kind === "text" || tools.length === 0) return null;
   if ((generationOf(upstreamModel) ?? jsonBesideFunctionsSince) >= jsonBesideFunctionsSince) return null;
-  const instruction = "Once you call no more functions, answer with one JSON object and nothing else.";
-  if (format.kind === "json") return instruction;
-  return `${instruction} It must fit this JSON Schema:\n${JSON.stringify(format.schema)}`;
+  return `Once you call no more functions: ${jsonInstruction(format)}`;
 }
 
 const jsonBesideFunctionsSince = 3;
@@ -142,7 +136,7 @@ function writeThinking(requested: ReasoningRequest | null, model: string, warn: 
   if (requested === null) return null;
   const generation = generationOf(model);
   if (generation !== null && generation < thinkingSince) {
-    if (requested.effort !== "none") warn("thinking is not understood by this model and was left out");
+    if (requested.effort !== "none") warn("thinking is not supported by this model and was dropped");
     return null;
   }
   const amount = amountOf(requested, model, generation, warn);
@@ -168,7 +162,7 @@ function amountOf(requested: ReasoningRequest, model: string, generation: number
 }
 
 function levelOf(effort: Effort, model: string, warn: Warn): string {
-  if (effort === "none") warn("thinking cannot be switched off on this model; the lowest level was asked for");
+  if (effort === "none") warn("thinking cannot be disabled on this model: the lowest level was used");
   return effortWithin(effort, model.includes("-pro") ? "low" : "minimal", "high").toUpperCase();
 }
 
@@ -179,7 +173,7 @@ function budgetWithin(budget: number, requested: ReasoningRequest, model: string
   const least = pro ? 128 : model.includes("-lite") ? 512 : 1;
   if (budget === 0 && !pro) return 0;
   if (budget < least && (requested.effort === "none" || budget === 0)) {
-    warn("thinking cannot be switched off on this model; the lowest budget was asked for");
+    warn("thinking cannot be disabled on this model: the lowest budget was used");
   }
   if (budget > most && requested.budgetTokens !== null)
     warn(`the thinking budget was lowered to ${most}, the model's most`);
@@ -204,7 +198,7 @@ const searchMembers: ReadonlySet<string> = new Set(["excludeDomains"]);
 function writeSearch({ search, tools }: Turn, warn: Warn): JsonObject[] {
   if (search === undefined) return [];
   if (tools.length > 0) {
-    warn("web_search was left out: the upstream does not search beside functions");
+    warn("web_search was dropped: the upstream does not combine it with functions");
     return [];
   }
   warnOfSearchParameters(search, noParameters, warn);

@@ -176,7 +176,7 @@ function isFirst(choice: unknown): choice is JsonObject {
   return isObject(choice) && (choice["index"] ?? 0) === 0;
 }
 
-const citationsDropped = "citations without a text in the answer were left out";
+const citationsDropped = "citations without a text in the answer were dropped";
 
 /** Azure leaves names empty. */
 function nonEmptyText(value: unknown): string | null {

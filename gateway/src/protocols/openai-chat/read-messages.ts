@@ -16,7 +16,7 @@ import { isMedia, mediaPart, textPart } from "../turn/parts.ts";
 import { readCacheHint } from "../turn/prompt-cache.ts";
 import { readSeal } from "../turn/seal-text.ts";
 import { argumentsOrEmpty } from "../turn/tool-calls.ts";
-import { quotableName } from "../turn/warnings.ts";
+import { notSupported, warnOfUnsentMembers } from "../turn/warnings.ts";
 import { imagesOf, reasoningIn } from "./answer-pieces.ts";
 import { customArguments } from "./custom-tool.ts";
 import { readContentParts } from "./read-parts.ts";
@@ -143,7 +143,7 @@ class MessageReader {
   #readAudio(audio: JsonObject, parts: TurnPart[]): void {
     const transcript = textOf(audio["transcript"]) ?? "";
     if (transcript !== "") parts.push(textPart(transcript));
-    else this.#warn("audio of an earlier answer is not understood by the upstream and was left out");
+    else this.#warn(notSupported("audio of an earlier answer"));
   }
 
   #readCall(value: unknown, param: string): ToolCallPart {
@@ -186,12 +186,9 @@ class MessageReader {
 
   #warnOfUnknown(message: JsonObject): void {
     if ((message["name"] ?? null) !== null && message["role"] !== "tool" && message["role"] !== "function") {
-      this.#warn("name of a message is not understood by the upstream and was left out");
+      this.#warn(notSupported("name of a message"));
     }
-    for (const field in message) {
-      if (messageMembers.has(field) || message[field] === null) continue;
-      this.#warn(`${quotableName(field)} of a message is not understood and was left out`);
-    }
+    warnOfUnsentMembers(message, messageMembers, "a message", this.#warn);
   }
 }
 

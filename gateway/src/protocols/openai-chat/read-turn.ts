@@ -24,7 +24,7 @@ import { readAutoCache, readCacheHint } from "../turn/prompt-cache.ts";
 import { readEffort } from "../turn/reasoning.ts";
 import { namedSchema } from "../turn/schemas.ts";
 import { defaultSearch, readContextSize, readLocation } from "../turn/search-request.ts";
-import { quotableName, warnOfUnsentMembers, warnOnce } from "../turn/warnings.ts";
+import { notSupported, quotableName, warnOfUnsentMembers, warnOnce } from "../turn/warnings.ts";
 import { customTool } from "./custom-tool.ts";
 import { readMessages } from "./read-messages.ts";
 
@@ -33,7 +33,7 @@ export function readChatTurn(body: Uint8Array, facts: { readonly stream: boolean
   const warn = warnOnce(warnAlways);
   const request = parseBody(body);
   const pictures = readModalities(request);
-  warnOfUnknownMembers(request, warn);
+  warnOfUnsentMembers(request, requestMembers, "", warn);
   const search = readSearch(request["web_search_options"], warn);
   const google = readGoogleExtras(request, warn);
   const autoCache = readAutoCache(request);
@@ -78,19 +78,6 @@ const requestMembers: ReadonlySet<string> = new Set([
   ...["modalities", "audio", "prediction", "store", "web_search_options"],
   ...["extra_body", "google"],
 ]);
-
-function warnOfUnknownMembers(request: JsonObject, warn: Warn): void {
-  for (const field in request) {
-    if (requestMembers.has(field) || isDefault(request[field])) continue;
-    warn(`${quotableName(field)} is not understood by the upstream and was left out`);
-  }
-}
-
-/** null, false, 0 and empty containers are defaults. */
-function isDefault(value: unknown): boolean {
-  if (value === null || value === false || value === 0) return true;
-  return typeof value === "object" && Object.keys(value as object).length === 0;
-}
 
 /** Whether pictures are requested. Audio answers are not supported. */
 function readModalities(request: JsonObject): boolean {
@@ -207,7 +194,7 @@ function readTool(value: unknown, param: string, warn: Warn): TurnTool | null {
     return { ...readFunction(tool["function"], `${param}.function`), cache: readCacheHint(tool) };
   }
   if (type === null) throw missingParam(`${param}.type`);
-  warn(`the tool type ${quotableName(type)} is not understood by the upstream and was left out`);
+  warn(notSupported(`the tool type ${quotableName(type)}`));
   return null;
 }
 
@@ -226,7 +213,7 @@ function readFunction(value: unknown, param: string): TurnTool {
 
 function readCustom(custom: JsonObject, param: string, warn: Warn): TurnTool {
   if (objectOf(custom["format"])["type"] === "grammar") {
-    warn("the grammar of a custom tool is not understood by the upstream and was left out");
+    warn(notSupported("the grammar of a custom tool"));
   }
   return customTool(requireName(custom["name"], `${param}.custom.name`), textOf(custom["description"]));
 }
@@ -261,7 +248,7 @@ function allowOnly(choice: JsonObject, tools: readonly TurnTool[], warn: Warn): 
   const names = new Set(arrayOf(allowed["tools"]).map((tool) => chosenName(objectOf(tool))));
   const offered = tools.filter((tool) => names.has(tool.name));
   if (offered.length < tools.length) {
-    warn("allowed_tools is not understood by the upstream: the other tools were left out");
+    warn("allowed_tools was applied by dropping the other tools");
   }
   return { tools: offered, toolChoice: { kind: allowed["mode"] === "required" ? "any" : "auto" } };
 }

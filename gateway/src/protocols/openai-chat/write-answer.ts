@@ -62,12 +62,12 @@ export function writeChatAnswer(answer: Answer, context: AnswerContext): Uint8Ar
 
 /** Null for an answer that ended in an error. */
 function finishOf({ reason }: Finish, { turn, warn }: AnswerContext): string | null {
-  if (reason === "pause") warn("the upstream paused its answer: send it back to have it go on");
+  if (reason === "pause") warn("the upstream paused its answer: send it back to continue");
   const finish = finishes[reason];
   return finish === "tool_calls" && turn.legacyFunctions === true ? "function_call" : finish;
 }
 
-const secondCallLost = "calls after the first were left out: a caller of functions is told of one";
+const secondCallLost = "calls after the first were dropped: a caller of functions is told of one";
 
 function writeCalls(calls: readonly CallBlock[], custom: ReadonlySet<string>, context: AnswerContext): JsonObject {
   const [first, second] = calls;
@@ -107,7 +107,7 @@ function textsOf(blocks: readonly AnswerBlock[], kind: "text" | "refusal" | "rea
 /** A generated picture as OpenRouter and others attach it; OpenAI has no field for it. Null if only its vendor can read it. */
 function writeImage(source: MediaSource, index: number, warn: Warn): JsonObject | null {
   if (source.kind !== "base64" && source.kind !== "url") {
-    warn("a picture that only the upstream can read was left out");
+    warn("a picture that only the upstream can read was dropped");
     return null;
   }
   const url = source.kind === "url" ? source.url : dataUri(source.mediaType, source.data);

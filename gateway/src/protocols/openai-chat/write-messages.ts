@@ -76,7 +76,7 @@ class MessageWriter {
     const before = this.messages.at(-1)?.["role"];
     if (!this.#isStrict || before === "user" || before === "system") this.instruct(text);
     else {
-      this.#warn("an instruction in the middle of the conversation was sent as user text");
+      this.#warn("a system message within the conversation was sent as user text");
       this.#pushUser(text);
     }
   }
@@ -84,7 +84,7 @@ class MessageWriter {
   /** Strict upstreams require the assistant to speak after a tool result. */
   #pushUser(content: unknown): void {
     if (this.#isStrict && this.messages.at(-1)?.["role"] === "tool") {
-      this.#warn("a short message of the assistant was put between a tool's result and the user");
+      this.#warn("a short assistant message was inserted after a tool result");
       this.messages.push({ role: "assistant", content: bridgeText });
     }
     this.messages.push({ role: "user", content });
@@ -100,10 +100,10 @@ class MessageWriter {
     // Strict upstreams refuse unknown fields.
     const [text, refusal] = this.#isStrict ? [answerText + refusalText, ""] : [answerText, refusalText];
     if (message.parts.some((part) => part.kind === "tool-result")) {
-      this.#warn("a tool result among the model's own words was left out");
+      this.#warn("a tool result in an answer of the model was dropped");
     }
     if (message.parts.some(isMedia)) {
-      this.#warn("media in an answer of the model are not understood by the upstream and were left out");
+      this.#warn("media in an answer of the model are not supported by the upstream and were dropped");
     }
     if (text === "" && refusal === "" && calls.length === 0) return;
     const thoughts = inLoop || calls.length > 0 ? this.#thoughts(message.parts, calls.length > 0) : {};
@@ -130,7 +130,7 @@ class MessageWriter {
     const text = own.join("\n\n");
     if (text === "") return calls && this.#wantsThoughts && field !== "none" ? { [field]: placeholderThought } : {};
     if (field !== "none") return { [field]: text };
-    if (calls) this.#warn("thoughts before earlier tool calls are not taken back by the upstream and were left out");
+    if (calls) this.#warn("reasoning before earlier tool calls is not accepted by the upstream and was dropped");
     return {};
   }
 
@@ -191,7 +191,7 @@ class MessageWriter {
       } else if (isContent(part)) {
         content.push(contentPart(part, this.#fetchesUrls));
       } else {
-        this.#warn(`a ${part.kind} in a user message was left out`);
+        this.#warn(`a ${part.kind} in a user message was dropped`);
       }
     }
     if (content.length === 0 && message.parts.length > 0) return;
@@ -201,7 +201,7 @@ class MessageWriter {
 
   /** Upstreams refuse a result without its call, so it becomes text. */
   #writeOrphanResult(result: ToolResultPart): readonly JsonObject[] {
-    this.#warn("a tool result without its call was carried as text");
+    this.#warn("a tool result without its call was sent as text");
     const text = `The result of an earlier call of ${result.name ?? "a tool"} was:\n${this.#resultText(result)}`;
     return [textContent(text), ...this.#media(result)];
   }

@@ -1,11 +1,18 @@
 import type { SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
-import { leaveGoogleExtras } from "../gemini/google-extras.ts";
 import { type JsonObject, jsonBytes, orUndefined, unsupported } from "../json/value.ts";
-import { askedEffort, fitReasoning, openaiSampling, type ReasoningSetting, refusesStop } from "../turn/reasoning.ts";
+import {
+  askedEffort,
+  fitReasoning,
+  fitToolChoice,
+  openaiSampling,
+  type ReasoningSetting,
+  refusesStop,
+} from "../turn/reasoning.ts";
 import type { ReasoningTraits } from "../turn/reasoning-traits.ts";
 import { toolSchema, writeNamedSchema } from "../turn/schemas.ts";
-import { warnOfNoSearch, warnOfSearchParameters } from "../turn/search-request.ts";
+import { warnOfSearchParameters } from "../turn/search-request.ts";
+import { jsonInstruction, warnOfUnsupported, writeTier } from "../turn/settings.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
 import { warnOnce } from "../turn/warnings.ts";
 import { writeMessages } from "./write-messages.ts";
@@ -46,11 +53,12 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
     ...writeReasoning(turn, reasoning, traits),
     verbosity: orUndefined(turn.verbosity),
     user: turn.userId === null ? undefined : shortId(turn.userId, "user_", userIdCharactersMax),
-    service_tier: orUndefined(writeTier(turn.serviceTier, warn)),
+    service_tier: orUndefined(writeTier(turn.serviceTier, tiers, warn)),
     ...writeSearch(turn, searchesByOptions(target.upstreamModel, target.traits), warn),
     modalities: turn.pictures === true ? ["text", "image"] : undefined,
   };
-  warnOfLosses(turn, warn);
+  // OpenAI accepts metadata only for stored answers.
+  warnOfUnsupported(turn, ["google", "topK", "metadata"], warn);
   return jsonBytes(request);
 }
 
@@ -66,29 +74,20 @@ function writeReasoning({ reasoning }: Turn, { effort, on }: ReasoningSetting, t
   };
 }
 
-function warnOfLosses(turn: Turn, warn: Warn): void {
-  leaveGoogleExtras(turn, warn);
-  if (turn.topK !== null) warn("top_k is not understood by the upstream and was left out");
-  if (turn.metadata !== null && Object.keys(turn.metadata).length > 0) {
-    // OpenAI accepts metadata only for stored answers.
-    warn("metadata is not understood by the upstream and was left out");
-  }
-}
-
 function writeStop(stop: readonly string[], isRefused: boolean, warn: Warn): readonly string[] | undefined {
   if (stop.length === 0) return undefined;
   if (isRefused) {
-    warn("stop sequences are refused by a model that reasons and were left out");
+    warn("stop sequences are refused by a model that reasons and were dropped");
     return undefined;
   }
-  if (stop.length > stopsMax) warn(`stop sequences after the first ${stopsMax} were left out`);
+  if (stop.length > stopsMax) warn(`stop sequences after the first ${stopsMax} were dropped`);
   return stop.slice(0, stopsMax);
 }
 
 /** OpenAI refuses a tool choice and parallel_tool_calls without tools. */
 function writeTools(turn: Turn, choice: ToolChoice | null, warn: Warn): JsonObject {
   if (turn.tools.length === 0) {
-    if (choice?.kind === "any" || choice?.kind === "tool") warn("tool_choice without tools was left out");
+    if (choice?.kind === "any" || choice?.kind === "tool") warn("tool_choice without tools was dropped");
     return {};
   }
   return {
@@ -117,15 +116,10 @@ function writeChoice(choice: ToolChoice): unknown {
 }
 
 /** "auto" is the default. */
-function writeTier(tier: string | null, warn: Warn): string | null {
-  if (tier === null || tier === "auto") return null;
-  if (tier === "standard_only") return "default";
-  if (tiers.has(tier)) return tier;
-  warn("this service_tier is not understood by the upstream and was left out");
-  return null;
-}
-
-const tiers: ReadonlySet<string> = new Set(["default", "flex", "scale", "priority", "fast"]);
+const tiers: Readonly<Record<string, string | null>> = {
+  ...{ auto: null, standard_only: "default" },
+  ...{ default: "default", flex: "flex", scale: "scale", priority: "priority", fast: "fast" },
+};
 
 /** The reasoning setting, and the tool choice that the model accepts with it. */
 function reconcileToolChoice(
@@ -139,17 +133,9 @@ function reconcileToolChoice(
   const { forcesNoToolsThinking: limit } = traits;
   const isTaken = limit === undefined || told.on === false || (limit === "named" && choice.kind === "any");
   if (isTaken) return { told, choice };
-  if (traits.always !== true) {
-    warn("thinking was switched off: a forced tool call excludes it");
-    return { told: { effort: null, on: false }, choice };
-  }
-  if (limit !== "named") {
-    warn("this model takes no choice that forces a tool: it was left to the model");
-    return { told, choice: { kind: "auto" } };
-  }
-  if (turn.tools.length > 1)
-    warn("this model takes no choice of one tool: it was left to the model which one it calls");
-  return { told, choice: { kind: "any" } };
+  if (traits.always === true) return { told, choice: fitToolChoice(turn, traits, warn) };
+  warn("thinking was disabled: a forced tool choice excludes it");
+  return { told: { effort: null, on: false }, choice };
 }
 
 /** JSON mode requires the prompt to mention JSON, so a sentence is added if it does not. */
@@ -161,13 +147,12 @@ function writeFormat(turn: Turn, schemaUnderstood: boolean, warn: Warn) {
   }
   const responseFormat = { type: "json_object" };
   if (format.kind === "schema") {
-    warn("a schema for the answer is not understood by the upstream: JSON was asked for, and the schema in words");
-    const instruction = `Answer with one JSON object that fits this JSON Schema:\n${JSON.stringify(format.schema)}`;
-    return { responseFormat, instruction };
+    warn("the schema of the answer is not supported by the upstream and was put into the instructions");
+    return { responseFormat, instruction: jsonInstruction(format) };
   }
   if (speaksOfJson(turn)) return { responseFormat, instruction: null };
-  warn("the upstream wants JSON to be named in the prompt: a sentence was added to the instructions");
-  return { responseFormat, instruction: "Answer with one JSON object." };
+  warn("the upstream requires the prompt to mention JSON: a sentence was added to the instructions");
+  return { responseFormat, instruction: jsonInstruction(format) };
 }
 
 function speaksOfJson(turn: Turn): boolean {
@@ -185,7 +170,7 @@ function writeSearch(turn: Turn, searches: boolean, warn: Warn): JsonObject {
   const { search } = turn;
   if (search === undefined) return {};
   if (!searches) {
-    warnOfNoSearch(turn, warn);
+    warnOfUnsupported(turn, ["search"], warn);
     return {};
   }
   warnOfSearchParameters(search, sentParameters, warn);

@@ -60,8 +60,8 @@ describe("a call for pictures in neutral form", () => {
       stream: true,
     });
     expect(warnings).toEqual([
-      "watermark is not understood by the upstream and was left out",
-      "seed is not understood by the upstream and was left out",
+      "watermark is not supported by the upstream and was dropped",
+      "seed is not supported by the upstream and was dropped",
     ]);
     const body = {
       model: "public",
@@ -80,9 +80,9 @@ describe("a call for pictures in neutral form", () => {
   test("what the upstream cannot do as asked is a warning, where the picture stays what it is", () => {
     const body = { prompt: "p", size: "2K", response_format: "url", "x y\n": 1 };
     expect(heard((warn) => readImageTurn(bytes(body), warn)).warnings).toEqual([
-      "(unnamed) is not understood by the upstream and was left out",
-      "the upstream gives its pictures in the answer, not as URLs",
-      "size is not understood by the upstream and was left out",
+      "(unnamed) is not supported by the upstream and was dropped",
+      "pictures are returned in the answer, not as URLs",
+      "size is not supported by the upstream and was dropped",
     ]);
   });
 
@@ -115,7 +115,7 @@ describe("a call for changed pictures as vendors want it that take URLs in `imag
       seed: -7,
       image: [uri, "data:image/jpg;base64,REVG"],
     });
-    expect(warnings).toEqual(["quality is not understood by the upstream and was left out"]);
+    expect(warnings).toEqual(["quality is not supported by the upstream and was dropped"]);
   });
 
   test("OpenAI's JSON body keeps its URLs and what the vendor knows; `auto` is the same as nothing", () => {
@@ -138,7 +138,7 @@ describe("a call for changed pictures as vendors want it that take URLs in `imag
       sequential_image_generation: "auto",
       sequential_image_generation_options: { max_images: 4 },
     });
-    expect(warnings).toEqual(["output_format is not understood by the upstream and was left out"]);
+    expect(warnings).toEqual(["output_format is not supported by the upstream and was dropped"]);
   });
 
   test("a mask, or several pictures at once, is for another upstream", () => {

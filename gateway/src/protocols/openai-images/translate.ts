@@ -14,7 +14,7 @@ import {
   unsupported,
 } from "../json/value.ts";
 import { dataUri, readDataUri } from "../turn/data-uri.ts";
-import { quotableName } from "../turn/warnings.ts";
+import { isAbsent, notSupported, warnOfUnsentMembers } from "../turn/warnings.ts";
 
 export function readImageTurn(body: Uint8Array | FormContent, warn: Warn): ImageTurn {
   const fields = fieldsOf(body);
@@ -42,11 +42,8 @@ const turnMembers: ReadonlySet<string> = new Set([
 ]);
 
 function warnOfUnknown(fields: JsonObject, warn: Warn): void {
-  for (const [name, value] of Object.entries(fields)) {
-    if (value === null || turnMembers.has(name)) continue;
-    warn(`${quotableName(name)} is not understood by the upstream and was left out`);
-  }
-  if (fields["response_format"] === "url") warn("the upstream gives its pictures in the answer, not as URLs");
+  warnOfUnsentMembers(fields, turnMembers, "", warn, isAbsent);
+  if (fields["response_format"] === "url") warn("pictures are returned in the answer, not as URLs");
 }
 
 function readCount(value: unknown): number {
@@ -62,7 +59,7 @@ function readSize(value: unknown, warn: Warn): ImageSize | null {
   if (text === null || text === "" || text === "auto") return null;
   const [, width, height] = /^([1-9]\d{1,4})x([1-9]\d{1,4})$/.exec(text) ?? [];
   if (width !== undefined && height !== undefined) return { width: Number(width), height: Number(height) };
-  warn("size is not understood by the upstream and was left out");
+  warn(notSupported("size"));
   return null;
 }
 
@@ -90,7 +87,7 @@ export function writeImageJson(body: Uint8Array | FormContent, upstreamModel: st
   for (const [name, value] of Object.entries(fields)) {
     if (value === null || replaced.has(name) || harmless.has(name)) continue;
     if (!isOpenaiOnly(name, value)) out[name] = value;
-    else if (value !== "auto") warn(`${name} is not understood by the upstream and was left out`);
+    else if (value !== "auto") warn(notSupported(name));
   }
   out["model"] = upstreamModel;
   const images = imageUrlsOf(fields);

@@ -150,7 +150,7 @@ class MessageReader extends ItemReader {
   }
 }
 
-const logprobsDropped = "logprobs in the answer cannot be carried and were left out";
+const logprobsDropped = "logprobs in the answer cannot be translated and were dropped";
 
 class CallReader extends ItemReader {
   #emitted = 0;

@@ -5,7 +5,7 @@ import { customArguments } from "../openai-chat/custom-tool.ts";
 import { type ContentPart, readContentParts } from "../openai-chat/read-parts.ts";
 import { textPart } from "../turn/parts.ts";
 import { argumentsOrEmpty } from "../turn/tool-calls.ts";
-import { quotableName, warnOfCaller } from "../turn/warnings.ts";
+import { notSupported, quotableName, warnOfCaller } from "../turn/warnings.ts";
 import { readSummary } from "./compaction.ts";
 import { thoughtsOf } from "./item-readers.ts";
 import { readSealedContent } from "./output-items.ts";
@@ -84,7 +84,7 @@ export class InputReader {
         this.#readSearchOutput(item, param);
         return;
       default:
-        this.#warn(`items of type ${quotableName(type)} are not understood by the upstream and were left out`);
+        this.#warn(`items of type ${quotableName(type)} are not supported by the upstream and were dropped`);
     }
   }
 
@@ -108,14 +108,14 @@ export class InputReader {
 
   #addInstructions(parts: readonly TurnPart[]): void {
     const texts = parts.filter((part) => part.kind === "text");
-    if (texts.length < parts.length) this.#warn("instructions may hold text only; other parts were left out");
+    if (texts.length < parts.length) this.#warn("parts other than text were dropped from instructions");
     if (this.messages.length === 0) this.system.push(...texts);
     else this.#addMessage("system", texts);
   }
 
   #readCall(item: JsonObject, argumentsText: string, param: string): void {
     warnOfCaller(item, this.#warn);
-    if (item["async"] === true) this.#warn("async of a call is not understood by the upstream and was left out");
+    if (item["async"] === true) this.#warn(notSupported("async of a call"));
     const id = expectText(item["call_id"] ?? item["id"], `${param}.call_id`);
     const ownName = expectText(item["name"], `${param}.name`);
     const namespace = textOf(item["namespace"]);
@@ -155,7 +155,7 @@ export class InputReader {
   /** Of a search by OpenAI only the tools are kept. */
   #isUpstreamSearch(item: JsonObject): boolean {
     const isOfUpstream = item["execution"] === "server" || (item["call_id"] ?? null) === null;
-    if (isOfUpstream) this.#warn("searches for tools that an upstream ran itself were left out, not what they found");
+    if (isOfUpstream) this.#warn("tool searches by an upstream were dropped; the tools they found were kept");
     return isOfUpstream;
   }
 
@@ -168,7 +168,7 @@ export class InputReader {
     }
     const text = thoughtsOf(item);
     if (text === "" && read === null) {
-      this.#warn("reasoning that only its upstream keeps was left out");
+      this.#warn("reasoning stored at another upstream was dropped");
       return;
     }
     const part: ReasoningPart = {
@@ -215,6 +215,6 @@ function unreadableItem(type: string, param: string): Failure {
 
 function readContent(content: unknown, param: string, warn: Warn): Exclude<ContentPart, ReasoningPart>[] {
   return readContentParts(content, param, "openai-responses", (type) => {
-    warn(`content of type ${quotableName(type)} is not understood and was left out`);
+    warn(`content of type ${quotableName(type)} is not supported and was dropped`);
   }).filter((part) => part.kind !== "reasoning");
 }

@@ -3,7 +3,7 @@ import type { Warn } from "../codec.ts";
 import { arrayOf, invalid, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { customTool } from "../openai-chat/custom-tool.ts";
 import { defaultSearch, readContextSize, readLocation, stringsIn } from "../turn/search-request.ts";
-import { quotableName, warnOfUnsentMembers } from "../turn/warnings.ts";
+import { notSupported, quotableName, warnOfUnsentMembers } from "../turn/warnings.ts";
 import { isNamespaced, isSearch, joinedName, type NamespacedTool, readSearchTool } from "./tool-kinds.ts";
 
 /** Reads functions and custom tools, also in namespaces. Built-in tools are dropped. */
@@ -29,7 +29,7 @@ export function readToolChoice(
     const isAllowed = (tool: TurnTool): boolean =>
       names.has(tool.name) || (isNamespaced(tool) && names.has(tool.ownName)) || (search && isSearch(tool));
     const allowed = tools.filter(isAllowed);
-    if (allowed.length < tools.length) warn("allowed_tools was carried by leaving the other tools out");
+    if (allowed.length < tools.length) warn("allowed_tools was applied by dropping the other tools");
     return { choice: value["mode"] === "required" ? anyTool(allowed, warn) : { kind: "auto" }, tools: allowed };
   }
   const search = value["type"] === "tool_search" ? tools.find(isSearch) : undefined;
@@ -41,14 +41,14 @@ export function readToolChoice(
     return { choice: { kind: "tool", name: known }, tools };
   }
   warn(
-    `tool_choice of type ${quotableName(textOf(value["type"]) ?? "")} is not understood by the upstream and was left out`,
+    `tool_choice of type ${quotableName(textOf(value["type"]) ?? "")} is not supported by the upstream and was dropped`,
   );
   return { choice: null, tools };
 }
 
 function anyTool(tools: readonly TurnTool[], warn: Warn): ToolChoice | null {
   if (tools.length > 0) return { kind: "any" };
-  warn("tool_choice required was left out: none of the tools could be carried");
+  warn("tool_choice was dropped: none of its tools is supported by the upstream");
   return null;
 }
 
@@ -60,7 +60,7 @@ function readTool(value: unknown, param: string, warn: Warn): TurnTool[] {
   if (value["type"] === "tool_search") return readSearch(value, warn);
   // Read by readWebSearch.
   if (isWebSearch(value["type"])) return [];
-  warn(`the tool type ${quotableName(textOf(value["type"]) ?? "")} is not understood by the upstream and was left out`);
+  warn(notSupported(`the tool type ${quotableName(textOf(value["type"]) ?? "")}`));
   return [];
 }
 
@@ -105,7 +105,7 @@ function readCustom(tool: JsonObject, param: string, warn: Warn): TurnTool {
 /** The declared tools are what an upstream would search. */
 function readSearch(tool: JsonObject, warn: Warn): TurnTool[] {
   if (tool["execution"] === "client") return [readSearchTool(tool)];
-  warn("tool_search is not run by the upstream: tools whose loading was deferred were declared at once");
+  warn("tool_search is not supported by the upstream: deferred tools were declared at once");
   return [];
 }
 
@@ -142,7 +142,7 @@ export function readWebSearch(tools: unknown, warn: Warn): SearchRequest | null 
   if (!isObject(tool)) return null;
   warnOfUnsentMembers(tool, searchMembers, "the tool web_search", warn);
   if (tool["external_web_access"] === false) {
-    warn("external_web_access of the tool web_search is not understood by the upstream and was left out");
+    warn(notSupported("external_web_access of the tool web_search"));
   }
   const filters = objectOf(tool["filters"]);
   warnOfUnsentMembers(filters, filterMembers, "the tool web_search", warn);

@@ -17,7 +17,7 @@ import { textPart } from "../turn/parts.ts";
 import { readAutoCache } from "../turn/prompt-cache.ts";
 import { readEffort } from "../turn/reasoning.ts";
 import { namedSchema } from "../turn/schemas.ts";
-import { quotableName, warnOfUnsentMembers, warnOnce } from "../turn/warnings.ts";
+import { isAbsent, notSupported, quotableName, warnOfUnsentMembers, warnOnce } from "../turn/warnings.ts";
 import { asCompactionTurn, lastUserTexts } from "./compaction.ts";
 import { InputReader } from "./read-input.ts";
 import { readToolChoice, readTools, readWebSearch } from "./read-tools.ts";
@@ -105,15 +105,12 @@ function refuseServerState(request: JsonObject): void {
 }
 
 function warnOfUnknownMembers(request: JsonObject, warn: Warn): void {
-  for (const [name, value] of Object.entries(request)) {
-    if (value === null || requestMembers.has(name)) continue;
-    if (name === "truncation" && value !== "auto") continue;
-    if (name === "top_logprobs" && value === 0) continue;
-    warn(`the field ${quotableName(name)} is not understood by the upstream and was left out`);
-  }
+  const { truncation, top_logprobs, ...others } = request;
+  if (truncation === "auto") warn(notSupported("truncation"));
+  warnOfUnsentMembers({ ...others, top_logprobs: top_logprobs || null }, requestMembers, "", warn, isAbsent);
   for (const wanted of arrayOf(request["include"])) {
     if (wanted === "reasoning.encrypted_content") continue;
-    warn(`what include asks for cannot be had from the upstream: ${quotableName(wanted)}`);
+    warn(notSupported(`${quotableName(wanted)} of include`));
   }
 }
 
@@ -148,7 +145,7 @@ function readReasoning(request: JsonObject, warn: Warn): ReasoningRequest | null
   const reasoning = objectOf(request["reasoning"]);
   const effort = readEffort(textOf(reasoning["effort"]), "reasoning.effort", warn);
   if ((textOf(reasoning["mode"]) ?? "standard") !== "standard") {
-    warn("reasoning.mode is not understood by the upstream and was left out");
+    warn(notSupported("reasoning.mode"));
   }
   warnOfUnsentMembers(reasoning, reasoningMembers, "reasoning", warn);
   const summary = textOf(reasoning["summary"]) ?? textOf(reasoning["generate_summary"]);

@@ -79,7 +79,7 @@ export class InputWriter {
         return;
       default:
         if (this.#role === "user") this.#content.push(writeInputPart(part, this.#target.traits, this.#warn));
-        else this.#warn(`${part.kind} parts of ${this.#role} messages cannot be carried and were left out`);
+        else this.#warn(`${part.kind} parts of ${this.#role} messages cannot be translated and were dropped`);
     }
   }
 
@@ -99,7 +99,7 @@ export class InputWriter {
   }
 
   #writeOrphanResult(part: ToolResultPart): void {
-    this.#warn("a tool result without its call was carried as text");
+    this.#warn("a tool result without its call was sent as text");
     this.#content.push({ type: "input_text", text: `Result of the tool ${part.name ?? "call"}:` });
     this.#content.push(...this.#inputParts(part));
   }
@@ -132,7 +132,7 @@ export class InputWriter {
 
   #writeReasoning({ text, seal }: ReasoningPart): void {
     if (seal === null || !canOpen(seal, "openai-responses", this.#target.account)) {
-      this.#warn("reasoning of another upstream cannot be read by this one and was left out");
+      this.#warn("reasoning of another upstream was dropped");
       return;
     }
     this.#endMessage();
@@ -193,7 +193,7 @@ function writeDocument({ source, name }: MediaPart, traits: DialectTraits, warn:
       return { type: "input_file", filename: name ?? `document.${extensionOf(source.mediaType) ?? "bin"}`, file_data };
     }
     case "url":
-      if (name !== null) warn("the name of a document given by URL was left out");
+      if (name !== null) warn("the name of a document given by URL was dropped");
       return { type: "input_file", file_url: requireFetchable(source.url, traits) };
     case "file":
       return { type: "input_file", file_id: requireOpenaiFile(source) };

@@ -1,27 +1,33 @@
 import type { AnswerFormat, ReasoningRequest, SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
-import { leaveGoogleExtras } from "../gemini/google-extras.ts";
 import { type JsonObject, jsonBytes, orUndefined, unsupported } from "../json/value.ts";
 import { fitReasoning, openaiSampling } from "../turn/reasoning.ts";
 import type { Effort } from "../turn/reasoning-traits.ts";
 import { toolSchema, writeNamedSchema } from "../turn/schemas.ts";
 import { warnOfSearchParameters, writeLocation } from "../turn/search-request.ts";
+import { warnOfUnsupported, writeTier } from "../turn/settings.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
-import { picturesDropped, warnOnce } from "../turn/warnings.ts";
+import { warnOnce } from "../turn/warnings.ts";
 import { InputWriter, idCharactersMax } from "./write-input.ts";
 
 /** Writes a request that stores nothing at the upstream. */
 export function writeResponsesTurn(turn: Turn, target: TurnTarget, warning: Warn): Uint8Array {
   if (turn.choices > 1) throw unsupported("n", "This model's upstream gives one answer only.");
   const warn = warnOnce(warning);
-  warnOfTheUnsayable(turn, warn);
+  const lacking = ["stop", "pictures", "google", "topK", "seed", "presencePenalty", "frequencyPenalty"] as const;
+  warnOfUnsupported(turn, lacking, warn);
   const input = new InputWriter(target, warn);
   input.write(turn.messages);
   const instructions = turn.system.map((part) => part.text).join("\n\n");
   const reasoning = turn.reasoning === null ? null : writeReasoning(turn.reasoning, target.traits, warn);
   const outputTokensMax = outputCap(turn.outputTokensMax, warn);
   const effort = (reasoning?.["effort"] ?? null) as Effort | null;
-  const { temperature, topP } = openaiSampling(withoutPenalties(turn), target.traits, effort, warn);
+  const { temperature, topP } = openaiSampling(
+    { ...turn, presencePenalty: null, frequencyPenalty: null },
+    target.traits,
+    effort,
+    warn,
+  );
   const search = writeWebSearch(turn, warn);
   const tools = [...turn.tools.map((tool) => writeTool(tool, warn)), ...(search === null ? [] : [search.tool])];
   const { toolChoice, userId, cacheKey } = turn;
@@ -48,28 +54,13 @@ export function writeResponsesTurn(turn: Turn, target: TurnTarget, warning: Warn
     metadata: orUndefined(writeMetadata(turn.metadata, warn)),
     safety_identifier: userId === null ? undefined : shortId(userId, "user_", idCharactersMax),
     prompt_cache_key: cacheKey === null ? undefined : shortId(cacheKey, "key_", idCharactersMax),
-    service_tier: orUndefined(serviceTier(turn.serviceTier, warn)),
+    service_tier: orUndefined(writeTier(turn.serviceTier, tiers, warn)),
   };
   return jsonBytes(body);
 }
 
 /** The API's minimum. */
 const outputTokensMin = 16;
-
-function warnOfTheUnsayable(turn: Turn, warn: Warn): void {
-  const lost = (name: string): void => warn(`${name} is not understood by the upstream and was left out`);
-  if (turn.stop.length > 0) lost("stop");
-  if (turn.pictures === true) warn(picturesDropped);
-  leaveGoogleExtras(turn, warn);
-  if (turn.topK !== null) lost("top_k");
-  if (turn.seed !== null) lost("seed");
-  if (turn.presencePenalty !== null) lost("presence_penalty");
-  if (turn.frequencyPenalty !== null) lost("frequency_penalty");
-}
-
-function withoutPenalties(turn: Turn): Turn {
-  return { ...turn, presencePenalty: null, frequencyPenalty: null };
-}
 
 function outputCap(cap: number | null, warn: Warn): number | null {
   if (cap === null || cap >= outputTokensMin) return cap;
@@ -129,7 +120,7 @@ function writeFormat(format: AnswerFormat, traits: DialectTraits, warn: Warn): J
   if (format.kind === "text") return { type: "text" };
   if (format.kind === "json") return { type: "json_object" };
   if (traits.noSchemaOutput === true) {
-    warn("the schema of the answer is not understood by the upstream: plain JSON was asked for");
+    warn("the schema of the answer is not supported by the upstream: plain JSON was requested");
     return { type: "json_object" };
   }
   return { type: "json_schema", ...writeNamedSchema(format) };
@@ -139,17 +130,14 @@ function writeMetadata(metadata: Turn["metadata"], warn: Warn): JsonObject | nul
   if (metadata === null) return null;
   const entries = Object.entries(metadata);
   const kept = entries.filter(([key, value]) => key.length <= 64 && value.length <= 512).slice(0, 16);
-  if (kept.length < entries.length) warn("metadata beyond what the upstream accepts was left out");
+  if (kept.length < entries.length) warn("metadata beyond what the upstream accepts was dropped");
   return kept.length === 0 ? null : Object.fromEntries(kept);
 }
 
-function serviceTier(tier: string | null, warn: Warn): string | null {
-  if (tier === null || tiers.has(tier)) return tier;
-  warn("service_tier is not understood by the upstream and was left out");
-  return null;
-}
-
-const tiers: ReadonlySet<string> = new Set(["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"]);
+const tiers: Readonly<Record<string, string | null>> = {
+  ...{ auto: "auto", default: "default", flex: "flex", scale: "scale" },
+  ...{ priority: "priority", fast: "fast", ultrafast: "ultrafast" },
+};
 
 /** `callsMax` limits all of the upstream's tools, of which search is the only one. */
 function writeWebSearch(

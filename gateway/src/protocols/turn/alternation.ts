@@ -39,7 +39,7 @@ export function alternateTurns<Piece>(
     calls = [];
   };
   for (const { role, parts } of messages) {
-    if (role === "system") warn("an instruction in the middle of the conversation was sent as user text");
+    if (role === "system") warn("a system message within the conversation was sent as user text");
     for (const part of parts) {
       if (part.kind === "tool-result") {
         answerCalls();
@@ -54,7 +54,7 @@ export function alternateTurns<Piece>(
   }
   if (answersLast) answerCalls();
   if (sides[0]?.role !== "assistant") return sides;
-  warn("the conversation began with the model's words; a short user turn was put before them");
+  warn("the conversation began with the model: a short user turn was inserted");
   return [{ role: "user", answers: [], pieces: write(textPart("Continue."), "user") }, ...sides];
 }
 
@@ -76,7 +76,7 @@ export function pairResults(messages: readonly TurnMessage[]): ReadonlyMap<ToolC
 }
 
 function orphanParts(result: ToolResultPart, warn: Warn) {
-  warn("the result of a tool call that is not in the conversation was sent as user text");
+  warn("a tool result without its call was sent as text");
   const text = textPart(`Result of ${result.name ?? "a tool"}: ${resultText(result)}`);
   return [text, ...result.parts.filter((part) => part.kind !== "text")];
 }

@@ -25,7 +25,7 @@ export function spanOf(start: unknown, end: unknown): Citation["span"] {
   return from < 0 || to < from ? null : { start: from, end: to };
 }
 
-export const tooManyCitations = "citations beyond what one text may have were left out";
+export const tooManyCitations = "citations beyond what one text may have were dropped";
 
 /** Holds the citations of a block until its length is known. */
 export class CitationBuffer {
@@ -49,7 +49,7 @@ export class CitationBuffer {
 }
 
 /** For dialects that cite only web pages. */
-export const documentCitationDropped = "citations of documents cannot be carried and were left out";
+export const documentCitationDropped = "citations of documents cannot be translated and were dropped";
 
 /** The cited span within a text of this length. */
 export function spanIn({ span }: Citation, length: number): { readonly start: number; readonly end: number } {

@@ -1,6 +1,7 @@
-import type { ReasoningRequest, Turn } from "#core/index.ts";
+import type { ReasoningRequest, ToolChoice, Turn } from "#core/index.ts";
 import type { DialectTraits, Warn } from "../codec.ts";
 import { type Effort, efforts, type ReasoningTraits } from "./reasoning-traits.ts";
+import { isForced } from "./tool-calls.ts";
 
 /** What is sent to the upstream. Null: not sent. */
 export interface ReasoningSetting {
@@ -20,7 +21,7 @@ export function fitReasoning(
 ): ReasoningSetting {
   if (requested === null || (asked === null && !requested.visible)) return noSetting;
   if (traits.never === true) {
-    if (asked !== null && asked !== "none") warn("this model does not reason: the wish to was left out");
+    if (asked !== null && asked !== "none") warn("this model does not reason: the request to reason was dropped");
     return noSetting;
   }
   if (asked === "none") return switchedOff(traits, warn);
@@ -38,7 +39,7 @@ function switchedOff(traits: ReasoningTraits, warn: Warn): ReasoningSetting {
     if (traits.efforts === undefined || traits.efforts.includes("none")) return { on: null, effort: "none" };
   }
   const least = traits.efforts?.find((effort) => effort !== "none") ?? null;
-  warn(`reasoning cannot be switched off on this model${least === null ? "" : ": the lowest effort was asked for"}`);
+  warn(`reasoning cannot be disabled on this model${least === null ? "" : ": the lowest effort was used"}`);
   return { on: null, effort: least };
 }
 
@@ -54,9 +55,23 @@ function nearest(asked: Effort, requested: ReasoningRequest, traits: ReasoningTr
       null,
     );
   if (requested.effort === null) return found;
-  if (found === null) warn(`the reasoning effort "${asked}" cannot be told to this model and was left out`);
-  else warn(`the reasoning effort "${asked}" is not taken by this model: "${found}" was asked for`);
+  if (found === null) warn(`the reasoning effort "${asked}" is not accepted by this model and was dropped`);
+  else warn(`the reasoning effort "${asked}" is not accepted by this model: "${found}" was used`);
   return found;
+}
+
+/** The tool choice that a model accepts while it cannot stop thinking. */
+export function fitToolChoice(turn: Turn, traits: ReasoningTraits, warn: Warn): ToolChoice | null {
+  const choice = turn.toolChoice;
+  if (!isForced(choice)) return choice;
+  const limit = traits.always === true ? traits.forcesNoToolsThinking : undefined;
+  if (traits.refusesForcedTools === true || limit === true) {
+    warn("this model does not accept a forced tool choice: it was changed to auto");
+    return { kind: "auto" };
+  }
+  if (limit !== "named" || choice?.kind !== "tool") return choice;
+  if (turn.tools.length > 1) warn("this model does not accept the choice of one tool: it may call any");
+  return { kind: "any" };
 }
 
 type Sampling = Pick<Turn, "temperature" | "topP" | "presencePenalty" | "frequencyPenalty">;
@@ -79,7 +94,7 @@ export function openaiSampling(turn: Turn, traits: DialectTraits, effort: Effort
   const isLost = (Object.keys(defaultSampling) as (keyof Sampling)[]).some(
     (name) => turn[name] !== null && turn[name] !== defaultSampling[name],
   );
-  if (isLost) warn("temperature, top_p and penalties are refused by a model that reasons and were left out");
+  if (isLost) warn("temperature, top_p and penalties are refused by a model that reasons and were dropped");
   return noSampling;
 }
 
@@ -87,7 +102,7 @@ export function openaiSampling(turn: Turn, traits: DialectTraits, effort: Effort
 function withoutPenalties(turn: Turn, warn: Warn): Sampling {
   const { temperature, topP, presencePenalty, frequencyPenalty } = turn;
   if ((presencePenalty ?? 0) !== 0 || (frequencyPenalty ?? 0) !== 0) {
-    warn("penalties are refused by a model that reasons and were left out");
+    warn("penalties are refused by a model that reasons and were dropped");
   }
   return { ...noSampling, temperature, topP };
 }
@@ -116,6 +131,6 @@ function effortOfBudget(tokens: number): Effort {
 
 export function readEffort(said: string | null, member: string, warn: Warn): Effort | null {
   const effort = efforts.find((known) => known === said) ?? null;
-  if (said !== null && effort === null) warn(`${member} is not understood and was left out`);
+  if (said !== null && effort === null) warn(`${member} is not supported and was dropped`);
   return effort;
 }

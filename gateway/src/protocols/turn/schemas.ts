@@ -11,7 +11,7 @@ export function flatSchema(parameters: JsonObject | null, warn: Warn): JsonObjec
   if (!joins.some((name) => name in parameters)) {
     return parameters["type"] === "object" ? parameters : { ...parameters, type: "object" };
   }
-  warn("of a tool's schema anyOf, oneOf or allOf at the top were put into words: the upstream refuses them there");
+  warn("anyOf, oneOf or allOf at the top of a tool's schema were moved to its description");
   const { anyOf, oneOf, allOf, ...rest } = parameters;
   return {
     ...rest,
@@ -161,7 +161,7 @@ export function toolSchema(
   const written = toolParameters(parameters, strict === true);
   if (strict !== true || fitsStrict(written)) return { parameters: written, strict };
   warn(
-    "strict was left out of a tool whose schema the upstream cannot hold to: it has properties that are not required",
+    "strict was dropped of a tool whose schema the upstream cannot hold to: it has properties that are not required",
   );
   return { parameters: toolParameters(parameters, false), strict: false };
 }

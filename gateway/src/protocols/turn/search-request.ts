@@ -1,7 +1,7 @@
-import type { SearchLocation, SearchRequest, Turn } from "#core/index.ts";
+import type { SearchLocation, SearchRequest } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, textOf } from "../json/value.ts";
-import { warnOfUnsentMembers } from "./warnings.ts";
+import { notSupported, warnOfUnsentMembers } from "./warnings.ts";
 
 export const defaultSearch: SearchRequest = Object.freeze({
   usesMax: null,
@@ -31,10 +31,6 @@ export function stringsIn(value: unknown): readonly string[] {
   return arrayOf(value).filter((one) => typeof one === "string");
 }
 
-export function warnOfNoSearch(turn: Turn, warn: Warn): void {
-  if (turn.search !== undefined) warn("web_search is not offered by the upstream and was left out");
-}
-
 /** Warns of search parameters that the target does not support. */
 export function warnOfSearchParameters(
   search: SearchRequest,
@@ -44,7 +40,7 @@ export function warnOfSearchParameters(
   for (const [name, words] of Object.entries(parameters) as [keyof SearchRequest, string][]) {
     const said = search[name];
     const isPlain = said === null || said === "medium" || (Array.isArray(said) && said.length === 0);
-    if (!isPlain && !carried.has(name)) warn(`${words} of the web search cannot be carried and was left out`);
+    if (!isPlain && !carried.has(name)) warn(notSupported(`${words} of the web search`));
   }
 }
 

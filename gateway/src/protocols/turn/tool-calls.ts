@@ -84,7 +84,7 @@ export function argumentsOrEmpty(text: string): string {
 export function argumentsObject(text: string, warn: Warn): JsonObject {
   const object = parseObject(text);
   if (object !== null) return object;
-  warn("the arguments of a tool call are not a JSON object and were put under _raw");
+  warn("the arguments of a tool call are not a JSON object and were sent as _raw");
   return { _raw: text };
 }
 

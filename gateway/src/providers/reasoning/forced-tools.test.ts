@@ -37,7 +37,7 @@ for (const toolChoice of [any, named]) {
       for (const { sent, warnings } of [deepseek, kimi, qwen]) {
         expect(sent["tool_choice"]).toEqual(choice);
         expect(sent["reasoning_effort"]).toBeUndefined();
-        expect(warnings).toContain("thinking was switched off: a forced tool call excludes it");
+        expect(warnings).toContain("thinking was disabled: a forced tool choice excludes it");
       }
       expect(deepseek.sent["thinking"]).toEqual({ type: "disabled" });
       expect(kimi.sent["thinking"]).toEqual({ type: "disabled" });
@@ -69,7 +69,7 @@ test("a model that cannot but think is left the choice", () => {
     const { sent, warnings } = write(rules, model, { toolChoice: named });
     expect(sent["tool_choice"]).toBe("auto");
     expect(sent["thinking"]).toBeUndefined();
-    expect(warnings).toEqual(["this model takes no choice that forces a tool: it was left to the model"]);
+    expect(warnings).toEqual(["this model does not accept a forced tool choice: it was changed to auto"]);
   }
 });
 
@@ -85,7 +85,7 @@ test("Kimi K3 is asked for any tool, never for one by its name", () => {
   const several = write(moonshotModels, "kimi-k3", { toolChoice: named, tools: [tool, { ...tool, name: "other" }] });
   expect(several.sent["tool_choice"]).toBe("required");
   expect(several.warnings).toEqual([
-    "this model takes no choice of one tool: it was left to the model which one it calls",
+    "this model does not accept the choice of one tool: it may call any",
   ]);
 });
 
@@ -95,7 +95,7 @@ test("Kimi's models are told no sampling, but stop sequences", () => {
     const { sent, warnings } = write(moonshotModels, model, { temperature: 0.2, topP: 0.9, stop: ["END"] });
     expect([sent["temperature"], sent["top_p"], sent["stop"]]).toEqual([undefined, undefined, ["END"]]);
     expect(warnings).toEqual([
-      "temperature, top_p and penalties are refused by a model that reasons and were left out",
+      "temperature, top_p and penalties are refused by a model that reasons and were dropped",
     ]);
   }
   expect(write(moonshotModels, "moonshot-v1-32k", { temperature: 0.2 }).sent["temperature"]).toBe(0.2);
@@ -114,7 +114,7 @@ test("in Messages too thinking is switched off where a forced tool excludes it",
       for (const { sent, warnings } of [deepseek, kimi]) {
         expect(sent["thinking"]).toEqual({ type: "disabled" });
         expect(sent["tool_choice"]).toMatchObject({ type: toolChoice.kind });
-        expect(warnings).toEqual(["thinking was switched off: a forced tool call excludes it"]);
+        expect(warnings).toEqual(["thinking was disabled: a forced tool choice excludes it"]);
       }
     }
   }
@@ -125,7 +125,7 @@ test("in Messages too thinking is switched off where a forced tool excludes it",
 test("in Messages too a model that cannot but think is left the choice", () => {
   const { sent, warnings } = toMessages(moonshotModels, "kimi-k2-thinking", { toolChoice: named });
   expect(sent).toMatchObject({ tool_choice: { type: "auto" } });
-  expect(warnings).toEqual(["this model takes no choice that forces a tool: it was left to the model"]);
+  expect(warnings).toEqual(["this model does not accept a forced tool choice: it was changed to auto"]);
   for (const toolChoice of [any, named]) {
     const k3 = toMessages(moonshotModels, "kimi-k3", { toolChoice, reasoning: thinking });
     expect(k3.sent).toMatchObject({ tool_choice: { type: "any" }, thinking: { type: "enabled" } });
@@ -141,8 +141,8 @@ test("Grok models that reason are told no penalties and stop sequences, and keep
     expect(sent).toMatchObject({ temperature: 0.2, top_p: 0.9 });
     expect(sent).not.toContainAnyKeys(["presence_penalty", "frequency_penalty", "stop"]);
     expect(warnings).toEqual([
-      "penalties are refused by a model that reasons and were left out",
-      "stop sequences are refused by a model that reasons and were left out",
+      "penalties are refused by a model that reasons and were dropped",
+      "stop sequences are refused by a model that reasons and were dropped",
     ]);
   }
   const plain = write(xaiModels, "grok-4-1-fast-non-reasoning", said);

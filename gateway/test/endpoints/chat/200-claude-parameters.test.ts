@@ -24,8 +24,8 @@ const tell = (model: string, more: object) =>
   toldTo(gateway, claude(model), "/v1/chat/completions", { ...asked, ...more });
 
 test.each([
-  ["claude-opus-5-5", { type: "adaptive", display: "omitted" }, "low", /cannot be switched off/],
-  ["claude-fable-5-1", { type: "adaptive", display: "omitted" }, "low", /cannot be switched off/],
+  ["claude-opus-5-5", { type: "adaptive", display: "omitted" }, "low", /cannot be disabled/],
+  ["claude-fable-5-1", { type: "adaptive", display: "omitted" }, "low", /cannot be disabled/],
   ["claude-sonnet-5-5", { type: "between_tools" }, undefined, /^$/],
   ["claude-opus-5", { type: "disabled" }, undefined, /^$/],
   ["claude-haiku-4-5", { type: "disabled" }, undefined, /^$/],
@@ -41,7 +41,7 @@ test.each([
 test("an effort that a model does not take becomes the next one, with a warning", async () => {
   const { body, warnings } = await tell("claude-opus-4-6", { reasoning_effort: "xhigh" });
   expect(body["output_config"]).toEqual({ effort: "max" });
-  expect(warnings).toContain('"xhigh" is not taken by this model: "max" was asked for');
+  expect(warnings).toContain('"xhigh" is not accepted by this model: "max" was used');
   expect((await tell("claude-opus-5", { reasoning_effort: "xhigh" })).body["output_config"]).toEqual({
     effort: "xhigh",
   });
@@ -51,7 +51,7 @@ test("models that refuse forced tools and sampling are told neither, with warnin
   for (const model of ["claude-opus-5-5", "claude-sonnet-5-5"]) {
     const { body, warnings } = await tell(model, { tools, tool_choice: "required", temperature: 0.5 });
     expect([body["tool_choice"], body["temperature"]]).toEqual([{ type: "auto" }, undefined]);
-    expect(warnings).toContain("no choice that forces a tool");
+    expect(warnings).toContain("does not accept a forced tool choice");
     expect(warnings).toContain("temperature");
   }
   const { body } = await tell("claude-haiku-4-5", { tools, tool_choice: "required", temperature: 0.5 });

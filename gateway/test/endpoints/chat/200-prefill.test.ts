@@ -46,7 +46,7 @@ describe.each(callers.map((caller) => [caller[0], caller] as const))(
   "the beginning of an answer, from %s",
   (_, caller) => {
     test.each(kinds.filter(({ model }) => !/4-5/.test(model)))(
-      "is followed by the wish to go on, with a warning, where $model takes none",
+      "is sent as a message with a warning where $model accepts no prefill",
       async (served) => {
         const { status, body, warnings } = await tell(served, caller);
         const said = texts(body["messages"]);
@@ -62,7 +62,7 @@ describe.each(callers.map((caller) => [caller[0], caller] as const))(
           "user",
           expect.stringContaining("where it ends"),
         ]);
-        expect(warnings).toContain("the beginning of the answer");
+        expect(warnings).toContain("the prefilled answer was sent as a message");
       },
     );
 
@@ -79,7 +79,7 @@ test("thinking stays on where the beginning has become a request", async () => {
   const served = { kind: "anthropic", model: "claude-opus-4-6" };
   const { body, warnings } = await tell(served, caller, { reasoning_effort: "high" });
   expect(body["thinking"]).toMatchObject({ type: "adaptive" });
-  expect(warnings).not.toContain("switched off");
+  expect(warnings).not.toContain("disabled");
 });
 
 test("a beginning of white space alone is none", async () => {

@@ -105,7 +105,7 @@ test("what cannot be carried is told", async () => {
     colour: 1,
   });
   expect(response.status).toBe(200);
-  expect(response.headers.get("x-sluice-warnings")).toMatch(/colour.*what the vectors are for/);
+  expect(response.headers.get("x-sluice-warnings")).toMatch(/colour.*the task of the vectors/);
 });
 
 test("an upstream that counts nothing is paid by an estimate, which says so", async () => {

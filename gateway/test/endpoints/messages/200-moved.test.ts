@@ -134,7 +134,7 @@ test.each([
     };
     const answer = await send(JSON.stringify({ model: "claude", ...loop }));
     expect(await answer.text()).toContain('"type":"message"');
-    expect(answer.headers.get("x-sluice-warnings")).toContain("thinking was switched off");
+    expect(answer.headers.get("x-sluice-warnings")).toContain("thinking was disabled");
     const [asked, begins, results] = loop.messages;
     expect(JSON.parse(arrived(gateway).body)).toEqual({
       model: "claude-sonnet-4-5",

@@ -10,19 +10,19 @@ const nothing = { reasoning_effort: undefined, thinking: undefined, reasoning: u
 
 /** What a caller of Messages asks of which model, what that is told, and what the caller hears of it. */
 const cases: readonly (readonly [Served, Members, Members, RegExp])[] = [
-  [{ kind: "openai", model: "gpt-5" }, off, { reasoning: { effort: "minimal" } }, /cannot be switched off/],
+  [{ kind: "openai", model: "gpt-5" }, off, { reasoning: { effort: "minimal" } }, /cannot be disabled/],
   [{ kind: "openai", model: "gpt-5.1" }, off, { reasoning: { effort: "none" } }, /^$/],
   [
     { kind: "openai", model: "gpt-5.1" },
     effort("max"),
     { reasoning: { effort: "high" } },
-    /"max" is not taken.*"high"/,
+    /"max" is not accepted.*"high"/,
   ],
   [{ kind: "openai", model: "gpt-5.6-sol" }, effort("max"), { reasoning: { effort: "max" } }, /^$/],
-  [{ kind: "openai", model: "gpt-5-pro" }, effort("low"), { reasoning: { effort: "high" } }, /"low" is not taken/],
+  [{ kind: "openai", model: "gpt-5-pro" }, effort("low"), { reasoning: { effort: "high" } }, /"low" is not accepted/],
   [{ kind: "openai", model: "gpt-4.1" }, effort("high"), nothing, /does not reason/],
   [{ kind: "openai", model: "gpt-4o-mini" }, off, nothing, /^$/],
-  [{ kind: "openai", model: "o3" }, off, { reasoning: { effort: "low" } }, /cannot be switched off/],
+  [{ kind: "openai", model: "o3" }, off, { reasoning: { effort: "low" } }, /cannot be disabled/],
   [{ kind: "openai", model: "gpt-9-of-next-year" }, off, { reasoning: { effort: "none" } }, /^$/],
   [{ kind: "azure-openai", model: "gpt-4o" }, effort("high"), nothing, /does not reason/],
   [{ kind: "ark", model: "doubao-seed-2-0" }, off, { ...nothing, thinking: { type: "disabled" } }, /^$/],
@@ -30,7 +30,7 @@ const cases: readonly (readonly [Served, Members, Members, RegExp])[] = [
     { kind: "ark", model: "ep-2026" },
     effort("max"),
     { ...nothing, thinking: { type: "enabled" }, reasoning_effort: "high" },
-    /"max" is not taken/,
+    /"max" is not accepted/,
   ],
   [{ kind: "mistral", model: "mistral-large-latest" }, effort("high"), nothing, /does not reason/],
   [
@@ -40,24 +40,24 @@ const cases: readonly (readonly [Served, Members, Members, RegExp])[] = [
     /"high"/,
   ],
   [{ kind: "mistral", model: "mistral-small-latest" }, off, { ...nothing, reasoning_effort: "none" }, /^$/],
-  [{ kind: "mistral", model: "magistral-medium" }, off, nothing, /cannot be switched off/],
+  [{ kind: "mistral", model: "magistral-medium" }, off, nothing, /cannot be disabled/],
   [{ kind: "moonshot", model: "kimi-k2.6" }, off, { ...nothing, thinking: { type: "disabled" } }, /^$/],
   [
     { kind: "moonshot", model: "kimi-k2.6" },
     effort("high"),
     { ...nothing, thinking: { type: "enabled" } },
-    /cannot be told/,
+    /is not accepted by this model/,
   ],
   [{ kind: "moonshot", model: "kimi-k3" }, effort("medium"), { ...nothing, reasoning_effort: "high" }, /"medium"/],
   [{ kind: "zhipu", model: "glm-5.1" }, off, { ...nothing, thinking: { type: "disabled" } }, /^$/],
-  [{ kind: "zhipu", model: "glm-5.3" }, off, { ...nothing, reasoning_effort: "low" }, /cannot be switched off/],
+  [{ kind: "zhipu", model: "glm-5.3" }, off, { ...nothing, reasoning_effort: "low" }, /cannot be disabled/],
   [
     { kind: "deepseek", model: "deepseek-v4-pro" },
     effort("xhigh"),
     { ...nothing, thinking: { type: "enabled" }, reasoning_effort: "max" },
-    /"xhigh" is not taken/,
+    /"xhigh" is not accepted/,
   ],
-  [{ kind: "xai", model: "grok-4.3" }, effort("max"), { reasoning: { effort: "high" } }, /"max" is not taken/],
+  [{ kind: "xai", model: "grok-4.3" }, effort("max"), { reasoning: { effort: "high" } }, /"max" is not accepted/],
   [{ kind: "groq", model: "llama-3.3-70b" }, effort("high"), nothing, /does not reason/],
   [
     { kind: "dashscope", model: "qwen3-max" },
@@ -74,13 +74,13 @@ const cases: readonly (readonly [Served, Members, Members, RegExp])[] = [
     },
     effort("medium"),
     { ...nothing, thinking: { type: "enabled" }, reasoning_effort: "low" },
-    /"medium" is not taken by this model: "low"/,
+    /"medium" is not accepted by this model: "low"/,
   ],
   [
     { kind: "openai", model: "gpt-4.1", settings: { reasoning: { "gpt-4.1": { never: false, efforts: ["low"] } } } },
     effort("high"),
     { reasoning: { effort: "low" } },
-    /"low" was asked for/,
+    /"low" was used/,
   ],
 ];
 

@@ -66,7 +66,7 @@ test.each([
 test("where the operator says that no field takes them, they are left out with a warning", async () => {
   const { thoughts, warnings } = await tell(silent, await turn(silent, [], "use f now"));
   expect(thoughts).toEqual([undefined]);
-  expect(warnings).toContain("thoughts before earlier tool calls are not taken back");
+  expect(warnings).toContain("reasoning before earlier tool calls is not accepted");
 });
 
 test("a vendor that refuses calls without thoughts gets the shortest for a call that another model made", async () => {

@@ -162,7 +162,7 @@ describe.each(["deepseek", "chat", "responses", "google"])("at %s, which keeps n
       keep_received: true,
     });
     expect(answer.status).toBe(200);
-    expect(answer.headers.get("x-sluice-warnings")).toContain("thread was left out");
+    expect(answer.headers.get("x-sluice-warnings")).toContain("thread was dropped");
     const received = sent().data.at(-1);
     expect(JSON.stringify(received)).not.toContain('\\"thread\\"');
     expect(JSON.stringify(received)).not.toContain(beta);
