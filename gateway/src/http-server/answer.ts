@@ -1,7 +1,7 @@
 import type { LiveBody } from "#core/index.ts";
 import { FieldLines, type Fields, type RequestHead } from "#http1/index.ts";
 
-/** An answer as it is made: cheaper than the runtime's Response, which stays for whoever needs one. */
+/** An answer, cheaper than the runtime's Response. */
 export class ServerAnswer {
   readonly status: number;
   /** Names in lower case. */
@@ -15,10 +15,10 @@ export class ServerAnswer {
   }
 }
 
-/** Says to whoever waits for it that the body may be sent. */
+/** Asks a caller that sent `Expect: 100-continue` for its body. */
 export const continueBytes = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n", "latin1");
 
-/** How the end of an answer is told: by its length, by chunks, by the end of the connection; or it has no body. */
+/** How the answer's end is marked: by its length, by chunks, by the end of the connection; `none`: it has no body. */
 export type AnswerFraming = number | "chunked" | "close" | "none";
 
 export interface AnswerHead {
@@ -26,32 +26,32 @@ export interface AnswerHead {
   /** Field lines with their ends, as `fieldLine` makes them. */
   readonly lines: string;
   readonly framing: AnswerFraming;
-  /** No request is answered behind this one. */
+  /** The connection closes after this answer. */
   readonly last: boolean;
   readonly minor: RequestHead["minor"];
   readonly date: string;
 }
 
-/** The head of an answer, with its empty line. */
+/** The head of an answer with its empty line. */
 export function answerHead({ status, lines, framing, last, minor, date }: AnswerHead): string {
   const connection = last ? "connection: close\r\n" : minor === 0 ? "connection: keep-alive\r\n" : "";
-  return `HTTP/1.1 ${status} ${phrases[status] ?? "Status"}\r\n${lines}${nosniff}date: ${date}\r\n${told(framing)}${connection}\r\n`;
+  return `HTTP/1.1 ${status} ${phrases[status] ?? "Status"}\r\n${lines}${nosniff}date: ${date}\r\n${framingLine(framing)}${connection}\r\n`;
 }
 
-/** An upstream's answer is never another type than it says, in whatever browser it ends up. */
+/** Browsers must not guess another type for an upstream's answer. */
 const nosniff = "x-content-type-options: nosniff\r\n";
 
-function told(framing: AnswerFraming): string {
+function framingLine(framing: AnswerFraming): string {
   if (typeof framing === "number") return `content-length: ${framing}\r\n`;
   return framing === "chunked" ? "transfer-encoding: chunked\r\n" : "";
 }
 
-/** Empty for what the connection says by itself, and for what HTTP cannot carry. */
+/** A header line; empty for headers that the connection sets itself, and for invalid ones. */
 export function fieldLine(name: string, value: string): string {
   return lines.of(name, value);
 }
 
-const lines = new FieldLines((name) => ours.has(name));
+const lines = new FieldLines((name) => ownNames.has(name));
 
 export function linesOf(headers: ServerAnswer["headers"]): string {
   let lines = "";
@@ -59,7 +59,7 @@ export function linesOf(headers: ServerAnswer["headers"]): string {
   return lines;
 }
 
-/** Of an answer that another server has made. */
+/** The header lines of the inner server's answer. */
 export function fieldLines(fields: Fields): string {
   let lines = "";
   for (let index = 0; index < fields.length; index += 2)
@@ -67,18 +67,18 @@ export function fieldLines(fields: Fields): string {
   return lines;
 }
 
-/** Statuses whose answers never have a body (RFC 9110, 6.4.1). */
+/** Whether answers of this status never have a body (RFC 9110, 6.4.1). */
 export function isBodyless(status: number): boolean {
   return status === 204 || status === 304 || status < 200;
 }
 
-/** Whether the caller waits to be told before it sends its body; null: it wants something that nobody knows. */
+/** Whether the caller waits for a 100 before it sends its body; null: the expectation is unknown. */
 export function expectsContinue(expect: string | null): boolean | null {
   if (expect === null) return false;
   return expect.toLowerCase() === "100-continue" ? true : null;
 }
 
-const ours: ReadonlySet<string> = new Set([
+const ownNames: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
   "content-length",

@@ -1,27 +1,27 @@
 import { addressKey } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 
-/** Where connections are at their bound: how often idle ones are looked for, and the part of them that is closed then. */
+/** At the bound: how often idle connections are searched, and the part of all connections that is closed then. */
 const connectionSearchMs = 1_000;
 const connectionSearchParts = 16;
 
 export interface ConnectionLimits {
   readonly max: number;
-  /** Those of one address, at most; null: no bound beside its share. */
+  /** Connections of one address; null: only its share is bounded. */
   readonly perAddressMax: number | null;
-  /** Many callers come from there: proxies in front of us, and this machine. Its connections count in all alone. */
+  /** Whether many callers share the address: our proxies, and this machine. Its connections count only in total. */
   readonly isShared: (address: string) => boolean;
 }
 
 export type ConnectionRefusal = "address" | "all";
-/** Why the gateway has closed a connection: to make room for another, or because its caller sent or read too slowly. */
+/** Why the gateway closed a connection: to make room, or because its caller sent or read too slowly. */
 export type ConnectionClosing = "room" | "slow_sender" | "slow_reader";
 
-/** What can make room. */
+/** A connection that may be closed to make room. */
 export interface IdleConnection {
-  /** Rises with the last use; null: a request is under way. */
+  /** Grows with the time of the last use; null: a request is under way. */
   readonly idleSince: number | null;
-  /** Closes it where it is idle. */
+  /** Closes the connection if it is idle. */
   leave(): void;
 }
 
@@ -30,9 +30,9 @@ interface Address {
   searchedMs: number;
 }
 
-/** One counted connection, from its first packet on. */
+/** The slot of one counted connection, from its first packet on. */
 export class ConnectionPlace {
-  /** null: TLS is not agreed upon yet. */
+  /** null: the TLS handshake is under way. */
   connection: IdleConnection | null = null;
   readonly #leave: (place: ConnectionPlace) => void;
 
@@ -47,9 +47,8 @@ export class ConnectionPlace {
 }
 
 /**
- * The connections of callers, bounded in all and for each address (a /64 of IPv6): an address may have as many as it leaves free for
- * others. Where a bound is reached, connections that have been idle for the longest time make room, once a second; what is open and
- * in use stays.
+ * Bounds the connections of callers, in total and for each address (a /64 of IPv6): an address may have as many as it leaves free for
+ * others. At the bound, the connections that have been idle longest are closed, once a second. Connections in use stay.
  */
 export class CallerConnections {
   readonly max: number;
@@ -71,7 +70,7 @@ export class CallerConnections {
     return this.#open;
   }
 
-  /** For a new connection; null: it must be closed. */
+  /** The slot of a new connection; null: there is none, and the connection must be closed. */
   enter(remoteAddress: string): ConnectionPlace | null {
     const key = addressKey(remoteAddress);
     if (this.#isAddressFull(key) && !this.#limits.isShared(remoteAddress)) {
@@ -121,14 +120,14 @@ export class CallerConnections {
     this.#closeIdle([...this.#addresses.values()].flatMap(({ places }) => [...places]));
   }
 
-  /** A part of them at a time: each search costs as much as there are connections. */
+  /** Closes several at a time, since each search visits every connection. */
   #closeIdle(places: readonly ConnectionPlace[]): void {
     const idle = places.filter((place) => (place.connection?.idleSince ?? null) !== null);
     idle.sort((one, other) => (one.connection?.idleSince ?? 0) - (other.connection?.idleSince ?? 0));
     for (const place of idle.slice(0, Math.ceil(places.length / connectionSearchParts))) {
       this.closings.room++;
       place.connection?.leave();
-      // By TLS its caller has to answer before it is closed.
+      // With TLS the connection is only closed once its caller answers.
       place.release();
     }
   }

@@ -1,18 +1,18 @@
 import type { Socket } from "bun";
 import type { ConnectionPlace } from "./caller-connections.ts";
 
-/** Why TLS was not agreed upon: `late`, the caller went first, or what the TLS library calls it. */
+/** Why a TLS handshake failed: `late`, `gone`, or the TLS library's code. */
 export type HandshakeProblem = (problem: string, address: string) => void;
 
 interface Handshake {
-  /** Of a socket that was reset it is no longer known. */
+  /** Kept here, because a socket that was reset no longer has it. */
   readonly address: string;
-  /** The turn of the wheel at which its time is over. */
+  /** The tick at which it times out. */
   readonly dueAt: number;
   readonly place: ConnectionPlace;
 }
 
-/** Callers with whom TLS is not agreed upon yet. */
+/** TLS handshakes that are under way. */
 export class Handshakes<Data> {
   readonly #open = new Map<Socket<Data>, Handshake>();
   readonly #problem: HandshakeProblem;
@@ -29,14 +29,14 @@ export class Handshakes<Data> {
     this.#open.set(socket, { address: socket.remoteAddress, place, dueAt });
   }
 
-  /** Its place; null: it was given up before. */
+  /** The handshake succeeded. Returns its slot; null: it had timed out. */
   done(socket: Socket<Data>): ConnectionPlace | null {
     const place = this.#open.get(socket)?.place ?? null;
     this.#open.delete(socket);
     return place;
   }
 
-  /** The runtime closes it by itself. `thrown` is null when the socket has closed; after a reset the runtime reports nothing else. */
+  /** The handshake failed; the runtime closes the socket. `thrown`: null if the socket closed, the only event after a reset. */
   failed(socket: Socket<Data>, thrown: Error | null): void {
     const handshake = this.#open.get(socket);
     if (handshake === undefined) return;
@@ -55,7 +55,7 @@ export class Handshakes<Data> {
     }
   }
 
-  /** Nothing was asked on any of them, so each can be made again elsewhere. */
+  /** Closes all. No request was sent on them, so their callers can reconnect elsewhere. */
   cut(): void {
     const all = [...this.#open];
     this.#open.clear();
@@ -66,8 +66,8 @@ export class Handshakes<Data> {
   }
 }
 
-/** BoringSSL's own word is the last of its text, as in `error:1000009c:SSL routines:OPENSSL_internal:HTTP_REQUEST`. */
+/** BoringSSL's code is the last part of its text, as in `error:1000009c:SSL routines:OPENSSL_internal:HTTP_REQUEST`. */
 function problemOf(thrown: Error | null): string {
-  const word = /:([A-Z0-9_]+)$/.exec(thrown?.message ?? "")?.[1];
-  return word?.toLowerCase() ?? "gone";
+  const code = /:([A-Z0-9_]+)$/.exec(thrown?.message ?? "")?.[1];
+  return code?.toLowerCase() ?? "gone";
 }

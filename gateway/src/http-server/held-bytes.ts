@@ -1,9 +1,9 @@
 import type { Socket } from "bun";
 import { bounds } from "#core/index.ts";
 
-/** What came before its time; the socket is not read while that is too much, or its reader asks for a pause. */
+/** Holds bytes that arrived behind the current request. The socket is paused while they are too many, or when its reader asks for it. */
 export class HeldBytes {
-  /** Of the caller, while what it has begun to send is waited for. */
+  /** Measures how fast the caller sends. */
   readonly pace: Pace;
   readonly #socket: Pick<Socket, "pause" | "resume">;
   #pieces: Buffer[] = [];
@@ -20,7 +20,7 @@ export class HeldBytes {
     return this.#length === 0;
   }
 
-  /** Once each turn of the wheel: whether what is waited for comes too slowly. */
+  /** Whether the caller sends too slowly. Called once per tick. */
   isSlow(): boolean {
     return !this.#paused && this.pace.turn();
   }
@@ -31,7 +31,7 @@ export class HeldBytes {
     if (this.#length > bounds.pipelinedBytesMax) this.pause();
   }
 
-  /** All of it, in one piece; nothing is held from here on. */
+  /** Removes and returns all bytes, in one piece. */
   take(): Buffer {
     const pieces = this.#pieces;
     this.clear();
@@ -64,8 +64,8 @@ export class HeldBytes {
 const stopped = Number.POSITIVE_INFINITY;
 
 /**
- * How long a caller is waited for. It has some seconds, and gains one with each `slowBytesPerSecond` bytes that move, up to as many seconds
- * as before: only an average below that rate is too slow. Costs an addition for what moves, and a subtraction each turn of the wheel.
+ * Detects a caller that is too slow. The caller has some seconds, and gains one with each `slowBytesPerSecond` bytes, up to the initial
+ * number: only an average below that rate is too slow. It costs an addition per piece and a subtraction per tick.
  */
 export class Pace {
   readonly #bytesMax: number;
@@ -77,7 +77,7 @@ export class Pace {
     this.#bytesPerTurn = (bounds.slowBytesPerSecond * turnMs) / 1_000;
   }
 
-  /** From now on the caller is waited for; nothing changes where it is already. */
+  /** Starts to wait for the caller, unless it already does. */
   start(): void {
     if (this.#bytesLeft === stopped) this.#bytesLeft = this.#bytesMax;
   }
@@ -86,12 +86,12 @@ export class Pace {
     this.#bytesLeft = stopped;
   }
 
-  /** So many bytes have moved: the caller is waited for, if it was not before. */
+  /** Bytes were sent or received. Starts to wait for the caller, unless it already does. */
   moved(bytes: number): void {
     this.#bytesLeft = Math.min(this.#bytesMax, this.#bytesLeft + bytes);
   }
 
-  /** A turn in which the caller was waited for. True: it is too slow. */
+  /** A tick has passed while waiting. Returns whether the caller is too slow. */
   turn(): boolean {
     this.#bytesLeft -= this.#bytesPerTurn;
     return this.#bytesLeft < 0;

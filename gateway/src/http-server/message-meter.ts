@@ -1,28 +1,25 @@
-/** Is told of a WebSocket's messages as they arrive. */
+/** Bounds a WebSocket's messages while they arrive. */
 export interface MessageGuard {
-  /** The frames of the message so far declare so many bytes. False: nothing more is read of this connection. */
+  /** The message has this many bytes by its frames so far. Returns false if the connection must not be read any more. */
   grows(bytes: number): boolean;
-  /** All of it has come. */
+  /** The message is complete. */
   ends(): void;
-  /** The rest of the message arrives too slowly. The guard refuses it, and the connection is not read any more. */
+  /** The message arrives too slowly. The guard refuses it, and the connection must not be read any more. */
   slow(): void;
-  /** Whether the connection is not read any more. */
+  /** Whether the connection must not be read any more. */
   readonly over: boolean;
 }
 
-/**
- * Reads the heads of a caller's WebSocket frames as they pass (RFC 6455, 5.2), because the runtime puts a whole message together before it tells
- * anybody of it.
- */
+/** Reads the heads of a caller's WebSocket frames (RFC 6455, 5.2), because the runtime reports a message only once it is whole. */
 export class MessageMeter {
   readonly guard: MessageGuard;
   readonly #head = new Uint8Array(headBytesMax);
   #headLength = 0;
-  /** Bytes of the frame that are still to come. */
+  /** Bytes of the frame that have not arrived. */
   #left = 0;
-  /** What the message's frames declare. */
+  /** The size of the message by its frames so far. */
   #bytes = 0;
-  /** The frame is the last of a message. */
+  /** The frame is the last one of its message. */
   #last = false;
   #inMessage = false;
 
@@ -30,12 +27,12 @@ export class MessageMeter {
     this.guard = guard;
   }
 
-  /** A frame or a message has begun and is not whole. */
+  /** A frame or a message has arrived in part. */
   get unfinished(): boolean {
     return this.#inMessage || this.#headLength > 0 || this.#left > 0;
   }
 
-  /** False: the guard has refused a message, and these bytes must not pass. */
+  /** Returns false if the guard refused a message; then these bytes must not be forwarded. */
   push(bytes: Uint8Array): boolean {
     if (this.guard.over) return false;
     let at = 0;
@@ -59,7 +56,7 @@ export class MessageMeter {
     const length = payloadLength(this.#head);
     this.#headLength = 0;
     this.#left = length;
-    // Control frames may stand between those of a message, and hold 125 bytes at most.
+    // Control frames may come between those of a message, and have at most 125 bytes.
     if ((first & isControl) !== 0) return true;
     this.#inMessage = true;
     this.#bytes += length;
@@ -80,9 +77,9 @@ const isFinal = 0x80;
 const isControl = 0x08;
 const isMasked = 0x80;
 
-/** As far as it can be known from the first bytes. */
-function headLength(head: Uint8Array, known: number): number {
-  if (known < 2) return 2;
+/** The length of a frame's head, as far as its first `arrived` bytes show it. */
+function headLength(head: Uint8Array, arrived: number): number {
+  if (arrived < 2) return 2;
   const second = head[1] ?? 0;
   const length = second & ~isMasked;
   return 2 + (length === 126 ? 2 : length === 127 ? 8 : 0) + ((second & isMasked) === 0 ? 0 : 4);

@@ -3,23 +3,23 @@ import type { Pace } from "./held-bytes.ts";
 const nothing = new Uint8Array(0);
 const chunksEnd = "0\r\n\r\n";
 const copiedBytesMax = 16 * 1024;
-/** For what is written at once: mostly the socket takes all of it, and nothing was allocated. */
+/** Avoids an allocation for writes that the socket takes at once. */
 const scratch = Buffer.allocUnsafe(32 * 1024);
 
 export interface OutboxOptions {
   readonly write: WriteBytes;
-  /** Of what waits for the socket. */
+  /** Measures how fast the caller reads. */
   readonly pace: Pace;
-  /** Is told of the memory that is kept for that. */
+  /** Called with the memory of unsent bytes. */
   readonly onKept?: (bytes: number) => void;
 }
 
-/** The first `length` bytes; says how many the socket took, less than 0 when it is closed. It keeps none of the others. */
+/** Writes the first `length` bytes. Returns how many the socket took, less than 0 if it is closed. Must not keep a reference. */
 export type WriteBytes = (bytes: Uint8Array, length: number) => number;
 
 /**
- * What is to be written to a caller. Pieces of a stream are collected until `flush`, which makes one chunk of them; whatever
- * the socket does not take waits, and nothing is added meanwhile by those who look at `full`.
+ * Writes answers to a caller. Pieces of a stream are collected until `flush`, which makes one chunk of them. Bytes that the socket does
+ * not take are kept; senders check `full` before they add more.
  */
 export class Outbox {
   readonly #write: WriteBytes;
@@ -40,22 +40,22 @@ export class Outbox {
     this.#onKept = onKept;
   }
 
-  /** The socket was closed before what was written. */
+  /** The socket was closed before the last write. */
   get broken(): boolean {
     return this.#broken;
   }
 
-  /** Something waits for the socket, or much waits for `flush`. */
+  /** Bytes wait for the socket, or too many for `flush`. */
   get full(): boolean {
     return this.#unsent.length > 0 || this.#collected > collectedBytesMax;
   }
 
-  /** Nothing waits for the socket. */
+  /** No bytes wait for the socket. */
   get sent(): boolean {
     return this.#unsent.length === 0;
   }
 
-  /** The head of an answer whose pieces follow. */
+  /** Starts an answer; its pieces follow. */
   begin(head: string, chunked: boolean): void {
     this.#head = head;
     this.#chunked = chunked;
@@ -68,12 +68,12 @@ export class Outbox {
     this.#collected += bytes.length;
   }
 
-  /** The answer is whole; it leaves with the next `flush`. */
+  /** Ends the answer, which is sent with the next `flush`. */
   finish(): void {
     this.#end = this.#chunked;
   }
 
-  /** Writes what was collected, in one go. */
+  /** Writes the collected pieces at once. */
   flush(): void {
     const length = this.#collected;
     if (this.#head === "" && length === 0 && !this.#end) return;
@@ -104,28 +104,28 @@ export class Outbox {
       return;
     }
     const taken = this.#take(bytes, total);
-    if (taken < total) this.#keep(Buffer.from(bytes.subarray(taken, total)));
+    if (taken < total) this.#setUnsent(Buffer.from(bytes.subarray(taken, total)));
   }
 
   raw(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     if (this.#unsent.length > 0) {
-      this.#keep(Buffer.concat([this.#unsent, bytes]));
+      this.#setUnsent(Buffer.concat([this.#unsent, bytes]));
       return;
     }
     const taken = this.#take(bytes, bytes.length);
-    if (taken < bytes.length) this.#keep(bytes.subarray(taken));
+    if (taken < bytes.length) this.#setUnsent(bytes.subarray(taken));
   }
 
-  /** The socket takes more. */
+  /** The socket is writable again. */
   drain(): void {
     if (this.#unsent.length === 0) return;
     const taken = this.#take(this.#unsent, this.#unsent.length);
     this.#pace.moved(taken);
-    this.#keep(taken === this.#unsent.length ? nothing : this.#unsent.subarray(taken));
+    this.#setUnsent(taken === this.#unsent.length ? nothing : this.#unsent.subarray(taken));
   }
 
-  /** Once each turn of the wheel: whether what waits for the socket is read too slowly. */
+  /** Whether the caller reads too slowly. Called once per tick. */
   isSlow(): boolean {
     this.#slow = this.#unsent.length > 0 && this.#pace.turn();
     return this.#slow;
@@ -140,7 +140,7 @@ export class Outbox {
     this.#end = false;
     this.#pieces = [];
     this.#collected = 0;
-    if (this.#unsent.length > 0) this.#keep(nothing);
+    if (this.#unsent.length > 0) this.#setUnsent(nothing);
   }
 
   #take(bytes: Uint8Array, length: number): number {
@@ -149,7 +149,7 @@ export class Outbox {
     return Math.max(0, taken);
   }
 
-  #keep(unsent: Uint8Array): void {
+  #setUnsent(unsent: Uint8Array): void {
     this.#unsent = unsent;
     if (unsent.length === 0) this.#pace.stop();
     else this.#pace.start();

@@ -1,7 +1,7 @@
 import { bounds, type HeaderReader } from "#core/index.ts";
 import { type Fields, isFieldName, isFieldValue } from "./fields.ts";
 
-/** The fields of a message, read as the runtime's Headers are, without making any. */
+/** Reads the fields of a message as the runtime's Headers do, without creating Headers. */
 export class FieldHeaders implements HeaderReader {
   readonly #fields: Fields;
 
@@ -30,9 +30,9 @@ export class FieldHeaders implements HeaderReader {
     const fields = this.#fields;
     for (let index = 0; index < fields.length; index += 2) {
       const name = fields[index] ?? "";
-      if (this.#stands(name, 0, index)) continue;
+      if (this.#has(name, 0, index)) continue;
       const value = fields[index + 1] ?? "";
-      take(this.#stands(name, index + 2, fields.length) ? (this.get(name) ?? value) : value, name);
+      take(this.#has(name, index + 2, fields.length) ? (this.get(name) ?? value) : value, name);
     }
   }
 
@@ -42,32 +42,29 @@ export class FieldHeaders implements HeaderReader {
     return entries.values();
   }
 
-  /** A value may look like a name: only every second place holds one. */
-  #stands(name: string, from: number, to: number): boolean {
+  /** Only every second entry is a name. */
+  #has(name: string, from: number, to: number): boolean {
     const fields = this.#fields;
     for (let index = from; index < to; index += 2) if (fields[index] === name) return true;
     return false;
   }
 }
 
-/** A line as it was written last. */
+/** The last line of a name. */
 interface LastLine {
-  /** Before the value; null: fields of this name are not written. */
+  /** The text before the value; null: fields of this name are not written. */
   readonly start: string | null;
   value: string | null;
   line: string;
 }
 
-/**
- * The lines of fields as they are written. Most heads say the same as the one before them, so each name's last line is kept, and a
- * name is judged once.
- */
+/** Writes lines of fields. Most heads repeat the one before, so the last line of each name is cached, and a name is checked once. */
 export class FieldLines {
   readonly #isOwn: (name: string) => boolean;
   readonly #refuse: (problem: "name" | "value") => void;
   readonly #last = new Map<string, LastLine>();
 
-  /** `isOwn`: fields that the connection writes itself; they have no line. `refuse` is called for a field that HTTP cannot carry, and may throw. */
+  /** `isOwn`: fields that the connection writes itself; their line is empty. `refuse` is called for an invalid field, and may throw. */
   constructor(isOwn: (name: string) => boolean, refuse: (problem: "name" | "value") => void = () => {}) {
     this.#isOwn = isOwn;
     this.#refuse = refuse;

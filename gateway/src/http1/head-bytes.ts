@@ -5,12 +5,9 @@ const CR = 0x0d;
 const LF = 0x0a;
 const nothing = Buffer.alloc(0);
 
-/**
- * Collects a head until its empty line. Nearly always it comes in one piece and is not copied; in many small pieces it is
- * put together in a buffer that doubles, and each piece is searched once.
- */
+/** Collects a head until its empty line. A head in one piece is not copied. Small pieces are joined in a buffer that doubles. */
 export class HeadBytes {
-  /** The lines with their ends, without the empty one; null: more has to come. */
+  /** The lines with their ends, without the empty one; null: the head is incomplete. */
   text: string | null = null;
   readonly #bytesMax: number;
   #held = nothing;
@@ -30,7 +27,7 @@ export class HeadBytes {
     this.#length = 0;
   }
 
-  /** Says up to where it took. */
+  /** Returns the position after the bytes that it used. */
   take(bytes: Buffer, at: number): number {
     if (this.#length === 0) {
       const end = bytes.indexOf(headEnd, at);
@@ -39,7 +36,7 @@ export class HeadBytes {
     return this.#hold(bytes, at);
   }
 
-  /** The same after the last chunk, where there may be no field at all. */
+  /** The same for the trailers after the last chunk, which may be empty. */
   takeTrailers(bytes: Buffer, at: number): number {
     if (this.#length === 0 && bytes[at] === CR) {
       this.#grow(1);
@@ -48,7 +45,7 @@ export class HeadBytes {
       return at + 1;
     }
     if (this.#length !== 1 || this.#held[0] !== CR) return this.take(bytes, at);
-    if (bytes[at] !== LF) throw new MalformedMessage("framing", "A chunked body does not end as it must.");
+    if (bytes[at] !== LF) throw new MalformedMessage("framing", "The end of the chunked body is malformed.");
     this.text = "";
     return at + 1;
   }
@@ -85,12 +82,12 @@ export class HeadBytes {
   }
 }
 
-/** Whoever ends lines with a line feed alone would wait for ever, and so would whoever speaks another protocol. */
+/** Without this check, a caller that ends lines with a bare line feed, or speaks another protocol, would wait for a timeout. */
 function refuseEarly(held: Buffer, from: number): void {
   const first = held[0] ?? 0;
-  if (first <= 0x20 && first !== CR) throw new MalformedMessage("syntax", "It does not begin as HTTP does.");
+  if (first <= 0x20 && first !== CR) throw new MalformedMessage("syntax", "The message does not begin like HTTP.");
   for (let at = held.indexOf(LF, from); at >= 0; at = held.indexOf(LF, at + 1)) {
-    if (held[at - 1] !== CR) throw new MalformedMessage("syntax", "A line ends with a line feed alone.");
+    if (held[at - 1] !== CR) throw new MalformedMessage("syntax", "A line ends with a bare line feed.");
   }
 }
 

@@ -1,12 +1,12 @@
 /**
- * http1: the messages of HTTP/1.1 (RFC 9112), read and written; no sockets, no clock.
+ * http1: parses and writes messages of HTTP/1.1 (RFC 9112), without sockets and clocks.
  *
- * reader   takes bytes as they come, in pieces of any size, and tells of the head, of pieces of the body, and of the end.
- * fields   header fields: read, and checked before they are written.
+ * reader   takes bytes in pieces of any size, and reports the head, pieces of the body, and the end.
+ * fields   header fields, checked before they are written.
  *
- * Strict: what two parsers could read in two ways is refused (a bare line feed, a folded line, white space before a colon,
- * a length beside a transfer coding, two lengths, a coding that is not "chunked"). A refused message throws
- * MalformedMessage and its connection is of no more use. Everything that is kept is bounded.
+ * Strict: an ambiguous message is refused (a bare line feed, a folded line, white space before a colon, a length and a transfer
+ * coding, two lengths, a coding other than "chunked"). It throws MalformedMessage, and its connection cannot be used again. Every
+ * buffer and cache is bounded.
  */
 export { FieldHeaders, FieldLines } from "./field-headers.ts";
 export { type Fields, fieldOf } from "./fields.ts";

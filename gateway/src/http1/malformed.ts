@@ -1,10 +1,7 @@
-/**
- * What a message that is refused has: `head_too_large` (431), a `version` that is not spoken here (505), fields that leave
- * open where its body ends (`framing`), or anything else that is not HTTP (`syntax`); 400 both.
- */
+/** `head_too_large`: 431. `version`: unsupported, 505. `framing`: the end of the body is ambiguous, 400. `syntax`: other errors, 400. */
 export type MalformedReason = "head_too_large" | "version" | "framing" | "syntax";
 
-/** A message that cannot be read in one way only. It quotes nothing of the message. */
+/** An invalid or ambiguous message. The error quotes nothing from it. */
 export class MalformedMessage extends Error {
   override readonly name = "MalformedMessage";
   readonly reason: MalformedReason;

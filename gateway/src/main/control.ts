@@ -26,7 +26,7 @@ import {
   refuseOtherBlobFolder,
 } from "#storage/index.ts";
 import { createIds, systemClock, trustAuthorities } from "#system/index.ts";
-import { believedBeside, type TransportOptions } from "#upstream/index.ts";
+import { trustedWith, type TransportOptions } from "#upstream/index.ts";
 import { kindDefaults } from "./config-checks.ts";
 
 /** What single commands need, and what the server is built on. */
@@ -93,7 +93,7 @@ export function networkOf(
   environment: Environment,
 ): Pick<TransportOptions, "egress" | "authorities" | "webhookPlaces"> {
   const { egress, authorities, webhookPlaces } = environment;
-  return { egress, webhookPlaces, authorities: authorities.length === 0 ? undefined : believedBeside(authorities) };
+  return { egress, webhookPlaces, authorities: authorities.length === 0 ? undefined : trustedWith(authorities) };
 }
 
 /** Blobs are in a bucket, or by default in a folder of the data directory. */

@@ -1,14 +1,14 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * `public`: anyone may be sent there. `private`: only a provider that an administrator allowed to use the private
- * network. `forbidden`: nobody, because a cloud hands out machine credentials there or because no upstream can be there.
+ * `public`: open to every provider. `private`: only for providers that an administrator allowed to use the private network.
+ * `forbidden`: never used, because a cloud serves machine credentials there or because no upstream can be there.
  */
 export type AddressKind = "public" | "private" | "forbidden";
 
-/** Ranges in which an upstream of one's own can stand. Everything that is neither here nor public is forbidden. */
+/** Ranges in which a self-hosted upstream can be. All other ranges that are not public are forbidden. */
 const privateRanges: ReadonlySet<string> = new Set(["loopback", "private", "carrierGradeNat", "uniqueLocal"]);
-/** Ranges that carry an IPv4 address inside: judged by it, and never better than private. */
+/** Ranges with an embedded IPv4 address: judged by it, and at best private. */
 const embeddingRanges: ReadonlySet<string> = new Set(["ipv4Mapped", "rfc6145", "rfc6052", "6to4", "teredo"]);
 
 /**
@@ -25,10 +25,10 @@ const metadataAddresses: ReadonlySet<string> = new Set([
 ]);
 
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
-/** Network benchmarking (RFC 2544). ipaddr.js calls it reserved; local forwarders use it for upstreams behind them. */
+/** Network benchmarking (RFC 2544). ipaddr.js calls it reserved; local forwarders use it for their upstreams. */
 const benchmarking = ipaddr.IPv4.parseCIDR("198.18.0.0/15");
 
-/** Judges an address in text form; what is not an address is forbidden. */
+/** The kind of an address in text form; `forbidden` if the text is not an address. */
 export function addressKind(text: string): AddressKind {
   if (!ipaddr.isValid(text)) return "forbidden";
   const address = ipaddr.parse(text);
@@ -36,7 +36,7 @@ export function addressKind(text: string): AddressKind {
   return address instanceof ipaddr.IPv6 ? kindOfIPv6(address) : kindOfIPv4(address);
 }
 
-/** One bad address among good ones is an attack, not a choice. */
+/** The worst kind among the addresses of a name: a single bad one may be an attack. */
 export function worstKind(addresses: readonly string[]): AddressKind {
   const kinds = addresses.map(addressKind);
   if (kinds.includes("forbidden")) return "forbidden";
@@ -54,7 +54,7 @@ function kindOfIPv6(address: ipaddr.IPv6): AddressKind {
   if (embeddingRanges.has(range)) {
     return addressKind(embeddedIPv4(address, range).toString()) === "forbidden" ? "forbidden" : "private";
   }
-  // ipaddr.js calls unassigned space unicast too, also ::7f00:1, the old spelling of 127.0.0.1; only 2000::/3 is public.
+  // ipaddr.js calls unassigned space unicast too, even ::7f00:1, the old spelling of 127.0.0.1. Only 2000::/3 is public.
   if (range === "unicast") return address.match(globalUnicast) ? "public" : "forbidden";
   return privateRanges.has(range) ? "private" : "forbidden";
 }
@@ -62,7 +62,7 @@ function kindOfIPv6(address: ipaddr.IPv6): AddressKind {
 function embeddedIPv4(address: ipaddr.IPv6, range: string): ipaddr.IPv4 {
   const bytes = address.toByteArray();
   if (range === "6to4") return new ipaddr.IPv4(bytes.slice(2, 6));
-  // Teredo stores the client's address with every bit turned over (RFC 4380 §4).
+  // Teredo stores the client's address with every bit inverted (RFC 4380 §4).
   if (range === "teredo") return new ipaddr.IPv4(bytes.slice(12).map((byte) => byte ^ 0xff));
   return new ipaddr.IPv4(bytes.slice(12));
 }

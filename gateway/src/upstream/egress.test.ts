@@ -151,11 +151,11 @@ describe("calls through an egress proxy", () => {
 
   describe("a proxy that", () => {
     test.each([
-      ["refuses", "refuse", "The egress proxy did not open a way to the upstream (status 403)."],
+      ["refuses", "refuse", "The egress proxy did not open a tunnel to the upstream (status 403)."],
       [
         "wants other credentials",
         "challenge",
-        "The egress proxy wants a user and a password, or others than it was given (status 407).",
+        "The egress proxy requires a user and a password, or others than were sent (status 407).",
       ],
       ["cuts", "cut", "The egress proxy closed the connection before it had opened a way to the upstream."],
       [
@@ -165,7 +165,7 @@ describe("calls through an egress proxy", () => {
       ],
       ["speaks something else", "other", "The egress proxy did not answer in HTTP."],
       ["never ends its answer", "endless", "The egress proxy did not answer in HTTP."],
-      ["says more than it was asked", "chatty", "The egress proxy answered with more than it was asked."],
+      ["sends more than its answer", "chatty", "The egress proxy sent data after its answer to CONNECT."],
     ] as const)("%s is told so, and nothing of the request was sent", async (_, behaviour, message) => {
       using _mood = ground.behave(behaviour);
       const failure = await failureOf(say(open(), "https://upstream.example/"));
@@ -189,7 +189,7 @@ describe("calls through an egress proxy", () => {
       expect(await failure).toMatchObject({
         accountFault: "proxy",
         arrival: "unsent",
-        message: "The egress proxy did not open a way to the upstream in time (connect timeout, 5000 ms).",
+        message: "The egress proxy did not open a tunnel to the upstream in time (connect timeout, 5000 ms).",
       });
     });
 
@@ -203,7 +203,7 @@ describe("calls through an egress proxy", () => {
       const unknown = open({ egress: egressTo("http://proxy.example:1") });
       expect(await failureOf(say(unknown, "https://upstream.example/"))).toMatchObject({
         accountFault: "proxy",
-        message: "The egress proxy is not known by its name here.",
+        message: "The egress proxy could not be resolved.",
         arrival: "unsent",
       });
     });

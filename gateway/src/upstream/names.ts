@@ -1,10 +1,10 @@
 import { dns } from "bun";
-import { BoundedMap, bounds, type Failure } from "#core/index.ts";
+import { BoundedMap, bounds, type Failure, within } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { type AddressKind, worstKind } from "./address-kind.ts";
 import { unsentFailure } from "./send-failure.ts";
 
-/** Every address of a name, in order of preference. An empty list or a rejection means that the name was not found. */
+/** Returns every address of a name, in order of preference. An empty list or a rejection means that the name was not found. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 interface Entry {
@@ -15,8 +15,8 @@ interface Entry {
 }
 
 /**
- * Names already looked up. A dead resolver must not stop calls to upstreams that were known a minute ago, nor may each
- * call wait for it: names are renewed ahead of their end, and while look-ups fail the last known addresses serve on.
+ * Caches addresses of names. Names are looked up again before they expire, so that calls do not wait. While lookups fail the last
+ * addresses are used, so that a dead resolver does not stop calls.
  */
 export class NameCache {
   readonly #entries = new BoundedMap<string, Entry>(bounds.namesMax);
@@ -28,7 +28,7 @@ export class NameCache {
     this.#resolve = resolve;
   }
 
-  /** At once when known, else a promise; throws (or rejects with) upstream_unreachable. */
+  /** Returns no promise if the name is cached. Throws (or rejects with) upstream_unreachable. */
   find(hostname: string): readonly string[] | Promise<readonly string[]> {
     const entry = this.#entries.get(hostname) ?? this.#add(hostname);
     const nowMs = this.#clock.monotonic();
@@ -38,7 +38,11 @@ export class NameCache {
     const stale = usableStale(entry, nowMs);
     if (stale !== null && entry.retryAtMs > 0) return stale;
     if (entry.pending === null) throw notFound(hostname);
-    return entry.pending.then(() => this.#afterRenewal(hostname, entry));
+    return entry.pending.then(() => {
+      const found = usableStale(entry, this.#clock.monotonic());
+      if (found === null) throw notFound(hostname);
+      return found;
+    });
   }
 
   #add(hostname: string): Entry {
@@ -47,13 +51,7 @@ export class NameCache {
     return entry;
   }
 
-  #afterRenewal(hostname: string, entry: Entry): readonly string[] {
-    const stale = usableStale(entry, this.#clock.monotonic());
-    if (stale === null) throw notFound(hostname);
-    return stale;
-  }
-
-  /** Never rejects. `retryAtMs` is 0 while look-ups succeed. */
+  /** Never rejects. `retryAtMs` is 0 while lookups succeed. */
   async #renew(hostname: string, entry: Entry): Promise<void> {
     try {
       const found = await lookUp(hostname, this.#resolve, this.#clock);
@@ -67,14 +65,11 @@ export class NameCache {
   }
 }
 
-/** Rejects where the name is not found in time. */
-function lookUp(hostname: string, resolveName: Resolve, clock: Clock): Promise<readonly string[]> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.after(bounds.nameLookupMs, () => reject(new Error("look-up timed out")));
-    resolveName(hostname)
-      .then((found) => (found.length > 0 ? resolve(found) : reject(new Error("no addresses"))), reject)
-      .finally(cancel);
-  });
+/** Rejects if the name is not found in time. */
+async function lookUp(hostname: string, resolve: Resolve, clock: Clock): Promise<readonly string[]> {
+  const found = await within(clock, bounds.nameLookupMs, resolve(hostname), () => []);
+  if (found.length === 0) throw new Error("not found, or not in time");
+  return found;
 }
 
 function usableStale(entry: Entry, nowMs: number): readonly string[] | null {
@@ -88,8 +83,8 @@ function notFound(hostname: string): Failure {
 }
 
 /**
- * The machine's resolver, over Bun's asynchronous client: a dead name server must not block the threads that do the
- * other work. IPv4 first, because families are not raced and a broken IPv6 route is the commoner fault.
+ * The machine's resolver, with Bun's asynchronous client, so that a dead name server blocks no thread. IPv4 comes first, because
+ * families are not raced and a broken IPv6 route is the more common fault.
  */
 export async function systemResolve(hostname: string): Promise<readonly string[]> {
   const found = await dns.lookup(hostname, { family: 0 });
@@ -98,19 +93,19 @@ export async function systemResolve(hostname: string): Promise<readonly string[]
 }
 
 interface Verdict {
-  /** null: the first look-up is under way. */
+  /** null: the first lookup is under way. */
   kind: AddressKind | null;
   renewAtMs: number;
   pending: Promise<AddressKind> | null;
 }
 
 /**
- * What this machine's own resolver says of names that a proxy will look up. A name that leads to a private address here is
- * private; what is not known here is for the proxy alone to judge. In a closed network the resolver knows no name of the
- * outside, or never answers: then one call in a while waits for it, and no other.
+ * Judges names that a proxy will resolve, by this machine's own resolver: a name with a private address is private, and a name that is
+ * not found here counts as public. In a closed network the resolver may find no public name or never answer; then only one call in a
+ * while waits for it.
  */
 export class NameVerdicts {
-  readonly #known = new BoundedMap<string, Verdict>(bounds.namesMax);
+  readonly #verdicts = new BoundedMap<string, Verdict>(bounds.namesMax);
   readonly #clock: Clock;
   readonly #resolve: Resolve;
 
@@ -119,19 +114,13 @@ export class NameVerdicts {
     this.#resolve = resolve;
   }
 
-  /** At once when known, else a promise, which never rejects. */
-  find(hostname: string): AddressKind | Promise<AddressKind> {
-    const looks = kindOfName(hostname);
-    if (looks !== "public") return looks;
-    const verdict = this.#known.get(hostname) ?? this.#add(hostname);
+  /** Never rejects. */
+  async find(hostname: string): Promise<AddressKind> {
+    if (isLocalName(hostname)) return "private";
+    const verdict = this.#verdicts.get(hostname) ?? { kind: null, renewAtMs: 0, pending: null };
+    this.#verdicts.set(hostname, verdict);
     if (this.#clock.monotonic() >= verdict.renewAtMs) verdict.pending ??= this.#renew(hostname, verdict);
-    return verdict.kind ?? verdict.pending ?? "public";
-  }
-
-  #add(hostname: string): Verdict {
-    const verdict: Verdict = { kind: null, renewAtMs: 0, pending: null };
-    this.#known.set(hostname, verdict);
-    return verdict;
+    return verdict.kind ?? (await verdict.pending) ?? "public";
   }
 
   async #renew(hostname: string, verdict: Verdict): Promise<AddressKind> {
@@ -144,11 +133,10 @@ export class NameVerdicts {
   }
 }
 
-/** Endings that no public name has (RFC 6761, RFC 6762, RFC 8375, RFC 9476, and what clouds and clusters use). */
-const ownEndings = [".localhost", ".local", ".localdomain", ".internal", ".home.arpa", ".lan", ".intranet", ".corp"];
+/** Suffixes that no public name has (RFC 6761, RFC 6762, RFC 8375, RFC 9476, and those of clouds and clusters). */
+const localSuffixes = [".localhost", ".local", ".localdomain", ".internal", ".home.arpa", ".lan", ".intranet", ".corp"];
 
-/** A name without a dot, or under such an ending, is some machine's of the proxy's own network. */
-function kindOfName(hostname: string): AddressKind {
-  if (!hostname.includes(".") || ownEndings.some((ending) => hostname.endsWith(ending))) return "private";
-  return "public";
+/** Whether the name is that of a machine in the proxy's network: it has no dot, or a local suffix. */
+function isLocalName(hostname: string): boolean {
+  return !hostname.includes(".") || localSuffixes.some((suffix) => hostname.endsWith(suffix));
 }

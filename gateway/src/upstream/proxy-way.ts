@@ -5,17 +5,17 @@ import { proxyFailure, proxyRefused } from "./send-failure.ts";
 
 export type ProxyWay = ReturnType<typeof proxyWay>;
 
-/** How an origin is reached through a proxy: what it is asked, made once for all calls. */
+/** The requests to a proxy for an origin, made once for all calls. */
 export function proxyWay(proxy: EgressProxy, origin: Origin) {
   const host = origin.hostname.includes(":") ? `[${origin.hostname}]` : origin.hostname;
   const authorization = proxy.authorization === null ? "" : `proxy-authorization: ${proxy.authorization.reveal()}\r\n`;
-  const place = `${host}:${origin.port}`;
+  const authority = `${host}:${origin.port}`;
   const secure = origin.scheme === "https";
   return Object.freeze({
     proxy,
-    /** `CONNECT` with its fields; null: each request names the origin itself. */
-    connect: secure ? `CONNECT ${place} HTTP/1.1\r\nhost: ${place}\r\n${authorization}\r\n` : null,
-    /** In front of the path of each request. */
+    /** The `CONNECT` request; null: each request has the whole URL as its target. */
+    connect: secure ? `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${authorization}\r\n` : null,
+    /** Goes before the path of each request. */
     targetPrefix: secure ? "" : `http://${origin.hostHeader}`,
     authorization: secure ? "" : authorization,
   });
@@ -23,6 +23,7 @@ export function proxyWay(proxy: EgressProxy, origin: Origin) {
 
 const limits = { headBytesMax: 16 * 1024, fieldsMax: 64 };
 
+/** Reads a proxy's answer to `CONNECT`. */
 export class ConnectAnswer {
   readonly #reader: ResponseReader;
   #status = 0;
@@ -38,17 +39,17 @@ export class ConnectAnswer {
         this.#complete = true;
       },
     });
-    // As of a HEAD, no body follows a good answer (RFC 9110 §9.3.6), and nobody reads that of a refusal.
+    // As with HEAD, a good answer has no body (RFC 9110 §9.3.6), and the body of a refusal is not read.
     this.#reader.begin("HEAD");
   }
 
-  /** True: the way stands. Throws Failure or MalformedMessage. */
+  /** Returns true when the tunnel is open. Throws Failure or MalformedMessage. */
   push(bytes: Buffer): boolean {
     const taken = this.#reader.push(bytes);
     if (!this.#complete) return false;
     if (this.#status < 200 || this.#status > 299) throw proxyRefused(this.#status);
-    // Nobody has asked the upstream for anything yet: what comes behind the head is the proxy's own.
-    if (taken < bytes.length) throw proxyFailure("answered with more than it was asked");
+    // Nothing was sent to the upstream yet, so these bytes are the proxy's own.
+    if (taken < bytes.length) throw proxyFailure("sent data after its answer to CONNECT");
     return true;
   }
 }

@@ -1,11 +1,12 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, type PieceReader, pulledStream } from "#core/index.ts";
 import type { OutboundBody, OutboundStream } from "#ports/index.ts";
 import type { Exchange } from "./exchange.ts";
 
+export type { PieceReader } from "#core/index.ts";
+
 /**
- * A streamed body on its way out. It is read as the upstream takes it, and each piece that goes starts the headers
- * clock anew: an upload may take long, an upstream that stops taking it may not. What goes wrong with the source is
- * ours: it ends the exchange without a word against the upstream.
+ * A streamed request body. It is read as fast as the upstream takes it, and each piece restarts the headers timeout: an upload may
+ * take long, but an upstream must not stop reading. A failure of the source is ours and does not count against the upstream.
  */
 export class RequestBody {
   readonly #source: OutboundStream;
@@ -23,53 +24,36 @@ export class RequestBody {
     return this.#source.size;
   }
 
-  /** The answer has begun, perhaps before the body was sent whole: its own clocks count from here. */
+  /** The answer has begun, perhaps before the body was sent: from now on its own timeouts count. */
   answered(): void {
     this.#answered = true;
   }
 
-  /** The body from its beginning, for one connection. Nothing is opened before the first byte is asked for. */
+  /** The body from its beginning, for one connection. The source is opened with the first read. */
   open(): ReadableStream<Uint8Array> {
     let reader: PieceReader | null = null;
     let sent = 0;
-    let dropped = false;
+    let cancelled = false;
     const next = async (): Promise<Uint8Array | null> => {
-      reader ??= this.#source.open().getReader();
-      const piece = await reader.read();
-      sent += piece.done ? 0 : piece.value.length;
-      const wrong = piece.done ? sent !== this.size : sent > this.size;
-      if (wrong && !dropped) throw new Error("a body is not as long as it says");
-      return piece.done ? null : piece.value;
+      try {
+        reader ??= this.#source.open().getReader() as PieceReader;
+        const piece = await reader.read();
+        sent += piece.done ? 0 : piece.value.length;
+        if (piece.done ? sent !== this.size : sent > this.size) throw new Error("a body is not as long as it says");
+        if (!this.#answered && !cancelled) this.#exchange.begin("headers", this.#headersMs);
+        return piece.done ? null : piece.value;
+      } catch (thrown) {
+        const failure = unreadable(thrown);
+        // A read that ends with the connection is not the source's fault.
+        if (!this.#answered && !cancelled) this.#exchange.fail(failure);
+        throw failure;
+      }
     };
-    return new ReadableStream<Uint8Array>(
-      {
-        pull: async (controller) => {
-          const piece = await next().catch((thrown: unknown) => unreadable(thrown));
-          // The stream may be dropped while a piece is being read, when the connection ends: that is not the source's fault.
-          if (dropped || this.#exchange.failure !== null) return;
-          if (piece instanceof Failure) {
-            if (!this.#answered) this.#exchange.fail(piece);
-            controller.error(piece);
-            return;
-          }
-          if (!this.#answered) this.#exchange.begin("headers", this.#headersMs);
-          if (piece === null) controller.close();
-          else controller.enqueue(piece);
-        },
-        cancel: async (reason) => {
-          dropped = true;
-          await reader?.cancel(reason);
-        },
-      },
-      { highWaterMark: 0 },
-    );
+    return pulledStream(next, async () => {
+      cancelled = true;
+      await reader?.cancel();
+    });
   }
-}
-
-/** What is used of a stream's reader; the runtime's own type is wider. */
-export interface PieceReader {
-  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
-  cancel(reason?: unknown): Promise<void>;
 }
 
 function unreadable(thrown: unknown): Failure {
@@ -77,7 +61,7 @@ function unreadable(thrown: unknown): Failure {
   return new Failure("internal_error", "The body of the request could not be sent.", { cause: thrown });
 }
 
-/** A body that is sent piece by piece, since sending a whole one at once holds up the event loop. null: it is short. */
+/** A body to send in pieces, since sending a large one at once would block the event loop. null: it is small. */
 export function streamedBody(body: OutboundBody | null): OutboundStream | null {
   if (body === null) return null;
   if (body instanceof Uint8Array) return body.length <= bounds.sendAtOnceBytesMax ? null : streamedPieces([body]);
@@ -85,27 +69,16 @@ export function streamedBody(body: OutboundBody | null): OutboundStream | null {
 }
 
 function streamedPieces(pieces: readonly Uint8Array[]): OutboundStream {
-  return { size: pieces.reduce((sum, { length }) => sum + length, 0), open: () => streamOf(pieces) };
+  const open = (): ReadableStream<Uint8Array> => {
+    const slices = slicesOf(pieces);
+    return pulledStream(() => slices.next().value ?? null);
+  };
+  return { size: pieces.reduce((sum, { length }) => sum + length, 0), open };
 }
 
-function streamOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
-  let index = 0;
-  let at = 0;
-  return new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        const piece = pieces[index];
-        if (piece === undefined) {
-          controller.close();
-          return;
-        }
-        controller.enqueue(piece.subarray(at, at + bounds.sendPieceBytes));
-        at += bounds.sendPieceBytes;
-        if (at < piece.length) return;
-        index++;
-        at = 0;
-      },
-    },
-    { highWaterMark: 0 },
-  );
+function* slicesOf(pieces: readonly Uint8Array[]): Generator<Uint8Array, undefined> {
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += bounds.sendPieceBytes)
+      yield piece.subarray(at, at + bounds.sendPieceBytes);
+  }
 }

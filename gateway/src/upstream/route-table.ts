@@ -17,11 +17,11 @@ import { type Origin, originEnd, parseOrigin } from "./origin.ts";
 import { type ProxyWay, proxyWay } from "./proxy-way.ts";
 import { proxyFailure, refusedAddress } from "./send-failure.ts";
 
-/** One address of an origin. It is dialled as it is, so that no second look-up can answer differently. */
+/** One address of an origin. It is dialed as it is, so that no second lookup can return another one. */
 export interface Target {
   readonly address: string;
   readonly port: number;
-  /** Monotonic time of the last answer: how old the connections to it that are kept may be. */
+  /** Monotonic time of the last answer: idle connections to it may be that old. */
   answeredMs: number;
 }
 
@@ -29,19 +29,19 @@ export interface Route {
   readonly origin: Origin;
   readonly targets: readonly Target[];
   readonly tls: BunFetchRequestInitTLS | undefined;
-  /** The targets are a proxy's; null: the origin's own. */
+  /** The proxy that the targets belong to; null: they are the origin's own. */
   readonly way: ProxyWay | null;
-  /** The worst of all addresses of the name: one bad answer among good ones is an attack, not a choice. */
+  /** The worst kind among all addresses of the name. */
   readonly kind: AddressKind;
-  /** Index of the target to begin with; moves on when one does not answer. */
+  /** Index of the target to try first; changes when a target does not answer. */
   preferred: number;
 }
 
-interface Known {
+interface Entry {
   readonly origin: Origin;
   readonly network: OutboundNetwork | undefined;
   readonly way: ProxyWay | null;
-  /** The list the route was made from: while the name cache hands out the same one, the route stands. */
+  /** The list that the route was made of. The route stays while the name cache returns the same list. */
   addresses: readonly string[];
   route: Route | null;
 }
@@ -50,18 +50,18 @@ export interface TransportOptions {
   readonly clock: Clock;
   /** Handlers by the host of their `demo:` URLs. */
   readonly inProcess?: ReadonlyMap<string, InProcessHandler>;
-  /** How names become addresses; the machine's resolver by default. */
+  /** Resolves names; the machine's resolver by default. */
   readonly resolve?: Resolve;
-  /** Certificate authorities (PEM) to trust instead of the machine's own: a closed network, a test. */
+  /** Certificate authorities (PEM) to trust instead of the machine's own, for closed networks and tests. */
   readonly authorities?: readonly string[] | undefined;
-  /** The proxies that calls leave by; null or left out: none. Those of the process's environment are never asked unseen. */
+  /** Egress proxies; null or absent: none. The environment's proxy variables are not read here. */
   readonly egress?: Egress | null;
-  /** Private places that webhooks may go to; left out: none. */
+  /** Private destinations that webhooks may be sent to; absent: none. */
   readonly webhookPlaces?: readonly ExemptRule[];
 }
 
 export class RouteTable {
-  readonly #known = new BoundedMap<string, Known>(bounds.originsMax);
+  readonly #entries = new BoundedMap<string, Entry>(bounds.originsMax);
   readonly #names: NameCache;
   readonly #verdicts: NameVerdicts;
   readonly #authorities: readonly string[] | undefined;
@@ -76,95 +76,69 @@ export class RouteTable {
     this.#verdicts = new NameVerdicts(clock, resolve);
   }
 
-  /** The route for a URL; a promise only while a name is being looked up. Throws upstream_unreachable. */
+  /** The route for a URL. Returns no promise if its name is cached. Throws (or rejects with) upstream_unreachable. */
   find(url: string, allowPrivateNetwork: boolean, network?: OutboundNetwork, webhook = false): Route | Promise<Route> {
-    const known = this.#knownOf(url.slice(0, originEnd(url)), network);
-    const { origin, way } = known;
-    const named = webhook && isListed(this.#webhookPlaces, origin.hostname, origin.port);
-    const allowed = allowPrivateNetwork || named;
-    // An address that is spelled out has the same verdict as its name; a forbidden name is not even looked up.
+    const entry = this.#entryOf(url.slice(0, originEnd(url)), network);
+    const { origin, way } = entry;
+    const allowed = allowPrivateNetwork || (webhook && isListed(this.#webhookPlaces, origin.hostname, origin.port));
+    // A literal address has the same verdict as its name, and a forbidden name is not even looked up.
     if (origin.nameKind !== "public") permit(origin.nameKind, origin, allowed);
-    if (way !== null) return this.#byProxy(known, way.proxy, allowed);
+    if (way !== null) return this.#viaProxy(entry, way.proxy, allowed);
     const addresses = origin.addresses ?? this.#names.find(origin.hostname);
-    if (addresses instanceof Promise)
-      return addresses.then((found) => this.#routeFound(known, found, allowed, webhook));
-    return this.#routeFound(known, addresses, allowed, webhook);
+    return addresses instanceof Promise
+      ? addresses.then((found) => this.#direct(entry, found, allowed, webhook))
+      : this.#direct(entry, addresses, allowed, webhook);
   }
 
-  #routeFound(known: Known, found: readonly string[], allowed: boolean, webhook: boolean): Route | Promise<Route> {
-    return this.#routeTo(known, found, allowed || (webhook && this.#areListed(known.origin, found)));
+  #direct(entry: Entry, addresses: readonly string[], allowed: boolean, webhook: boolean): Route {
+    const route = this.#routeOf(entry, addresses);
+    permit(route.kind, entry.origin, allowed || (webhook && this.#areListed(entry.origin, addresses)));
+    return route;
   }
 
-  /** Every address of a name that is private stands where webhooks may go. */
+  /** Whether webhooks may be sent to every private address of a name. */
   #areListed({ port }: Origin, addresses: readonly string[]): boolean {
     const places = this.#webhookPlaces;
     return places.length > 0 && addresses.every((one) => addressKind(one) === "public" || isListed(places, one, port));
   }
 
-  #knownOf(text: string, network: OutboundNetwork | undefined): Known {
-    const name = network === undefined ? text : `${network.id} ${text}`;
-    const known = this.#known.get(name);
-    if (known !== undefined) return known;
-    const origin = parseOrigin(text);
-    const proxy = network?.proxy === undefined ? this.#proxyFor(origin) : network.proxy;
-    const way = proxy === null ? null : proxyWay(proxy, origin);
-    const added: Known = { origin, network, way, addresses: [], route: null };
-    this.#known.set(name, added);
-    return added;
+  /** The proxy resolves the name itself. A name that is private for this machine's resolver is refused before. */
+  async #viaProxy(entry: Entry, proxy: EgressProxy, allowed: boolean): Promise<Route> {
+    const { origin } = entry;
+    if (!allowed && origin.addresses === null) permit(await this.#verdicts.find(origin.hostname), origin, false);
+    return this.#routeOf(entry, await this.#addressesOf(proxy, entry));
   }
 
-  #proxyFor(origin: Origin): EgressProxy | null {
-    return this.#egress === null ? null : egressProxyFor(this.#egress, origin);
-  }
-
-  /** The proxy looks the name up again, and is an administrator's word; what is known here of the name counts before. */
-  #byProxy(known: Known, proxy: EgressProxy, allowPrivateNetwork: boolean): Route | Promise<Route> {
-    const { origin } = known;
-    if (!allowPrivateNetwork && origin.addresses === null) {
-      const kind = this.#verdicts.find(origin.hostname);
-      if (kind instanceof Promise) {
-        return kind.then((found) => {
-          permit(found, origin, false);
-          return this.#toProxy(known, proxy);
-        });
-      }
-      permit(kind, origin, false);
-    }
-    return this.#toProxy(known, proxy);
-  }
-
-  #toProxy(known: Known, { hostname }: EgressProxy): Route | Promise<Route> {
-    if (ipaddr.isValid(hostname) || hostname === "localhost") {
-      const own = (known.addresses.length > 0 && known.addresses) || [
-        hostname === "localhost" ? "127.0.0.1" : hostname,
-      ];
-      return this.#routeBy(known, own);
-    }
-    const unknown = (thrown: unknown): never => {
-      throw proxyFailure("is not known by its name here", thrown);
-    };
+  /** The same list as before for a proxy with a literal address, so that the route stays. */
+  async #addressesOf({ hostname }: EgressProxy, { addresses }: Entry): Promise<readonly string[]> {
+    const literal = hostname === "localhost" ? "127.0.0.1" : hostname;
+    if (ipaddr.isValid(literal)) return addresses.length > 0 ? addresses : [literal];
     try {
-      const found = this.#names.find(hostname);
-      return found instanceof Promise
-        ? found.then((all) => this.#routeBy(known, all), unknown)
-        : this.#routeBy(known, found);
+      return await this.#names.find(hostname);
     } catch (thrown) {
-      return unknown(thrown);
+      throw proxyFailure("could not be resolved", thrown);
     }
   }
 
-  #routeTo(known: Known, addresses: readonly string[], allowPrivateNetwork: boolean): Route {
-    const route = this.#routeBy(known, addresses);
-    permit(route.kind, known.origin, allowPrivateNetwork);
-    return route;
+  #entryOf(text: string, network: OutboundNetwork | undefined): Entry {
+    const name = network === undefined ? text : `${network.id} ${text}`;
+    const cached = this.#entries.get(name);
+    if (cached !== undefined) return cached;
+    const origin = parseOrigin(text);
+    const usual = this.#egress === null ? null : egressProxyFor(this.#egress, origin);
+    const proxy = network?.proxy === undefined ? usual : network.proxy;
+    const way = proxy === null ? null : proxyWay(proxy, origin);
+    const entry: Entry = { origin, network, way, addresses: [], route: null };
+    this.#entries.set(name, entry);
+    return entry;
   }
 
-  #routeBy(known: Known, addresses: readonly string[]): Route {
-    if (known.route === null || known.addresses !== addresses) {
-      known.route = createRoute(known, addresses, this.#authorities);
-      known.addresses = addresses;
+  #routeOf(entry: Entry, addresses: readonly string[]): Route {
+    if (entry.route === null || entry.addresses !== addresses) {
+      entry.route = createRoute(entry, addresses, this.#authorities);
+      entry.addresses = addresses;
     }
-    return known.route;
+    return entry.route;
   }
 }
 
@@ -173,9 +147,9 @@ function permit(kind: AddressKind, origin: Origin, allowPrivateNetwork: boolean)
   throw refusedAddress(kind, origin.hostname);
 }
 
-/** Keeps the targets that stay, because what is known of their life stays true. */
+/** Keeps the targets that are still in the list, with the time of their last answer. */
 function createRoute(
-  { origin, route: previous, network, way }: Known,
+  { origin, route: previous, network, way }: Entry,
   addresses: readonly string[],
   authorities: readonly string[] | undefined,
 ): Route {
@@ -206,22 +180,22 @@ function tlsOf(
   if (origin.scheme !== "https") return undefined;
   const literal = origin.addresses?.includes(origin.hostname) ?? false;
   const { authorities: more, client } = network ?? {};
-  const believed = more === undefined ? authorities : [...(authorities ?? usualAuthorities()), ...more];
+  const trusted = more === undefined ? authorities : [...(authorities ?? usualAuthorities()), ...more];
   return {
     ...(literal ? {} : { serverName: origin.hostname }),
-    ...(believed === undefined ? {} : { ca: [...believed] }),
+    ...(trusted === undefined ? {} : { ca: [...trusted] }),
     ...(client === undefined ? {} : { cert: client.certificate, key: client.key.reveal() }),
   };
 }
 
-/** What the runtime believes by itself (PEM), with the file that NODE_EXTRA_CA_CERTS names. One list for all that asks. */
 let usual: readonly string[] | null = null;
 
-export function believedBeside(authorities: readonly string[]): readonly string[] {
-  return Object.freeze([...usualAuthorities(), ...authorities]);
-}
-
+/** The authorities that the runtime trusts by default (PEM), including the file that NODE_EXTRA_CA_CERTS names. */
 function usualAuthorities(): readonly string[] {
   usual ??= Object.freeze([...new Set([...rootCertificates, ...getCACertificates("default")])]);
   return usual;
+}
+
+export function trustedWith(authorities: readonly string[]): readonly string[] {
+  return Object.freeze([...usualAuthorities(), ...authorities]);
 }

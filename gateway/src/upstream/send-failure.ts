@@ -1,15 +1,14 @@
 import { type AccountFault, Failure, type FailureCode } from "#core/index.ts";
 
 /**
- * What went wrong between us and the upstream, as a Failure. Callers see the message, so it names no address; the
- * operator's log has the cause. All but the caller's own leaving counts against the deployment. Whether what was sent may be
- * sent elsewhere too is for whoever sent it to decide: it may have been done.
+ * A failure between the gateway and the upstream. Callers see the message, so it has no address; the operator's log has the cause. It
+ * counts against the deployment. The upstream may have executed the request, so its sender decides about a retry.
  */
 export function sendFailure(code: FailureCode, message: string, cause?: unknown, accountFault?: AccountFault): Failure {
   return new Failure(code, message, { retry: "other", unhealthy: true, cause, ...(accountFault && { accountFault }) });
 }
 
-/** The same for what went wrong before anything of the request had left this machine. */
+/** The same before any byte of the request left this machine. */
 export function unsentFailure(message: string, accountFault: AccountFault, cause?: unknown): Failure {
   return new Failure("upstream_unreachable", message, {
     retry: "other",
@@ -26,8 +25,8 @@ const waitTexts: Readonly<Record<WaitName, string>> = {
   connect: "did not accept a connection in time",
   headers: "did not begin to answer in time",
   first_event: "did not send its first event in time",
-  idle: "fell silent in the middle of its answer",
-  total: "took longer than one attempt may",
+  idle: "stopped sending in the middle of its answer",
+  total: "took longer than one attempt is allowed",
 };
 
 export function timedOut(wait: WaitName, limitMs: number): Failure {
@@ -37,10 +36,7 @@ export function timedOut(wait: WaitName, limitMs: number): Failure {
   );
 }
 
-/**
- * A kept connection that its upstream had closed while it was not used, which is seen only on writing to it. Nothing is
- * wrong with the deployment.
- */
+/** The upstream had closed an idle connection, which is noticed only when writing to it. The deployment is healthy. */
 export function staleConnection(cause: unknown): Failure {
   return new Failure("upstream_unreachable", "The upstream had closed the connection.", {
     retry: "same",
@@ -61,27 +57,27 @@ export function refusedAddress(kind: "private" | "forbidden", hostname: string):
   const message =
     kind === "private"
       ? "The upstream's address is not public, and its provider is not allowed to use the private network."
-      : "The upstream's address is one that is never sent to.";
+      : "The upstream's address is forbidden.";
   return unsentFailure(message, `${kind}_address`, new Error(`refused to send to ${hostname}`));
 }
 
-/** What went wrong at the egress proxy, before anything of the request had left for the upstream. No message names an address. */
+/** A failure at the egress proxy, before any byte of the request left for the upstream. The message has no address. */
 export function proxyFailure(reason: string, cause?: unknown): Failure {
   return unsentFailure(`The egress proxy ${reason}.`, "proxy", cause);
 }
 
 export function proxyRefused(status: number): Failure {
-  if (status === 407) return proxyFailure("wants a user and a password, or others than it was given (status 407)");
-  return proxyFailure(`did not open a way to the upstream (status ${status})`);
+  if (status === 407) return proxyFailure("requires a user and a password, or others than were sent (status 407)");
+  return proxyFailure(`did not open a tunnel to the upstream (status ${status})`);
 }
 
 export function proxyTimedOut(limitMs: number): Failure {
-  return proxyFailure(`did not open a way to the upstream in time (connect timeout, ${Math.round(limitMs)} ms)`);
+  return proxyFailure(`did not open a tunnel to the upstream in time (connect timeout, ${Math.round(limitMs)} ms)`);
 }
 
 /**
- * Nothing of the request has left this machine when a connection fails with one of these, so another address may be tried. A failed
- * handshake (EPROTO) is as certain, but another address will not speak TLS either.
+ * With these errors no byte of the request has left this machine, so another address may be tried. The same is true of a failed
+ * handshake (EPROTO), but another address will not speak TLS either.
  */
 const notConnectedCodes: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
@@ -92,29 +88,29 @@ const notConnectedCodes: ReadonlySet<string> = new Set([
   "EAFNOSUPPORT",
 ]);
 
-/** OpenSSL's words for a certificate that does not hold. */
+/** OpenSSL's codes for an invalid certificate. */
 const certificatePattern = /CERT|LEAF_SIGNATURE|CRL_/;
 
 export function neverConnected(thrown: unknown): boolean {
   return notConnectedCodes.has(codeOf(thrown));
 }
 
-/** The other side closed the connection or reset it, before the status line. */
+/** The other side closed or reset the connection. */
 export function closedEarly(thrown: unknown): boolean {
   return codeOf(thrown) === "ECONNRESET" || codeOf(thrown) === "EPIPE";
 }
 
-/** Before the status line. */
+/** A failure before the status line. */
 export function failedSend(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   const message = "The upstream could not be reached.";
   if (neverConnected(thrown) || codeOf(thrown) === "EPROTO") return unsentFailure(message, "unreachable", thrown);
-  // The request follows the handshake, and a certificate is judged within it.
+  // The certificate is checked in the handshake, before the request.
   if (certificatePattern.test(codeOf(thrown))) return unsentFailure(message, "certificate", thrown);
   return sendFailure("upstream_unreachable", message, thrown, "unreachable");
 }
 
-/** After the status line. */
+/** A failure after the status line. */
 export function failedRead(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   return sendFailure("upstream_truncated", "The upstream's answer broke off before its end.", thrown);

@@ -3,14 +3,15 @@ import type { AnswerBody, PieceListener, ReadClock } from "#ports/index.ts";
 import type { Exchange } from "./exchange.ts";
 import { clientClosed, sendFailure } from "./send-failure.ts";
 
-export interface Flow {
+/** The source of a body. */
+interface Flow {
   pause(): void;
   resume(): void;
 }
 
 /**
- * The body of an answer that a connection pushes and somebody reads. What came is told before what went wrong after it:
- * events that arrived with a cut are delivered. Beyond `unreadBytesMax` that nobody has read the connection waits.
+ * The body of an answer, pushed by a connection and read by its caller. Pieces that arrived are delivered before the failure that
+ * followed them. The source is paused while more than `unreadBytesMax` are unread.
  */
 export class SocketBody implements AnswerBody {
   readonly #exchange: Exchange;
@@ -23,7 +24,7 @@ export class SocketBody implements AnswerBody {
   #ended = false;
   #reading: PieceListener | null = null;
 
-  /** `declared`: the content length; -1 when it is not known. */
+  /** `declared`: the content length; -1 if there is none. */
   constructor(exchange: Exchange, flow: Flow, declared: number) {
     this.#exchange = exchange;
     this.#flow = flow;
@@ -57,7 +58,7 @@ export class SocketBody implements AnswerBody {
     this.#exchange.fail(failure);
   }
 
-  /** The exchange has failed: whoever waits is told. */
+  /** The exchange has failed: rejects the pending read. */
   failed(failure: Failure): void {
     this.#pieces = [];
     this.#unread = 0;
@@ -111,8 +112,16 @@ export class SocketBody implements AnswerBody {
     limitMs: number,
     grown?: (bytes: number) => void,
   ): Promise<Uint8Array> {
-    if (this.#declared > bytesMax) throw refuse(this.#exchange, bytesMax);
-    return await readRest(this, this.#exchange, bytesMax, clock, limitMs, grown);
+    if (this.#declared > bytesMax) throw this.#refuseSize(bytesMax);
+    const pieces: Uint8Array[] = [];
+    let length = 0;
+    for (let piece = await this.read(clock, limitMs); piece !== null; piece = await this.read(clock, limitMs)) {
+      length += piece.length;
+      if (length > bytesMax) throw this.#refuseSize(bytesMax);
+      grown?.(length);
+      pieces.push(piece);
+    }
+    return joined(pieces, length);
   }
 
   cancel(): void {
@@ -124,35 +133,15 @@ export class SocketBody implements AnswerBody {
     this.#exchange.end();
     return null;
   }
-}
 
-/** All that is left of a body; see `AnswerBody.readAll`. */
-export async function readRest(
-  body: Pick<AnswerBody, "read">,
-  exchange: Exchange,
-  bytesMax: number,
-  clock: ReadClock,
-  limitMs: number,
-  grown?: (bytes: number) => void,
-): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for (let piece = await body.read(clock, limitMs); piece !== null; piece = await body.read(clock, limitMs)) {
-    length += piece.length;
-    if (length > bytesMax) throw refuse(exchange, bytesMax);
-    grown?.(length);
-    pieces.push(piece);
+  #refuseSize(bytesMax: number): Failure {
+    const failure = sendFailure("upstream_error", `The upstream's answer is larger than ${bytesMax} bytes.`);
+    this.#exchange.fail(failure);
+    return failure;
   }
-  return joined(pieces, length);
 }
 
-function refuse(exchange: Exchange, bytesMax: number): Failure {
-  const failure = sendFailure("upstream_error", `The upstream's answer is larger than ${bytesMax} bytes.`);
-  exchange.fail(failure);
-  return failure;
-}
-
-/** One piece as it is; several in a copy. */
+/** A single piece is not copied. */
 function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
   return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Bun.concatArrayBuffers([...pieces], length, true);
 }

@@ -75,10 +75,10 @@ export async function printToken(terminal: Terminal): Promise<void> {
 async function believedAuthorities(variables: Variables): Promise<readonly string[] | undefined> {
   // Agents ask for a token each time they start: nothing more is loaded for those who name none.
   if ((variables["SLUICE_CA"] ?? "") === "" && (variables["SLUICE_CA_FILE"] ?? "") === "") return undefined;
-  const [{ environmentOf }, { believedBeside }] = await Promise.all([
+  const [{ environmentOf }, { trustedWith }] = await Promise.all([
     import("../open.ts"),
     import("#upstream/index.ts"),
   ]);
   const { authorities } = await environmentOf(variables);
-  return authorities.length === 0 ? undefined : believedBeside(authorities);
+  return authorities.length === 0 ? undefined : trustedWith(authorities);
 }
