@@ -11,15 +11,13 @@ import {
 } from "#core/index.ts";
 import type { VariableReader } from "./variable-reader.ts";
 
-/** Values of the environment that are more than one variable, or more than a number or a word. */
-
 export function readPort(reader: VariableReader): number {
   // Kubernetes gives every pod SLUICE_PORT=tcp://… when a Service is called sluice.
   if (reader.text("SLUICE_PORT")?.startsWith("tcp://") === true) {
     reader.refuse(
       "SLUICE_PORT",
       "holds an address that Kubernetes sets for a Service called sluice; " +
-        "set it to a port number, or switch enableServiceLinks off in the pod",
+        "set it to a port number, or set enableServiceLinks to false in the pod",
     );
     return 8787;
   }
@@ -34,10 +32,10 @@ export function readAdminListener(reader: VariableReader, callsHost: string) {
   return port === null ? null : Object.freeze({ host, port, url });
 }
 
-/** `others` mean something only with `name`. */
+/** `others` need `name`. */
 function refuseWithout(reader: VariableReader, name: string, others: readonly string[]): void {
   if (reader.isSet(name)) return;
-  for (const other of others) if (reader.isSet(other)) reader.refuse(other, `says nothing without ${name}`);
+  for (const other of others) if (reader.isSet(other)) reader.refuse(other, `has no effect without ${name}`);
 }
 
 const adminPasswordLengthMin = 12;
@@ -46,23 +44,26 @@ export function readAdministrator(reader: VariableReader) {
   const email = reader.email("SLUICE_ADMIN_EMAIL");
   const password = reader.secret("SLUICE_ADMIN_PASSWORD", adminPasswordLengthMin);
   requireBoth(reader, "SLUICE_ADMIN_EMAIL", "SLUICE_ADMIN_PASSWORD");
-  requireBoth(reader, "SLUICE_ADMIN_PASSWORD", "SLUICE_ADMIN_EMAIL");
   return email === null || password === null ? null : Object.freeze({ email, password });
 }
 
-function requireBoth(reader: VariableReader, name: string, other: string): void {
-  if (reader.isSet(name) && !reader.isSet(other)) reader.refuse(other, `must be set too when ${name} is`);
+function requireBoth(reader: VariableReader, one: string, other: string): void {
+  requireWith(reader, one, other);
+  requireWith(reader, other, one);
+}
+
+/** `others` must be set if `name` is. */
+function requireWith(reader: VariableReader, name: string, ...others: readonly string[]): void {
+  if (!reader.isSet(name)) return;
+  for (const other of others) if (!reader.isSet(other)) reader.refuse(other, `must be set when ${name} is`);
 }
 
 export function readMail(reader: VariableReader) {
   const url = reader.secretUrl("SLUICE_SMTP_URL", ["smtp", "smtps"]);
   const from = reader.email("SLUICE_MAIL_FROM");
-  if (url !== null) requireBoth(reader, "SLUICE_SMTP_URL", "SLUICE_MAIL_FROM");
+  if (url !== null) requireWith(reader, "SLUICE_SMTP_URL", "SLUICE_MAIL_FROM");
   if (url !== null && !hasReadableAccount(url)) {
-    reader.refuse(
-      "SLUICE_SMTP_URL",
-      "has a user or a password that is not percent-encoded rightly; a lone % is written %25",
-    );
+    reader.refuse("SLUICE_SMTP_URL", "has a user or a password with wrong percent-encoding; write % as %25");
   }
   return url === null || from === null ? null : Object.freeze({ url, from });
 }
@@ -77,16 +78,14 @@ function hasReadableAccount(address: Secret): boolean {
   }
 }
 
-/** A bucket of an S3-compatible store. `endpoint` null: Amazon's own for the region. `prefix`: in front of every object's name; may be empty. */
+/** A bucket of an S3-compatible store. `endpoint` null: Amazon's endpoint of the region. `prefix`: for the names of all objects. */
 export function readBucket(reader: VariableReader) {
   const name = reader.text("SLUICE_S3_BUCKET");
   const endpoint = reader.url("SLUICE_S3_ENDPOINT", ["http", "https"]);
   const accessKeyId = reader.text("SLUICE_S3_ACCESS_KEY_ID");
-  const hasSecret = reader.isSet("SLUICE_S3_SECRET_ACCESS_KEY");
+  requireWith(reader, "SLUICE_S3_BUCKET", "SLUICE_S3_ACCESS_KEY_ID", "SLUICE_S3_SECRET_ACCESS_KEY");
   if (name === null) return null;
-  if (accessKeyId === null) reader.refuse("SLUICE_S3_ACCESS_KEY_ID", "must be set when SLUICE_S3_BUCKET is");
   const secretAccessKey = reader.secret("SLUICE_S3_SECRET_ACCESS_KEY", 1);
-  if (!hasSecret) reader.refuse("SLUICE_S3_SECRET_ACCESS_KEY", "must be set when SLUICE_S3_BUCKET is");
   if (accessKeyId === null || secretAccessKey === null) return null;
   const region = reader.text("SLUICE_S3_REGION") ?? "us-east-1";
   const prefix = reader.text("SLUICE_S3_PREFIX") ?? "";
@@ -94,11 +93,10 @@ export function readBucket(reader: VariableReader) {
 }
 
 export function readLedgerExportKeys(reader: VariableReader) {
-  const names = ["SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID", "SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY"] as const;
-  const accessKeyId = reader.text(names[0]);
-  const secretAccessKey = reader.secret(names[1], 1);
-  const [missing, other] = accessKeyId === null ? names : [names[1], names[0]];
-  if (reader.isSet(other) && !reader.isSet(missing)) reader.refuse(missing, `must be set when ${other} is`);
+  const [idName, secretName] = ["SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID", "SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY"];
+  const accessKeyId = reader.text(idName);
+  const secretAccessKey = reader.secret(secretName, 1);
+  requireBoth(reader, idName, secretName);
   return accessKeyId === null || secretAccessKey === null ? null : Object.freeze({ accessKeyId, secretAccessKey });
 }
 
@@ -107,7 +105,7 @@ export function readMemory(reader: VariableReader): number | null {
   return mebibytes === null ? null : mebibytes * 1024 * 1024;
 }
 
-/** Which variables hold the key and the base URL of one kind of provider. */
+/** The variables with the key and the base URL of a provider type. */
 export interface ProviderVariables {
   readonly kind: string;
   readonly envKey: string;
@@ -116,7 +114,7 @@ export interface ProviderVariables {
 
 export function readProviderKeys(reader: VariableReader, providerVariables: readonly ProviderVariables[]) {
   const found = providerVariables.flatMap(({ kind, envKey, envBaseUrl }) => {
-    // An empty vendor variable is common in compose files and means that there is no such provider.
+    // Compose files often have empty variables of vendors; they count as not set.
     if (reader.text(envKey) === null) return [];
     const apiKey = reader.secret(envKey, 1);
     const baseUrl = envBaseUrl === null ? null : reader.url(envBaseUrl, ["http", "https"]);
@@ -125,7 +123,6 @@ export function readProviderKeys(reader: VariableReader, providerVariables: read
   return Object.freeze(found);
 }
 
-/** What `loopback` and `private` stand for. */
 const namedRanges: Readonly<Record<string, readonly string[]>> = {
   loopback: ["127.0.0.0/8", "::1/128"],
   private: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "fe80::/10"],
@@ -149,9 +146,8 @@ export function readTrustedProxies(reader: VariableReader): readonly string[] {
   return Object.freeze(ranges);
 }
 
-/** Where the certificate of the gateway's own ports is read, now and whenever it changes. */
 export interface TlsFiles {
-  /** PEM: its own first, then those that lead to the authority. */
+  /** PEM: the gateway's own certificate, then intermediate ones. */
   readonly certificate: string;
   /** PEM, without a passphrase. */
   readonly key: string;
@@ -162,13 +158,11 @@ export function readTls(reader: VariableReader): TlsFiles | null {
   const [certificateName, keyName] = ["SLUICE_TLS_CERT_FILE", "SLUICE_TLS_KEY_FILE"];
   const certificate = reader.text(certificateName);
   const key = reader.text(keyName);
-  if (certificate !== null && key !== null) return Object.freeze({ certificate, key });
-  if (certificate !== null) return reader.refuse(keyName, `is missing, and ${certificateName} is of no use without it`);
-  if (key !== null) return reader.refuse(certificateName, `is missing, and ${keyName} is of no use without it`);
-  return null;
+  requireBoth(reader, certificateName, keyName);
+  return certificate === null || key === null ? null : Object.freeze({ certificate, key });
 }
 
-/** Certificate authorities (PEM, one text each) that are believed beside the usual ones; empty: no others. */
+/** Additional certificate authorities, one PEM text each. */
 export function readAuthorities(reader: VariableReader): readonly string[] {
   const text = reader.text("SLUICE_CA");
   if (text === null) return Object.freeze([]);
@@ -192,10 +186,7 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/**
- * The proxies that calls leave by, from the variables that curl, Go and Python read too: in lower case first. null: none is
- * named.
- */
+/** The outbound proxies, from the variables that curl, Go and Python use; lower case takes precedence. null: none. */
 export function readEgress(reader: VariableReader): Egress | null {
   const all = readProxy(reader, "ALL_PROXY");
   const https = readProxy(reader, "HTTPS_PROXY") ?? all;
@@ -230,7 +221,7 @@ function nameSet(reader: VariableReader, upper: string): string {
   return reader.isSet(lower) ? lower : upper;
 }
 
-/** Private places that webhooks may go to: names, suffixes, addresses and ranges. Never all of them. */
+/** Private destinations that webhooks may use. `*` is refused. */
 export function readWebhookPlaces(reader: VariableReader): readonly ExemptRule[] {
   const name = "SLUICE_WEBHOOK_ALLOW";
   const { rules, unread } = parseExemptions(reader.text(name) ?? "");
@@ -244,24 +235,22 @@ export function readWebhookPlaces(reader: VariableReader): readonly ExemptRule[]
   return Object.freeze([]);
 }
 
-/** How often newer prices are looked for, in hours. */
 const priceListHours = 24;
 const priceListHoursMax = 24 * 31;
 
-/** Where newer prices are looked for, how often, and what becomes of them. */
+/** Where new prices come from, and how they are applied. */
 export interface PriceListSource {
   /** An https address, or a file. */
   readonly from: string;
   readonly everyMs: number;
-  /** `show`: changed prices wait for somebody. `take`: those that nobody has set are changed. */
+  /** `show`: an administrator applies changed prices. `take`: prices that were not set by hand are changed automatically. */
   readonly changes: "show" | "take";
-  /** SHA-256 in hexadecimal that the data must have. */
+  /** The required SHA-256 of the data, in hexadecimal. */
   readonly digest: string | null;
-  /** Ed25519: who must have signed the data. The signature lies beside it, with `.sig` at the end. */
+  /** Ed25519. The signature of the data is at the same address with `.sig` appended. */
   readonly publicKey: KeyObject | null;
 }
 
-/** null: nowhere. */
 export function readPriceListSource(reader: VariableReader): PriceListSource | null {
   const from = reader.text("SLUICE_CATALOGUE_FROM");
   const hours = reader.integer("SLUICE_CATALOGUE_HOURS", 1, priceListHoursMax) ?? priceListHours;
@@ -277,7 +266,7 @@ export function readPriceListSource(reader: VariableReader): PriceListSource | n
   if (changes === "take" && digest === null && publicKey === null)
     return reader.refuse(
       "SLUICE_CATALOGUE_CHANGES",
-      "is take: that needs SLUICE_CATALOGUE_PUBLIC_KEY or SLUICE_CATALOGUE_DIGEST, so that nobody else's prices are taken",
+      "is take, which needs SLUICE_CATALOGUE_PUBLIC_KEY or SLUICE_CATALOGUE_DIGEST to verify the prices",
     );
   return Object.freeze({ from, everyMs: hours * 3_600_000, changes, digest, publicKey });
 }
@@ -297,10 +286,10 @@ function readKey(reader: VariableReader): KeyObject | null {
     const key = createPublicKey({ key: Buffer.from(bare, "base64"), format: "der", type: "spki" });
     if (key.asymmetricKeyType === "ed25519") return key;
   } catch {
-    // Said below.
+    // Refused below.
   }
   return reader.refuse(
     "SLUICE_CATALOGUE_PUBLIC_KEY",
-    "must be an Ed25519 public key in PEM, or what stands between its lines",
+    "must be an Ed25519 public key in PEM, with or without the BEGIN and END lines",
   );
 }

@@ -119,14 +119,14 @@ const refused: readonly [string, Variables, string][] = [
     "port from Kubernetes",
     { SLUICE_PORT: "tcp://10.0.0.1:8787" },
     "SLUICE_PORT holds an address that Kubernetes sets for a Service called sluice; " +
-      "set it to a port number, or switch enableServiceLinks off in the pod",
+      "set it to a port number, or set enableServiceLinks to false in the pod",
   ],
   ["host", { SLUICE_HOST: "http://x" }, "SLUICE_HOST must be an address or a host name, without scheme or port"],
   ["workers", { SLUICE_WORKERS: "0" }, "SLUICE_WORKERS must be a whole number from 1 to 256"],
   [
     "workers alone",
     { SLUICE_WORKERS: "2" },
-    "SLUICE_WORKERS must be 1 without SLUICE_DATABASE_URL and SLUICE_REDIS_URL: several workers share their data and count together only there",
+    "SLUICE_WORKERS must be 1 without SLUICE_DATABASE_URL and SLUICE_REDIS_URL, which several workers need to share data and limits",
   ],
   [
     "database",
@@ -141,7 +141,7 @@ const refused: readonly [string, Variables, string][] = [
   [
     "redis alone",
     { SLUICE_REDIS_URL: "redis://:pass@cache" },
-    "SLUICE_REDIS_URL needs SLUICE_DATABASE_URL: only processes that share a database share their limits; unset it, or set both",
+    "SLUICE_REDIS_URL needs SLUICE_DATABASE_URL, since only processes with the same database share limits; unset it, or set both",
   ],
   ["empty master key", { SLUICE_MASTER_KEY: "" }, "SLUICE_MASTER_KEY is set but empty; give it a value or unset it"],
   ["short master key", { SLUICE_MASTER_KEY: "short-secret" }, "SLUICE_MASTER_KEY must have at least 32 characters"],
@@ -153,9 +153,9 @@ const refused: readonly [string, Variables, string][] = [
   [
     "password alone",
     { SLUICE_ADMIN_PASSWORD: "correct horse" },
-    "SLUICE_ADMIN_EMAIL must be set too when SLUICE_ADMIN_PASSWORD is",
+    "SLUICE_ADMIN_EMAIL must be set when SLUICE_ADMIN_PASSWORD is",
   ],
-  ["e-mail alone", { SLUICE_ADMIN_EMAIL: "a@b" }, "SLUICE_ADMIN_PASSWORD must be set too when SLUICE_ADMIN_EMAIL is"],
+  ["e-mail alone", { SLUICE_ADMIN_EMAIL: "a@b" }, "SLUICE_ADMIN_PASSWORD must be set when SLUICE_ADMIN_EMAIL is"],
   [
     "e-mail",
     { SLUICE_ADMIN_EMAIL: "ada", SLUICE_ADMIN_PASSWORD: "correct horse" },
@@ -228,7 +228,7 @@ test("a mail server needs a sender, and its address may hold a password that is 
   expect(() => readEnvironment({ SLUICE_SMTP_URL: "https://mail" })).toThrow("smtp://");
   const lone = "smtp://mailer:50%off@mail.example.com";
   expect(() => readEnvironment({ SLUICE_SMTP_URL: lone, SLUICE_MAIL_FROM: "sluice@example.com" })).toThrow(
-    "SLUICE_SMTP_URL has a user or a password that is not percent-encoded rightly",
+    "SLUICE_SMTP_URL has a user or a password with wrong percent-encoding",
   );
 });
 
@@ -245,14 +245,14 @@ test("where newer prices are looked for, and what is taken only from whom one kn
     expect([priceList?.changes, priceList?.publicKey?.asymmetricKeyType]).toEqual(["take", "ed25519"]);
   }
   expect(problemsOf(taking)).toEqual([
-    "SLUICE_CATALOGUE_CHANGES is take: that needs SLUICE_CATALOGUE_PUBLIC_KEY or SLUICE_CATALOGUE_DIGEST, so that nobody else's prices are taken",
+    "SLUICE_CATALOGUE_CHANGES is take, which needs SLUICE_CATALOGUE_PUBLIC_KEY or SLUICE_CATALOGUE_DIGEST to verify the prices",
   ]);
   expect(problemsOf({ SLUICE_CATALOGUE_FROM: "http://prices.example/data.json" })).toHaveLength(1);
   expect(problemsOf({ SLUICE_CATALOGUE_HOURS: "3" })).toEqual([
-    "SLUICE_CATALOGUE_HOURS says nothing without SLUICE_CATALOGUE_FROM",
+    "SLUICE_CATALOGUE_HOURS has no effect without SLUICE_CATALOGUE_FROM",
   ]);
   expect(problemsOf({ SLUICE_CATALOGUE_FROM: "prices.json", SLUICE_CATALOGUE_PUBLIC_KEY: "a" })).toEqual([
-    "SLUICE_CATALOGUE_PUBLIC_KEY must be an Ed25519 public key in PEM, or what stands between its lines",
+    "SLUICE_CATALOGUE_PUBLIC_KEY must be an Ed25519 public key in PEM, with or without the BEGIN and END lines",
   ]);
 });
 
@@ -262,15 +262,15 @@ test("the ports speak TLS where both files are named, or neither", () => {
     tls: { certificate: "/tls/tls.crt", key: "/tls/tls.key" },
   });
   expect(problemsOf({ SLUICE_TLS_CERT_FILE: "/tls/tls.crt" })).toEqual([
-    "SLUICE_TLS_KEY_FILE is missing, and SLUICE_TLS_CERT_FILE is of no use without it",
+    "SLUICE_TLS_KEY_FILE must be set when SLUICE_TLS_CERT_FILE is",
   ]);
   expect(problemsOf({ SLUICE_TLS_KEY_FILE: "/tls/tls.key" })).toEqual([
-    "SLUICE_TLS_CERT_FILE is missing, and SLUICE_TLS_KEY_FILE is of no use without it",
+    "SLUICE_TLS_CERT_FILE must be set when SLUICE_TLS_KEY_FILE is",
   ]);
 });
 
 test("telemetry of agents that is to be relayed to nobody is warned of", () => {
   const relay = { SLUICE_AGENT_TELEMETRY: "relay" };
-  expect(readEnvironment(relay).warnings).toEqual([expect.stringContaining("no collector is named")]);
+  expect(readEnvironment(relay).warnings).toEqual([expect.stringContaining("no collector is configured")]);
   expect(readEnvironment({ ...relay, OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" }).warnings).toEqual([]);
 });

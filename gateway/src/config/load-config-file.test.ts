@@ -19,7 +19,7 @@ test("the same bytes have the same digest, another byte another", async () => {
 });
 
 test("a file that cannot be read is refused like a wrong one", async () => {
-  expect(await refusal(join(folder, "none.yaml"))).toBe(`${folder}/none.yaml: there is no such file`);
+  expect(await refusal(join(folder, "none.yaml"))).toBe(`${folder}/none.yaml: does not exist`);
   expect(await refusal(folder)).toBe(`${folder}: is a directory`);
   expect(await refusal(written("latin.yaml", Buffer.from([0x61, 0x3a, 0x20, 0xe9])))).toBe(
     `${folder}/latin.yaml: is not UTF-8 text`,

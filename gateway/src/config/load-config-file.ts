@@ -5,20 +5,20 @@ import { ConfigInvalid, EnvironmentInvalid, type Problem } from "./config-invali
 import type { Variables } from "./expand-variables.ts";
 import type { ConfigCheck } from "./parse-config.ts";
 import type { SettingIsShown } from "./redacted-source.ts";
-import { readBounded, TooLarge, withFiles } from "./variable-files.ts";
+import { readBounded, readProblem, withFiles } from "./variable-files.ts";
 
 export interface LoadedConfig {
   readonly file: string;
   readonly config: ConfigFile;
-  /** SHA-256 of the file's bytes, hex: the same bytes mean the same file (variables may still have changed). */
+  /** SHA-256 of the file, hex. Variables in it may have changed all the same. */
   readonly digest: string;
-  /** Settings that are valid but cannot work. */
+  /** Valid settings that cannot work. */
   readonly warnings: readonly Problem[];
 }
 
 /**
- * Reads, expands and checks a config file (YAML or JSON). `checks` are further rules, such as which kinds of provider
- * exist; `warn` finds what is valid and cannot work. Throws ConfigInvalid with every problem, also when the file cannot be read.
+ * Reads, expands and checks a config file (YAML or JSON). `checks`: further rules; `warn`: finds valid settings that cannot work. Throws
+ * `ConfigInvalid` with all problems, also for a file that cannot be read.
  */
 export async function loadConfigFile(
   file: string,
@@ -29,7 +29,7 @@ export async function loadConfigFile(
   const bytes = await readBytes(file);
   const text = decode(bytes, file);
   const all = await withNamedFiles(text, file, variables);
-  // The parser and the schema are loaded with the first file: most commands, and a gateway without one, need neither.
+  // Loaded late, since most commands, and a gateway without a config file, need neither the parser nor the schema.
   const { parseWithWarnings } = await import("./parse-config.ts");
   return {
     file,
@@ -38,7 +38,7 @@ export async function loadConfigFile(
   };
 }
 
-/** `${NAME}` may also be what the file holds that `NAME_FILE` names. It is read again with every reading of the config file. */
+/** `${NAME}` may also come from the file that `NAME_FILE` names. */
 async function withNamedFiles(text: string, file: string, variables: Variables): Promise<Variables> {
   const names = [...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name]) => name ?? "");
   try {
@@ -54,17 +54,8 @@ async function readBytes(file: string): Promise<Uint8Array> {
   try {
     return await readBounded(file, bounds.configFileBytesMax);
   } catch (thrown) {
-    const tooLarge = `is larger than ${bounds.configFileBytesMax / 1024 / 1024} MiB`;
-    throw wholeFile(file, thrown instanceof TooLarge ? tooLarge : unreadable(thrown));
+    throw wholeFile(file, readProblem(thrown));
   }
-}
-
-function unreadable(thrown: unknown): string {
-  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
-  if (code === "ENOENT") return "there is no such file";
-  if (code === "EACCES" || code === "EPERM") return "may not be read by this user";
-  if (code === "EISDIR") return "is a directory";
-  return `cannot be read (${code === "" ? "unknown cause" : code})`;
 }
 
 function decode(bytes: Uint8Array, file: string): string {
@@ -79,7 +70,7 @@ function wholeFile(file: string, message: string): ConfigInvalid {
   return new ConfigInvalid(file, [{ file, line: 0, column: 0, path: "", message }], 1);
 }
 
-/** What may be shown of a config file. Its parser is loaded when somebody looks. */
+/** The text of a config file without secrets; null if it cannot be parsed. */
 export async function redactedSource(text: string, settingIsShown: SettingIsShown): Promise<string | null> {
   const parser = await import("./redacted-source.ts");
   return parser.redactedSource(text, settingIsShown);

@@ -1,27 +1,27 @@
 import { Secret } from "#core/index.ts";
 import type { OtlpBatch, OtlpSampler, OtlpSettings, OtlpSignal } from "#ports/index.ts";
 import type { Variables } from "./expand-variables.ts";
+import { parseUrl, VariableReader } from "./variable-reader.ts";
 
-/** What the OTEL_ variables may say at most. */
 const otlpTimeoutMsMax = 300_000;
 const otlpIntervalMsMax = 3_600_000;
 const otlpQueueMax = 1_000_000;
 const otlpBatchMax = 50_000;
 
 /**
- * What OpenTelemetry's variables say (specification of SDK environment variables, and of the OTLP exporter). Unlike there, nothing
- * is exported until somebody names an endpoint or says OTEL_<SIGNAL>_EXPORTER=otlp: a gateway calls nobody by itself.
- * `ownEndpoint`: from SLUICE_OTLP_ENDPOINT, in the place of OTEL_EXPORTER_OTLP_ENDPOINT where that is not set. `settings` null: nothing is exported.
+ * Reads OpenTelemetry's variables (SDK environment variables and OTLP exporter). Unlike in the specification, nothing is exported
+ * without an endpoint or OTEL_<SIGNAL>_EXPORTER=otlp. `ownEndpoint`: SLUICE_OTLP_ENDPOINT, used where OTEL_EXPORTER_OTLP_ENDPOINT is not
+ * set. `settings` null: nothing is exported.
  */
 export function readOtlp(variables: Variables, ownEndpoint: string | null) {
   const reader = new OtlpVariables(variables);
   if (reader.flag("OTEL_SDK_DISABLED")) return { settings: null, warnings: reader.warnings };
-  const base = reader.url("OTEL_EXPORTER_OTLP_ENDPOINT") ?? ownEndpoint;
+  const base = reader.endpoint("OTEL_EXPORTER_OTLP_ENDPOINT") ?? ownEndpoint;
   const traces = readSignal(reader, "TRACES", base);
   const metrics = readSignal(reader, "METRICS", base);
   const logs = readSignal(reader, "LOGS", base);
   if (traces === null && metrics === null && logs === null) return { settings: null, warnings: reader.warnings };
-  const said = reader.words("OTEL_SEMCONV_STABILITY_OPT_IN") ?? [];
+  const optIns = reader.words("OTEL_SEMCONV_STABILITY_OPT_IN") ?? [];
   const content = readContent(reader);
   const settings: OtlpSettings = {
     traces: traces && {
@@ -42,8 +42,8 @@ export function readOtlp(variables: Variables, ownEndpoint: string | null) {
     logs: logs && { ...logs, batch: readBatch(reader, "OTEL_BLRP", 1_000), content: content.inEvents },
     resource: readResource(reader),
     propagates: readPropagation(reader),
-    oldNames: said.includes("gen_ai/dup"),
-    costNames: said.includes("gen_ai_cost"),
+    oldNames: optIns.includes("gen_ai/dup"),
+    costNames: optIns.includes("gen_ai_cost"),
   };
   return { settings: Object.freeze(settings), warnings: reader.warnings };
 }
@@ -52,10 +52,10 @@ type SignalName = "TRACES" | "METRICS" | "LOGS";
 
 function readSignal(reader: OtlpVariables, signal: SignalName, base: string | null): OtlpSignal | null {
   const exporter = readExporter(reader, signal);
-  const own = reader.url(`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`);
+  const own = reader.endpoint(`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`);
   const root = base ?? (exporter === "otlp" ? defaultEndpoint : null);
   if (exporter === "none" || (own === null && root === null)) return null;
-  // The signal's own variable goes before that of all signals.
+  // The variable of the signal takes precedence over the general one.
   const either = <T>(read: (name: string) => T | null, name: string): T | null =>
     read(`OTEL_EXPORTER_OTLP_${signal}_${name}`) ?? read(`OTEL_EXPORTER_OTLP_${name}`);
   const text = (name: string) => reader.text(name);
@@ -63,8 +63,7 @@ function readSignal(reader: OtlpVariables, signal: SignalName, base: string | nu
     url: own ?? belowOf(root ?? "", `/v1/${signal.toLowerCase()}`),
     headers: either((name) => reader.headers(name), "HEADERS"),
     protocol: either((name) => readProtocol(reader, name), "PROTOCOL") ?? "http/protobuf",
-    compression:
-      either((name) => reader.oneOf(name, ["none", "gzip"] as const, "nothing is compressed"), "COMPRESSION") ?? "none",
+    compression: either((name) => reader.oneOf(name, ["none", "gzip"] as const), "COMPRESSION") ?? "none",
     timeoutMs: either((name) => reader.integer(name, 1, otlpTimeoutMsMax), "TIMEOUT") ?? 10_000,
     certificateFile: either(text, "CERTIFICATE"),
     clientCertificateFile: either(text, "CLIENT_CERTIFICATE"),
@@ -74,7 +73,7 @@ function readSignal(reader: OtlpVariables, signal: SignalName, base: string | nu
 
 const defaultEndpoint = "http://localhost:4318";
 
-/** The signal's path is put behind that of the endpoint, before a query that it may have. */
+/** Appends a path to the path of an endpoint, before its query. */
 function belowOf(root: string, path: string): string {
   const [, place = root, query = ""] = /^([^?#]*)(\?[^#]*)?/.exec(root) ?? [];
   return `${place.replace(/\/+$/, "")}${path}${query}`;
@@ -83,20 +82,20 @@ function belowOf(root: string, path: string): string {
 function readExporter(reader: OtlpVariables, signal: SignalName): "otlp" | "none" | null {
   const name = `OTEL_${signal}_EXPORTER`;
   const words = (reader.words(name) ?? []).map((word) => word.toLowerCase());
-  // Whoever names Prometheus alone has its numbers at /metrics, and wants them sent nowhere.
+  // With `prometheus` alone, metrics are scraped from /metrics and not sent.
   const isPulled = signal === "METRICS" && words.includes("prometheus");
   const known = isPulled ? ["otlp", "none", "prometheus"] : ["otlp", "none"];
   const unknown = words.filter((word) => !known.includes(word));
-  if (unknown.length > 0) reader.warn(name, "names an exporter that there is not here; there are otlp and none");
+  if (unknown.length > 0) reader.refuse(name, "names an unsupported exporter; supported are otlp and none");
   if (words.includes("otlp")) return "otlp";
   return words.includes("none") || isPulled ? "none" : null;
 }
 
 function readProtocol(reader: OtlpVariables, name: string): OtlpSignal["protocol"] | null {
   if (reader.text(name)?.toLowerCase() === "grpc") {
-    return reader.warn(name, "is grpc, which is not spoken here; http/protobuf is used, mostly at port 4318");
+    return reader.refuse(name, "is grpc, which is not supported; use http/protobuf, usually on port 4318");
   }
-  return reader.oneOf(name, ["http/protobuf", "http/json"] as const, "http/protobuf is used");
+  return reader.oneOf(name, ["http/protobuf", "http/json"] as const);
 }
 
 function readBatch(reader: OtlpVariables, prefix: "OTEL_BSP" | "OTEL_BLRP", delayMs: number): OtlpBatch {
@@ -120,8 +119,7 @@ const samplers = [
 ] as const;
 
 function readSampler(reader: OtlpVariables): OtlpSampler {
-  const name =
-    reader.oneOf("OTEL_TRACES_SAMPLER", samplers, "parentbased_always_on is used") ?? "parentbased_always_on";
+  const name = reader.oneOf("OTEL_TRACES_SAMPLER", samplers) ?? "parentbased_always_on";
   const ratio = name.endsWith("traceidratio")
     ? reader.ratio("OTEL_TRACES_SAMPLER_ARG")
     : name.endsWith("always_on")
@@ -130,64 +128,43 @@ function readSampler(reader: OtlpVariables): OtlpSampler {
   return { parentBased: name.startsWith("parentbased_"), ratio };
 }
 
-/** Where messages go. By the words of OpenTelemetry's instrumentations, old and new. */
+/** Where message content is exported. Accepts the old and new values of OpenTelemetry's instrumentations. */
 function readContent(reader: OtlpVariables): { readonly inSpans: boolean; readonly inEvents: boolean } {
-  const words = ["span_only", "span_and_event", "event_only", "no_content", "true", "false"] as const;
-  const said = reader.oneOf("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", words, "no content is sent");
+  const choices = ["span_only", "span_and_event", "event_only", "no_content", "true", "false"] as const;
+  const choice = reader.oneOf("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", choices);
   return {
-    inSpans: said === "span_only" || said === "span_and_event" || said === "true",
-    inEvents: said === "event_only" || said === "span_and_event",
+    inSpans: choice === "span_only" || choice === "span_and_event" || choice === "true",
+    inEvents: choice === "event_only" || choice === "span_and_event",
   };
 }
 
 function readTemporality(reader: OtlpVariables): "cumulative" | "delta" {
   const name = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
-  const said = reader.oneOf(name, ["cumulative", "delta", "lowmemory"] as const, "cumulative is used");
-  return said === "delta" || said === "lowmemory" ? "delta" : "cumulative";
+  const choice = reader.oneOf(name, ["cumulative", "delta", "lowmemory"] as const);
+  return choice === "delta" || choice === "lowmemory" ? "delta" : "cumulative";
 }
 
 function readResource(reader: OtlpVariables): Readonly<Record<string, string>> {
-  const said = reader.pairs("OTEL_RESOURCE_ATTRIBUTES");
-  const serviceName = reader.text("OTEL_SERVICE_NAME") ?? said["service.name"] ?? "sluice";
-  return Object.freeze({ ...said, "service.name": serviceName });
+  const attributes = reader.pairs("OTEL_RESOURCE_ATTRIBUTES");
+  const serviceName = reader.text("OTEL_SERVICE_NAME") ?? attributes["service.name"] ?? "sluice";
+  return Object.freeze({ ...attributes, "service.name": serviceName });
 }
 
-/** Baggage is neither read nor sent: nothing here would use it, and it may say who the caller's user is. */
+/** Baggage is neither read nor sent: nothing uses it, and it may identify the caller's user. */
 function readPropagation(reader: OtlpVariables): boolean {
   const name = "OTEL_PROPAGATORS";
   const words = (reader.words(name) ?? ["tracecontext"]).map((word) => word.toLowerCase());
   if (words.some((word) => !["tracecontext", "baggage", "none"].includes(word))) {
-    reader.warn(name, "names a form of propagation that there is not here; there are tracecontext and none");
+    reader.refuse(name, "names an unsupported propagator; supported are tracecontext and none");
   }
   return words.includes("tracecontext") && !words.includes("none");
 }
 
-/**
- * Reads OTEL_ variables as OpenTelemetry's specification says: empty is not set, and what cannot be understood is told of and
- * left out, never a reason not to start. No warning shows a value: it may be a credential in the wrong place.
- */
-class OtlpVariables {
-  readonly #warnings = new Set<string>();
-  readonly #variables: Variables;
-
-  constructor(variables: Variables) {
-    this.#variables = variables;
-  }
-
-  /** Each once: what holds for all signals is read for each. */
+/** By OpenTelemetry's specification a wrong value is ignored with a warning, and does not keep the process from starting. */
+class OtlpVariables extends VariableReader {
+  /** Without repetitions: a general variable is read for each signal. */
   get warnings(): readonly string[] {
-    return [...this.#warnings];
-  }
-
-  warn(name: string, problem: string): null {
-    this.#warnings.add(`${name} ${problem}`);
-    return null;
-  }
-
-  text(name: string): string | null {
-    const value = this.#variables[name]?.trim() ?? "";
-    if (value === "") return null;
-    return value.includes("\0") ? this.warn(name, "holds a NUL character; it is not used") : value;
+    return [...new Set(this.problems.map((problem) => `${problem}; the value is ignored`))];
   }
 
   /** Separated by commas; null: not set. */
@@ -198,73 +175,46 @@ class OtlpVariables {
     return words?.filter((word) => word !== "") ?? null;
   }
 
-  /** Only `true`, in whatever case, is true. */
   flag(name: string): boolean {
-    const value = this.text(name)?.toLowerCase() ?? "false";
-    if (value !== "true" && value !== "false") this.warn(name, "is neither true nor false; it counts as false");
-    return value === "true";
-  }
-
-  oneOf<T extends string>(name: string, choices: readonly T[], instead: string): T | null {
-    const value = this.text(name)?.toLowerCase();
-    if (value === undefined) return null;
-    const known = choices.find((choice) => choice === value);
-    return known ?? this.warn(name, `is none of ${choices.join(", ")}; ${instead}`);
-  }
-
-  /** A whole number; OpenTelemetry's times are milliseconds. */
-  integer(name: string, min: number, max: number): number | null {
-    const value = this.text(name);
-    if (value === null) return null;
-    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-    if (number >= min && number <= max) return number;
-    return this.warn(name, `is no whole number from ${min} to ${max}; it is not used`);
+    return this.oneOf(name, ["true", "false"]) === "true";
   }
 
   ratio(name: string): number {
     const value = this.text(name);
     if (value === null) return 1;
     const number = /^(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?$/i.test(value) ? Number(value) : Number.NaN;
-    if (number >= 0 && number <= 1) return number;
-    this.warn(name, "is no number from 0 to 1; 1 is used");
-    return 1;
+    return number >= 0 && number <= 1 ? number : (this.refuse(name, "must be a number from 0 to 1") ?? 1);
   }
 
-  /** An address of HTTP without a user or a password. */
-  url(name: string): string | null {
+  /** An address without a user or a password. */
+  endpoint(name: string): string | null {
     const value = this.text(name);
     if (value === null) return null;
-    const url = URL.parse(value);
-    if (url === null || (url.protocol !== "http:" && url.protocol !== "https:") || url.hostname === "") {
-      return this.warn(name, "must be an address that begins with http:// or https://; it is not used");
-    }
+    const url = parseUrl(value, ["http", "https"]);
+    if (url === null) return this.refuse(name, "must be an address that begins with http:// or https://");
     if (url.username === "" && url.password === "") return value;
-    return this.warn(name, "must not hold a user or a password (say them in the headers); it is not used");
+    return this.refuse(name, "must not hold a user or a password; put them into the headers");
   }
 
-  /** `name=value` pairs, separated by commas, their values percent-encoded. */
+  /** `name=value` pairs, separated by commas, with percent-encoded values. */
   pairs(name: string): Readonly<Record<string, string>> {
     const value = this.text(name);
-    if (value === null) return {};
-    const pairs = pairsOf(value);
-    if (pairs !== null) return pairs;
-    this.warn(name, "is not name=value pairs separated by commas; it is not used");
-    return {};
+    return value === null ? {} : (pairsOf(value) ?? this.refuse(name, pairsRule) ?? {});
   }
 
-  /** The same as a secret, unread but checked. */
+  /** Valid pairs, unparsed. */
   headers(name: string): Secret | null {
     const value = this.text(name);
     if (value === null) return null;
-    const pairs = pairsOf(value);
-    const fits =
-      pairs !== null &&
-      Object.entries(pairs).every(([key, said]) => /^[!#$%&'*+.^_`|~\w-]+$/.test(key) && /^[\t -~]*$/.test(said));
-    return fits ? new Secret(value) : this.warn(name, "is not name=value pairs separated by commas; it is not used");
+    const pairs = Object.entries(pairsOf(value) ?? { "": "" });
+    const isValid = pairs.every(([key, text]) => /^[!#$%&'*+.^_`|~\w-]+$/.test(key) && /^[\t -~]*$/.test(text));
+    return isValid ? new Secret(value) : this.refuse(name, pairsRule);
   }
 }
 
-/** null: something in it is no pair. */
+const pairsRule = "must be name=value pairs separated by commas";
+
+/** null: a part is no pair. */
 function pairsOf(text: string): Readonly<Record<string, string>> | null {
   const pairs: Record<string, string> = {};
   for (const part of text.split(",")) {

@@ -62,7 +62,7 @@ test("a variable and its file, and files that cannot be read, are told all at on
     "A_FILE and A are both set; leave one out",
     `B_FILE: ${join(folder, "none")} does not exist`,
     `C_FILE: ${folder} is a directory`,
-    `D_FILE: ${large} is larger than 1024 KiB`,
+    `D_FILE: ${large} is larger than 1 MiB`,
     `E_FILE: ${binary} is not UTF-8 text`,
   ]);
 });

@@ -3,8 +3,8 @@ import { EnvironmentInvalid } from "./config-invalid.ts";
 import type { Variables } from "./expand-variables.ts";
 
 /**
- * The variables, and for each of `names` that is not set what the file holds that `<name>_FILE` names: orchestrators hand
- * secrets over as files. One line end behind the value is not part of it. Throws EnvironmentInvalid, never with a value.
+ * Adds each variable of `names` that is not set from the file that `<name>_FILE` names, as orchestrators provide secrets. One trailing
+ * line end is removed. Throws `EnvironmentInvalid`, without values.
  */
 export async function withFiles(variables: Variables, names: Iterable<string>): Promise<Variables> {
   const read: Record<string, string> = {};
@@ -26,7 +26,7 @@ export async function withFiles(variables: Variables, names: Iterable<string>): 
   return Object.keys(read).length === 0 ? variables : Object.freeze({ ...variables, ...read });
 }
 
-/** A bundle of every public authority is a quarter of that. */
+/** A bundle of all public certificate authorities takes a quarter of this. */
 const secretBytesMax = 1024 * 1024;
 const readMs = 10_000;
 
@@ -35,22 +35,23 @@ async function contentOf(path: string): Promise<string> {
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r?\n$/, "");
 }
 
-/** A file, bounded in size and time, whatever the path turns out to be. Throws TooLarge, and what reading throws. */
+/** Reads a file with a limit of size and time. Throws `TooLarge` and what reading throws. */
 export async function readBounded(path: string, bytesMax: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of createReadStream(path, { signal: AbortSignal.timeout(readMs) })) {
     size += (piece as Buffer).length;
-    if (size > bytesMax) throw new TooLarge();
+    if (size > bytesMax) throw new TooLarge(`is larger than ${bytesMax / 1024 / 1024} MiB`);
     pieces.push(piece as Buffer);
   }
   return Buffer.concat(pieces);
 }
 
-export class TooLarge extends Error {}
+class TooLarge extends Error {}
 
-function readProblem(thrown: unknown): string {
-  if (thrown instanceof TooLarge) return `is larger than ${secretBytesMax / 1024} KiB`;
+/** Why `readBounded` failed: "does not exist". */
+export function readProblem(thrown: unknown): string {
+  if (thrown instanceof TooLarge) return thrown.message;
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   return readProblems[code] ?? `cannot be read (${code === "" ? "unknown cause" : code})`;
 }
@@ -68,7 +69,7 @@ function own(variables: Variables, name: string): string | undefined {
   return Object.hasOwn(variables, name) ? variables[name] : undefined;
 }
 
-/** Variables that hold a secret, an address that may hold one, or a whole file. Keys of vendors are beside them. */
+/** Variables with a secret or a whole file, without the API keys of vendors. */
 export const secretNames = [
   "SLUICE_DATABASE_URL",
   "SLUICE_REDIS_URL",
@@ -90,7 +91,7 @@ export const secretNames = [
   "ALL_PROXY",
 ] as const;
 
-/** The environment of this process as it is now. The one place that reads it. */
+/** The only place that reads the environment of the process. */
 export function processVariables(): Variables {
   return Object.freeze({ ...process.env });
 }

@@ -3,12 +3,12 @@ import { Secret } from "#core/index.ts";
 import type { Variables } from "./expand-variables.ts";
 
 /**
- * Reads variables one by one and keeps what is wrong with them. A refused variable reads as null, so that one run
- * finds every problem. Problems name the variable and the rule, never the value: it may be a secret put in the wrong place.
+ * Reads environment variables and collects their problems. A refused variable reads as null, so that one run finds every problem.
+ * Problems never contain the value, which may be a secret in the wrong variable.
  */
 export class VariableReader {
   readonly problems: string[] = [];
-  /** Every name that was asked for. */
+  /** The names of all variables that were read. */
   readonly asked = new Set<string>();
   readonly #variables: Variables;
 
@@ -56,7 +56,7 @@ export class VariableReader {
     return this.refuse(name, "must be an e-mail address");
   }
 
-  /** An address without a credential, a query or a fragment; a slash at its end is dropped. */
+  /** An address without credentials, query and fragment. A trailing slash is removed. */
   url(name: string, schemes: readonly string[]): string | null {
     const value = this.text(name);
     if (value === null) return null;
@@ -74,7 +74,7 @@ export class VariableReader {
     return this.refuse(name, `must be an address that begins with ${schemeList(schemes)}`);
   }
 
-  /** Set but empty is refused: it is a mistake in a deployment, and must not quietly mean "none". */
+  /** Refuses an empty value: a mistake in a deployment must not silently mean that there is no secret. */
   secret(name: string, lengthMin: number): Secret | null {
     const value = this.#value(name);
     if (value === undefined) return null;
@@ -90,7 +90,7 @@ export class VariableReader {
   }
 }
 
-function parseUrl(value: string, schemes: readonly string[]): URL | null {
+export function parseUrl(value: string, schemes: readonly string[]): URL | null {
   const url = URL.parse(value);
   if (url === null || !schemes.includes(url.protocol.slice(0, -1)) || url.hostname === "") return null;
   return /\s/.test(value) ? null : url;
@@ -100,7 +100,7 @@ function schemeList(schemes: readonly string[]): string {
   return schemes.map((scheme) => `${scheme}://`).join(" or ");
 }
 
-/** Whether a text can be a host to listen on: an address (with or without brackets) or a name. */
+/** Whether a text is a host to listen on: an address (with or without brackets) or a name. */
 export function isHost(text: string): boolean {
   const bare = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text;
   if (ipaddr.IPv6.isValid(bare)) return true;

@@ -103,6 +103,6 @@ test("the environment says which port, host and address; and what makes no sense
   };
   expect(read(whole)).toEqual({ host: "127.0.0.1", port: 9000, url: "https://console.example.com" });
   expect(() => read({ SLUICE_ADMIN_PORT: "8787" })).toThrow("SLUICE_ADMIN_PORT must differ from SLUICE_PORT");
-  expect(() => read({ SLUICE_ADMIN_HOST: "127.0.0.1" })).toThrow("SLUICE_ADMIN_HOST says nothing without");
-  expect(() => read({ SLUICE_ADMIN_URL: "https://a.example" })).toThrow("SLUICE_ADMIN_URL says nothing without");
+  expect(() => read({ SLUICE_ADMIN_HOST: "127.0.0.1" })).toThrow("SLUICE_ADMIN_HOST has no effect without");
+  expect(() => read({ SLUICE_ADMIN_URL: "https://a.example" })).toThrow("SLUICE_ADMIN_URL has no effect without");
 });
