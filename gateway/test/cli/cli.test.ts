@@ -304,6 +304,6 @@ test("prices of a newer price list are shown, and taken only with --yes; one tha
   const insecure = await sluice(["catalogue", "update", "--from", "http://prices.example/data.json"], dataDir);
   expect(insecure).toMatchObject({ status: 1, stderr: expect.stringContaining("https") });
   writeFileSync(prices, "[]");
-  expect(await update("--yes")).toMatchObject({ status: 1, stderr: expect.stringContaining("no catalogue of prices") });
+  expect(await update("--yes")).toMatchObject({ status: 1, stderr: expect.stringContaining("not a price list") });
   expect((await sluice(["catalogue", "update", "--from", join(folder, "nowhere")], dataDir)).status).toBe(1);
 });
