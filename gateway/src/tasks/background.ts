@@ -22,11 +22,11 @@ import type { ReplyFacts } from "#protocols/index.ts";
 import { lanesOf, priceTermsOf, providerKind } from "#providers/index.ts";
 import { type MeasuredUsage, measuredReply, pricesAt, storedResponseDraft, usedByOthers } from "#relay/index.ts";
 import type { TaskDependencies } from "./dependencies.ts";
-import { retryAfterDeadline, scheduleNextPoll } from "./poll/pace.ts";
+import { retryAfterDeadline, scheduleNextPoll } from "./poll/schedule.ts";
 import { endings, finish } from "./settle/settle.ts";
 import type { TaskStep } from "./store/task-rows.ts";
 import { TaskPass } from "./task-pass.ts";
-import { neverAborted, pollClocks, taskAccountOf } from "./upstream-call.ts";
+import { pollClocks, taskAccountOf } from "./upstream-call.ts";
 
 /**
  * The result of polling a background response.
@@ -44,12 +44,8 @@ type PollResult =
  * deadline it is canceled at the vendor, whose answer has the usage. It is charged as an estimate only if the vendor has no
  * record or does not answer.
  */
-export async function pollResponse(
-  dependencies: TaskDependencies,
-  pass: TaskPass,
-  signal: AbortSignal,
-  withinMs: number = Number.POSITIVE_INFINITY,
-): Promise<void> {
+export async function pollResponse(pass: TaskPass, withinMs: number = Number.POSITIVE_INFINITY): Promise<void> {
+  const { dependencies, signal } = pass;
   const { clock, observer } = dependencies;
   const isPastDeadline = clock.now() >= pass.task.deadlineAt;
   let result = await requestResponse(dependencies, pass.task, "GET", signal);
@@ -64,14 +60,14 @@ export async function pollResponse(
     return;
   }
   if (result.kind === "ended") {
-    await settleResponse(dependencies, pass, result.facts);
+    await settleResponse(pass, result.facts);
     return;
   }
   const retryAfterMs = result.kind === "failed" ? (result.failure?.retryAfterMs ?? 0) : 0;
   const { goneSince = null } = task;
   const isGone = result.kind === "gone" && goneSince !== null && now - goneSince >= bounds.taskGoneMs;
   if (isGone || isPastDeadline) {
-    if (result.kind !== "gone" && (await retryAfterDeadline(dependencies, pass, retryAfterMs))) return;
+    if (result.kind !== "gone" && (await retryAfterDeadline(pass, retryAfterMs))) return;
     const fields = {
       task: task.id,
       provider: task.account?.providerId,
@@ -79,7 +75,7 @@ export async function pollResponse(
       last: result.kind,
     };
     observer.log("warn", "background response charged as an estimate: its vendor did not report its end", fields);
-    await settleResponse(dependencies, pass, null);
+    await settleResponse(pass, null);
     return;
   }
   const step: TaskStep = {
@@ -87,7 +83,7 @@ export async function pollResponse(
     ...(result.kind === "gone" ? { goneSince: goneSince ?? now } : {}),
     ...(result.kind === "open" && goneSince !== null ? { goneSince: null } : {}),
   };
-  await scheduleNextPoll(dependencies, pass, step, { retryAfterMs, withinMs: withinMs });
+  await scheduleNextPoll(pass, step, { retryAfterMs, withinMs: withinMs });
 }
 
 /** A queued response has produced nothing; canceling it costs only its input. */
@@ -103,7 +99,8 @@ function runningStep({ state }: Task, now: number): TaskStep {
  * Prepares the first poll: stores the account, and holds the money again in case the process that created the response
  * stopped. Without an account the task waits until its deadline. False: the lease was lost.
  */
-export async function prepareResponse({ configSnapshot, holds }: TaskDependencies, pass: TaskPass): Promise<boolean> {
+export async function prepareResponse(pass: TaskPass): Promise<boolean> {
+  const { configSnapshot, holds } = pass.dependencies;
   if (pass.task.account !== null) return true;
   await holds.ensure(pass.task);
   const provider = configSnapshot().providers.get(openEntryOf(pass.task).provider);
@@ -184,8 +181,7 @@ export async function refreshResponse(
       if (leased === null) continue;
       const pass = new TaskPass(dependencies, leased);
       if (leased.task.kind !== "response" || leased.task.workspaceId !== workspaceId) await pass.release({});
-      else if (await prepareResponse(dependencies, pass))
-        await pollResponse(dependencies, pass, neverAborted(), bounds.taskTickMs);
+      else if (await prepareResponse(pass)) await pollResponse(pass, bounds.taskTickMs);
     }
   })().catch((error: unknown) => {
     observer.log("warn", "Failed to poll a background response before its cancellation or deletion.", {
@@ -201,8 +197,8 @@ export async function refreshResponse(
  * Ends the task and writes the ledger entry of its attempt, at the price of the call. `facts` null: the result is unknown,
  * so the estimate is charged.
  */
-async function settleResponse(dependencies: TaskDependencies, pass: TaskPass, facts: ReplyFacts | null): Promise<void> {
-  const { task } = pass;
+async function settleResponse(pass: TaskPass, facts: ReplyFacts | null): Promise<void> {
+  const { task, dependencies } = pass;
   const open = openEntryOf(task);
   const now = dependencies.clock.now();
   const state = endStateOf(facts);
@@ -234,7 +230,7 @@ async function settleResponse(dependencies: TaskDependencies, pass: TaskPass, fa
     dueAt: null,
     error: ending.code === null ? null : { code: ending.code, message: endMessages[state] },
   };
-  await finish(dependencies, pass, step, entries, null);
+  await finish(pass, step, entries, null);
 }
 
 function openEntryOf({ request }: Pick<Task, "request">): LedgerEntry {

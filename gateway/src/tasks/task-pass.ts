@@ -1,20 +1,20 @@
 import { bounds, finalTaskStates, type LedgerEntry, type Task, type TaskState } from "#core/index.ts";
-import type { Clock } from "#ports/index.ts";
+import type { TaskDependencies } from "./dependencies.ts";
 import type { Delivery, LeasedTask } from "./store/task-leases.ts";
 import type { TaskStep } from "./store/task-rows.ts";
-import type { TaskStore } from "./store/task-store.ts";
 
 /** One pass over a task under a lease. Once the lease is lost, nothing is written. */
 export class TaskPass {
-  readonly #store: TaskStore;
-  readonly #clock: Clock;
+  readonly dependencies: TaskDependencies;
+  /** Aborts requests of this pass. */
+  readonly signal: AbortSignal;
   #leased: LeasedTask;
   #task: Task;
   #isOver = false;
 
-  constructor(dependencies: { readonly store: TaskStore; readonly clock: Clock }, leased: LeasedTask) {
-    this.#store = dependencies.store;
-    this.#clock = dependencies.clock;
+  constructor(dependencies: TaskDependencies, leased: LeasedTask, signal = new AbortController().signal) {
+    this.dependencies = dependencies;
+    this.signal = signal;
     this.#leased = leased;
     this.#task = leased.task;
   }
@@ -47,8 +47,8 @@ export class TaskPass {
     delivery: Delivery | null,
   ): Promise<boolean> {
     if (this.#isOver) return false;
-    const now = this.#clock.now();
-    const done = await this.#store.finish(this.#leased, step, entries, delivery, now);
+    const now = this.dependencies.clock.now();
+    const done = await this.dependencies.store.finish(this.#leased, step, entries, delivery, now);
     this.#isOver = true;
     if (done) this.#apply(step, now);
     return done;
@@ -59,16 +59,20 @@ export class TaskPass {
    * or has an upstream id, so there is nothing to add.
    */
   async leaseAgain(): Promise<"again" | "busy" | "settled"> {
-    const again = await this.#store.leaseOne(this.#task.id, this.#clock.now(), bounds.taskLeaseMs);
+    const again = await this.dependencies.store.leaseOne(
+      this.#task.id,
+      this.dependencies.clock.now(),
+      bounds.taskLeaseMs,
+    );
     if (again === null) {
-      const stored = await this.#store.findById(this.#task.id);
+      const stored = await this.dependencies.store.findById(this.#task.id);
       if (stored !== null) this.#task = stored;
       return stored === null || isSettled(stored) ? "settled" : "busy";
     }
     this.#leased = again;
     this.#task = again.task;
     this.#isOver = isSettled(again.task);
-    if (this.#isOver) await this.#store.step(again, {}, this.#clock.now(), true);
+    if (this.#isOver) await this.dependencies.store.step(again, {}, this.dependencies.clock.now(), true);
     return this.#isOver ? "settled" : "again";
   }
 
@@ -78,7 +82,7 @@ export class TaskPass {
    */
   async claim(upstreamId: string): Promise<boolean> {
     if (!(await this.step({ upstreamId }))) return false;
-    const owners = await this.#store.withUpstreamIds([upstreamId]);
+    const owners = await this.dependencies.store.withUpstreamIds([upstreamId]);
     const { id, account } = this.#task;
     if (!owners.some(({ taskId, providerId }) => taskId !== id && providerId === account?.providerId)) return true;
     await this.step({ upstreamId: null });
@@ -87,8 +91,8 @@ export class TaskPass {
 
   async #step(step: TaskStep, release: boolean): Promise<boolean> {
     if (this.#isOver) return false;
-    const now = this.#clock.now();
-    const written = await this.#store.step(this.#leased, step, now, release);
+    const now = this.dependencies.clock.now();
+    const written = await this.dependencies.store.step(this.#leased, step, now, release);
     if (written) this.#apply(step, now);
     else this.#isOver = true;
     return written;

@@ -173,8 +173,7 @@ export class VideoTasks {
       const leased = await store.leaseOne(task.id, clock.now(), bounds.taskLeaseMs);
       if (leased === null) return true;
       const pass = new TaskPass(this.#dependencies, leased);
-      if (pass.task.state === "queued" || pass.task.state === "running")
-        await poll(this.#dependencies, pass, neverAborted());
+      if (pass.task.state === "queued" || pass.task.state === "running") await poll(pass);
       else await pass.release({});
       return true;
     })()

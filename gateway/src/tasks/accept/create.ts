@@ -179,7 +179,7 @@ async function submitAccepted(
     const leased = await dependencies.store.leaseOne(task.id, dependencies.clock.now(), bounds.taskSubmitLeaseMs);
     if (leased === null || request === null) return null;
     const pass = new TaskPass(dependencies, leased);
-    if (pass.task.state === "accepted") return await submit(dependencies, { pass, request, models, material });
+    if (pass.task.state === "accepted") return await submit({ pass, request, models, material });
     await pass.release({});
   } catch (thrown) {
     dependencies.observer.log("error", "Failed to submit an accepted video task; it is retried.", {

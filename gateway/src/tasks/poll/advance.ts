@@ -15,41 +15,41 @@ import { poll, reconcile } from "./poll.ts";
  * accepted: submit it. submitting: it was interrupted, so it becomes unknown. unknown: search the vendor's list. queued,
  * running: poll.
  */
-export async function advance(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {
+export async function advance(pass: TaskPass): Promise<void> {
   const isResponse = pass.task.kind === "response";
-  if (isResponse && !(await prepareResponse(dependencies, pass))) return;
-  if (!isResponse && pass.task.state === "accepted") return submitUnsent(dependencies, pass);
+  if (isResponse && !(await prepareResponse(pass))) return;
+  if (!isResponse && pass.task.state === "accepted") return submitUnsent(pass);
   if (!isResponse && pass.task.state === "submitting") {
     // The process that held the lease stopped, before or after it sent the task.
     const detail = "the process that was sending it stopped, so it may or may not have been sent";
     if (!(await pass.step({ state: "unknown", detail }))) return;
   }
-  if (!(await waitForTurn(dependencies, pass, signal))) return;
-  if (isResponse) await pollResponse(dependencies, pass, signal);
-  else if (pass.task.state === "unknown") await reconcile(dependencies, pass, signal);
-  else await poll(dependencies, pass, signal);
+  if (!(await waitForTurn(pass))) return;
+  if (isResponse) await pollResponse(pass);
+  else if (pass.task.state === "unknown") await reconcile(pass);
+  else await poll(pass);
 }
 
 /** False: too many polls of the account are due, so the task got a later slot. */
-async function waitForTurn({ pacer }: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<boolean> {
+async function waitForTurn(pass: TaskPass): Promise<boolean> {
   if (pass.task.account === null) return true;
-  const place = await pacer.waitForTurn(pass.task, pass.task.account, signal);
+  const place = await pass.dependencies.pacer.waitForTurn(pass.task, pass.task.account, pass.signal);
   if (place !== null) await pass.release({ dueAt: place, placeAt: place });
   return place === null;
 }
 
 /** Submits a task after the process that accepted it has stopped. Only the requested model is used: which fallbacks the caller may use was not stored. */
-async function submitUnsent(dependencies: TaskDependencies, pass: TaskPass): Promise<void> {
-  const { task } = pass;
+async function submitUnsent(pass: TaskPass): Promise<void> {
+  const { task, dependencies } = pass;
   if (dependencies.clock.now() >= task.deadlineAt) {
     const error = { code: "expired", message: "The task was not sent before its deadline." };
-    await settle(dependencies, pass, { state: "expired", error });
+    await settle(pass, { state: "expired", error });
     return;
   }
   const model = dependencies.configSnapshot().models.get(task.model);
   if (model === undefined) {
     const error = { code: "model_not_found", message: "The model was removed before the task was sent." };
-    await settle(dependencies, pass, { state: "failed", error, httpStatus: 404, errorCode: "model_not_found" });
+    await settle(pass, { state: "failed", error, httpStatus: 404, errorCode: "model_not_found" });
     return;
   }
   // A submission needs a longer lease than a poll.
@@ -58,19 +58,19 @@ async function submitUnsent(dependencies: TaskDependencies, pass: TaskPass): Pro
   if (leased === null) return;
   const nextPass = new TaskPass(dependencies, leased);
   if (nextPass.task.state !== "accepted") await nextPass.release({});
-  else await submitWithStoredBody(dependencies, nextPass, model);
+  else await submitWithStoredBody(nextPass, model);
 }
 
 /** Waits while the material cannot be read; fails the task if it is lost. */
-async function submitWithStoredBody(dependencies: TaskDependencies, pass: TaskPass, model: Model): Promise<void> {
-  const { task } = pass;
+async function submitWithStoredBody(pass: TaskPass, model: Model): Promise<void> {
+  const { task, dependencies } = pass;
   let stored: StoredBody;
   try {
     stored = await readStoredBody(dependencies, task);
   } catch (thrown) {
     if (thrown instanceof MaterialLost) {
       const error = { code: "material_lost", message: "The material of the task was lost before it was sent." };
-      await settle(dependencies, pass, { state: "failed", error, httpStatus: 500, errorCode: "internal_error" });
+      await settle(pass, { state: "failed", error, httpStatus: 500, errorCode: "internal_error" });
     } else {
       await pass.release({ dueAt: dependencies.clock.now() + bounds.taskAcceptedGraceMs });
     }
@@ -83,7 +83,7 @@ async function submitWithStoredBody(dependencies: TaskDependencies, pass: TaskPa
   const { value, material } = stored;
   try {
     const request = readVideoRequest(value, dependencies.webhookExemptions);
-    await submit(dependencies, { pass, request, models: [model], material });
+    await submit({ pass, request, models: [model], material });
   } finally {
     material?.release();
   }

@@ -1,9 +1,7 @@
 import { BoundedMap, bounds, sleep, type Task, type TaskAccount, throwIfGone } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
-import type { TaskStep } from "../store/task-rows.ts";
 import type { TaskStore } from "../store/task-store.ts";
-import type { TaskPass } from "../task-pass.ts";
 
 /** A slot nearer than this is waited for in memory. */
 const taskSlotWaitMs = 1_000;
@@ -104,49 +102,4 @@ const slowSteps: readonly (readonly [fromMs: number, delayMs: number])[] = [
 /** Ark's discounted tier takes hours. Long bodies are not searched. */
 function isFlexTier(task: Task): boolean {
   return task.request.length <= 65_536 && /"service_tier"\s*:\s*"flex"/.test(task.request);
-}
-
-/** Releases the task until its next poll, at the deadline at the latest. `retryAfterMs` is the vendor's Retry-After. */
-export async function scheduleNextPoll(
-  { clock, chance }: Pick<VideoTasksOptions, "clock" | "chance">,
-  pass: TaskPass,
-  step: TaskStep = {},
-  { retryAfterMs = 0, withinMs = Number.POSITIVE_INFINITY } = {},
-): Promise<void> {
-  const { task } = pass;
-  const now = clock.now();
-  const waitMs = Math.max(pollDelayMs(task, now, chance.unit()), Math.min(retryAfterMs, bounds.taskGoneMs));
-  await pass.release({
-    dueAt: Math.min(now + Math.min(withinMs, waitMs), task.deadlineAt),
-    polls: task.polls + 1,
-    ...step,
-  });
-}
-
-/** How long and how often a task past its deadline is polled if the vendor does not answer. */
-const taskUnansweredMs = 600_000;
-const taskUnansweredPollMs = 30_000;
-
-/**
- * Polls a task past its deadline again if the vendor did not answer, for ten minutes from the first such failure. The time
- * starts again after the gateway was down, when the first requests often fail.
- */
-export async function retryAfterDeadline(
-  { clock, chance }: Pick<VideoTasksOptions, "clock" | "chance">,
-  pass: TaskPass,
-  retryAfterMs = 0,
-): Promise<boolean> {
-  const { task } = pass;
-  const now = clock.now();
-  const wasAway = now - (task.dueAt ?? now) >= taskUnansweredMs;
-  const since = wasAway ? now : (task.unansweredSince ?? now);
-  const endsAt = since + taskUnansweredMs;
-  if (now >= endsAt) return false;
-  const delayMs = Math.max(taskUnansweredPollMs * (0.85 + 0.3 * chance.unit()), retryAfterMs);
-  await pass.release({
-    dueAt: Math.min(Math.round(now + delayMs), endsAt),
-    polls: task.polls + 1,
-    unansweredSince: since,
-  });
-  return true;
 }

@@ -7,67 +7,63 @@ import type { TaskPass } from "../task-pass.ts";
 import { pollClocks } from "../upstream-call.ts";
 import { type VideoAdapter, videoKindOf } from "../video-lanes.ts";
 import { cancelAtUpstream, type PollResult, pollVendor, type VideoState } from "./ask-vendor.ts";
-import { pollDelayMs, retryAfterDeadline, scheduleNextPoll } from "./pace.ts";
+import { pollDelayMs } from "./pace.ts";
+import { retryAfterDeadline, scheduleNextPoll } from "./schedule.ts";
 
 /** Polls a task once and applies the result. */
-export async function poll(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {
-  await applyPollResult(dependencies, pass, await pollVendor(dependencies, pass.task, signal), signal);
+export async function poll(pass: TaskPass): Promise<void> {
+  await applyPollResult(pass, await pollVendor(pass.dependencies, pass.task, pass.signal));
 }
 
 /**
  * A failed poll ends nothing before the deadline. Past the deadline the task expires, unless this poll returned its end or
  * the vendor did not answer yet.
  */
-export async function applyPollResult(
-  dependencies: TaskDependencies,
-  pass: TaskPass,
-  seen: PollResult,
-  signal: AbortSignal,
-): Promise<void> {
-  if (seen.kind === "failed" && signal.aborted) {
+export async function applyPollResult(pass: TaskPass, seen: PollResult): Promise<void> {
+  if (seen.kind === "failed" && pass.signal.aborted) {
     // The poll failed because this process stops; the task is due at once.
     await pass.release({});
     return;
   }
-  const taskEnd = taskEndOf(dependencies, pass, seen);
+  const taskEnd = taskEndOf(pass, seen);
   if (taskEnd !== null) {
-    await settle(dependencies, pass, taskEnd);
+    await settle(pass, taskEnd);
     return;
   }
-  if (dependencies.clock.now() >= pass.task.deadlineAt) {
+  if (pass.dependencies.clock.now() >= pass.task.deadlineAt) {
     const unanswered = seen.kind === "failed";
-    if (unanswered && (await retryAfterDeadline(dependencies, pass, seen.failure.retryAfterMs ?? 0))) return;
-    await expire(dependencies, pass, seen, signal);
+    if (unanswered && (await retryAfterDeadline(pass, seen.failure.retryAfterMs ?? 0))) return;
+    await expire(pass, seen);
     return;
   }
   if (seen.kind === "state") {
-    await scheduleNextPoll(dependencies, pass, stepFor(dependencies, pass.task, seen.state));
+    await scheduleNextPoll(pass, stepFor(pass.dependencies, pass.task, seen.state));
     return;
   }
   const isNewlyGone = seen.kind === "gone" && pass.task.goneSince == null;
   const { retryAfterMs = 0 } = seen.failure;
-  await scheduleNextPoll(dependencies, pass, isNewlyGone ? { goneSince: dependencies.clock.now() } : {}, {
+  await scheduleNextPoll(pass, isNewlyGone ? { goneSince: pass.dependencies.clock.now() } : {}, {
     retryAfterMs,
   });
 }
 
 /** null: the task has not ended. */
-function taskEndOf(dependencies: TaskDependencies, pass: TaskPass, seen: PollResult): TaskEnd | null {
-  if (seen.kind === "state") return endOfState(dependencies, pass, seen.state);
+function taskEndOf(pass: TaskPass, seen: PollResult): TaskEnd | null {
+  if (seen.kind === "state") return endOfState(pass, seen.state);
   const { goneSince = null } = pass.task;
   // A single "not found" may be a new task that is not replicated yet.
   const isGone =
-    seen.kind === "gone" && goneSince !== null && dependencies.clock.now() - goneSince >= bounds.taskGoneMs;
+    seen.kind === "gone" && goneSince !== null && pass.dependencies.clock.now() - goneSince >= bounds.taskGoneMs;
   return isGone ? goneEnd : null;
 }
 
 /** A success without a video URL is not final yet. */
-function endOfState(dependencies: TaskDependencies, pass: TaskPass, seen: VideoState): TaskEnd | null {
+function endOfState(pass: TaskPass, seen: VideoState): TaskEnd | null {
   const { state, usage, rawUsage, startedAt, videoUrl } = seen;
   const reported = { usage, rawUsage, startedAt };
   switch (state) {
     case "succeeded":
-      return videoUrl === null ? null : { ...reported, state, output: outputOf(dependencies, pass, seen, videoUrl) };
+      return videoUrl === null ? null : { ...reported, state, output: outputOf(pass, seen, videoUrl) };
     case "failed":
     case "cancelled":
     case "expired":
@@ -89,7 +85,8 @@ const goneEnd: TaskEnd = {
   mayBeCharged: true,
 };
 
-function outputOf({ clock }: TaskDependencies, pass: TaskPass, seen: VideoState, videoUrl: string): TaskOutput {
+function outputOf(pass: TaskPass, seen: VideoState, videoUrl: string): TaskOutput {
+  const { clock } = pass.dependencies;
   const keepsSeconds = videoKindOf(pass.task.account?.kind ?? "")?.adapter.keepsSeconds;
   const assumedExpiry = keepsSeconds === undefined ? null : Math.floor(clock.now() / 1_000) + keepsSeconds;
   return {
@@ -115,15 +112,10 @@ function stepFor({ clock }: TaskDependencies, task: Task, seen: VideoState): Tas
 }
 
 /** Cancels at the upstream if possible. Only a task that was canceled while queued is free. */
-async function expire(
-  dependencies: TaskDependencies,
-  pass: TaskPass,
-  seen: PollResult,
-  signal: AbortSignal,
-): Promise<void> {
-  const isCancelled = await cancelAtUpstream(dependencies, pass.task, signal).catch(() => false);
+async function expire(pass: TaskPass, seen: PollResult): Promise<void> {
+  const isCancelled = await cancelAtUpstream(pass.dependencies, pass.task, pass.signal).catch(() => false);
   const wasQueued = seen.kind === "state" && seen.state.state === "queued";
-  await settle(dependencies, pass, {
+  await settle(pass, {
     state: "expired",
     error: { code: "expired", message: "The task did not end before its deadline." },
     mayBeCharged: !(isCancelled && wasQueued),
@@ -139,25 +131,25 @@ type ListedTask = ReturnType<NonNullable<VideoAdapter["readList"]>>[number];
  * for its deadline, because a list without it proves nothing: it is neither sent again nor given up. Past the deadline it
  * expires once the list was read without it, or could not be read for a while.
  */
-export async function reconcile(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {
+export async function reconcile(pass: TaskPass): Promise<void> {
   let listFailed = false;
-  const found = await findInVendorList(dependencies, pass.task, signal).catch((thrown: unknown) => {
+  const found = await findInVendorList(pass).catch((thrown: unknown) => {
     listFailed = true;
-    dependencies.observer.log("debug", "Failed to read a vendor's list of video tasks.", {
+    pass.dependencies.observer.log("debug", "Failed to read a vendor's list of video tasks.", {
       task: pass.task.id,
       reason: asFailure(thrown).message,
     });
     return null;
   });
-  if (found !== null && (await adopt(dependencies, pass, found))) return;
+  if (found !== null && (await adopt(pass, found))) return;
   if (pass.isOver) return;
-  if (listFailed && signal.aborted) {
+  if (listFailed && pass.signal.aborted) {
     await pass.release({});
     return;
   }
-  if (dependencies.clock.now() >= pass.task.deadlineAt) {
-    if (listFailed && (await retryAfterDeadline(dependencies, pass))) return;
-    await settle(dependencies, pass, {
+  if (pass.dependencies.clock.now() >= pass.task.deadlineAt) {
+    if (listFailed && (await retryAfterDeadline(pass))) return;
+    await settle(pass, {
       state: "expired",
       error: {
         code: "expired",
@@ -167,15 +159,12 @@ export async function reconcile(dependencies: TaskDependencies, pass: TaskPass, 
     });
     return;
   }
-  await scheduleNextPoll(dependencies, pass);
+  await scheduleNextPoll(pass);
 }
 
 /** Claims the id first, even if it has our task id: callers may be able to write that field. */
-async function adopt(
-  { clock, chance }: TaskDependencies,
-  pass: TaskPass,
-  { upstreamId }: ListedTask,
-): Promise<boolean> {
+async function adopt(pass: TaskPass, { upstreamId }: ListedTask): Promise<boolean> {
+  const { clock, chance } = pass.dependencies;
   if (!(await pass.claim(upstreamId))) return false;
   const now = clock.now();
   const dueAt = now + pollDelayMs({ ...pass.task, state: "queued" }, now, chance.unit());
@@ -184,11 +173,7 @@ async function adopt(
   return true;
 }
 
-async function findInVendorList(
-  dependencies: TaskDependencies,
-  task: Task,
-  signal: AbortSignal,
-): Promise<ListedTask | null> {
+async function findInVendorList({ dependencies, task, signal }: TaskPass): Promise<ListedTask | null> {
   const { account, submittedAt } = task;
   const found = account === null ? null : videoKindOf(account.kind);
   if (account === null || found?.adapter.list === undefined || found.adapter.readList === undefined) return null;

@@ -121,7 +121,7 @@ export class Poller {
   /** Only our own errors or the store's: the lease ends, and the task is retried. */
   async #advance(leased: LeasedTask): Promise<void> {
     try {
-      await advance(this.#dependencies, new TaskPass(this.#dependencies, leased), this.#stopping.signal);
+      await advance(new TaskPass(this.#dependencies, leased, this.#stopping.signal));
     } catch (thrown) {
       if (this.#stopping.signal.aborted) return;
       const { id, kind = "video" } = leased.task;

@@ -4,7 +4,6 @@ import type { TaskDependencies } from "../dependencies.ts";
 import { canCancel, cancelAtUpstream, type PollResult, pollVendor, removeAtUpstream } from "../poll/ask-vendor.ts";
 import { applyPollResult } from "../poll/poll.ts";
 import { TaskPass } from "../task-pass.ts";
-import { neverAborted } from "../upstream-call.ts";
 import { settle } from "./settle.ts";
 
 /** How long a cancellation waits for another pass. */
@@ -17,42 +16,42 @@ const taskCancelWaitMs = 5_000;
 export async function cancelTask(dependencies: TaskDependencies, task: Task, signal: AbortSignal): Promise<void> {
   const pass = await leaseForCancel(dependencies, task, signal);
   try {
-    await cancelLeased(dependencies, pass);
+    await cancelLeased(pass);
   } finally {
     if (!pass.isOver) await pass.release({});
   }
 }
 
-async function cancelLeased(dependencies: TaskDependencies, pass: TaskPass): Promise<void> {
+async function cancelLeased(pass: TaskPass): Promise<void> {
   const { state } = pass.task;
   if (state === "accepted") {
-    await settle(dependencies, pass, cancelled);
+    await settle(pass, cancelled);
     return;
   }
   if (state === "submitting" || state === "unknown") {
     throw conflict("It is still unknown whether the upstream has the task; try again later.");
   }
   // Poll first: some vendors delete an ended task when asked to cancel it.
-  const before = await pollVendor(dependencies, pass.task, neverAborted());
+  const before = await pollVendor(pass.dependencies, pass.task, pass.signal);
   if (before.kind === "state" && before.state.state !== null && finalTaskStates.has(before.state.state)) {
-    await applyPollResult(dependencies, pass, before, neverAborted());
+    await applyPollResult(pass, before);
     throw conflict(`The task has already ended: it is ${shownState(pass.task.state)}.`);
   }
   // It may have ended: a cancellation might delete a paid result.
   if (before.kind === "failed" && canCancel(pass.task)) throw before.failure;
-  await recordRunning(dependencies, pass, before);
-  if (!(await cancelAtUpstream(dependencies, pass.task, neverAborted()))) {
+  await recordRunning(pass, before);
+  if (!(await cancelAtUpstream(pass.dependencies, pass.task, pass.signal))) {
     throw new Failure("invalid_request", "The upstream of this task cannot cancel it.", { param: "task_id" });
   }
-  const after = await pollVendor(dependencies, pass.task, neverAborted());
-  if (after.kind === "gone") await settle(dependencies, pass, cancelled);
-  else await applyPollResult(dependencies, pass, after, neverAborted());
+  const after = await pollVendor(pass.dependencies, pass.task, pass.signal);
+  if (after.kind === "gone") await settle(pass, cancelled);
+  else await applyPollResult(pass, after);
 }
 
 /** A task that ran is charged, so record that it ran before it is canceled. */
-async function recordRunning({ clock }: TaskDependencies, pass: TaskPass, seen: PollResult): Promise<void> {
+async function recordRunning(pass: TaskPass, seen: PollResult): Promise<void> {
   if (seen.kind !== "state" || seen.state.state !== "running" || pass.task.startedAt !== null) return;
-  await pass.step({ state: "running", startedAt: seen.state.startedAt ?? clock.now() });
+  await pass.step({ state: "running", startedAt: seen.state.startedAt ?? pass.dependencies.clock.now() });
 }
 
 const cancelled = {

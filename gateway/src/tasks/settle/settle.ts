@@ -47,10 +47,9 @@ export interface TaskEnd {
  * Ends a task: state, ledger entry and webhook in one transaction, under the lease of the pass. The hold ends only after
  * that is stored. False: another pass has the task or ended it.
  */
-export async function settle(dependencies: TaskDependencies, pass: TaskPass, taskEnd: TaskEnd): Promise<boolean> {
-  const { clock } = dependencies;
-  const task = pass.task;
-  const now = clock.now();
+export async function settle(pass: TaskPass, taskEnd: TaskEnd): Promise<boolean> {
+  const { task, dependencies } = pass;
+  const now = dependencies.clock.now();
   const entry = entryOf(task, taskEnd, now);
   const step = {
     state: taskEnd.state,
@@ -67,7 +66,7 @@ export async function settle(dependencies: TaskDependencies, pass: TaskPass, tas
   };
   const endedTask: Task = { ...task, ...step, updatedAt: now };
   const delivery = deliveryFor(dependencies, endedTask, now);
-  if (!(await finish(dependencies, pass, step, [entry], delivery))) return false;
+  if (!(await finish(pass, step, [entry], delivery))) return false;
   if (endedTask.callbackUrl !== null) dependencies.deliveries.wake();
   dependencies.copies.enqueue(endedTask);
   return true;
@@ -75,12 +74,12 @@ export async function settle(dependencies: TaskDependencies, pass: TaskPass, tas
 
 /** Stores the last step of a task with its entries, then ends its hold. */
 export async function finish(
-  { observer, holds }: TaskDependencies,
   pass: TaskPass,
   step: TaskStep & { readonly state: TaskState },
   entries: readonly LedgerEntry[],
   delivery: Delivery | null,
 ): Promise<boolean> {
+  const { observer, holds } = pass.dependencies;
   if (!(await pass.finish(step, entries, delivery))) return false;
   // Report the cost before the hold ends, so that budgets always count one of them.
   try {

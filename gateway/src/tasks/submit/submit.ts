@@ -33,13 +33,13 @@ type Pick = NonNullable<ReturnType<Plan["next"]>>;
  * accepted → submitting, before each request → queued if accepted, unknown without an answer, failed after the last
  * refusal.
  */
-export async function submit(dependencies: TaskDependencies, submission: Submission): Promise<Failure | null> {
-  const run = new SubmissionRun(dependencies, submission);
+export async function submit(submission: Submission): Promise<Failure | null> {
+  const run = new SubmissionRun(submission);
   try {
     return await run.run();
   } finally {
     run.explain();
-    if (submission.material !== null) await dependencies.materials.drop(submission.pass.task.id);
+    if (submission.material !== null) await submission.pass.dependencies.materials.drop(submission.pass.task.id);
   }
 }
 
@@ -55,11 +55,11 @@ class SubmissionRun {
   readonly #failures: FailedAttempt[] = [];
   #noPlan: { readonly failure: Failure; readonly places: readonly Place[] } | null = null;
 
-  constructor(dependencies: TaskDependencies, submission: Submission) {
-    this.#dependencies = dependencies;
+  constructor(submission: Submission) {
+    this.#dependencies = submission.pass.dependencies;
     this.#submission = submission;
     this.#pass = submission.pass;
-    this.#startMs = dependencies.clock.monotonic();
+    this.#startMs = this.#dependencies.clock.monotonic();
   }
 
   async run(): Promise<Failure | null> {
@@ -85,7 +85,7 @@ class SubmissionRun {
       const fields = { task: task.id, model: models[0]?.name, error: failure.cause };
       this.#dependencies.observer.log("error", message, fields);
     }
-    const done = await settle(this.#dependencies, this.#pass, {
+    const done = await settle(this.#pass, {
       state: "failed",
       error: taskErrorOf(failure),
       httpStatus: failure.upstream?.status ?? failure.status,
