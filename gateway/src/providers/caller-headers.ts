@@ -7,35 +7,26 @@ import { settingList } from "./settings.ts";
  * and `settings.forward_headers`. A trailing `*` matches a prefix. Unknown headers are dropped, since routers and clouds
  * have many that select another host, account, model or tier.
  */
-class CallerHeaders {
-  readonly #exact: ReadonlySet<string>;
-  readonly #prefixes: readonly string[];
-  readonly #decided = new Map<string, boolean>();
-
-  constructor(names: Iterable<string>) {
-    const all = [...names].map((name) => name.toLowerCase());
-    this.#exact = new Set(all.filter((name) => !name.endsWith("*")));
-    this.#prefixes = all.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
-  }
-
-  /** `name` is lowercase. */
-  accepts(name: string): boolean {
-    const cached = this.#decided.get(name);
-    if (cached !== undefined) return cached;
-    const accepted =
-      (this.#exact.has(name) ||
-        (!billingHeaders.has(name) && this.#prefixes.some((beginning) => name.startsWith(beginning)))) &&
-      !isBlockedHeader(name);
-    if (this.#decided.size < bounds.headerNamesMax) this.#decided.set(name, accepted);
-    return accepted;
-  }
-}
-
 export const callerHeaders = oncePerObject((provider: Provider) => {
   const kind = providerKind(provider.kind);
   const dialects = new Set(kind?.lanes.map((lane) => lane.dialect));
   const families = [...dialects].flatMap((dialect) => familyOf[dialect] ?? openaiFamily);
-  return new CallerHeaders([...commonHeaders, ...families, ...(kind?.callerHeaders ?? []), ...extraHeaders(provider)]);
+  const listed = [...commonHeaders, ...families, ...(kind?.callerHeaders ?? []), ...extraHeaders(provider)];
+  const names = new Set(listed.map((name) => name.toLowerCase()));
+  const prefixes = [...names].flatMap((name) => (name.endsWith("*") ? name.slice(0, -1) : []));
+  const isListed = (name: string) =>
+    names.has(name) || (!billingHeaders.has(name) && prefixes.some((prefix) => name.startsWith(prefix)));
+  const cache = new Map<string, boolean>();
+  return {
+    /** `name` is lowercase. */
+    accepts(name: string): boolean {
+      const cached = cache.get(name);
+      if (cached !== undefined) return cached;
+      const accepted = isListed(name) && !isBlockedHeader(name);
+      if (cache.size < bounds.headerNamesMax) cache.set(name, accepted);
+      return accepted;
+    },
+  };
 });
 
 /** Whether the account wants a trace header on every call. */

@@ -1,8 +1,8 @@
-/** A path that administers the account. */
-export interface DeniedPath {
-  /** Consecutive segments anywhere in a path. `name*` matches a prefix, `:verb` a suffix. */
-  readonly parts: readonly string[];
+/** Paths of a vendor's API that administer the account. */
+export interface DeniedPaths {
   readonly what: string;
+  /** Consecutive segments anywhere in a path. `name*` matches a prefix, `:verb` a suffix. */
+  readonly paths: readonly string[];
 }
 
 /**
@@ -11,80 +11,52 @@ export interface DeniedPath {
  *
  * Sources, read on 2026-11-22: the API references of OpenAI (Administration), Anthropic (Admin API), OpenRouter (API keys,
  * credits), Replicate, Runway, Google (IAM, permissions of tuned models and corpora), Mistral, vLLM, Ollama and LiteLLM.
- * Rows from `customer` on are from general knowledge.
+ * Others are from general
+ * knowledge of the servers.
  */
-export const deniedPaths: readonly DeniedPath[] = [
+export const deniedPaths: readonly DeniedPaths[] = [
   {
-    parts: ["organization"],
-    what: "OpenAI: users, projects, API keys, certificates, costs of the organisation; Runway",
+    what: "organization: members, projects, keys and costs (OpenAI, Anthropic, Runway)",
+    paths: ["organization", "organizations", "projects"],
   },
-  { parts: ["organizations"], what: "Anthropic: members, workspaces, API keys, usage and costs of the organisation" },
-  { parts: ["projects"], what: "OpenAI: roles and members of a project" },
-  { parts: ["admin"], what: "administration, whoever has it" },
-  { parts: ["dashboard"], what: "OpenAI: billing" },
-  { parts: ["billing"], what: "billing, whoever has it" },
-  { parts: ["credits"], what: "OpenRouter: credit, and buying it" },
-  { parts: ["account"], what: "Replicate and others: who the account belongs to" },
-  { parts: ["api_keys"], what: "API keys" },
-  { parts: ["api-keys"], what: "API keys" },
-  { parts: ["api-key"], what: "xAI: what the key is and may do" },
-  { parts: ["apikeys"], what: "Fireworks, Google: API keys" },
-  { parts: ["keys"], what: "OpenRouter, LiteLLM: API keys" },
-  { parts: ["key"], what: "OpenRouter, LiteLLM: API keys" },
-  { parts: ["auth"], what: "OpenRouter: keys by sign-in" },
-  { parts: ["service_accounts"], what: "service accounts" },
-  { parts: ["serviceaccounts"], what: "Google: service accounts" },
-  { parts: ["users"], what: "members of the account" },
-  { parts: ["invites"], what: "members of the account" },
-  { parts: ["secrets"], what: "stored secrets of the account" },
-  { parts: ["permissions"], what: "OpenAI and Google: who else may use what the account owns" },
-  { parts: ["share"], what: "Mistral: who else may use what the account owns" },
-  { parts: ["guardrails"], what: "OpenRouter: what keys of the account may do" },
-  { parts: ["activity"], what: "OpenRouter: what every key of the account spent" },
-  { parts: ["user"], what: "DeepSeek: the account's balance; LiteLLM: its users" },
-  { parts: ["team"], what: "LiteLLM: teams and their budgets" },
-  { parts: ["budget"], what: "LiteLLM: budgets" },
-  { parts: ["credentials"], what: "LiteLLM: credentials of its vendors" },
-  { parts: ["model", "new"], what: "LiteLLM: what it serves" },
-  { parts: ["model", "update"], what: "LiteLLM: what it serves" },
-  { parts: ["model", "delete"], what: "LiteLLM: what it serves" },
-  { parts: ["config"], what: "LiteLLM: its configuration" },
-  { parts: ["webhooks", "default", "secret"], what: "Replicate: what webhooks are signed with" },
-  { parts: [":setiampolicy"], what: "Google: who may use what the account owns" },
-  { parts: [":getiampolicy"], what: "Google: who may use what the account owns" },
-  { parts: [":transferownership"], what: "Google: the owner of a tuned model" },
-  { parts: ["load_lora_adapter"], what: "vLLM: what the server runs" },
-  { parts: ["unload_lora_adapter"], what: "vLLM: what the server runs" },
-  { parts: ["collective_rpc"], what: "vLLM: any method of its workers" },
-  { parts: ["sleep"], what: "vLLM: whether the server runs" },
-  { parts: ["wake_up"], what: "vLLM: whether the server runs" },
-  { parts: ["reset_prefix_cache"], what: "vLLM: what every caller shares" },
-  { parts: ["api", "pull"], what: "Ollama: which models the server has" },
-  { parts: ["api", "push"], what: "Ollama: which models the server has" },
-  { parts: ["api", "create"], what: "Ollama: which models the server has" },
-  { parts: ["api", "copy"], what: "Ollama: which models the server has" },
-  { parts: ["api", "delete"], what: "Ollama: which models the server has" },
-  { parts: ["update_weights*"], what: "vLLM, SGLang: what the server runs" },
-  { parts: ["customer"], what: "LiteLLM: its customers and their budgets" },
-  { parts: ["spend"], what: "LiteLLM: what every key spent" },
-  { parts: ["cache", "flushall"], what: "LiteLLM: what every caller shares" },
-  { parts: ["get", "config"], what: "LiteLLM: its configuration" },
-  { parts: ["scale_elastic_ep"], what: "vLLM: what the server runs" },
-  { parts: ["start_profile"], what: "vLLM, SGLang: whether the server is slowed down" },
-  { parts: ["stop_profile"], what: "vLLM, SGLang: whether the server is slowed down" },
-  { parts: ["reset_mm_cache"], what: "vLLM: what every caller shares" },
-  { parts: ["flush_cache"], what: "SGLang: what every caller shares" },
-  { parts: ["pause_generation"], what: "SGLang: whether the server runs" },
-  { parts: ["continue_generation"], what: "SGLang: whether the server runs" },
-  { parts: ["release_memory_occupation"], what: "SGLang: whether the server runs" },
-  { parts: ["resume_memory_occupation"], what: "SGLang: whether the server runs" },
+  { what: "administration, billing and credit", paths: ["admin", "dashboard", "billing", "credits", "account"] },
+  { what: "API keys", paths: ["api_keys", "api-keys", "api-key", "apikeys", "keys", "key", "auth"] },
+  {
+    what: "service accounts, members and secrets",
+    paths: ["service_accounts", "serviceaccounts", "users", "invites", "secrets", "webhooks/default/secret"],
+  },
+  {
+    what: "permissions, sharing and ownership",
+    paths: ["permissions", "share", "guardrails", ":setiampolicy", ":getiampolicy", ":transferownership"],
+  },
+  { what: "balance and spending of the account", paths: ["user", "activity", "spend"] },
+  { what: "LiteLLM: teams, customers, budgets and credentials", paths: ["team", "customer", "budget", "credentials"] },
+  {
+    what: "LiteLLM: models, configuration and cache",
+    paths: ["model/new", "model/update", "model/delete", "config", "get/config", "cache/flushall"],
+  },
+  { what: "Ollama: installed models", paths: ["api/pull", "api/push", "api/create", "api/copy", "api/delete"] },
+  {
+    what: "vLLM and SGLang: loaded models",
+    paths: ["load_lora_adapter", "unload_lora_adapter", "update_weights*", "collective_rpc", "scale_elastic_ep"],
+  },
+  {
+    what: "vLLM and SGLang: state of the server",
+    paths: [
+      ...["sleep", "wake_up", "start_profile", "stop_profile", "pause_generation", "continue_generation"],
+      ...["release_memory_occupation", "resume_memory_occupation"],
+    ],
+  },
+  { what: "vLLM and SGLang: shared caches", paths: ["reset_prefix_cache", "reset_mm_cache", "flush_cache"] },
 ];
+
+const deniedParts = deniedPaths.flatMap(({ paths }) => paths.map((path) => path.split("/")));
 
 /** The first match; null: none. `parts` are percent-decoded. */
 export function deniedBy(parts: readonly string[], more: readonly string[]): string | null {
   const folded = parts.map(canonicalPart);
-  const match = deniedPaths.find((denied) => contains(folded, denied.parts));
-  if (match !== undefined) return match.parts.join("/");
+  const match = deniedParts.find((denied) => contains(folded, denied));
+  if (match !== undefined) return match.join("/");
   return more.find((path) => startsWith(folded, path)) ?? null;
 }
 
