@@ -5,6 +5,7 @@ import {
   type BodyAnswer,
   type BodyAsk,
   type BodyJobKind,
+  type BodyMade,
   doBodyJob,
   failureOf,
   inPlaceBytesMax,
@@ -13,23 +14,23 @@ import {
 } from "./do-body-job.ts";
 import type { JobContext } from "./translation-jobs.ts";
 
-/** What came of a job. `body` is what was given, to be used from now on in its place: it may have been to a thread and back. */
+/** The result of a job. `body` replaces the given body, whose bytes may have been moved to a thread and back. */
 export interface WorkedOn<Kind extends BodyJobKind> {
   readonly body: Uint8Array;
   readonly outcome: BodyOutcome<Kind> | Failure;
 }
 
 export interface BodyOutcome<Kind extends BodyJobKind> {
-  readonly made: Uint8Array | null;
+  readonly made: BodyMade<Kind>;
   readonly answer: BodyAnswer<Kind>;
 }
 
-export interface BodyWorkOptions extends JobContext {
-  /** null: everything is done where it is. */
+export interface BodyWorkOptions extends Pick<JobContext, "newId"> {
+  /** null: everything is done in place. */
   readonly offload: Offload | null;
 }
 
-/** Has jobs on bodies done: small ones at once, larger ones in threads. */
+/** Runs jobs on bodies: small ones in place, larger ones in threads. */
 export class BodyWork {
   readonly #options: BodyWorkOptions;
 
@@ -38,8 +39,8 @@ export class BodyWork {
   }
 
   /**
-   * Gives a body away to a job: the caller's own view of it is empty afterwards. Pieces are put together by the job. Rejects with Failure when no thread could do
-   * it; then the body is lost.
+   * Moves a body to a job: the caller's own view of it is empty afterwards. The job joins pieces. `warn` takes warnings for the caller
+   * of the gateway. Rejects with Failure if no thread could do the job; then the body is lost.
    */
   async do<Kind extends BodyJobKind>(
     kind: Kind,
@@ -49,10 +50,12 @@ export class BodyWork {
       beside = [],
       signal = null,
       owner = null,
+      warn,
     }: {
       readonly beside?: readonly Uint8Array[];
       readonly signal?: CallSignal | null;
       readonly owner?: MemoryOwner | null;
+      readonly warn?: (warning: string) => void;
     } = {},
   ): Promise<WorkedOn<Kind>> {
     const { offload } = this.#options;
@@ -64,27 +67,26 @@ export class BodyWork {
       const order: WorkOrder<Kind> = { kind, ask, body: movableBody(body), beside: beside.map(movable) };
       reply = (await offload.run(order, size, buffersOf(order), { signal, owner })) as WorkReply<Kind>;
     }
-    const { failure, made, answer } = reply;
-    return {
-      body: reply.body,
-      outcome: failure === null ? { made, answer: answer as BodyAnswer<Kind> } : failureOf(failure),
-    };
+    const { body: given, failure, made, answer, warnings } = reply;
+    if (warn !== undefined) for (const warning of warnings) warn(warning);
+    if (failure !== null) return { body: given, outcome: failureOf(failure) };
+    return { body: given, outcome: { made: made as BodyMade<Kind>, answer: answer as BodyAnswer<Kind> } };
   }
 }
 
-/** What was made and answered, or throws. */
+/** Throws the job's failure. */
 export function outcomeOf<Kind extends BodyJobKind>({ outcome }: WorkedOn<Kind>): BodyOutcome<Kind> {
   if (outcome instanceof Failure) throw outcome;
   return outcome;
 }
 
-/** Pieces of one body may stand in one buffer: they are moved together. */
+/** Pieces of one body may share a buffer: they are moved together. */
 function movableBody(body: BodyBytes): BodyBytes {
   if (body instanceof Uint8Array) return movable(body);
   return body.map((piece) => (piece.buffer.byteLength > sharedBytesMax ? piece : new Uint8Array(piece)));
 }
 
-/** Bytes whose buffer is theirs alone: a small one may be a part of one that others stand in too. */
+/** Bytes that own their buffer: small ones may share it with others, and are copied. */
 function movable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer } = bytes;
   const own = buffer instanceof ArrayBuffer && bytes.byteOffset === 0 && buffer.byteLength > sharedBytesMax;

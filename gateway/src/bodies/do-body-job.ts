@@ -9,15 +9,14 @@ import {
   type JobContext,
   translateTurn,
   writeImages,
-  writeVectorsAsked,
+  writeVectorsRequest,
 } from "./translation-jobs.ts";
 import { unpackBody } from "./unpack-job.ts";
 import { readVideoBody, writeVideoRequest } from "./video-jobs.ts";
 
 /**
- * Each job on a body: from a body, what is asked of it, and bytes that come beside it, to new bytes (null where it makes
- * none) and an answer beside them. All are plain values. Throws Failure. Behind it how many bytes are worked on in place:
- * to go to a thread and back costs more.
+ * Each job turns a body, its options and further bytes into new bytes (null: it makes none) and an answer. All are plain values. Throws
+ * Failure. The number is the size up to which it is done in place, because moving it to a thread and back costs more.
  */
 const jobs = {
   unpack: [unpackBody, 0],
@@ -27,12 +26,12 @@ const jobs = {
   patch: [patchBody, bounds.readInPlaceBytesMax],
   unseal: [patchUnsealed, bounds.unsealInPlaceBytesMax],
   govern: [leaveOut, bounds.readInPlaceBytesMax],
-  // Whoever asks for it knows whether it is worth the way.
+  // Its caller decides by the lane.
   adjust: [adjustBody, 0],
   inline: [inlineMedia, bounds.readInPlaceBytesMax],
   translate: [translateTurn, bounds.translateInPlaceBytesMax],
   images: [writeImages, bounds.translateInPlaceBytesMax],
-  embeddings: [writeVectorsAsked, bounds.translateInPlaceBytesMax],
+  embeddings: [writeVectorsRequest, bounds.translateInPlaceBytesMax],
   "embeddings-answer": [answerVectors, bounds.translateReplyInPlaceBytesMax],
   reply: [readReply, bounds.replyInPlaceBytesMax],
   answer: [answerTurn, bounds.translateReplyInPlaceBytesMax],
@@ -48,13 +47,14 @@ export function inPlaceBytesMax(kind: BodyJobKind): number {
 export type BodyJobKind = keyof typeof jobs;
 export type BodyAsk<Kind extends BodyJobKind> = Parameters<(typeof jobs)[Kind][0]>[1];
 export type BodyAnswer<Kind extends BodyJobKind> = ReturnType<(typeof jobs)[Kind][0]>["answer"];
+export type BodyMade<Kind extends BodyJobKind> = ReturnType<(typeof jobs)[Kind][0]>["made"];
 
 type Job<Kind extends BodyJobKind> = (
   body: Uint8Array,
   ask: BodyAsk<Kind>,
   beside: readonly Uint8Array[],
   context: JobContext,
-) => { readonly made: Uint8Array | null; readonly answer: BodyAnswer<Kind> };
+) => { readonly made: BodyMade<Kind>; readonly answer: BodyAnswer<Kind> };
 
 /** To a thread. */
 export interface WorkOrder<Kind extends BodyJobKind = BodyJobKind> {
@@ -67,35 +67,37 @@ export interface WorkOrder<Kind extends BodyJobKind = BodyJobKind> {
 /** From a thread: the body comes back in any case. */
 export interface WorkReply<Kind extends BodyJobKind = BodyJobKind> {
   readonly body: Uint8Array;
-  readonly made: Uint8Array | null;
-  /** null with a failure. */
+  /** `made` and `answer` are null with a failure. */
+  readonly made: BodyMade<Kind> | null;
   readonly answer: BodyAnswer<Kind> | null;
+  readonly warnings: readonly string[];
   readonly failure: CarriedFailure | null;
 }
 
 /** Does one job. Never throws. */
 export function doBodyJob<Kind extends BodyJobKind>(
   { kind, ask, body: bytes, beside }: WorkOrder<Kind>,
-  context: JobContext,
+  { newId }: Pick<JobContext, "newId">,
 ): WorkReply<Kind> {
   const body = wholeOfSpent(bytes);
+  const warnings: string[] = [];
+  const context: JobContext = { newId, warn: (warning) => void warnings.push(warning) };
   try {
     const [job]: readonly [Job<Kind>, number] = (
       jobs as { readonly [Each in BodyJobKind]: readonly [Job<Each>, number] }
     )[kind];
     const { made, answer } = job(body, ask, beside, context);
-    return { body, made, answer, failure: null };
+    return { body, made, answer, warnings, failure: null };
   } catch (thrown) {
-    const failure: Failure = asFailure(thrown);
-    return { body, made: null, answer: null, failure: carriedFailure(failure) };
+    return { body, made: null, answer: null, warnings: [], failure: carriedFailure(asFailure(thrown)) };
   }
 }
 
-/** A failure as it goes from one thread to another. */
+/** A failure as a message between threads. */
 interface CarriedFailure extends Omit<FailureOptions, "cause" | "upstream"> {
   readonly code: FailureCode;
   readonly message: string;
-  /** What was thrown where it is none of ours: its name and words, for the log. */
+  /** Name and message of an unexpected error, for the log; null: the failure is expected. */
   readonly unexpected: string | null;
 }
 

@@ -20,6 +20,7 @@ import {
 import { type OutboundDraft, providerKind } from "#providers/index.ts";
 import { mentionsAssets } from "./asset-references.ts";
 import { type CarriedMedia, carriedMedia } from "./carried-media.ts";
+import type { JobContext } from "./translation-jobs.ts";
 
 /** What the bytes of a body may hold: almost none holds any, and to look closer costs more. */
 export interface BodyMarks {
@@ -55,12 +56,14 @@ export function patchBody(body: Uint8Array, { endpoint, facts, upstreamModel }: 
   return { made: patchedRequest(callerSide(endpoint).wire, body, facts, upstreamModel), answer: null };
 }
 
-/** The same without what other vendors sealed in it; says what else had to give way. */
-export function patchUnsealed(body: Uint8Array, ask: PatchAsk & { readonly dialect: WireDialectId }) {
-  const patched = patchBody(body, ask).made;
-  const warnings: string[] = [];
-  const made = unsealBody(patched, ask, (what) => void warnings.push(what));
-  return { made, answer: warnings };
+/** The same without the encrypted content of other vendors. */
+export function patchUnsealed(
+  body: Uint8Array,
+  ask: PatchAsk & { readonly dialect: WireDialectId },
+  _beside: readonly Uint8Array[],
+  { warn }: JobContext,
+) {
+  return { made: unsealBody(patchBody(body, ask).made, ask, warn), answer: null };
 }
 
 /** Makes the body without what is governed; says which members those were. */
@@ -104,12 +107,16 @@ interface AdjustAsk {
 }
 
 /** Makes the body as the account's kind wants it; the rest of the request may change with it. */
-export function adjustBody(body: Uint8Array, { lane: place, ...request }: AdjustAsk) {
-  const lane = providerKind(request.provider.kind)?.lanes[place];
-  if (lane === undefined) throw new Error("a lane that is not there");
-  const warnings: string[] = [];
+export function adjustBody(
+  body: Uint8Array,
+  { lane: index, ...request }: AdjustAsk,
+  _beside: readonly Uint8Array[],
+  { warn }: JobContext,
+) {
+  const lane = providerKind(request.provider.kind)?.lanes[index];
+  if (lane === undefined) throw new Error(`There is no lane ${index}.`);
   const draft: OutboundDraft = { ...request, headers: { ...request.headers }, body };
-  lane.adjust?.(draft, (what) => void warnings.push(what));
+  lane.adjust?.(draft, warn);
   const { method, url, headers } = draft;
-  return { made: draft.body, answer: { method, url, headers, warnings } };
+  return { made: draft.body, answer: { method, url, headers } };
 }

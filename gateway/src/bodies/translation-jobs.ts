@@ -94,12 +94,14 @@ function isMedia(part: TurnPart): part is MediaPart {
 
 const none = (): boolean => false;
 
-/** What a job works with beside its order. */
+/** For every job. */
 export interface JobContext {
   readonly newId: NewId;
+  /** Takes warnings for the caller. */
+  readonly warn: (warning: string) => void;
 }
 
-/** Who speaks on the two sides of a translated call. */
+/** The two sides of a translated call. */
 interface Sides {
   readonly endpoint: CallEndpointId;
   readonly dialect: WireDialectId;
@@ -116,28 +118,26 @@ interface TranslateAsk extends Sides {
   readonly media: readonly CarriedMedia[] | null;
 }
 
-/** Makes the body for an upstream of another dialect; nothing where addresses have to be fetched first. */
+/** Makes the body for an upstream of another dialect; null if addresses have to be fetched first. */
 export function translateTurn(
   body: Uint8Array,
   ask: TranslateAsk,
   beside: readonly Uint8Array[],
-  { newId }: JobContext,
+  { newId, warn }: JobContext,
 ) {
   const caller = callerSide(ask.endpoint).codec;
   const side = upstreamSide(ask.dialect);
   const { codec: upstream } = side;
-  if (caller === null || upstream === null) throw new Error("a way that cannot be gone");
-  const warnings: string[] = [];
-  const warn = (what: string): void => void warnings.push(what);
+  if (caller === null || upstream === null) throw new Error("No translation between these dialects.");
   refuseCrowd(body, { values: translatedValuesMax, members: bounds.jsonMembersMax });
   const read = caller.readTurn(body, ask, warn);
   const outline = writeOutline(read);
   const fetch = ask.media === null ? addressesIn(read, ask.traits.fetchesUrls, side) : [];
-  if (fetch.length > 0) return { made: null, answer: { fetch, outline, warnings } };
+  if (fetch.length > 0) return { made: null, answer: { fetch, outline } };
   const turn = ask.media === null ? read : withMedia(read, carriedMedia(ask.media, beside));
   const { upstreamModel, account, traits } = ask;
   const made = upstream.writeTurn(turn, { upstreamModel, account, traits, newId }, warn);
-  return { made, answer: { fetch, outline, warnings } };
+  return { made, answer: { fetch, outline } };
 }
 
 interface AnswerAsk extends Sides {
@@ -151,48 +151,54 @@ interface AnswerAsk extends Sides {
 }
 
 /** Makes the caller's answer of a whole reply of another dialect. */
-export function answerTurn(reply: Uint8Array, ask: AnswerAsk, _beside: readonly Uint8Array[], { newId }: JobContext) {
+export function answerTurn(
+  reply: Uint8Array,
+  ask: AnswerAsk,
+  _beside: readonly Uint8Array[],
+  { newId, warn }: JobContext,
+) {
   const caller = callerSide(ask.endpoint).codec;
   const { codec: upstream } = upstreamSide(ask.dialect);
-  if (caller === null || upstream === null) throw new Error("a way that cannot be gone");
-  const warnings: string[] = [];
+  if (caller === null || upstream === null) throw new Error("No translation between these dialects.");
   const { account, model, createdAt, wantsUsage } = ask;
-  const warn = (what: string): void => void warnings.push(what);
   const context = { turn: readOutline(ask.outline), model, account, createdAt, wantsUsage, newId, warn };
   const read = unbroken(upstream.readAnswer(reply, { account, newId, warn, usage: ask.usage }));
   const answer = new OwnToolNames(context.turn.tools).answer(read);
-  if (!ask.stream) return { made: caller.writeAnswer(answer, context), answer: { warnings } };
+  if (!ask.stream) return { made: caller.writeAnswer(answer, context), answer: null };
   const writer = caller.writeEvents(context);
   let text = "";
   for (const event of answerEvents(answer)) text += writer.write(event);
-  return { made: encoder.encode(text), answer: { warnings } };
+  return { made: encoder.encode(text), answer: null };
 }
 
 const encoder = new TextEncoder();
 
 interface ImagesAsk {
-  /** A model that makes pictures while it talks (Gemini); else a vendor that takes no forms. */
-  readonly talks: boolean;
-  /** Of a form; null for JSON. */
+  /** A chat model that makes pictures (Gemini); else a vendor without forms. */
+  readonly isChatModel: boolean;
+  /** The form's boundary; null: the body is JSON. */
   readonly boundary: string | null;
   readonly upstreamModel: string;
 }
 
-/** Makes the body for an upstream that is asked for pictures in another way. */
-export function writeImages(body: Uint8Array, { talks, boundary, upstreamModel }: ImagesAsk) {
-  const warnings: string[] = [];
-  const warn = (what: string): void => void warnings.push(what);
+/** Makes the body for an upstream with another request for pictures. */
+export function writeImages(
+  body: Uint8Array,
+  { isChatModel, boundary, upstreamModel }: ImagesAsk,
+  _beside: readonly Uint8Array[],
+  { warn }: JobContext,
+) {
   const content = boundary === null ? body : readFormContent(body, boundary);
-  if (!talks) {
+  if (!isChatModel) {
     const made = writeImageJson(content, upstreamModel, warn);
     const asked: RequestedImages = { size: null, quality: null, background: null };
-    return { made, answer: { asked, warnings } };
+    return { made, answer: asked };
   }
   const turn = readImageTurn(content, warn);
   const { size, quality, background } = turn;
   const made = geminiImageCodec.writeImageTurn(turn, warn);
   const asked: RequestedImages = { size, quality, background };
-  return { made, answer: { asked, warnings } };
+  return { made, answer: asked };
 }
 
 interface ImageAnswerAsk {
@@ -201,23 +207,27 @@ interface ImageAnswerAsk {
   readonly asked: RequestedImages;
 }
 
-/** Makes the caller's answer of the pictures of a model that makes them while it talks. */
+/** Makes the caller's answer from the pictures of a chat model. */
 export function answerImages(reply: Uint8Array, { createdAt, stream, asked }: ImageAnswerAsk) {
   const read = geminiImageCodec.readImageAnswer(reply);
   const made = stream === null ? writeImageAnswer(read, createdAt) : writeImageEvents(read, createdAt, stream, asked);
   return { made, answer: { images: read.images.length } };
 }
 
-/** Makes the body for an upstream that is asked for vectors in another way. */
-export function writeVectorsAsked(body: Uint8Array, ask: EmbeddingSides & { readonly upstreamModel: string }) {
-  const warnings: string[] = [];
-  const { made, asked } = writeEmbeddings(body, ask, (what) => void warnings.push(what));
-  return { made, answer: { asked, warnings } };
+/** Makes the body for an upstream with another request for vectors. */
+export function writeVectorsRequest(
+  body: Uint8Array,
+  ask: EmbeddingSides & { readonly upstreamModel: string },
+  _beside: readonly Uint8Array[],
+  { warn }: JobContext,
+) {
+  const { made, asked } = writeEmbeddings(body, ask, warn);
+  return { made, answer: asked };
 }
 
 type VectorsAsk = EmbeddingSides & RequestedEmbedding & { readonly model: string; readonly inputTokens: number };
 
-/** Makes the caller's answer of what such an upstream answered. */
+/** Makes the caller's answer from such an upstream's. */
 export function answerVectors(reply: Uint8Array, ask: VectorsAsk) {
   return { made: answerEmbeddings(reply, ask, ask), answer: null };
 }

@@ -76,12 +76,10 @@ export class Attempt {
     return this.#intent.attemptId;
   }
 
-  /** Counts events as they pass. True when a checkpoint is due: every 64 events, or after a second. */
-  countEvents(events: number): boolean {
+  /** Counts events as they pass. True when a checkpoint is due: every 64 events, or after a second. `nowMs`: monotonic. */
+  countEvents(events: number, nowMs: number): boolean {
     this.#eventsSince += events;
-    return (
-      this.#eventsSince >= checkpointEvents || this.#dependencies.clock.monotonic() - this.#checkpointMs >= checkpointMs
-    );
+    return this.#eventsSince >= checkpointEvents || nowMs - this.#checkpointMs >= checkpointMs;
   }
 
   checkpoint(reached: Reached): void {

@@ -112,7 +112,7 @@ test("a checkpoint of a stream is due every 64 events or after a second, and not
   const attempt = recorder.begin(fields, pricing);
   let checkpoints = 0;
   const pass = (): void => {
-    if (!attempt.countEvents(1)) return;
+    if (!attempt.countEvents(1, clock.monotonic())) return;
     checkpoints += 1;
     attempt.checkpoint({
       usage: { ...usage, output: checkpoints },

@@ -10,7 +10,7 @@ import {
   type StreamTap,
   upstreamSide,
 } from "#protocols/index.ts";
-import { PieceQueue } from "../../src/relay/attempt/stream-end.ts";
+import { PieceQueue } from "../../src/relay/attempt/piece-queue.ts";
 import { TranslatedTap } from "../../src/relay/translation/translated-tap.ts";
 import { context, source } from "./codec-ground.ts";
 
@@ -111,7 +111,7 @@ function translatedTap({ from, to }: { from: From; to: To }, read: (characters: 
 
 /** All that a caller gets of a stream that comes in pieces. */
 function passed(tap: StreamTap, bytes: Uint8Array, cuts: readonly number[] = []): string {
-  const queue = new PieceQueue(() => new Redactor([]));
+  const queue = new PieceQueue({ redactor: new Redactor([]) });
   const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((one, other) => one - other);
   let from = 0;
   for (const to of [...places, bytes.length]) {

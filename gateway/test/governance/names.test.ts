@@ -101,7 +101,7 @@ test.each(["model=up-secret", "MODEL=up-secret", "%4dodel=up-secret", "beta=true
       headers: { "anthropic-version": "2023-06-01" },
     });
     expect(response.status).toBe(400);
-    expect(await response.text()).toContain("not by its query");
+    expect(await response.text()).toContain("not in the query");
   },
 );
 

@@ -181,8 +181,8 @@ const places: Readonly<Record<string, () => Promise<string>>> = {
     const headers = { authorization: `Bearer ${callersKey}` };
     return JSON.stringify(await settledTask({ ...gateway, get: (path) => gateway.get(path, headers) }, made.id));
   },
-  "relay/attempt/answer-stream.ts": () => failing("chat", "after content"),
-  "relay/attempt/stream-end.ts": () => failing("responses", "after content"),
+  "relay/attempt/answer-stream.ts": async () =>
+    (await failing("chat", "after content")) + (await failing("responses", "after content")),
   "relay/attempt/upstream-refusal.ts": () => failing("messages", "429"),
   "relay/translation/translated-tap.ts": () => failing("messages", "after content"),
   "relay/translation/translations.ts": async () => {

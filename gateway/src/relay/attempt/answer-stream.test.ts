@@ -5,7 +5,7 @@ import { openaiChat, upstreamSide } from "#protocols/index.ts";
 import { callerMemory } from "../../../test/caller-memory.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { AnswerStream } from "./answer-stream.ts";
-import { PieceQueue } from "./stream-end.ts";
+import { PieceQueue } from "./piece-queue.ts";
 
 const event = (text: string): Uint8Array =>
   Buffer.from(`data: {"choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`);
@@ -40,7 +40,7 @@ class PushedBody implements AnswerBody {
   }
 }
 
-const redactor = () => new Redactor([]);
+const redactor = new Redactor([]);
 const owner = { key: { id: "key_1" }, workspace: { id: "ws_1" } };
 
 function ground({ settles = true, drains = false } = {}) {
@@ -50,7 +50,7 @@ function ground({ settles = true, drains = false } = {}) {
   const memory = callerMemory();
   const body = new PushedBody();
   const tap = upstreamSide("openai-chat").replyReader.tapStream(false);
-  const waiting = new PieceQueue(redactor);
+  const waiting = new PieceQueue({ redactor });
   waiting.add(first, tap);
   const ends: string[] = [];
   const messages: string[] = [];
@@ -58,6 +58,7 @@ function ground({ settles = true, drains = false } = {}) {
     dependencies: { clock, live },
     call: { requestId: "req_1", streamEnd: () => void ends.push("end"), protocol: { dialect: openaiChat } },
     entry: {
+      redactor,
       progress: () => null,
       finish: () => void ends.push("finished"),
       breakOff(outcome, failure) {
@@ -66,13 +67,12 @@ function ground({ settles = true, drains = false } = {}) {
         if (!settles) throw new Failure("ledger_unavailable", "It could not be settled.");
       },
     },
-    over: () => void ends.push("over"),
+    tally: { end: () => void ends.push("over") },
     answer: { status: 200, headers: new Headers(), body },
     tap,
     waiting,
     pending: null,
-    inStream: (told) => told,
-    redactor,
+    inStream: (failure) => failure,
     place: memory.open(owner, "event"),
     idleMs: 1_000,
     drains,
@@ -135,7 +135,7 @@ test("a caller that leaves is booked so, once, and hears nothing more", () => {
   expect([ends, said.length, body.cancelled]).toEqual([["cancelled client_closed", "over", "end"], 1, 1]);
 });
 
-test("why its reader has gone is booked where that is known, also where the upstream is let finish", async () => {
+test("a failure records why the reader went away, also when the upstream is read to its end", async () => {
   const why = new Failure("client_closed", "The caller read its answer too slowly.");
   const [left, slow, drained] = [ground(), ground(), ground({ drains: true })];
   for (const { pull } of [left, slow, drained]) pull();
@@ -147,7 +147,7 @@ test("why its reader has gone is booked where that is known, also where the upst
   expect([left, slow, drained].map(({ messages }) => messages)).toEqual([
     ["The caller went away."],
     ["The caller read its answer too slowly."],
-    ["The caller read its answer too slowly. The upstream was let finish."],
+    ["The caller read its answer too slowly. The upstream was read to its end."],
   ]);
 });
 

@@ -1,51 +1,50 @@
-import {
-  asFailure,
-  type BodySink,
-  bounds,
-  Failure,
-  type HeldMemory,
-  type LiveBody,
-  type Outcome,
-  type Redactor,
-} from "#core/index.ts";
+import { asFailure, type BodySink, bounds, Failure, type HeldMemory, type LiveBody } from "#core/index.ts";
+import type { AttemptEnd } from "#ledger/index.ts";
 import type { OutboundAnswer, PieceListener } from "#ports/index.ts";
 import type { Dialect, StreamTap } from "#protocols/index.ts";
 import type { Call, RelayDependencies } from "../call.ts";
 import type { AttemptEntry } from "./attempt-entry.ts";
-import { type PieceQueue, readTail, StreamEnd } from "./stream-end.ts";
+import { type PieceQueue, readTail } from "./piece-queue.ts";
 
 export interface AnswerStreamOptions {
   readonly dependencies: Pick<RelayDependencies, "clock" | "live">;
   readonly call: Pick<Call, "requestId" | "streamEnd"> & { readonly protocol: { readonly dialect: Dialect } };
   /** `finish` or `breakOff` is called once. */
-  readonly entry: Pick<AttemptEntry, "progress" | "finish" | "breakOff">;
-  /** Called once, after the entry has ended. */
-  readonly over: () => void;
+  readonly entry: Pick<AttemptEntry, "progress" | "finish" | "breakOff" | "redactor">;
+  /** Ended once, after the entry. */
+  readonly tally: { end(): void };
   readonly answer: OutboundAnswer;
   readonly tap: StreamTap;
-  /** What came before the stream began. */
+  /** Pieces that came before the stream began. */
   readonly waiting: PieceQueue;
-  /** A read that is under way. */
+  /** A read in progress. */
   readonly pending: Promise<Uint8Array | null> | null;
   readonly place: HeldMemory;
   readonly idleMs: number;
   /** Turns an error that the tap found into the caller's. */
-  readonly inStream: (told: Failure) => Failure;
-  readonly redactor: () => Redactor;
+  readonly inStream: (failure: Failure) => Failure;
   /** The rest is read for its usage when the caller goes away. */
   readonly drains: boolean;
 }
 
 const encoder = new TextEncoder();
 const nothing = (): void => {};
+/** Before an error's bare form: clients join pieces that arrive together, and look for that form in a piece of its own. */
+const bareErrorGapMs = 50;
+
+type EndedOutcome = AttemptEnd["outcome"];
 
 /**
  * A stream to the caller: whole events as the tap returns them, one read upstream for each pull. Settled once, before its last
  * bytes leave. An upstream that breaks off becomes an error event, never a clean end.
+ *
+ * open      reads when the caller pulls.
+ * draining  the caller has gone, and the rest is read for its usage.
+ * over      settled; the caller pulls what is still waiting.
+ * broken    the caller's connection ends with an error.
  */
 export class AnswerStream implements LiveBody, PieceListener {
   readonly #options: AnswerStreamOptions;
-  /** Whole events that the caller has not pulled yet. */
   readonly #waiting: PieceQueue;
   #isFirst = true;
   #pending: Promise<Uint8Array | null> | null;
@@ -55,8 +54,9 @@ export class AnswerStream implements LiveBody, PieceListener {
   #reading = false;
   #over = false;
   #lastWriteMs: number;
-  #end: StreamEnd | null = null;
-  /** The caller's connection breaks with it: bytes of no dialect cannot say an error, and somebody may have stopped reading. */
+  /** A second form of the error, sent last. */
+  #bareError: Uint8Array | null = null;
+  /** The caller's connection ends with it: the bytes are of no dialect, or the caller has stopped reading. */
   #broken: Failure | null = null;
   #stopTimer: () => void = nothing;
 
@@ -88,7 +88,7 @@ export class AnswerStream implements LiveBody, PieceListener {
       return;
     }
     if (this.#over) {
-      (this.#end ?? new StreamEnd(this.#options.dependencies.clock, this.#waiting, null)).pull(sink, answered);
+      this.#sendRest(sink, answered);
       return;
     }
     this.#sink = sink;
@@ -103,12 +103,12 @@ export class AnswerStream implements LiveBody, PieceListener {
 
   cancel(why: Failure = new Failure("client_closed", "The caller went away.")): void {
     if (this.#over) {
-      this.#end?.cancel();
+      this.#stopTimer();
       return;
     }
     if (this.#options.drains) {
-      // One that had stopped reading before is being finished already.
-      if (this.#broken === null) this.#leaveAlone(why);
+      // If the caller had stopped reading, the stream is draining already.
+      if (this.#broken === null) this.#drain(why);
       return;
     }
     this.#stopReading();
@@ -141,9 +141,9 @@ export class AnswerStream implements LiveBody, PieceListener {
   /** Passes on what has arrived, else waits. */
   #forward(): void {
     const { body } = this.#options.answer;
-    const isKnown = this.#isFirst || this.#waiting.bytes > 0;
+    const hasPieces = this.#isFirst || this.#waiting.bytes > 0;
     this.#isFirst = false;
-    if (isKnown && this.#deliver()) {
+    if (hasPieces && this.#deliver()) {
       this.#pulled();
       return;
     }
@@ -200,11 +200,12 @@ export class AnswerStream implements LiveBody, PieceListener {
 
   /** True when the pull is answered: something was written, or the stream is over. */
   #deliver(): boolean {
-    const { tap, answer, entry } = this.#options;
-    const end = entry.progress(tap);
+    const { tap, answer, entry, dependencies } = this.#options;
+    const now = dependencies.clock.monotonic();
+    const end = entry.progress(tap, now);
     if (tap.ended) {
       this.#settleEnd();
-      this.#endWith(this.#toldFailure(), this.#sendNext());
+      this.#endWith(this.#upstreamFailure(), this.#sendNext());
       void readTail(answer);
       return true;
     }
@@ -215,7 +216,7 @@ export class AnswerStream implements LiveBody, PieceListener {
       return true;
     }
     if (!this.#sendNext()) return false;
-    this.#lastWriteMs = this.#options.dependencies.clock.monotonic();
+    this.#lastWriteMs = now;
     return true;
   }
 
@@ -225,53 +226,72 @@ export class AnswerStream implements LiveBody, PieceListener {
     return part !== null;
   }
 
-  /** The bytes ended cleanly; the tap knows whether the stream did. */
+  /** The bytes ended cleanly; the tap checks whether the stream did. */
   #endOfBytes(): void {
     const { tap } = this.#options;
-    const told = isTold(tap);
-    if (!told && (tap.errorUnreadable === true || !tap.complete() || tap.failure !== null)) {
+    const isSent = isErrorSent(tap);
+    if (!isSent && (tap.errorUnreadable === true || !tap.complete() || tap.failure !== null)) {
       // After the last whole event there may be an error that was not passed on.
-      this.#breakOff("failed", this.#toldFailure() ?? truncated(), false);
+      this.#breakOff("failed", this.#upstreamFailure() ?? truncated(), false);
       return;
     }
     if (tap.failure === null) this.#waiting.add(tap.rest(), tap);
     this.#settleEnd();
-    this.#endWith(this.#toldFailure(), this.#sendNext());
+    this.#endWith(this.#upstreamFailure(), this.#sendNext());
   }
 
-  #toldFailure(): Failure | null {
-    const { tap, redactor, inStream } = this.#options;
-    return tap.failure && redactor().failure(inStream(tap.failure));
+  #upstreamFailure(): Failure | null {
+    const { tap, entry, inStream } = this.#options;
+    return tap.failure && entry.redactor.failure(inStream(tap.failure));
   }
 
-  /** `sent`: this pull has been answered already. */
-  #endWith(told: Failure | null, sent: boolean): void {
-    const { dependencies, call } = this.#options;
-    const { requestId, protocol } = call;
-    const error = told === null ? null : { dialect: protocol.dialect, requestId, failure: told };
+  /** `failure`: of the error event that is waiting or was sent. `isAnswered`: this pull has got a piece already. */
+  #endWith(failure: Failure | null, isAnswered: boolean): void {
+    const { requestId, protocol } = this.#options.call;
+    const bare = failure === null ? undefined : protocol.dialect.renderBareError?.(failure, requestId);
+    if (bare !== undefined) this.#bareError = encoder.encode(bare);
     const sink = this.#sink;
-    const end = new StreamEnd(dependencies.clock, this.#waiting, error);
-    this.#end = end;
-    if (sink === null || (sent && !end.isEmpty)) return;
-    if (end.isEmpty) {
+    if (sink === null || (isAnswered && !this.#isSent)) return;
+    if (this.#isSent) {
       sink.close();
       return;
     }
     const answered = this.#answered;
     this.#answered = nothing;
-    end.pull(sink, answered);
+    this.#sendRest(sink, answered);
+  }
+
+  get #isSent(): boolean {
+    return this.#waiting.bytes === 0 && this.#bareError === null;
+  }
+
+  /** Sends the next piece of a settled stream, and closes it with the last one. */
+  #sendRest(sink: BodySink, answered: () => void): void {
+    const part = this.#waiting.take();
+    const bare = this.#bareError;
+    if (part === null && bare !== null) {
+      this.#stopTimer = this.#options.dependencies.clock.after(bareErrorGapMs, () => {
+        sink.enqueue(bare);
+        sink.close();
+        answered();
+      });
+      return;
+    }
+    if (part !== null) sink.enqueue(part);
+    if (this.#isSent) sink.close();
+    answered();
   }
 
   #settleEnd(): void {
     const { tap, entry, answer } = this.#options;
     this.#settle(() => {
       if (tap.failure === null) entry.finish(answer.status, tap);
-      else entry.breakOff("failed", this.#options.redactor().failure(tap.failure));
+      else entry.breakOff("failed", entry.redactor.failure(tap.failure));
     });
   }
 
-  /** In the callback of a socket or a timer nothing catches an error: the caller's connection breaks instead. */
-  #breakOffSafely(outcome: Exclude<Outcome, "rejected">, failure: Failure): void {
+  /** An error in the callback of a socket or a timer would not be caught: the caller's connection ends with it instead. */
+  #breakOffSafely(outcome: EndedOutcome, failure: Failure): void {
     try {
       this.#breakOff(outcome, failure);
     } catch (thrown) {
@@ -281,9 +301,9 @@ export class AnswerStream implements LiveBody, PieceListener {
   }
 
   /** Settles, and sends the caller an error event unless the upstream has. */
-  #breakOff(outcome: Exclude<Outcome, "rejected">, thrown: Failure, told: boolean = isTold(this.#options.tap)): void {
-    const { tap, entry, redactor } = this.#options;
-    const failure = outcome === "cancelled" ? thrown : redactor().failure(thrown);
+  #breakOff(outcome: EndedOutcome, thrown: Failure, isSent: boolean = isErrorSent(this.#options.tap)): void {
+    const { tap, entry } = this.#options;
+    const failure = outcome === "cancelled" ? thrown : entry.redactor.failure(thrown);
     this.#settle(() => entry.breakOff(outcome, failure));
     if (outcome === "cancelled") return;
     if (tap.isRaw === true) {
@@ -291,33 +311,33 @@ export class AnswerStream implements LiveBody, PieceListener {
       this.#sink?.error(failure);
       return;
     }
-    if (!told) this.#waiting.add(this.#lastWords(failure), tap);
+    if (!isSent) this.#waiting.add(this.#errorEvent(failure), tap);
     const isRead = this.#sink !== null && this.#waiting.bytes > 0;
     while (this.#sink !== null && this.#sendNext());
     this.#endWith(failure, isRead);
   }
 
-  #lastWords(failure: Failure): Uint8Array {
+  #errorEvent(failure: Failure): Uint8Array {
     const { tap, call } = this.#options;
     try {
-      const words = tap.breakOff?.(failure);
-      if (words !== undefined) return words;
+      const event = tap.breakOff?.(failure);
+      if (event !== undefined) return event;
     } catch {
-      // The writer itself may be what failed.
+      // The writer itself may have failed.
     }
     return encoder.encode(call.protocol.dialect.renderStreamError(failure, call.requestId));
   }
 
-  #leaveAlone(why: Failure): void {
+  #drain(why: Failure): void {
     this.#sink = null;
     this.#waiting.clear();
-    void this.#finishAlone(why);
+    void this.#readRest(why);
   }
 
   /** Reads the rest for its usage: the provider charges for it anyway. */
-  async #finishAlone(why: Failure): Promise<void> {
-    const { answer, tap, entry, idleMs } = this.#options;
-    const gone = new Failure("client_closed", `${why.message} The upstream was let finish.`);
+  async #readRest(why: Failure): Promise<void> {
+    const { answer, tap, entry, idleMs, dependencies } = this.#options;
+    const gone = new Failure("client_closed", `${why.message} The upstream was read to its end.`);
     try {
       while (!tap.ended && !this.#over) {
         const pending = this.#pending ?? answer.body.read("idle", idleMs);
@@ -326,8 +346,7 @@ export class AnswerStream implements LiveBody, PieceListener {
         if (chunk === null) break;
         tap.push(chunk);
         this.#weigh();
-        const end = entry.progress(tap);
-        if (end === null) continue;
+        if (entry.progress(tap, dependencies.clock.monotonic()) === null) continue;
         answer.body.cancel();
         break;
       }
@@ -341,7 +360,7 @@ export class AnswerStream implements LiveBody, PieceListener {
 
   /** `streamEnd` comes last: it reports the settled attempt. */
   #settle(entry: () => void): void {
-    const { place, dependencies, over, call } = this.#options;
+    const { place, dependencies, tally, call } = this.#options;
     this.#over = true;
     this.#stopTimer();
     place.release();
@@ -350,7 +369,7 @@ export class AnswerStream implements LiveBody, PieceListener {
       entry();
     } finally {
       try {
-        over();
+        tally.end();
       } finally {
         call.streamEnd();
       }
@@ -365,7 +384,7 @@ export class AnswerStream implements LiveBody, PieceListener {
       const silentMs = clock.monotonic() - this.#lastWriteMs;
       if (!this.#reading && this.#sink !== null && silentMs >= bounds.stalledReaderMs) {
         this.#broken = new Failure("client_closed", "The caller stopped reading.");
-        if (this.#options.drains) this.#leaveAlone(this.#broken);
+        if (this.#options.drains) this.#drain(this.#broken);
         else {
           this.#stopReading();
           this.#breakOffSafely("cancelled", this.#broken);
@@ -384,7 +403,8 @@ export class AnswerStream implements LiveBody, PieceListener {
   }
 }
 
-function isTold(tap: StreamTap): boolean {
+/** The upstream's own error event was passed on, and its caller can read it. */
+function isErrorSent(tap: StreamTap): boolean {
   return tap.failure !== null && tap.errorUnreadable !== true;
 }
 

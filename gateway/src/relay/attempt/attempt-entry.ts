@@ -106,12 +106,12 @@ export class AttemptEntry {
       this.#parts.warnings.add(`${name}: used, and has no price of its own`);
   }
 
-  /** Returns the failure that the stream has to end with, when its money is used up. */
-  progress(tap: StreamTap): Failure | null {
+  /** Returns the failure that the stream has to end with, when its money is used up. `now`: monotonic milliseconds. */
+  progress(tap: StreamTap, now: number): Failure | null {
     const { facts, kept } = this;
     if (tap.contentSeen) {
       this.#parts.selection.streamed();
-      facts.firstTokenMs ??= this.#now() - this.#record.begunMs;
+      facts.firstTokenMs ??= now - this.#record.begunMs;
     }
     let isDue = false;
     if (kept.answerId === null && tap.id !== null) {
@@ -121,7 +121,7 @@ export class AttemptEntry {
     }
     const events = tap.events - this.#eventsCounted;
     this.#eventsCounted = tap.events;
-    if ((events > 0 && this.#record.countEvents(events)) || isDue) this.#checkpoint();
+    if ((events > 0 && this.#record.countEvents(events, now)) || isDue) this.#checkpoint();
     return this.money.checkHeld(tap);
   }
 

@@ -1,4 +1,4 @@
-import { type BodyAsk, type BodyJobKind, type BodyOutcome, type BodyWork, outcomeOf } from "#bodies/index.ts";
+import { type BodyAsk, type BodyJobKind, type BodyOutcome, outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, type CallSignal, Failure, type Provider } from "#core/index.ts";
 import type { Clock, Transport } from "#ports/index.ts";
 import { mayNameMedia } from "#protocols/index.ts";
@@ -7,20 +7,20 @@ import type { Call } from "../call.ts";
 import type { AttemptParts } from "./call-tally.ts";
 
 /**
- * Has a job done on a body. The call has its own again afterwards, whatever came of it: another deployment may be tried
- * with it. Where no thread could do it that body is gone, and so is the call. `body` of the result: the one that was worked on.
+ * Runs a job on the call's body, or on `body`. The call has its body again afterwards, even after a failure: another deployment may be
+ * tried with it. If no thread could do the job, the body is lost and the call fails. `body` of the result: the given one.
  */
 export async function workOnBody<Kind extends BodyJobKind>(
-  work: BodyWork,
-  call: Call,
+  { dependencies, call, warnings }: Pick<AttemptParts, "dependencies" | "call" | "warnings">,
   kind: Kind,
   ask: BodyAsk<Kind>,
   { body = call.body, beside = [] }: { readonly body?: Call["body"]; readonly beside?: readonly Uint8Array[] } = {},
 ): Promise<BodyOutcome<Kind> & { readonly body: Uint8Array }> {
-  if (!(body instanceof Uint8Array)) throw new Error("a call is worked on after its answer has begun");
+  if (!(body instanceof Uint8Array)) throw new Error("The call's body was released.");
   const isOwn = body === call.body;
   try {
-    const done = await work.do(kind, ask, body, { beside, signal: call.signal, owner: call.principal });
+    const { signal, principal: owner } = call;
+    const done = await dependencies.bodies.do(kind, ask, body, { beside, signal, owner, warn: warnings.add });
     // null: it was released meanwhile.
     if (isOwn && call.body !== null) call.body = done.body;
     return { ...outcomeOf(done), body: done.body };
@@ -30,13 +30,23 @@ export async function workOnBody<Kind extends BodyJobKind>(
   }
 }
 
-/** The bytes that a job was to make. */
+/** Runs a job on an upstream's whole reply. */
+export async function workOnReply<Kind extends BodyJobKind>(
+  { dependencies, call, warnings }: Pick<AttemptParts, "dependencies" | "call" | "warnings">,
+  kind: Kind,
+  ask: BodyAsk<Kind>,
+  reply: Uint8Array,
+): Promise<BodyOutcome<Kind>> {
+  return outcomeOf(await dependencies.bodies.do(kind, ask, reply, { owner: call.principal, warn: warnings.add }));
+}
+
+/** The bytes of a job that had everything it needs. */
 export function madeBy({ made }: { readonly made: Uint8Array | null }): Uint8Array {
-  if (made === null) throw new Error("a job made nothing");
+  if (made === null) throw new Error("The job made no bytes.");
   return made;
 }
 
-/** Whether media at addresses in the body have to be fetched here. */
+/** Whether the gateway has to fetch media at addresses in the body. */
 export function mayNeedInlining({ facts, marks, protocol }: Call, provider: Provider, lane: Lane): boolean {
   if (facts.mayHoldMedia === false || marks?.addresses === false) return false;
   const isFetched = mayFetch(provider) && lane.traits?.fetchesUrls !== false;
@@ -48,17 +58,15 @@ const withMedia: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A body with media in the place of their addresses, for an upstream that cannot fetch (Claude on Bedrock), or is in a private network
- * and would fetch what no caller may see. Throws Failure invalid_request.
+ * Replaces addresses in a body by the media, for an upstream that cannot fetch (Claude on Bedrock), or is in a private network and could
+ * fetch from there. Throws Failure invalid_request.
  */
 export async function inlined(parts: AttemptParts, body: Uint8Array): Promise<Uint8Array> {
   if (body.length <= bounds.readInPlaceBytesMax && !mayNameMedia(body)) return body;
-  const { bodies } = parts.dependencies;
-  const looked = await workOnBody(bodies, parts.call, "inline", null, { body });
-  const urls = looked.answer;
-  if (urls.length === 0) return looked.body;
-  const { media, bytes } = await fetchAll(urls, parts);
-  return madeBy(await workOnBody(bodies, parts.call, "inline", media, { body: looked.body, beside: bytes }));
+  const found = await workOnBody(parts, "inline", null, { body });
+  if (found.answer.length === 0) return found.body;
+  const { media, bytes } = await fetchAll(found.answer, parts);
+  return madeBy(await workOnBody(parts, "inline", media, { body: found.body, beside: bytes }));
 }
 
 /** Fetches media from the caller's addresses, in their order. Throws Failure invalid_request. */
@@ -119,12 +127,12 @@ export async function fetchBytes(
         answer.body.cancel();
         next = new URL(headers.get("location") ?? "", next).href;
         // The demo upstream in this process has another scheme.
-        if (!/^https?:/.test(next)) throw notHad("it moves to where no pictures are");
+        if (!/^https?:/.test(next)) throw notFetched("its host redirects to an unsupported scheme");
         continue;
       }
       if (status !== 200) {
         answer.body.cancel();
-        throw notHad(`its host answered ${status}`);
+        throw notFetched(`its host answered ${status}`);
       }
       const bytes = await answer.body.readAll(Math.max(1, bytesMax), "idle", bounds.inlinedFetchMs);
       const mediaType = headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
@@ -132,13 +140,13 @@ export async function fetchBytes(
     } catch (thrown) {
       const failure = asFailure(thrown);
       if (failure.code === "client_closed" || failure.code === "invalid_request") throw failure;
-      throw notHad("it could not be reached, or is too large", failure);
+      throw notFetched("it could not be reached, or is too large", failure);
     }
   }
-  throw notHad("it moves too often");
+  throw notFetched("its host redirects too often");
 }
 
-function notHad(why: string, cause?: unknown): Failure {
+function notFetched(why: string, cause?: unknown): Failure {
   return new Failure("invalid_request", `A picture or document could not be fetched from its address: ${why}.`, {
     param: "messages",
     cause,

@@ -118,7 +118,7 @@ async function clearedBody(
 
 /** The caller's body with the upstream's model; a large one is worked on in a thread. */
 export function patchedBody(parts: AttemptParts): Uint8Array | Promise<Uint8Array> {
-  const { dependencies, call, selection, warnings } = parts;
+  const { call, selection, warnings } = parts;
   const { body, facts, protocol } = call;
   const { endpoint, wire, wireDialect: dialect } = protocol;
   const { upstreamModel } = selection.deployment;
@@ -127,15 +127,12 @@ export function patchedBody(parts: AttemptParts): Uint8Array | Promise<Uint8Arra
   if (!bearsSeals(call)) {
     const inPlaceMax = patchesAtOnce(wire, facts) ? bounds.sendAtOnceBytesMax : bounds.readInPlaceBytesMax;
     if (body.length <= inPlaceMax) return patchedRequest(wire, body, facts, upstreamModel);
-    return workOnBody(dependencies.bodies, call, "patch", ask).then(madeBy);
+    return workOnBody(parts, "patch", ask).then(({ made }) => made);
   }
   if (body.length <= bounds.unsealInPlaceBytesMax) {
     return unsealBody(patchedRequest(wire, body, facts, upstreamModel), { dialect, upstreamModel }, warnings.add);
   }
-  return workOnBody(dependencies.bodies, call, "unseal", { ...ask, dialect }).then((done) => {
-    for (const what of done.answer) warnings.add(what);
-    return madeBy(done);
-  });
+  return workOnBody(parts, "unseal", { ...ask, dialect }).then(({ made }) => made);
 }
 
 /**
@@ -158,22 +155,18 @@ function adjust(parts: AttemptParts, draft: OutboundDraft): Promise<void> | unde
   return undefined;
 }
 
-async function adjustBeside(
-  { dependencies, call, match, warnings }: AttemptParts,
-  draft: OutboundDraft,
-  body: Uint8Array,
-): Promise<void> {
+async function adjustBeside(parts: AttemptParts, draft: OutboundDraft, body: Uint8Array): Promise<void> {
+  const { match } = parts;
   const { upstreamModel, stream, method, url, headers } = draft;
   const provider = { ...draft.provider, secret: null };
   const lane = match.kind.lanes.indexOf(match.lane);
   const ask = { provider, lane, upstreamModel, stream, method, url, headers: { ...headers } };
-  const { answer, made } = await workOnBody(dependencies.bodies, call, "adjust", ask, { body });
+  const { answer, made } = await workOnBody(parts, "adjust", ask, { body });
   draft.body = madeBy({ made });
   draft.method = answer.method;
   draft.url = answer.url;
   for (const name of Object.keys(headers)) if (!(name in answer.headers)) delete headers[name];
   Object.assign(headers, answer.headers);
-  for (const what of answer.warnings) warnings.add(what);
 }
 
 /**
@@ -204,14 +197,10 @@ function dropThreadBetas(headers: Record<string, string>, { call, match, selecti
 }
 
 /** Throws Failure invalid_request. */
-async function withoutGoverned(
-  { dependencies, call, warnings }: AttemptParts,
-  body: Uint8Array,
-  governing: Governing,
-): Promise<Uint8Array> {
-  const done = await workOnBody(dependencies.bodies, call, "govern", governing, { body });
+async function withoutGoverned(parts: AttemptParts, body: Uint8Array, governing: Governing): Promise<Uint8Array> {
+  const done = await workOnBody(parts, "govern", governing, { body });
   for (const name of done.answer) {
-    warnings.add(name === "thread" ? threadLeftOut : `${name} is governed by the gateway and was left out`);
+    parts.warnings.add(name === "thread" ? threadLeftOut : `${name} is governed by the gateway and was left out`);
   }
   return done.made ?? done.body;
 }

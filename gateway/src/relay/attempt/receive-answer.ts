@@ -1,18 +1,11 @@
-import {
-  bounds,
-  type CallerMemory,
-  type Failure,
-  type HeldMemory,
-  type MemoryOwner,
-  type Redactor,
-} from "#core/index.ts";
+import { bounds, type CallerMemory, type Failure, type HeldMemory, type MemoryOwner } from "#core/index.ts";
 import type { Clock, OutboundAnswer } from "#ports/index.ts";
 import type { StreamTap } from "#protocols/index.ts";
 import type { Delivery } from "../call.ts";
 import { passAtOnce } from "./answer-headers.ts";
 import { AnswerStream } from "./answer-stream.ts";
+import { PieceQueue } from "./piece-queue.ts";
 import { type BegunAttempt, drains } from "./run-attempt.ts";
-import { PieceQueue } from "./stream-end.ts";
 
 /**
  * How long a stream with events and no content yet is held back. An overloaded upstream says so within seconds; a model that thinks
@@ -55,8 +48,7 @@ export async function openStream(
   const place = dependencies.memory.open(call.principal, "event");
   try {
     entry.money.stream = tap;
-    const redactor = (): Redactor => entry.redactor;
-    const start = await readStreamStart(attempt, answer, options, place, redactor);
+    const start = await readStreamStart(attempt, answer, options, place);
     options.check(start.cut);
     entry.begin(tap);
     const headers = options.headers();
@@ -67,8 +59,7 @@ export async function openStream(
     }
     passAtOnce(headers);
     const stream = new AnswerStream({
-      ...{ dependencies, call, entry, answer, tap, ...start, place, idleMs, inStream, redactor },
-      over: () => tally.end(),
+      ...{ dependencies, call, entry, tally, answer, tap, ...start, place, idleMs, inStream },
       drains: drains(call, provider),
     });
     return { status, headers, body: stream.open() };
@@ -83,15 +74,14 @@ export async function openStream(
  * in silence (no event, and a read that is `pending`) has not answered yet.
  */
 async function readStreamStart(
-  { dependencies: { clock }, selection }: BegunAttempt,
+  { dependencies: { clock }, selection, entry }: BegunAttempt,
   { body }: OutboundAnswer,
   { tap, begun }: OpenStreamOptions,
   place: HeldMemory,
-  redactor: () => Redactor,
 ): Promise<StreamStart> {
   const { firstEventMs, idleMs } = selection.deployment.provider.timeouts;
   const firstEventBy = clock.monotonic() + firstEventMs;
-  const waiting = new PieceQueue(redactor);
+  const waiting = new PieceQueue(entry);
   let release = releaseAfter(clock, silenceMs);
   const start = (cut: StreamStart["cut"], pending: StreamStart["pending"] = null): StreamStart => ({
     ...{ waiting, cut, pending },

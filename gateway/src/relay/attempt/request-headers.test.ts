@@ -126,9 +126,9 @@ test.each([
   ["x-amz-*", "x-amz-*"],
   ["openai-project", "openai-project"],
   ["x-forwarded-for", "x-forwarded-for"],
-  ["*", "names of headers"],
-  ["x y", "names of headers"],
-  [1, "list of texts"],
+  ["*", "list of header names"],
+  ["x y", "list of header names"],
+  [1, "list of non-empty texts"],
 ])("a list with %p in it is refused", (name, named) => {
   const provider = providerOf("openai", { settings: { forward_headers: ["x-fine", name] } });
   expect(settingsProblem(kindOf("openai"), provider)).toContain(named);

@@ -14,20 +14,20 @@ import {
 import { passAtOnce, passedHeaders } from "../attempt/answer-headers.ts";
 import { AnswerStream } from "../attempt/answer-stream.ts";
 import { continueTrace, forwardedHeaders, ownIdempotencyKeys } from "../attempt/outbound.ts";
+import { PieceQueue } from "../attempt/piece-queue.ts";
 import { readWhole } from "../attempt/receive-answer.ts";
-import { PieceQueue } from "../attempt/stream-end.ts";
 import { attemptRedactor, inSafeWords, refusalOf } from "../attempt/upstream-refusal.ts";
 import type { Call, CallResult, RelayDependencies } from "../call.ts";
 
-/** A request to an account about an answer that it keeps. */
+/** A request to an account about a response that it stores. */
 interface StoredResponseRequest {
   readonly upstreamId: string;
   readonly method: "GET" | "POST" | "DELETE";
-  /** After the id in the path: nothing, `/cancel`, `/input_items`. */
+  /** The path after the id: empty, `/cancel` or `/input_items`. */
   readonly rest: string;
 }
 
-/** A call that reads, cancels or deletes an answer that an upstream keeps. */
+/** A call that reads, cancels or deletes a response that an upstream stores. */
 export interface StoredResponseCall
   extends StoredResponseRequest,
     Pick<
@@ -36,8 +36,8 @@ export interface StoredResponseCall
     > {}
 
 /**
- * Sends it to the account that keeps the answer. It is free, also without any budget left: the call that made the answer pays, or
- * the task of a background response. What ends or deletes such a response is preceded by a poll.
+ * Sends the call to the account that stores the response. It is free, even if no budget is left: the call that made the response pays,
+ * or the task of a background response. Before a background response is ended or deleted, it is polled.
  */
 export async function askResponseOwner(dependencies: RelayDependencies, call: StoredResponseCall): Promise<CallResult> {
   const { principal, upstreamId, signal } = call;
@@ -49,7 +49,9 @@ export async function askResponseOwner(dependencies: RelayDependencies, call: St
     const permit = await dependencies.admission.admit(principal, freeRequest, call.requestId);
     try {
       if (call.method !== "GET") await dependencies.background().refresh(workspaceId, upstreamId, signal);
-      return await ask({ ...accountOf(dependencies, call, response), dependencies, call, response, permit });
+      const account = accountOf(dependencies, call, response);
+      const redactor = attemptRedactor(account.provider, call.headers);
+      return await forward({ ...account, dependencies, call, response, permit, redactor });
     } catch (thrown) {
       permit.settle(0);
       throw thrown;
@@ -63,67 +65,68 @@ export async function askResponseOwner(dependencies: RelayDependencies, call: St
 interface Account {
   readonly provider: Provider;
   readonly kind: ProviderKind;
-  /** That for Responses. */
+  /** The lane for Responses. */
   readonly lane: Lane;
 }
 
-interface Asked extends Account {
+interface ForwardedCall extends Account {
   readonly dependencies: RelayDependencies;
   readonly call: StoredResponseCall;
   readonly response: UpstreamObject;
   readonly permit: Permit;
+  readonly redactor: Redactor;
 }
 
-async function ask(asked: Asked): Promise<CallResult> {
+async function forward(forwarded: ForwardedCall): Promise<CallResult> {
   try {
-    return await deliver(asked, await send(asked));
+    const answer = await send(forwarded);
+    try {
+      return await deliver(forwarded, answer);
+    } catch (thrown) {
+      answer.body.cancel();
+      throw thrown;
+    }
   } catch (thrown) {
-    throw attemptRedactor(asked.provider, asked.call.headers).failure(asFailure(thrown));
+    throw forwarded.redactor.failure(asFailure(thrown));
   }
 }
 
-async function send(asked: Asked): Promise<OutboundAnswer> {
-  const { dependencies, call, response, provider, kind } = asked;
+async function send(forwarded: ForwardedCall): Promise<OutboundAnswer> {
+  const { dependencies, call, response, provider, kind } = forwarded;
   const { requestId, signal } = call;
   const { upstreamModel } = response;
-  const draft = storedResponseDraft(asked, { ...call, upstreamModel });
+  const draft = storedResponseDraft(forwarded, { ...call, upstreamModel });
   Object.assign(draft.headers, forwardedHeaders(call.headers, provider));
   ownIdempotencyKeys(draft.headers, call.principal.workspace.id, upstreamModel);
   // There is no attempt: the parent span is the call.
   continueTrace(draft.headers, dependencies.tracing, { requestId, attemptId: requestId, provider });
   draft.url = withQuery(draft.url, call.query);
   await dependencies.providerClient.authorize(kind, draft, signal);
-  const { connectMs, headersMs, totalMs } = provider.timeouts;
-  return dependencies.providerClient.send(draft, { connectMs, headersMs, totalMs }, signal);
+  return dependencies.providerClient.send(draft, provider.timeouts, signal);
 }
 
-async function deliver(asked: Asked, answer: OutboundAnswer): Promise<CallResult> {
-  const { dependencies, call, response, permit, provider, kind } = asked;
+async function deliver(forwarded: ForwardedCall, answer: OutboundAnswer): Promise<CallResult> {
+  const { dependencies, call, response, permit, provider, kind, redactor } = forwarded;
   const { status } = answer;
-  try {
-    if (status < 200 || status > 299) {
-      const { wireDialect: errorDialect } = call.protocol;
-      throw await refusalOf(dependencies, call, { provider, kind, errorDialect }, answer);
-    }
-    const headers = passedHeaders(provider, answer.headers, false);
-    headers["content-type"] ??= "application/json";
-    headers["x-request-id"] = call.requestId;
-    headers["x-sluice-provider"] = provider.id;
-    if (isEventStreamType(headers["content-type"])) {
-      passAtOnce(headers);
-      return { status, headers, body: openStream(asked, answer) };
-    }
-    const { idleMs } = provider.timeouts;
-    return await readWhole(dependencies.memory, call.principal, { answer, idleMs }, async (body) => {
-      permit.settle(0);
-      if (call.method === "DELETE") await endObject(dependencies, response);
-      const isFailed = Buffer.from(body.buffer, body.byteOffset, body.length).includes('"failed"');
-      return { status, headers, body: isFailed ? attemptRedactor(provider, call.headers).bytes(body) : body };
-    });
-  } catch (thrown) {
-    answer.body.cancel();
-    throw thrown;
+  if (status < 200 || status > 299) {
+    const { wireDialect: errorDialect } = call.protocol;
+    throw await refusalOf(dependencies, call, { provider, kind, errorDialect }, answer);
   }
+  const headers = passedHeaders(provider, answer.headers, false);
+  headers["content-type"] ??= "application/json";
+  headers["x-request-id"] = call.requestId;
+  headers["x-sluice-provider"] = provider.id;
+  if (isEventStreamType(headers["content-type"])) {
+    passAtOnce(headers);
+    return { status, headers, body: openStream(forwarded, answer) };
+  }
+  const { idleMs } = provider.timeouts;
+  return await readWhole(dependencies.memory, call.principal, { answer, idleMs }, async (body) => {
+    permit.settle(0);
+    if (call.method === "DELETE") await endObject(dependencies, response);
+    const isFailed = Buffer.from(body.buffer, body.byteOffset, body.length).includes('"failed"');
+    return { status, headers, body: isFailed ? redactor.bytes(body) : body };
+  });
 }
 
 /** The vendor has deleted it, whether that can be recorded or not. */
@@ -135,20 +138,20 @@ async function endObject({ upstreamObjects, observer }: RelayDependencies, respo
   }
 }
 
-function openStream({ dependencies, call, permit, provider }: Asked, answer: OutboundAnswer): LiveBody {
-  const end = (): void => void permit.settle(0);
-  const redactor = (): Redactor => attemptRedactor(provider, call.headers);
+function openStream(
+  { dependencies, call, permit, provider, redactor }: ForwardedCall,
+  answer: OutboundAnswer,
+): LiveBody {
   return new AnswerStream({
     dependencies,
     call,
-    entry: { progress: () => null, finish: end, breakOff: end },
-    over: () => {},
+    entry: { progress: () => null, finish() {}, breakOff() {}, redactor },
+    tally: { end: () => permit.settle(0) },
     answer,
     tap: call.protocol.wire.tapStream(false),
     inStream: inSafeWords,
-    waiting: new PieceQueue(redactor),
+    waiting: new PieceQueue({ redactor }),
     pending: null,
-    redactor,
     place: dependencies.memory.open(call.principal, "event"),
     idleMs: provider.timeouts.idleMs,
     drains: false,
@@ -180,7 +183,7 @@ function accountOf(dependencies: RelayDependencies, call: StoredResponseCall, re
   const provider = dependencies.configSnapshot().providers.get(response.provider);
   const kind = provider === undefined ? null : providerKind(provider.kind);
   if (provider === undefined || !provider.enabled || kind === null) {
-    throw new Failure("no_deployment_available", "The account that keeps this answer is not available.");
+    throw new Failure("no_deployment_available", "The account that stores this response is not available.");
   }
   const lane = lanesOf(kind, provider).find(({ endpoint }) => endpoint === call.protocol.endpoint);
   if (lane === undefined) throw notFound(call.upstreamId);
@@ -188,5 +191,5 @@ function accountOf(dependencies: RelayDependencies, call: StoredResponseCall, re
 }
 
 function notFound(upstreamId: string): Failure {
-  return new Failure("not_found", `There is no answer with the id "${upstreamId.slice(0, 128)}".`, { param: "id" });
+  return new Failure("not_found", `There is no response with the id "${upstreamId.slice(0, 128)}".`, { param: "id" });
 }

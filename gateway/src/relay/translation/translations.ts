@@ -1,4 +1,4 @@
-import { addressesIn, outcomeOf } from "#bodies/index.ts";
+import { addressesIn } from "#bodies/index.ts";
 import {
   bounds,
   Failure,
@@ -29,103 +29,90 @@ import {
   writeOutline,
 } from "#protocols/index.ts";
 import { mayFetch } from "#providers/index.ts";
-import { fetchAll, madeBy, workOnBody } from "../attempt/body-work.ts";
+import { fetchAll, madeBy, workOnBody, workOnReply } from "../attempt/body-work.ts";
 import type { AttemptParts } from "../attempt/call-tally.ts";
 import { patchedBody } from "../attempt/outbound.ts";
 import { TranslatedTap } from "./translated-tap.ts";
 import { streamType, type TranslatedAnswer, type Translator, wholeStream } from "./translator.ts";
 
-/** Translates through the neutral form: small bodies here, larger ones in a thread. */
+/** Translates through the neutral form: small bodies in place, larger ones in a thread. */
 export class Translation implements Translator {
   readonly #parts: AttemptParts;
   readonly #caller: CallerCodec;
   readonly #upstream: UpstreamCodec;
+  /** An upstream that may not fetch from callers' addresses gets no addresses. */
+  readonly #traits: DialectTraits;
   /** null: the call is translated in a thread. */
   readonly #turn: Turn | null;
   /** Set once the request is translated. */
-  #asked: RequestedTurn | null;
+  #requested: RequestedTurn | null;
 
-  /** Throws Failure invalid_request when the call's body cannot be understood. */
+  /** Throws Failure invalid_request if the call's body cannot be read. */
   constructor(parts: AttemptParts) {
-    const { call, match, tally, warnings } = parts;
+    const { call, match, selection, tally, warnings } = parts;
+    const { codec: upstream, takesUrl } = upstreamSide(match.lane.dialect);
     const caller = call.protocol.codec;
-    const upstream = upstreamSide(match.lane.dialect).codec;
     if (caller === null || upstream === null || !(call.body instanceof Uint8Array)) {
-      throw new Error("a way that cannot be gone");
+      throw new Error("No translation between these dialects.");
     }
     this.#parts = parts;
     this.#caller = caller;
     this.#upstream = upstream;
+    const isKeptFromFetching = takesUrl === null && !mayFetch(selection.deployment.provider);
+    this.#traits = isKeptFromFetching ? { ...match.traits, fetchesUrls: false } : match.traits;
     if (call.body.length <= bounds.translateInPlaceBytesMax) {
       tally.turn ??= caller.readTurn(call.body, call.facts, tally.turnWarnings.add);
     }
     this.#turn = tally.turn;
-    this.#asked = tally.turn;
-    for (const what of tally.turnWarnings) warnings.add(what);
+    this.#requested = tally.turn;
+    for (const warning of tally.turnWarnings) warnings.add(warning);
   }
 
-  body(): Uint8Array | Promise<Uint8Array> {
+  async body(): Promise<Uint8Array> {
     const turn = this.#turn;
-    if (turn === null) return this.#bodyBeside(null);
-    const { lane } = this.#parts.match;
-    const urls = addressesIn(turn, this.#traits().fetchesUrls, upstreamSide(lane.dialect));
-    return urls.length === 0 ? this.#write(turn) : this.#bodyBeside(urls);
+    if (turn === null) return this.#bodyInThread(null);
+    const { match, selection, warnings } = this.#parts;
+    const urls = addressesIn(turn, this.#traits.fetchesUrls, upstreamSide(match.lane.dialect));
+    if (urls.length > 0) return this.#bodyInThread(urls);
+    const { upstreamModel } = selection.deployment;
+    const { account, newId } = answerSource(this.#parts);
+    return this.#upstream.writeTurn(turn, { upstreamModel, account, traits: this.#traits, newId }, warnings.add);
   }
 
-  /** In a thread. `urls` null: not looked for yet. */
-  async #bodyBeside(urls: readonly string[] | null): Promise<Uint8Array> {
-    const { dependencies, call, selection, warnings } = this.#parts;
+  /** `urls`: addresses of media to fetch; null: not searched for yet. */
+  async #bodyInThread(urls: readonly string[] | null): Promise<Uint8Array> {
+    const { call, selection } = this.#parts;
     const { model, stream } = call.facts;
     const { upstreamModel } = selection.deployment;
-    const ask = { ...this.#sides(), model, stream, upstreamModel, traits: this.#traits(), media: null };
-    let done = urls === null ? await workOnBody(dependencies.bodies, call, "translate", ask) : null;
+    const ask = { ...this.#sides(), model, stream, upstreamModel, traits: this.#traits, media: null };
+    let done = urls === null ? await workOnBody(this.#parts, "translate", ask) : null;
     const wanted = done?.answer.fetch ?? urls ?? [];
     if (done === null || wanted.length > 0) {
       const { media, bytes } = await fetchAll(wanted, this.#parts);
-      done = await workOnBody(dependencies.bodies, call, "translate", { ...ask, media }, { beside: bytes });
+      done = await workOnBody(this.#parts, "translate", { ...ask, media }, { beside: bytes });
     }
-    for (const what of done.answer.warnings) warnings.add(what);
-    this.#asked = readOutline(done.answer.outline);
+    this.#requested = readOutline(done.answer.outline);
     return madeBy(done);
   }
 
-  /** An upstream that may not fetch what callers name reads no addresses. */
-  #traits(): DialectTraits {
-    const { traits, lane } = this.#parts.match;
-    const reads = upstreamSide(lane.dialect).takesUrl === null;
-    return reads && !mayFetch(this.#parts.selection.deployment.provider) ? { ...traits, fetchesUrls: false } : traits;
-  }
-
-  #write(turn: Turn): Uint8Array {
-    const { selection, warnings } = this.#parts;
-    const { upstreamModel } = selection.deployment;
-    const { account, newId } = answerSource(this.#parts);
-    const target = { upstreamModel, account, traits: this.#traits(), newId };
-    return this.#upstream.writeTurn(turn, target, warnings.add);
-  }
-
-  whole(reply: Uint8Array): TranslatedAnswer | Promise<TranslatedAnswer> {
-    if (reply.length > bounds.translateReplyInPlaceBytesMax) return this.#wholeBeside(reply);
+  async whole(reply: Uint8Array): Promise<TranslatedAnswer> {
+    const { stream } = this.#parts.call.facts;
+    if (reply.length > bounds.translateReplyInPlaceBytesMax) {
+      const { model, wantsUsage, createdAt } = answerContext(this.#parts);
+      const outline = writeOutline(this.#requestedTurn());
+      const { usage } = this.#parts.match.traits;
+      const ask = { ...this.#sides(), outline, model, createdAt, wantsUsage, stream, usage };
+      const { made } = await workOnReply(this.#parts, "answer", ask, reply);
+      return { contentType: stream ? streamType : jsonType, body: made, images: 0 };
+    }
     const read = unbroken(this.#upstream.readAnswer(reply, answerSource(this.#parts)));
     const answer = this.#toolNames().answer(read);
     const context = this.#context();
-    if (this.#parts.call.facts.stream) return wholeStream(this.#caller.writeEvents(context), answer);
-    return { contentType: "application/json", body: this.#caller.writeAnswer(answer, context), images: 0 };
+    if (stream) return wholeStream(this.#caller.writeEvents(context), answer);
+    return { contentType: jsonType, body: this.#caller.writeAnswer(answer, context), images: 0 };
   }
 
-  async #wholeBeside(reply: Uint8Array): Promise<TranslatedAnswer> {
-    const { dependencies, call, match, warnings } = this.#parts;
-    const { stream } = call.facts;
-    const { model, wantsUsage, createdAt } = answerContext(this.#parts);
-    const outline = writeOutline(this.#askedTurn());
-    const { usage } = match.traits;
-    const ask = { ...this.#sides(), outline, model, createdAt, wantsUsage, stream, usage };
-    const done = outcomeOf(await dependencies.bodies.do("answer", ask, reply, { owner: call.principal }));
-    for (const what of done.answer.warnings) warnings.add(what);
-    return { contentType: stream ? streamType : "application/json", body: madeBy(done), images: 0 };
-  }
-
-  tap(inner: StreamTap, inStream: (told: Failure) => Failure): StreamTap {
+  tap(inner: StreamTap, inStream: (failure: Failure) => Failure): StreamTap {
     const { call, warnings } = this.#parts;
     const tap = new TranslatedTap({
       inner,
@@ -136,14 +123,14 @@ export class Translation implements Translator {
       inStream,
       renderError: (failure) => call.protocol.dialect.renderStreamError(failure, call.requestId),
     });
-    warnings.later = (what) => tap.comment(`sluice-warning: ${what}`);
+    warnings.later = (warning) => tap.comment(`sluice-warning: ${warning}`);
     return tap;
   }
 
   get searches(): boolean {
     const { match, selection } = this.#parts;
     const { dialect, traits = {} } = match.lane;
-    if (dialect !== "openai-chat" || this.#asked?.search === undefined) return false;
+    if (dialect !== "openai-chat" || this.#requested?.search === undefined) return false;
     return searchesByOptions(selection.deployment.upstreamModel, traits);
   }
 
@@ -153,18 +140,24 @@ export class Translation implements Translator {
     return { endpoint: call.protocol.endpoint, dialect: match.lane.dialect, account };
   }
 
-  #askedTurn(): RequestedTurn {
-    if (this.#asked === null) throw new Error("an answer to a request that was not translated");
-    return this.#asked;
+  #requestedTurn(): RequestedTurn {
+    if (this.#requested === null) throw notRequested();
+    return this.#requested;
   }
 
   #toolNames(): OwnToolNames {
-    return new OwnToolNames(this.#askedTurn().tools);
+    return new OwnToolNames(this.#requestedTurn().tools);
   }
 
   #context(): AnswerContext {
-    return { ...answerContext(this.#parts), turn: this.#askedTurn() };
+    return { ...answerContext(this.#parts), turn: this.#requestedTurn() };
   }
+}
+
+const jsonType = "application/json";
+
+function notRequested(): Error {
+  return new Error("The request was not translated.");
 }
 
 /** For readers of the upstream's answers. */
@@ -190,21 +183,21 @@ export class CompletionTranslation implements Translator {
     this.#parts = parts;
   }
 
-  body(): Uint8Array | Promise<Uint8Array> {
+  async body(): Promise<Uint8Array> {
     return patchedBody(this.#parts);
   }
 
-  whole(reply: Uint8Array): TranslatedAnswer {
+  async whole(reply: Uint8Array): Promise<TranslatedAnswer> {
     // Longer than any model writes at once.
     if (reply.length > bounds.replyInPlaceBytesMax)
       throw new Failure("upstream_error", "The upstream's answer is too long.", { retry: "other" });
     const answer = unbroken(openaiChatCodec.readAnswer(reply, answerSource(this.#parts)));
     const context = answerContext(this.#parts);
     if (this.#parts.call.facts.stream) return wholeStream(new CompletionEventWriter(context), answer);
-    return { contentType: "application/json", body: writeCompletion(answer, context), images: 0 };
+    return { contentType: jsonType, body: writeCompletion(answer, context), images: 0 };
   }
 
-  tap(inner: StreamTap, inStream: (told: Failure) => Failure): StreamTap {
+  tap(inner: StreamTap, inStream: (failure: Failure) => Failure): StreamTap {
     const { protocol, requestId } = this.#parts.call;
     return new TranslatedTap({
       inner,
@@ -221,7 +214,7 @@ export class CompletionTranslation implements Translator {
 export class EmbeddingTranslation implements Translator {
   readonly #parts: AttemptParts;
   readonly #sides: EmbeddingSides;
-  #asked: RequestedEmbedding | null = null;
+  #requested: RequestedEmbedding | null = null;
 
   constructor(parts: AttemptParts, sides: EmbeddingSides) {
     this.#parts = parts;
@@ -229,61 +222,55 @@ export class EmbeddingTranslation implements Translator {
   }
 
   async body(): Promise<Uint8Array> {
-    const { dependencies, call, selection, warnings } = this.#parts;
-    const ask = { ...this.#sides, upstreamModel: selection.deployment.upstreamModel };
-    const done = await workOnBody(dependencies.bodies, call, "embeddings", ask);
-    for (const what of done.answer.warnings) warnings.add(what);
-    this.#asked = done.answer.asked;
-    return madeBy(done);
+    const ask = { ...this.#sides, upstreamModel: this.#parts.selection.deployment.upstreamModel };
+    const { made, answer } = await workOnBody(this.#parts, "embeddings", ask);
+    this.#requested = answer;
+    return made;
   }
 
   async whole(reply: Uint8Array, { usage }: ReplyFacts): Promise<TranslatedAnswer> {
-    if (this.#asked === null) throw new Error("an answer before its question");
-    const { dependencies, call, warnings } = this.#parts;
+    if (this.#requested === null) throw notRequested();
+    const { call, warnings } = this.#parts;
     const { model, inputEstimate } = call.facts;
     const isCounted = usage !== null && usage.missingSide === undefined;
     if (!isCounted) warnings.add("the number of tokens is an estimate: this upstream does not count them");
     const inputTokens = isCounted ? usage.usage.inputUncached : inputEstimate;
-    const ask = { ...this.#sides, ...this.#asked, model, inputTokens };
-    const done = outcomeOf(await dependencies.bodies.do("embeddings-answer", ask, reply, { owner: call.principal }));
-    return { contentType: "application/json", body: madeBy(done), images: 0 };
+    const ask = { ...this.#sides, ...this.#requested, model, inputTokens };
+    const { made } = await workOnReply(this.#parts, "embeddings-answer", ask, reply);
+    return { contentType: jsonType, body: made, images: 0 };
   }
 }
 
-/** Pictures of an upstream with another request: a chat model that makes them (Gemini), or one that takes no forms (Seedream). */
+/** Pictures of an upstream with another request: a chat model that makes them (Gemini), or a vendor without forms (Seedream). */
 export class ImageTranslation implements Translator {
   readonly #parts: AttemptParts;
-  readonly #talks: boolean;
-  #asked: RequestedImages | null = null;
+  readonly #isChatModel: boolean;
+  #requested: RequestedImages | null = null;
 
   constructor(parts: AttemptParts) {
     this.#parts = parts;
-    this.#talks = parts.match.lane.dialect === "gemini";
+    this.#isChatModel = parts.match.lane.dialect === "gemini";
   }
 
   async body(): Promise<Uint8Array> {
-    const { dependencies, call, selection, warnings } = this.#parts;
-    if (call.body === null) throw new Error("a call is sent after its answer has begun");
+    const { call, selection } = this.#parts;
     const form = call.body instanceof Uint8Array ? null : call.body;
     const { upstreamModel } = selection.deployment;
-    const ask = { talks: this.#talks, upstreamModel, boundary: form?.boundary ?? null };
+    const ask = { isChatModel: this.#isChatModel, upstreamModel, boundary: form?.boundary ?? null };
     const body = (await form?.bytes(bounds.formConvertBytesMax)) ?? call.body;
-    const done = await workOnBody(dependencies.bodies, call, "images", ask, { body });
-    for (const what of done.answer.warnings) warnings.add(what);
-    this.#asked = done.answer.asked;
-    return madeBy(done);
+    const { made, answer } = await workOnBody(this.#parts, "images", ask, { body });
+    this.#requested = answer;
+    return made;
   }
 
   /** A chat model answers whole; a caller that wants events gets those of finished pictures. */
   async whole(reply: Uint8Array): Promise<TranslatedAnswer> {
-    if (!this.#talks || this.#asked === null) return { contentType: "application/json", body: reply, images: 0 };
-    const { dependencies, call } = this.#parts;
-    const { stream } = call.facts;
+    if (!this.#isChatModel || this.#requested === null) return { contentType: jsonType, body: reply, images: 0 };
+    const { call } = this.#parts;
     const { createdAt } = answerContext(this.#parts);
     const kind = call.protocol.endpoint === "images" ? "image_generation" : "image_edit";
-    const ask = { createdAt, stream: stream ? kind : null, asked: this.#asked } as const;
-    const done = outcomeOf(await dependencies.bodies.do("image-answer", ask, reply, { owner: call.principal }));
-    const contentType = stream ? streamType : "application/json";
-    return { contentType, body: madeBy(done), images: done.answer.images };
+    const ask = { createdAt, stream: call.facts.stream ? kind : null, asked: this.#requested } as const;
+    const { made, answer } = await workOnReply(this.#parts, "image-answer", ask, reply);
+    return { contentType: call.facts.stream ? streamType : jsonType, body: made, images: answer.images };
   }
 }
