@@ -1,5 +1,6 @@
 import { Failure, type Served } from "#core/index.ts";
 import type { ReplyFacts, StreamTap, UsageReading, Wire } from "./dialect.ts";
+import { emptyBytes } from "./json/bytes.ts";
 
 /** Passes bytes unchanged. A tap of the dialect may read usage from them. */
 export class RawTap implements StreamTap {
@@ -79,5 +80,3 @@ export const rawWire: Wire = {
 };
 
 export const noReplyFacts: ReplyFacts = Object.freeze({ usage: null, errorMessage: null, outputEstimate: 0, id: null });
-
-const emptyBytes = new Uint8Array(0);

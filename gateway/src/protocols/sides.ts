@@ -151,11 +151,9 @@ const dialectByErrorShape = { openai: openaiChat, anthropic: anthropicMessages, 
 /** The vendor whose error shape a body has: Claude at Google Cloud uses either, proxies a third. Null for none. */
 export function refusalShape(body: Uint8Array): keyof typeof dialectByErrorShape | null {
   // Google's OpenAI-compatible endpoint wraps errors in an array.
-  const reply = parseFirst(decoder.decode(body)) ?? {};
+  const reply = parseFirst(body) ?? {};
   const { error } = reply;
   if (!isObject(error) || typeof error["message"] !== "string") return null;
   if (reply["type"] === "error" && typeof error["type"] === "string") return "anthropic";
   return typeof error["code"] === "number" && typeof error["status"] === "string" ? "google" : "openai";
 }
-
-const decoder = new TextDecoder();

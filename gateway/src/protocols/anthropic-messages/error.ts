@@ -10,7 +10,7 @@ export const anthropicMessages: Dialect = {
   renderError,
   renderStreamError: renderMessagesStreamError,
   readRefusal(status, body) {
-    const error = objectOf(parseObject(decoder.decode(body))?.["error"]);
+    const error = objectOf(parseObject(body)?.["error"]);
     const said = textOf(error["message"]);
     const message = said ?? `The upstream refused the request with status ${status}.`;
     return { status, message, code: textOf(error["type"]), contextLength: isContextTooLong(status, null, said ?? "") };
@@ -46,8 +46,6 @@ export function renderMessagesStreamError(failure: Failure, requestId: string | 
 export function messagesFailure(error: unknown): Failure {
   return reportedFailure(error, errorText(error), { type: "error", error });
 }
-
-const decoder = new TextDecoder();
 
 function errorBody(error: JsonObject, requestId: string | null): string {
   return JSON.stringify({ type: "error", error, request_id: requestId });

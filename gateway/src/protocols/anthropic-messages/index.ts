@@ -1,9 +1,10 @@
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Wire } from "../dialect.ts";
 import { modelEdit } from "../request/request-body.ts";
+import { countReplyReader } from "../usage/count-reply.ts";
 import { MessagesEventReader, readMessagesAnswer } from "./read-events.ts";
 import { readMessagesTurn } from "./read-turn.ts";
-import { readCountReply, readMessagesReply } from "./reply.ts";
+import { readMessagesReply } from "./reply.ts";
 import { readCountRequest, readMessagesRequest } from "./request.ts";
 import { MessagesStreamTap } from "./stream.ts";
 import { writeMessagesAnswer } from "./write-answer.ts";
@@ -25,7 +26,7 @@ export const anthropicMessagesWire: Wire = {
 export const countTokensWire: Wire = {
   ...anthropicMessagesWire,
   readRequest: readCountRequest,
-  readReply: readCountReply,
+  readReply: countReplyReader("input_tokens"),
 };
 
 export const anthropicMessagesCodec: CallerCodec & UpstreamCodec = {

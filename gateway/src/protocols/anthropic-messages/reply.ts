@@ -137,19 +137,3 @@ export function containerIn(container: unknown): readonly string[] {
   const id = isObject(container) ? textOf(container["id"]) : null;
   return id === null ? [] : [id];
 }
-
-/** A count uses nothing. */
-export function readCountReply(body: Uint8Array): ReplyFacts {
-  const members = scanReply(body, replyMembers);
-  const counted = members.get("input_tokens");
-  const error = members.get("error");
-  if (counted === undefined ? error === undefined : countOf(readSpan(body, counted)) === null) {
-    throw invalidReply("is not a count of tokens");
-  }
-  return {
-    usage: null,
-    errorMessage: counted === undefined && error !== undefined ? errorText(readSpan(body, error)) : null,
-    outputEstimate: 0,
-    id: null,
-  };
-}

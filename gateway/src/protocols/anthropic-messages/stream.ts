@@ -1,7 +1,7 @@
 import { noUsage, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { invalidFirstEvent } from "../errors/upstream-errors.ts";
-import { concat } from "../json/bytes.ts";
+import { ascii, concat, emptyBytes } from "../json/bytes.ts";
 import { closingQuote, QUOTE } from "../json/cursor.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
 import { eventWithoutMedia } from "../stream/event-media.ts";
@@ -10,7 +10,6 @@ import { readServed } from "../usage/read-served.ts";
 import { messagesFailure } from "./error.ts";
 import { containerIn, mergeUsage, readMessagesUsage } from "./reply.ts";
 
-const ascii = (text: string): Buffer => Buffer.from(text, "latin1");
 const knownTypes: ReadonlySet<string> = new Set([
   "message_start",
   "content_block_start",
@@ -35,8 +34,6 @@ const textMarks = 3;
 const fallbackMark = ascii('"fallback"');
 const serverToolMark = ascii('"server_tool_use"');
 const lineEnd = ascii("\n\n");
-const emptyBytes = new Uint8Array(0);
-
 /** Watches message events. Only the first event, usage and errors are parsed. */
 export class MessagesStreamTap extends EventTap implements StreamTap {
   ended = false;

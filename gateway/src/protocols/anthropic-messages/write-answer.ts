@@ -1,14 +1,7 @@
-import {
-  type Answer,
-  type AnswerBlock,
-  type Citation,
-  Failure,
-  type Finish,
-  type FinishReason,
-  type Seal,
-  type Turn,
-} from "#core/index.ts";
+import type { Answer, AnswerBlock, Citation, Finish, FinishReason, Seal, Turn } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
+import { answerEndedInError } from "../errors/upstream-errors.ts";
+import { jsonBytes } from "../json/value.ts";
 import { documentCitationDropped } from "../turn/citations.ts";
 import { emptySeal, sealText } from "../turn/seal-text.ts";
 import { argumentsObject, encodeName } from "../turn/tool-calls.ts";
@@ -178,8 +171,8 @@ function thinking(
 
 /** Throws Failure upstream_error for an answer that ended in an error. */
 export function writeMessagesAnswer(answer: Answer, context: AnswerContext): Uint8Array {
-  if (answer.finish.reason === "error") throw endedInError();
-  return encoder.encode(JSON.stringify(writeMessage(answer, context)));
+  if (answer.finish.reason === "error") throw answerEndedInError();
+  return jsonBytes(writeMessage(answer, context));
 }
 
 function writeMessage(answer: Answer, context: AnswerContext) {
@@ -204,9 +197,3 @@ export function messageHead(id: string | null, model: string | null, context: An
     diagnostics: null,
   };
 }
-
-export function endedInError(): Failure {
-  return new Failure("upstream_error", "The upstream ended its answer with an error.", { retry: "other" });
-}
-
-const encoder = new TextEncoder();

@@ -1,5 +1,6 @@
 import type { BlockHead, Citation, Seal } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
+import { answerEndedInError } from "../errors/upstream-errors.ts";
 import { AnswerWriter } from "../turn/answer-writer.ts";
 import { emptySeal } from "../turn/seal-text.ts";
 import { renderMessagesStreamError } from "./error.ts";
@@ -9,7 +10,6 @@ import {
   type ContentBlock,
   callId,
   callMark,
-  endedInError,
   messageHead,
   needsCallMark,
   pictureNote,
@@ -174,7 +174,7 @@ export class MessagesEventWriter extends AnswerWriter {
   protected end(): string {
     const before = this.start(null, null) + this.endBlock();
     const finish = this.finish ?? { reason: "stop", stopSequence: null };
-    if (finish.reason === "error") return before + renderMessagesStreamError(endedInError(), null);
+    if (finish.reason === "error") return before + renderMessagesStreamError(answerEndedInError(), null);
     const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens, output_tokens_details } =
       writeMessagesUsage(this.usage);
     const isReported = this.usage !== null;

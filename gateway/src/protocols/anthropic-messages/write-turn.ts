@@ -6,6 +6,7 @@ import {
   invalid,
   isObject,
   type JsonObject,
+  jsonBytes,
   textOf,
   unsupported,
   withoutNulls,
@@ -69,10 +70,8 @@ export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): U
     service_tier: writeTier(turn.serviceTier, tiers, warn),
     stream: turn.stream || null,
   });
-  return encoder.encode(JSON.stringify(body));
+  return jsonBytes(body);
 }
-
-const encoder = new TextEncoder();
 
 /** Leading system messages join the instructions. */
 function writePrompt(turn: Turn, target: TurnTarget, warn: Warn): { system: Block[]; messages: Message[] } {

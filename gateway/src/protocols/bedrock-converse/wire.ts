@@ -39,7 +39,7 @@ export const bedrockErrors: Pick<Dialect, "errorShape" | "readRefusal"> = {
   errorShape: "aws",
   /** `{"message"}`; the code is in a header, read by the provider kind. */
   readRefusal(status, body) {
-    const refusal = objectOf(parseObject(decoder.decode(body)));
+    const refusal = objectOf(parseObject(body));
     const message = textOf(refusal["message"]) ?? textOf(refusal["Message"]) ?? `HTTP status ${status}`;
     return { status, message, code: textOf(refusal["__type"]), contextLength: isContextTooLong(status, null, message) };
   },
@@ -49,8 +49,6 @@ export const bedrockErrors: Pick<Dialect, "errorShape" | "readRefusal"> = {
 export function converseStreamFailure(error: unknown): Failure {
   return reportedFailure(error, textOf(objectOf(error)["message"]) ?? "unknown error", { type: "error", error });
 }
-
-const decoder = new TextDecoder();
 
 const replyMembers: ReadonlySet<string> = new Set(["output", "usage", "serviceTier", "trace", "message"]);
 

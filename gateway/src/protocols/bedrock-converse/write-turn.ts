@@ -1,6 +1,6 @@
 import type { ReasoningRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
-import { type JsonObject, unsupported, withoutNulls } from "../json/value.ts";
+import { type JsonObject, jsonBytes, unsupported, withoutNulls } from "../json/value.ts";
 import { askedEffort } from "../turn/reasoning.ts";
 import { effortWithin, thinkingBudgets } from "../turn/reasoning-traits.ts";
 import { closedSchema, flatSchema } from "../turn/schemas.ts";
@@ -39,7 +39,7 @@ export function writeConverseTurn(turn: Turn, target: TurnTarget, warnAlways: Wa
     ...memberUnlessEmpty("outputConfig", format.outputConfig),
     ...memberUnlessEmpty("serviceTier", { type: writeTier(turn.serviceTier, tiers, warn) }),
   };
-  return encoder.encode(JSON.stringify(body));
+  return jsonBytes(body);
 }
 
 function memberUnlessEmpty(name: string, value: JsonObject): JsonObject {
@@ -62,8 +62,6 @@ function writeFormat({ format }: Turn, schemaUnderstood: boolean, warn: Warn) {
 const tiers: Readonly<Record<string, string | null>> = {
   ...{ auto: null, default: "default", flex: "flex", priority: "priority", reserved: "reserved" },
 };
-
-const encoder = new TextEncoder();
 
 /** Parameters that Converse passes on to the model. */
 function writeModelFields(turn: Turn, family: ModelFamily, warn: Warn): JsonObject {

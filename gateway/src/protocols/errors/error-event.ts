@@ -1,4 +1,5 @@
 import { bounds, Failure } from "#core/index.ts";
+import { decodeText } from "../json/bytes.ts";
 import { countOf, isObject, jsonBytes, objectOf, parseObject, textOf } from "../json/value.ts";
 import { choiceError, isContextTooLong } from "./upstream-errors.ts";
 
@@ -24,7 +25,7 @@ export function reportedFailure(error: unknown, message: string, body: object = 
 
 /** The error of a failed response. Null if the request itself is at fault or there is no error. */
 export function failedResponse(reply: Uint8Array): Failure | null {
-  const error = reply.length > bounds.errorBodyBytesMax ? null : parseObject(decoder.decode(reply))?.["error"];
+  const error = reply.length > bounds.errorBodyBytesMax ? null : parseObject(reply)?.["error"];
   if (!isObject(error)) return null;
   const failure = reportedFailure(error, textOf(error["message"]) ?? "unknown error");
   return failure.retry === "never" ? null : failure;
@@ -32,7 +33,7 @@ export function failedResponse(reply: Uint8Array): Failure | null {
 
 /** The failure for an error body with a successful status. */
 export function errorInReply(reply: Uint8Array, message: string): Failure {
-  const body = reply.length > bounds.errorBodyBytesMax ? null : parseObject(decoder.decode(reply));
+  const body = reply.length > bounds.errorBodyBytesMax ? null : parseObject(reply);
   if (body === null) return reportedFailure(null, message);
   const error = body["error"] ?? null;
   return error === null ? reportedFailure(choiceError(body), message) : reportedFailure(error, message, body);
@@ -40,7 +41,7 @@ export function errorInReply(reply: Uint8Array, message: string): Failure {
 
 /** The body of the upstream's refusal, already in the caller's dialect. Null for other failures. */
 export function refusalBody({ upstream }: Failure): string | null {
-  return upstream === undefined ? null : decoder.decode(upstream.body);
+  return upstream === undefined ? null : decodeText(upstream.body);
 }
 
 /** The status by number or by word. Messages are never read. */
@@ -79,5 +80,3 @@ const words: Readonly<Record<number, string>> = {
 const statuses: ReadonlyMap<string, number> = new Map(
   Object.entries(words).flatMap(([status, names]) => names.split(" ").map((name) => [name, Number(status)] as const)),
 );
-
-const decoder = new TextDecoder();

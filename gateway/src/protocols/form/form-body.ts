@@ -1,5 +1,6 @@
 import { Failure } from "#core/index.ts";
 import type { FormBody, Spooled } from "#ports/index.ts";
+import { encodeText } from "../json/bytes.ts";
 import type { Span } from "../json/cursor.ts";
 import type { MultipartType } from "./content-type.ts";
 
@@ -7,15 +8,13 @@ import type { MultipartType } from "./content-type.ts";
 export function createFormBody(spooled: Spooled, type: MultipartType, modelSpan: Span): FormBody {
   return {
     contentType: type.contentType,
-    size: (upstreamModel) => spooled.size - (modelSpan.end - modelSpan.start) + encoder.encode(upstreamModel).length,
-    open: (upstreamModel) => streamOf(withModel(spooled, modelSpan, encoder.encode(upstreamModel))),
+    size: (upstreamModel) => spooled.size - (modelSpan.end - modelSpan.start) + encodeText(upstreamModel).length,
+    open: (upstreamModel) => streamOf(withModel(spooled, modelSpan, encodeText(upstreamModel))),
     boundary: type.boundary,
     bytes: (bytesMax) => readBytes(spooled, bytesMax),
     discard: () => spooled.discard(),
   };
 }
-
-const encoder = new TextEncoder();
 
 async function* withModel(spooled: Spooled, { start, end }: Span, model: Uint8Array): AsyncGenerator<Uint8Array> {
   yield* spooled.read(0, start);

@@ -98,7 +98,7 @@ const statusWords: Readonly<Record<number, string>> = {
 };
 
 function errorIn(body: Uint8Array): JsonObject {
-  const error = parseFirst(decoder.decode(body))?.["error"];
+  const error = parseFirst(body)?.["error"];
   return isObject(error) ? error : { message: error };
 }
 
@@ -106,5 +106,3 @@ function reasonOf(error: JsonObject): string | null {
   const reasons = arrayOf(error["details"]).map((one) => objectOf(one)["reason"]);
   return textOf(reasons.find((reason) => typeof reason === "string"));
 }
-
-const decoder = new TextDecoder();

@@ -1,7 +1,7 @@
 import { Failure, type ImageAnswer, type ImageMedia, type ImageSize, type ImageTurn, type Usage } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { unsupportedReply } from "../errors/upstream-errors.ts";
-import { arrayOf, type JsonObject, objectOf, textOf, unsupported } from "../json/value.ts";
+import { arrayOf, type JsonObject, jsonBytes, objectOf, textOf, unsupported } from "../json/value.ts";
 import { notSupported } from "../turn/warnings.ts";
 import { geminiFailure } from "./error.ts";
 import { blockReasonOf, isFinishReason, parseResponse, readFinish } from "./read-events.ts";
@@ -25,7 +25,7 @@ function writeImageTurn(turn: ImageTurn, warn: Warn): Uint8Array {
       ...(turn.size === null ? {} : { imageConfig: imageConfigOf(turn.size, warn) }),
     },
   };
-  return encoder.encode(JSON.stringify(request));
+  return jsonBytes(request);
 }
 
 function warnOfRest(turn: ImageTurn, warn: Warn): void {
@@ -66,7 +66,7 @@ function nearestRatio({ width, height }: ImageSize): string {
 
 /** Throws Failure invalid_request if safety rules blocked the picture, else upstream_error without one. */
 function readImageAnswer(body: Uint8Array): ImageAnswer {
-  const response = parseResponse(decoder.decode(body));
+  const response = parseResponse(body);
   const error = response["error"];
   if (error !== undefined && error !== null) throw geminiFailure(error);
   const images = arrayOf(response["candidates"]).flatMap((candidate) => imagesOf(objectOf(candidate)));
@@ -106,6 +106,3 @@ function noPicture(response: JsonObject): Failure {
   }
   return unsupportedReply(`The upstream answered without a picture: ${textOf(finishMessage) ?? reason}.`);
 }
-
-const decoder = new TextDecoder();
-const encoder = new TextEncoder();

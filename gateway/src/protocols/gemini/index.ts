@@ -1,8 +1,9 @@
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Wire } from "../dialect.ts";
+import { countReplyReader } from "../usage/count-reply.ts";
 import { GeminiEventReader, readGeminiAnswer } from "./read-events.ts";
 import { readGeminiTurn } from "./read-turn.ts";
-import { readGeminiCountReply, readGeminiReply } from "./reply.ts";
+import { readGeminiReply } from "./reply.ts";
 import { readGeminiCount, readGeminiRequest } from "./request.ts";
 import { GeminiStreamTap } from "./stream.ts";
 import { GeminiEventWriter, writeGeminiAnswer } from "./write-answer.ts";
@@ -28,7 +29,7 @@ export const geminiCountWire: Wire = {
   /** The inner request must name the model of the path. */
   requestEdits: (_body, { modelSpan }, upstreamModel) =>
     modelSpan === null ? [] : [{ ...modelSpan, text: JSON.stringify(`models/${upstreamModel}`) }],
-  readReply: readGeminiCountReply,
+  readReply: countReplyReader("totalTokens", { mayOmit: true }),
 };
 
 export const geminiCodec: CallerCodec & UpstreamCodec = {

@@ -1,7 +1,7 @@
 import type { Answer, Finish, FinishReason, MediaSource } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
 import { invalidReply, unsupportedReply } from "../errors/upstream-errors.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, parseFirst, textOf } from "../json/value.ts";
 import { AnswerReader, collectAnswer } from "../turn/answer-events.ts";
 import { warnOfUnknownType, warnOfUnreadMembers } from "../turn/warnings.ts";
 import { codeText, readToolName } from "./encodings.ts";
@@ -232,20 +232,15 @@ const candidateMembers: ReadonlySet<string> = new Set([
 const partMembers: ReadonlySet<string> = new Set(["text", "thought", "thoughtSignature"]);
 
 /** The response, or the first of an array. Throws Failure upstream_error. */
-export function parseResponse(data: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(data);
-    const first: unknown = Array.isArray(value) ? value[0] : value;
-    if (isObject(first)) return first;
-  } catch (thrown) {
-    throw invalidReply("is not valid JSON", thrown);
-  }
-  throw invalidReply("is not an object");
+export function parseResponse(data: string | Uint8Array): JsonObject {
+  const response = parseFirst(data);
+  if (response === null) throw invalidReply("is not a JSON object");
+  return response;
 }
 
 /** Reads a whole answer as a stream of one event. */
 export function readGeminiAnswer(body: Uint8Array, source: AnswerSource): Answer {
-  const response = parseResponse(decoder.decode(body));
+  const response = parseResponse(body);
   const { candidates, promptFeedback, error } = response;
   if (arrayOf(candidates).length === 0 && promptFeedback === undefined && error === undefined) {
     throw invalidReply("has no candidates");
@@ -256,5 +251,3 @@ export function readGeminiAnswer(body: Uint8Array, source: AnswerSource): Answer
     reader.end();
   });
 }
-
-const decoder = new TextDecoder();

@@ -1,10 +1,10 @@
 import type { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import { errorText, invalidReply, scanReply } from "../errors/upstream-errors.ts";
+import { errorText, invalidReply } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
 import { readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
-import { arrayOf, countOf, parseObject, textOf } from "../json/value.ts";
+import { arrayOf, parseFirst, textOf } from "../json/value.ts";
 import { readServed } from "../usage/read-served.ts";
 import { noServerTools, type ServerToolUse } from "../usage/reading.ts";
 import { estimateTokens } from "./request.ts";
@@ -44,10 +44,9 @@ function groundingOf(body: Uint8Array, candidates: Span, version: Span | undefin
 }
 
 function readWrapped(body: Uint8Array): ReplyFacts {
-  const text = decoder.decode(body).trim();
-  const first = text.startsWith("[") && text.endsWith("]") ? parseObject(text.slice(1, -1)) : null;
-  if (first === null || first["error"] === undefined) throw invalidAnswer();
-  return { usage: null, errorMessage: errorText(first["error"]), outputEstimate: 0, id: null };
+  const error = parseFirst(body)?.["error"];
+  if (error === undefined) throw invalidAnswer();
+  return { usage: null, errorMessage: errorText(error), outputEstimate: 0, id: null };
 }
 
 function value(body: Uint8Array, span: Span | undefined): unknown {
@@ -62,22 +61,3 @@ function value(body: Uint8Array, span: Span | undefined): unknown {
 function invalidAnswer(cause?: unknown): Failure {
   return invalidReply("is not a generateContent answer", cause);
 }
-
-const decoder = new TextDecoder();
-
-/** A count uses nothing. Zeros may be omitted. */
-export function readGeminiCountReply(body: Uint8Array): ReplyFacts {
-  const why = "is not a count of tokens";
-  const members = scanReply(body, wantedCount, why);
-  const total = members.get("totalTokens");
-  const error = members.get("error");
-  if (total !== undefined && countOf(readSpan(body, total)) === null) throw invalidReply(why);
-  return {
-    usage: null,
-    errorMessage: total === undefined && error !== undefined ? errorText(readSpan(body, error)) : null,
-    outputEstimate: 0,
-    id: null,
-  };
-}
-
-const wantedCount: ReadonlySet<string> = new Set(["totalTokens", "error"]);

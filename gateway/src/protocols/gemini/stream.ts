@@ -1,7 +1,7 @@
 import { bounds, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { invalidFirstEvent } from "../errors/upstream-errors.ts";
-import { asBuffer } from "../json/bytes.ts";
+import { asBuffer, ascii } from "../json/bytes.ts";
 import { closingQuote, QUOTE } from "../json/cursor.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseFirst, parseObject, textOf } from "../json/value.ts";
 import { eventWithoutMedia } from "../stream/event-media.ts";
@@ -12,7 +12,6 @@ import { geminiFailure } from "./error.ts";
 import { blockReasonOf, isFinishReason } from "./read-events.ts";
 import { groundingIn, mayBeGrounded, readGeminiUsage } from "./usage.ts";
 
-const ascii = (text: string): Buffer => Buffer.from(text, "latin1");
 const candidatesMark = ascii('"candidates"');
 const usageMark = ascii('"usageMetadata"');
 const finishMark = ascii('"finishReason"');
@@ -82,7 +81,7 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
     // An error within a stream may also be plain JSON.
     const { held } = this.sse;
     if (held.length > 0 && this.failure === null && asBuffer(held).includes(errorMark)) {
-      const plain = parseFirst(decoder.decode(held));
+      const plain = parseFirst(held);
       if (plain?.["error"] !== undefined) this.failure = geminiFailure(plain["error"]);
     }
     return this.#finished;
@@ -197,5 +196,3 @@ function finishes(event: Buffer): boolean {
   while (event[from] === 0x20 || event[from] === 0x3a) from++;
   return event[from] === QUOTE && !event.subarray(from + 1, from + 1 + unspecified.length).equals(unspecified);
 }
-
-const decoder = new TextDecoder();

@@ -10,7 +10,7 @@ import {
   type Seal,
 } from "#core/index.ts";
 import type { AnswerContext, Warn } from "../codec.ts";
-import { type JsonObject, withoutNulls } from "../json/value.ts";
+import { type JsonObject, jsonBytes, withoutNulls } from "../json/value.ts";
 import { AnswerWriter } from "../turn/answer-writer.ts";
 import { CitationBuffer } from "../turn/citations.ts";
 import { emptySeal } from "../turn/seal-text.ts";
@@ -42,10 +42,8 @@ export function writeGeminiAnswer(answer: Answer, context: AnswerContext): Uint8
     modelVersion: answer.model ?? context.model,
     responseId: answer.id ?? context.newId("resp_"),
   };
-  return encoder.encode(JSON.stringify(response));
+  return jsonBytes(response);
 }
-
-const encoder = new TextEncoder();
 
 /** Null for an empty block. */
 function writePart(block: AnswerBlock, warn: Warn): JsonObject | null {

@@ -1,6 +1,6 @@
 import type { ReasoningRequest, SearchRequest, ToolChoice, Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
-import { type JsonObject, missingParam, unsupported, withoutNulls } from "../json/value.ts";
+import { type JsonObject, jsonBytes, missingParam, unsupported, withoutNulls } from "../json/value.ts";
 import { type Effort, effortWithin, thinkingBudgets } from "../turn/reasoning-traits.ts";
 import { defaultSearch, stringsIn, warnOfSearchParameters } from "../turn/search-request.ts";
 import { jsonInstruction, warnOfUnsupported, writeTier } from "../turn/settings.ts";
@@ -27,7 +27,7 @@ export function writeGeminiTurn(turn: Turn, target: TurnTarget, warn: Warn): Uin
     ...withoutNulls({ serviceTier: writeTier(turn.serviceTier, tiers, warned) }),
     ...writeExtras(turn),
   };
-  return encoder.encode(JSON.stringify(body));
+  return jsonBytes(body);
 }
 
 function writeExtras({ google }: Turn): JsonObject {
@@ -49,8 +49,6 @@ const tiers: Readonly<Record<string, string | null>> = {
   ...{ auto: null, default: null, unspecified: null },
   ...{ standard: "standard", flex: "flex", priority: "priority" },
 };
-
-const encoder = new TextEncoder();
 
 function writeTools(turn: Turn, warn: Warn): JsonObject {
   const searching = writeSearch(turn, warn);

@@ -2,6 +2,22 @@ import { CLOSE_OBJECT, COMMA, OPEN_OBJECT, QUOTE, type Span, skipSpace, skipSpac
 import { scanIfObject } from "./scan.ts";
 
 const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+export const emptyBytes = new Uint8Array(0);
+
+export function encodeText(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/** Without a byte order mark. */
+export function decodeText(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
+/** A mark to search for in bytes. */
+export function ascii(text: string): Buffer {
+  return Buffer.from(text, "latin1");
+}
 
 /** Replaces a range of bytes by a text. */
 export interface Edit {
@@ -38,7 +54,7 @@ export function splicedPieces(bytes: Uint8Array, edits: readonly Edit[]): readon
   const pieces: Uint8Array[] = [];
   let from = 0;
   for (const { start, end, text } of edits) {
-    pieces.push(bytes.subarray(from, start), encoder.encode(text));
+    pieces.push(bytes.subarray(from, start), encodeText(text));
     from = end;
   }
   pieces.push(bytes.subarray(from));

@@ -1,4 +1,5 @@
 import { Failure } from "#core/index.ts";
+import { decodeText, encodeText } from "./bytes.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -41,9 +42,9 @@ export function countOf(value: unknown): number | null {
 }
 
 /** Null if the text is not a JSON object. */
-export function parseObject(text: string): JsonObject | null {
+export function parseObject(json: string | Uint8Array): JsonObject | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(textOfJson(json));
     return isObject(value) ? value : null;
   } catch {
     return null;
@@ -51,9 +52,9 @@ export function parseObject(text: string): JsonObject | null {
 }
 
 /** Like `parseObject`, or the first item of an array. */
-export function parseFirst(text: string): JsonObject | null {
+export function parseFirst(json: string | Uint8Array): JsonObject | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(textOfJson(json));
     const first: unknown = Array.isArray(value) ? value[0] : value;
     return isObject(first) ? first : null;
   } catch {
@@ -61,16 +62,20 @@ export function parseFirst(text: string): JsonObject | null {
   }
 }
 
+function textOfJson(json: string | Uint8Array): string {
+  return typeof json === "string" ? json : decodeText(json);
+}
+
 /** Throws Failure invalid_json. */
 export function parseBody(body: Uint8Array): JsonObject {
-  const value = parseObject(decoder.decode(body));
+  const value = parseObject(body);
   if (value === null) throw new Failure("invalid_json", "The body is not a JSON object.");
   return value;
 }
 
 /** Throws Failure upstream_error. */
 export function parseReply(body: Uint8Array): JsonObject {
-  const value = parseObject(decoder.decode(body));
+  const value = parseObject(body);
   if (value !== null) return value;
   throw new Failure("upstream_error", "The upstream's answer is not a JSON object.", {
     retry: "other",
@@ -138,8 +143,5 @@ export function orUndefined<T>(value: T | null): T | undefined {
 }
 
 export function jsonBytes(value: unknown): Uint8Array {
-  return encoder.encode(JSON.stringify(value));
+  return encodeText(JSON.stringify(value));
 }
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();

@@ -1,27 +1,24 @@
 import type { Turn, TurnTool } from "#core/index.ts";
 import { parseObject } from "../json/value.ts";
 
-/**
- * OpenAI's custom tools take free text. Elsewhere they are tools with one text argument. All share this schema object, which identifies
- * them.
- */
-const freeText: NonNullable<TurnTool["parameters"]> = Object.freeze({
+/** OpenAI's custom tools take free text. Elsewhere they are tools with one text argument. */
+interface CustomTool extends TurnTool {
+  readonly isCustom: true;
+}
+
+const freeText: TurnTool["parameters"] = Object.freeze({
   type: "object",
   properties: { input: { type: "string", description: "The tool's whole input, as plain text." } },
   required: ["input"],
   additionalProperties: false,
 });
 
-export function customTool(name: string, description: string | null): TurnTool {
-  return { name, description, parameters: freeText, strict: null, cache: null };
+export function customTool(name: string, description: string | null): CustomTool {
+  return { name, description, parameters: freeText, strict: null, cache: null, isCustom: true };
 }
 
-export function customNames(turn: Pick<Turn, "tools">): ReadonlySet<string> {
-  return new Set(turn.tools.filter((tool) => tool.parameters === freeText).map((tool) => tool.name));
-}
-
-export function isCustom(tool: TurnTool): boolean {
-  return tool.parameters === freeText;
+export function customNames({ tools }: Pick<Turn, "tools">): ReadonlySet<string> {
+  return new Set(tools.filter((tool) => "isCustom" in tool).map(({ name }) => name));
 }
 
 export function customArguments(input: string): string {

@@ -2,6 +2,7 @@ import type { Failure, LimitHeader } from "#core/index.ts";
 import type { Dialect, UpstreamRefusal } from "../dialect.ts";
 import { refusalBody } from "../errors/error-event.ts";
 import { contextLengthCode, isContextTooLong } from "../errors/upstream-errors.ts";
+import { decodeText } from "../json/bytes.ts";
 import { arrayOf, isObject, objectOf, parseObject, textOf } from "../json/value.ts";
 
 export const openaiChat: Dialect = {
@@ -35,7 +36,7 @@ export function renderChatStreamError(failure: Failure): string {
 
 /** Some vendors send `error` as a string or in an array; Mistral sends the bare error, FastAPI servers `detail`. */
 function readChatRefusal(status: number, body: Uint8Array): UpstreamRefusal {
-  const text = decoder.decode(body).trim();
+  const text = decodeText(body).trim();
   const reply = objectOf(parseObject(text.startsWith("[") ? text.slice(1, -1) : text));
   const error = objectOf(reply["error"]);
   const bare = isObject(reply["error"]) ? {} : reply;
@@ -81,8 +82,6 @@ function codeOf(refusal: UpstreamRefusal): string | null {
   if (refusal.status === 429) return "rate_limit_exceeded";
   return refusal.status === 404 ? "model_not_found" : refusal.code;
 }
-
-const decoder = new TextDecoder();
 
 export function addOpenaiLimitHeaders(
   out: Record<string, string>,

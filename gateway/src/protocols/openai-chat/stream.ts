@@ -1,6 +1,7 @@
 import type { Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { choiceError, invalidFirstEvent } from "../errors/upstream-errors.ts";
+import { ascii, emptyBytes } from "../json/bytes.ts";
 import { closingQuote, OPEN_ARRAY, OPEN_OBJECT, QUOTE, type Span } from "../json/cursor.ts";
 import { arrayOf, type JsonObject, objectOf, parseObject } from "../json/value.ts";
 import { eventWithoutMedia } from "../stream/event-media.ts";
@@ -10,7 +11,6 @@ import type { UsageConvention } from "../usage/reading.ts";
 import { audioIdsIn, chatFailure } from "./reply.ts";
 import { readChatUsage } from "./usage.ts";
 
-const ascii = (text: string): Buffer => Buffer.from(text, "latin1");
 const doneMark = ascii("[DONE]");
 const usageMark = ascii('"usage"');
 const choicesMark = ascii('"choices"');
@@ -28,7 +28,6 @@ const contentMarks = [
 const otherMarks = ["tool_calls", "function_call", "images", "audio", "reasoning_details"].map((name) =>
   ascii(`"${name}":`),
 );
-const emptyBytes = new Uint8Array(0);
 /** Longer than an event can be that is only [DONE]. */
 const doneEventMax = 64;
 

@@ -1,6 +1,7 @@
 import type { ImageAnswer, ImageMedia, ImageSize, ImageTurn, RequestedImages, Usage } from "#core/index.ts";
 import type { FormContent, FormFile } from "#ports/index.ts";
 import type { Warn } from "../codec.ts";
+import { encodeText } from "../json/bytes.ts";
 import {
   countOf,
   invalid,
@@ -95,7 +96,6 @@ export function writeImageJson(body: Uint8Array | FormContent, upstreamModel: st
   return jsonBytes(out);
 }
 
-const encoder = new TextEncoder();
 const replaced: ReadonlySet<string> = new Set(["model", "images", "image", "mask", "n"]);
 /** Without effect on the picture. */
 const harmless: ReadonlySet<string> = new Set(["user", "safety_identifier", "moderation", "partial_images"]);
@@ -200,7 +200,7 @@ export function writeImageEvents(
     };
     return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`;
   });
-  return encoder.encode(events.join(""));
+  return encodeText(events.join(""));
 }
 
 /** Null if OpenAI has no name for it. */

@@ -1,8 +1,8 @@
-import { readCountReply } from "../anthropic-messages/reply.ts";
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
 import { openaiChat } from "../openai-chat/dialect.ts";
 import { modelEdit } from "../request/request-body.ts";
+import { countReplyReader } from "../usage/count-reply.ts";
 import { writeCompactedAnswer } from "./compaction.ts";
 import { renderResponsesStreamError } from "./error.ts";
 import { ResponsesEventReader, readResponsesAnswer } from "./read-answer.ts";
@@ -34,7 +34,7 @@ export const responsesCompactWire: Wire = { ...openaiResponsesWire, readRequest:
 export const inputTokensWire: Wire = {
   ...openaiResponsesWire,
   readRequest: readInputTokensRequest,
-  readReply: readCountReply,
+  readReply: countReplyReader("input_tokens"),
 };
 
 export const openaiResponsesCodec: CallerCodec & UpstreamCodec = {

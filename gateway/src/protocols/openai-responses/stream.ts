@@ -1,6 +1,7 @@
 import type { Failure, Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { invalidFirstEvent } from "../errors/upstream-errors.ts";
+import { decodeText, emptyBytes, encodeText } from "../json/bytes.ts";
 import { closingQuote, QUOTE, type Span } from "../json/cursor.ts";
 import { readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
@@ -59,7 +60,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
   /** Continues the stream's ids and numbers. */
   breakOff(failure: Failure): Uint8Array {
     const response = bareFailedResponse(failure, this.id ?? "resp_unknown");
-    return encoder.encode(failureEvents(failure, response, this.events));
+    return encodeText(failureEvents(failure, response, this.events));
   }
 
   protected inspect(bytes: Uint8Array, start: number, end: number): void {
@@ -79,7 +80,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
     else if (!this.contentSeen && !isPreamble(type, lines.data)) this.contentSeen = true;
     if (terminalTypes.has(type)) this.#readTerminal(type, lines.data);
     else if (type === "response.output_item.done") this.#readItem(lines.data);
-    else if (type === "error") this.failure ??= responsesFailure(parseObject(decoder.decode(lines.data)) ?? {});
+    else if (type === "error") this.failure ??= responsesFailure(parseObject(lines.data) ?? {});
     else if (this.id === null && startTypes.has(type)) this.#readBeginning(lines.data);
   }
 
@@ -92,7 +93,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
 
   /** [DONE], which some proxies add, and errors in chat's shape. */
   #inspectUntyped(data: Uint8Array): void {
-    const text = decoder.decode(data);
+    const text = decodeText(data);
     if (text.trim() === "[DONE]") return;
     this.events++;
     const object = parseObject(text);
@@ -176,10 +177,6 @@ const itemOnly: ReadonlySet<string> = new Set(["item"]);
 
 const deltaMark = Buffer.from('"delta":', "latin1");
 const blankLine = Buffer.from("\n\n", "latin1");
-const emptyBytes = new Uint8Array(0);
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
-
 /** The event's name if it is of this dialect, else the payload's type. Empty if neither. */
 function typeOf({ name, data }: EventLines): string {
   if (name.startsWith("response.") || name === "error" || name === "keepalive") return name;
@@ -189,7 +186,7 @@ function typeOf({ name, data }: EventLines): string {
 /** Items other than messages and reasoning are tool calls, which count as content. */
 function isPreamble(type: string, data: Uint8Array): boolean {
   if (type !== "response.output_item.added") return emptyTypes.has(type);
-  const item = objectOf(parseObject(decoder.decode(data))?.["item"])["type"];
+  const item = objectOf(parseObject(data)?.["item"])["type"];
   return item === "message" || item === "reasoning";
 }
 

@@ -10,6 +10,8 @@ import {
   type TurnTool,
 } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
+import { answerEndedInError } from "../errors/upstream-errors.ts";
+import { encodeText } from "../json/bytes.ts";
 import { customNames } from "../openai-chat/custom-tool.ts";
 import { answerEvents } from "../turn/answer-events.ts";
 import { AnswerWriter } from "../turn/answer-writer.ts";
@@ -35,7 +37,7 @@ import { writeResponsesUsage } from "./usage.ts";
 export function writeResponsesAnswer(answer: Answer, context: AnswerContext): Uint8Array {
   const writer = new ResponsesEventWriter(context);
   for (const event of answerEvents(answer)) writer.write(event);
-  return encoder.encode(writer.response);
+  return encodeText(writer.response);
 }
 
 /**
@@ -177,9 +179,7 @@ export class ResponsesEventWriter extends AnswerWriter {
   protected end(): string {
     const compacted = this.#isCompaction ? this.#endCompaction() : "";
     const reason = this.finish?.reason ?? "error";
-    if (reason === "error") {
-      return this.fail(new Failure("upstream_error", "The upstream broke its answer off with an error."));
-    }
+    if (reason === "error") return this.fail(answerEndedInError());
     const details = this.#incomplete();
     const status = details === null ? "completed" : "incomplete";
     const completed_at = details === null ? (this.context.now?.() ?? this.context.createdAt) : null;
@@ -234,8 +234,6 @@ export class ResponsesEventWriter extends AnswerWriter {
 }
 
 const unfinished = { completed_at: null, error: null, incomplete_details: null, usage: null };
-
-const encoder = new TextEncoder();
 
 function pictureText(source: MediaSource): string {
   if (source.kind === "url") return `![image](${source.url})`;

@@ -9,6 +9,7 @@ import {
 } from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
 import type { FormContent, FormFile } from "#ports/index.ts";
+import { encodeText } from "../json/bytes.ts";
 import type { ScanLimits } from "../json/scan.ts";
 import { invalid, isObject, type JsonObject } from "../json/value.ts";
 import { parseBounded } from "../request/members.ts";
@@ -88,7 +89,7 @@ function namesOf(type: FieldType): ReadonlySet<string> {
 function parsed(name: string, text: string): unknown {
   try {
     // Stray brackets or commas in the text would make it several members.
-    const { value, ...more } = parseBounded(encoder.encode(`{"value":${text}}`), limits);
+    const { value, ...more } = parseBounded(encodeText(`{"value":${text}}`), limits);
     if (Object.keys(more).length === 0 && (isObject(value) || Array.isArray(value))) return value;
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.code !== "invalid_json") throw thrown;
@@ -97,8 +98,6 @@ function parsed(name: string, text: string): unknown {
 }
 
 const limits: ScanLimits = { values: bounds.plainValuesMax, members: bounds.plainMembersMax };
-const encoder = new TextEncoder();
-
 function dataUri({ name, mediaType, data }: FormFile): string {
   if (data === "") throw invalid(name, "is an empty file");
   if (mediaType !== null && /^(?:image|video)\/[a-z0-9.+-]+$/.test(mediaType))

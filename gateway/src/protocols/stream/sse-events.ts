@@ -1,6 +1,7 @@
 import { bounds, type Failure } from "#core/index.ts";
 import type { StreamTap } from "../dialect.ts";
 import { unsupportedReply } from "../errors/upstream-errors.ts";
+import { decodeText, emptyBytes } from "../json/bytes.ts";
 import { COLON } from "../json/cursor.ts";
 
 const LF = 0x0a;
@@ -54,21 +55,19 @@ export function eventLines(bytes: Uint8Array, start: number, end: number): Event
     if (isField(bytes, at, dataField)) {
       data.push(bytes.subarray(valueStart(bytes, at + dataField.length), stop));
     } else if (isField(bytes, at, eventField)) {
-      name = decoder.decode(bytes.subarray(valueStart(bytes, at + eventField.length), stop));
+      name = decodeText(bytes.subarray(valueStart(bytes, at + eventField.length), stop));
     }
     at = stop + 1;
   }
   return { name, data: joined(data) };
 }
 
-const decoder = new TextDecoder();
 const dataDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
-const emptyBytes = new Uint8Array(0);
 const dataField = Buffer.from("data:", "latin1");
 const eventField = Buffer.from("event:", "latin1");
 
 export function isDone(data: Uint8Array): boolean {
-  return data.length < doneEventMax && decoder.decode(data).trim() === "[DONE]";
+  return data.length < doneEventMax && decodeText(data).trim() === "[DONE]";
 }
 
 /** Longer than an event can be that is only [DONE]. */
@@ -237,7 +236,7 @@ function lineEndLength(bytes: Uint8Array, at: number): number {
 /** The data of an event as text; empty for a comment. */
 export function eventData(bytes: Uint8Array, start: number, end: number): string {
   if (end - start > largeEventBytes) return dataDecoder.decode(eventLines(bytes, start, end).data);
-  const text = decoder.decode(bytes.subarray(start, end));
+  const text = decodeText(bytes.subarray(start, end));
   const lines: string[] = [];
   for (const line of text.split(/\r\n|\n|\r/)) {
     if (line.startsWith("data:")) lines.push(line.charCodeAt(5) === 0x20 ? line.slice(6) : line.slice(5));
