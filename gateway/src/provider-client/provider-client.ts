@@ -1,5 +1,5 @@
-import { bounds, type CallSignal, type Provider } from "#core/index.ts";
-import type { Clock, OutboundAnswer, OutboundBody, ReadClock, Transport } from "#ports/index.ts";
+import { asFailure, bounds, type CallSignal, type Provider } from "#core/index.ts";
+import type { AnswerListener, Clock, OutboundAnswer, OutboundBody, ReadClock, Transport } from "#ports/index.ts";
 import {
   type AuthorizeOptions,
   accountRedactor,
@@ -63,6 +63,23 @@ export class ProviderClient {
     body: OutboundBody | null = draft.body,
   ): Promise<OutboundAnswer> {
     return this.#transport.send(outboundRequest(draft, clocks, body), signal);
+  }
+
+  /** Like `send`, with the outcome passed to `listener`, perhaps within this call. */
+  begin(
+    draft: OutboundDraft,
+    clocks: RequestClocks,
+    signal: CallSignal,
+    body: OutboundBody | null,
+    listener: AnswerListener,
+  ): void {
+    const request = outboundRequest(draft, clocks, body);
+    if (this.#transport.begin !== undefined) this.#transport.begin(request, signal, listener);
+    else
+      this.#transport.send(request, signal).then(
+        (answer) => listener.onAnswer(answer),
+        (thrown: unknown) => listener.onFailure(asFailure(thrown)),
+      );
   }
 
   /** Reads a whole answer. Redacts the account's keys in a refusal, and renews its token after a 401. */

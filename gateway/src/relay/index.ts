@@ -23,5 +23,6 @@ export { upstreamWords } from "./attempt/upstream-refusal.ts";
 export type { BackgroundResponses, Call, CallResult, Delivery, EndpointProtocol } from "./call.ts";
 export { noSuchProvider, type PassedField, type PassedPlace, passedPrice } from "./pass-through/passed-call.ts";
 export { uploadUrlHeader } from "./pass-through/passed-objects.ts";
-export { explanationOf, Relay } from "./relay.ts";
+export { explanationOf } from "./refusals.ts";
+export { Relay } from "./relay.ts";
 export { storedResponseDraft } from "./stored-responses/stored-responses.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { bounds, type CallSignal, type Deployment, Failure, type HeaderReader, type Provider } from "#core/index.ts";
-import type { OutboundAnswer, Tracing } from "#ports/index.ts";
+import type { AnswerListener, Tracing } from "#ports/index.ts";
 import {
   choosingMembers,
   type Governing,
@@ -38,7 +38,8 @@ export function sendAttempt(
   attempt: BegunAttempt,
   translator: Translator | null,
   signal: CallSignal,
-): Promise<OutboundAnswer> {
+  listener: AnswerListener,
+): Promise<void> | undefined {
   const { dependencies, call, selection, match, entry } = attempt;
   const { deployment } = selection;
   const { provider, upstreamModel } = deployment;
@@ -68,15 +69,17 @@ export function sendAttempt(
   };
   const { providerClient } = dependencies;
   const authorize = () => providerClient.authorize(match.kind, draft, signal);
-  const send = (): Promise<OutboundAnswer> => {
+  const send = (): void => {
     entry.sending();
     const { connectMs, headersMs, totalMs } = provider.timeouts;
     const clocks = { connectMs, headersMs, totalMs, ownConnection: call.facts.images > 0 };
-    return providerClient.send(draft, clocks, signal, draft.body ?? pieces);
+    providerClient.begin(draft, clocks, signal, draft.body ?? pieces, listener);
   };
   const later = whole instanceof Promise ? adjustLater(attempt, draft, whole) : adjust(attempt, draft);
   const authorizing = later === undefined ? authorize() : later.then(authorize);
-  return authorizing === undefined ? send() : authorizing.then(send);
+  if (authorizing !== undefined) return authorizing.then(send);
+  send();
+  return undefined;
 }
 
 async function adjustLater(parts: AttemptParts, draft: OutboundDraft, body: Promise<Uint8Array>): Promise<void> {

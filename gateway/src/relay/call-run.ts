@@ -1,0 +1,178 @@
+import { asFailure, type Deployment, Failure, oncePerObject, sleep } from "#core/index.ts";
+import type { Permit } from "#limits/index.ts";
+import { conversationFingerprint } from "#protocols/index.ts";
+import type { Plan, PlanStory, RoutingConstraints, Selection } from "#routing/index.ts";
+import { refusalHeaders } from "./attempt/answer-headers.ts";
+import { openAttempt } from "./attempt/attempt.ts";
+import { CallTally } from "./attempt/call-tally.ts";
+import { CallEstimate } from "./attempt/hold.ts";
+import { findKeptState } from "./attempt/kept-objects.ts";
+import { matchLane } from "./attempt/lane-match.ts";
+import { checkPricedUse } from "./attempt/priced-usage.ts";
+import type { AttemptListener } from "./attempt/run-attempt.ts";
+import type { Call, CallResult, Delivery, EndpointProtocol, RelayDependencies } from "./call.ts";
+import { discard, explainCall, notAdmitted, recordRefusal, reportUnexpected } from "./refusals.ts";
+
+/** One of the two is called, once. `failed`: of an error of our own. */
+export interface CallListener {
+  answered(result: CallResult): void;
+  failed(thrown: unknown): void;
+}
+
+/**
+ * The run of one call:
+ *
+ * start    what it names is looked up, its plan made, its place in the caller's limits taken; or it is refused
+ * attempt  one deployment after the other, in the plan's order
+ * end      an answer has begun, or nothing is left to try
+ *
+ * A common call gets from here to its upstream without a promise.
+ */
+export class CallRun implements AttemptListener {
+  readonly #dependencies: RelayDependencies;
+  readonly #call: Call;
+  readonly #listener: CallListener;
+  readonly #estimate: CallEstimate;
+  #constraints: RoutingConstraints | null = null;
+  #plan: Plan | null = null;
+  /** Set once it is admitted. */
+  #tally!: CallTally;
+  #failure: Failure | null = null;
+  /** The first failure that would pass by itself. */
+  #passing: Failure | null = null;
+
+  constructor(dependencies: RelayDependencies, call: Call, listener: CallListener) {
+    this.#dependencies = dependencies;
+    this.#call = call;
+    this.#listener = listener;
+    this.#estimate = new CallEstimate(dependencies, call, call.models);
+  }
+
+  start(): void {
+    const call = this.#call;
+    let permit: Permit | Promise<Permit>;
+    try {
+      if (call.models.length === 0) throw new Failure("model_not_found", "The model does not exist.");
+      checkPricedUse(call);
+      permit = namesKept(call) ? this.#admitKept() : this.#admit();
+    } catch (thrown) {
+      this.#refuse(thrown);
+      return;
+    }
+    if (permit instanceof Promise)
+      permit.then(this.#admitted, this.#refuse).catch((error) => this.#listener.failed(error));
+    else this.#admitted(permit);
+  }
+
+  async #admitKept(): Promise<Permit> {
+    this.#call.kept = await findKeptState(this.#dependencies, this.#call);
+    return await this.#admit();
+  }
+
+  /** Throws Failure. */
+  #admit(): Permit | Promise<Permit> {
+    const { router, admission } = this.#dependencies;
+    const call = this.#call;
+    this.#constraints = this.#constraintsOf(call);
+    this.#plan = router.plan(call.kept?.models ?? call.models, this.#constraints);
+    return admission.admit(call.principal, this.#estimate, call.requestId);
+  }
+
+  readonly #admitted = (permit: Permit): void => {
+    this.#tally = new CallTally(permit, this.#estimate, this.#over);
+    this.#attempt(this.#plan?.next(null) ?? null);
+  };
+
+  readonly #over = (): void => {
+    discard(this.#call);
+    explainCall(this.#dependencies, this.#call, this.#plan, this.#tally);
+  };
+
+  readonly #refuse = (thrown: unknown): void => {
+    this.#estimate.end();
+    const { router } = this.#dependencies;
+    const call = this.#call;
+    const story = (): PlanStory => {
+      if (this.#plan !== null) return this.#plan.explain();
+      return { places: this.#constraints === null ? [] : router.leftOut(call.models, this.#constraints), steps: [] };
+    };
+    const refused = notAdmitted(this.#dependencies, call, thrown, story);
+    refused.then(
+      (refusal) => this.#listener.answered(refusal),
+      (error: unknown) => this.#listener.failed(error),
+    );
+  };
+
+  #attempt(selection: Selection | null): void {
+    if (selection === null) this.#end();
+    else if (selection.waitMs > 0) void this.#attemptLater(selection);
+    else openAttempt(this.#dependencies, this.#call, selection, this.#tally, this);
+  }
+
+  async #attemptLater(selection: Selection): Promise<void> {
+    const { signal } = this.#call;
+    this.#tally.awayMs += selection.waitMs;
+    await sleep(this.#dependencies.clock, selection.waitMs, signal);
+    if (signal.aborted) {
+      this.#failure = new Failure("client_closed", "The caller went away.");
+      selection.end("cancelled", 0);
+      this.#end();
+    } else openAttempt(this.#dependencies, this.#call, selection, this.#tally, this);
+  }
+
+  onDelivery(delivery: Delivery): void {
+    const { handover } = this.#tally;
+    if (handover === null) this.#listener.answered(delivery);
+    // The money of a background response must be held by its task before its caller knows of it.
+    else handover.then(() => this.#listener.answered(delivery)).catch(this.#onFailed);
+  }
+
+  readonly #onFailed = (thrown: unknown): void => this.onFailure(asFailure(thrown));
+
+  onFailure(failure: Failure): void {
+    reportUnexpected(this.#dependencies, this.#call, failure);
+    this.#failure = failure;
+    if (failure.unhealthy || failure.upstream?.status === 429) this.#passing ??= failure;
+    this.#attempt(this.#plan?.next(failure) ?? null);
+  }
+
+  /** Nothing is left to try. */
+  #end(): void {
+    const tally = this.#tally;
+    const last = this.#failure;
+    const failure =
+      (refusedByOneOnly(last) ? (this.#passing ?? last) : last) ??
+      new Failure("no_deployment_available", "No deployment can take the call now.");
+    if (tally.attempts === 0 && failure.code !== "client_closed") tally.refusal = failure;
+    tally.end();
+    if (tally.attempts === 0) recordRefusal(this.#dependencies, this.#call, failure);
+    const headers = refusalHeaders(this.#call.protocol.dialect, tally, this.#dependencies.clock.now());
+    this.#listener.answered({ failure, headers });
+  }
+
+  #constraintsOf(call: Call): RoutingConstraints {
+    const { protocol, facts, kept } = call;
+    const constraints = { canServe: canServeOf(protocol), affinity: facts.affinity, provider: kept?.provider ?? null };
+    const { conversation } = facts;
+    if (facts.affinity !== null || conversation === undefined || !(call.body instanceof Uint8Array)) return constraints;
+    if (!this.#dependencies.router.hasEquals(call.models, constraints)) return constraints;
+    return { ...constraints, affinity: conversationFingerprint(call.body, conversation) };
+  }
+}
+
+export function namesKept({ facts: { continues, objects } }: Call): boolean {
+  return continues !== null || (objects !== undefined && objects.length > 0);
+}
+
+/**
+ * A refusal that holds for one account only (a model that it lacks, a seal that it cannot read). When another account was
+ * unhealthy or at its limit, the caller should get that failure, and try again.
+ */
+function refusedByOneOnly(failure: Failure | null): boolean {
+  return failure?.retry === "other" && failure.upstream !== undefined && failure.upstream.status < 500;
+}
+
+/** One function for each protocol: the router caches by it. */
+const canServeOf = oncePerObject((protocol: EndpointProtocol) => {
+  return (deployment: Deployment): boolean => matchLane(deployment, protocol) !== null;
+});
