@@ -141,9 +141,9 @@ export function upstreamSide(dialect: WireDialectId): UpstreamSide {
 }
 
 /** Reads a refusal by the shape of its body, else as the upstream's dialect. */
-export function readRefusal(spoken: WireDialectId, status: number, body: Uint8Array): UpstreamRefusal {
+export function readRefusal(dialect: WireDialectId, status: number, body: Uint8Array): UpstreamRefusal {
   const shape = refusalShape(body);
-  return (shape === null ? upstreams[spoken].errors : dialectByErrorShape[shape]).readRefusal(status, body);
+  return (shape === null ? upstreams[dialect].errors : dialectByErrorShape[shape]).readRefusal(status, body);
 }
 
 const dialectByErrorShape = { openai: openaiChat, anthropic: anthropicMessages, google: gemini };

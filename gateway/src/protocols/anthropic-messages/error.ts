@@ -11,9 +11,14 @@ export const anthropicMessages: Dialect = {
   renderStreamError: renderMessagesStreamError,
   readRefusal(status, body) {
     const error = objectOf(parseObject(body)?.["error"]);
-    const said = textOf(error["message"]);
-    const message = said ?? `The upstream refused the request with status ${status}.`;
-    return { status, message, code: textOf(error["type"]), contextLength: isContextTooLong(status, null, said ?? "") };
+    const reported = textOf(error["message"]);
+    const message = reported ?? `The upstream refused the request with status ${status}.`;
+    return {
+      status,
+      message,
+      code: textOf(error["type"]),
+      contextLength: isContextTooLong(status, null, reported ?? ""),
+    };
   },
   renderRefusal({ status, message, contextLength }, requestId) {
     const type = types.get(status) ?? (status >= 500 ? "api_error" : "invalid_request_error");

@@ -12,7 +12,7 @@ export function sealCutsInMessages(body: JsonNode, warn: Warn): readonly Edit[] 
     const kept = [...read.values()].filter(({ emptied }) => !emptied);
     cuts.push(...cutNodes(items, (message) => read.get(message)?.emptied === true));
     cuts.push(...kept.flatMap((message) => message.cuts));
-    lostThought = lostItsThought(kept);
+    lostThought = lostItsThinking(kept);
   }
   return lostThought && cuts.length > 0 ? [...cuts, ...withoutThinking(body, warn)] : cuts;
 }
@@ -22,7 +22,7 @@ interface MessageRead {
   /** It held only seals. */
   readonly emptied: boolean;
   /** Its first block was a seal, and no other thinking block begins it now. */
-  readonly unthought: boolean;
+  readonly lostThinking: boolean;
   readonly holdsResults: boolean;
   readonly holdsCalls: boolean;
 }
@@ -35,7 +35,7 @@ function readMessage(message: JsonNode): MessageRead {
   return {
     cuts: [...cutNodes(blocks, (block) => sealed.has(block)), ...kept.flatMap(foreignCitations)],
     emptied: blocks.length > 0 && kept.length === 0,
-    unthought: sealed.size > 0 && types[0] !== undefined && !thoughts.has(types[0]),
+    lostThinking: sealed.size > 0 && types[0] !== undefined && !thoughts.has(types[0]),
     holdsResults: types.includes("tool_result"),
     holdsCalls: types.includes("tool_use"),
   };
@@ -55,18 +55,18 @@ function isSealed(block: JsonNode): boolean {
   return isThought && (holdsSeal(block, "signature") || holdsSeal(block, "data"));
 }
 
-function holdsSeal(place: JsonNode, name: string): boolean {
-  return place.textsNamed(name).some((text) => text.startsWith(sealMark));
+function holdsSeal(node: JsonNode, name: string): boolean {
+  return node.textsNamed(name).some((text) => text.startsWith(sealMark));
 }
 
 /** Whether the current loop of tool calls lost the thinking block it began with. */
-function lostItsThought(messages: readonly MessageRead[]): boolean {
+function lostItsThinking(messages: readonly MessageRead[]): boolean {
   let first: MessageRead | null = null;
   for (const message of messages.toReversed()) {
     if (message.holdsCalls) first = message;
     else if (!message.holdsResults) break;
   }
-  return first?.unthought === true;
+  return first?.lostThinking === true;
 }
 
 /**

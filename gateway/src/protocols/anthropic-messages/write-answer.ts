@@ -106,7 +106,7 @@ export function webCitation({ source, quote }: Citation, context: AnswerContext)
   return { cited_text: quote ?? "", encrypted_index, title, type: "web_search_result_location" as const, url };
 }
 
-export const pictureNote = "[A picture was dropped: this API cannot carry it.]";
+export const pictureNote = "[Picture omitted: this API cannot return it.]";
 
 export function textBlock(text: string): ContentBlock {
   return { text, type: "text" };
@@ -130,10 +130,10 @@ export function warnOfPicture(context: AnswerContext): void {
 
 function markedCalls(blocks: ContentBlock[], { turn, account }: AnswerContext): ContentBlock[] {
   const at = blocks.findIndex(({ type }) => type === "tool_use");
-  const begun = blocks.slice(0, Math.max(at, 0));
-  const thinks = begun.some(({ type }) => type === "thinking" || type === "redacted_thinking");
+  const before = blocks.slice(0, Math.max(at, 0));
+  const thinks = before.some(({ type }) => type === "thinking" || type === "redacted_thinking");
   if (at === -1 || thinks || !needsCallMark(turn)) return blocks;
-  return [...begun, thinkingBlock("", callMark(account)), ...blocks.slice(at)];
+  return [...before, thinkingBlock("", callMark(account)), ...blocks.slice(at)];
 }
 
 function contentBlock(block: AnswerBlock, context: AnswerContext): ContentBlock[] {

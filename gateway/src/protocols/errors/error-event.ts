@@ -9,9 +9,9 @@ import { choiceError, isContextTooLong } from "./upstream-errors.ts";
  */
 export function reportedFailure(error: unknown, message: string, body: object = { error }): Failure {
   const { code, type } = objectOf(error);
-  const said = statusOf(error);
-  const contextLength = isContextTooLong(said, textOf(code) ?? textOf(type), message);
-  const status = contextLength ? 400 : said;
+  const reported = statusOf(error);
+  const contextLength = isContextTooLong(reported, textOf(code) ?? textOf(type), message);
+  const status = contextLength ? 400 : reported;
   const failure = new Failure("upstream_error", `The upstream reported an error: ${message}`, {
     retry: status === 400 || status === 413 ? "never" : "other",
     contextLength,
@@ -48,13 +48,13 @@ export function refusalBody({ upstream }: Failure): string | null {
 function statusOf(error: unknown): number | null {
   if (!isObject(error)) return null;
   const { code, status, type } = error;
-  for (const said of [code, status, type]) {
-    const number = countOf(typeof said === "string" && /^[45]\d\d$/.test(said) ? Number(said) : said);
+  for (const field of [code, status, type]) {
+    const number = countOf(typeof field === "string" && /^[45]\d\d$/.test(field) ? Number(field) : field);
     if (number !== null && number >= 400 && number <= 599) return number;
   }
-  for (const said of [code, status, type]) {
-    const known = statuses.get((textOf(said) ?? "").toLowerCase());
-    if (known !== undefined) return known;
+  for (const field of [code, status, type]) {
+    const implied = statuses.get((textOf(field) ?? "").toLowerCase());
+    if (implied !== undefined) return implied;
   }
   return null;
 }

@@ -14,7 +14,8 @@ export const gemini: Dialect = {
   renderStreamError: (failure, requestId) => `data: ${renderBareError(failure, requestId)}\n\n`,
   renderBareError,
   readRefusal,
-  renderRefusal: ({ status, ...said }, requestId) => errorBody(status, withTooLongText(said), [requestInfo(requestId)]),
+  renderRefusal: ({ status, ...entries }, requestId) =>
+    errorBody(status, withTooLongText(entries), [requestInfo(requestId)]),
   keepAlive: ": keep-alive\n\n",
   addLimitHeaders: addOpenaiLimitHeaders,
 };
@@ -22,8 +23,8 @@ export const gemini: Dialect = {
 /** `{"error":{code,message,status,details}}` with details of google.rpc. Source: google.rpc.Status, google/rpc/error_details.proto. */
 function renderError(failure: Failure, requestId: string): string {
   // ErrorInfo.metadata holds strings.
-  const said = Object.entries(failure.details ?? {}).filter(([, value]) => value !== null && value !== undefined);
-  const metadata = Object.fromEntries(said.map(([name, value]) => [name, String(value)]));
+  const fields = Object.entries(failure.details ?? {}).filter(([, value]) => value !== null && value !== undefined);
+  const metadata = Object.fromEntries(fields.map(([name, value]) => [name, String(value)]));
   const details = [detail("ErrorInfo", { reason: failure.code.toUpperCase(), domain: "sluice", metadata })];
   if (failure.param !== null) {
     const fieldViolations = [{ field: failure.param, description: failure.message }];
@@ -46,8 +47,8 @@ function errorBody(code: number, message: string, details: readonly JsonObject[]
   return JSON.stringify({ error: { code, message, status, details } });
 }
 
-function detail(type: string, said: JsonObject): JsonObject {
-  return { "@type": `type.googleapis.com/google.rpc.${type}`, ...said };
+function detail(type: string, members: JsonObject): JsonObject {
+  return { "@type": `type.googleapis.com/google.rpc.${type}`, ...members };
 }
 
 function requestInfo(requestId: string): JsonObject {

@@ -29,20 +29,20 @@ export function readGoogleThinking(request: JsonObject): ReasoningRequest | null
   };
 }
 
-export function signatureIn(said: JsonObject): string | null {
-  return textOf(extrasOf(said)["thought_signature"]) || null;
+export function signatureIn(message: JsonObject): string | null {
+  return textOf(extrasOf(message)["thought_signature"]) || null;
 }
 
-export function isThought(said: JsonObject): boolean {
-  return extrasOf(said)["thought"] === true;
+export function isThought(message: JsonObject): boolean {
+  return extrasOf(message)["thought"] === true;
 }
 
 export function extraContent(seal: Pick<Seal, "dialect" | "data"> | null): JsonObject {
   return seal?.dialect === "gemini" ? { extra_content: { google: { thought_signature: seal.data } } } : {};
 }
 
-function extrasOf(said: JsonObject): JsonObject {
-  return objectOf(objectOf(said["extra_content"])["google"]);
+function extrasOf(message: JsonObject): JsonObject {
+  return objectOf(objectOf(message["extra_content"])["google"]);
 }
 
 function googleMembers(request: JsonObject): JsonObject {

@@ -65,8 +65,8 @@ const requestMembers: ReadonlySet<string> = new Set([
 
 function readInstruction(instruction: unknown): TextPart[] {
   if (instruction === undefined || instruction === null) return [];
-  const said = typeof instruction === "string" ? [{ text: instruction }] : arrayOf(camelKeys(instruction)["parts"]);
-  return said.map((part) => {
+  const parts = typeof instruction === "string" ? [{ text: instruction }] : arrayOf(camelKeys(instruction)["parts"]);
+  return parts.map((part) => {
     const text = textOf(camelKeys(part)["text"]);
     if (text === null) throw invalid("systemInstruction", "must hold text parts");
     return { kind: "text", text, cache: null };
@@ -138,8 +138,8 @@ function stopSequences(value: unknown): readonly string[] {
 
 /** Whether pictures are requested. Audio answers are not supported. */
 function readModalities(modalities: unknown): boolean {
-  const said = arrayOf(modalities).map((modality) => textOf(modality)?.toUpperCase());
-  if (said.every((modality) => modality === "TEXT" || modality === "IMAGE")) return said.includes("IMAGE");
+  const names = arrayOf(modalities).map((modality) => textOf(modality)?.toUpperCase());
+  if (names.every((modality) => modality === "TEXT" || modality === "IMAGE")) return names.includes("IMAGE");
   throw unsupported("generationConfig.responseModalities", "The upstream answers in text and pictures only.");
 }
 

@@ -26,8 +26,8 @@ const namesOfGemini = [...fileNames, ...storeNames, ...resourceNames];
 export const objectsOfGemini = objectNames(namesOfGemini, namesOfGemini);
 
 /** The account's objects that a checked body names below its top level. */
-export function geminiObjects(body: Uint8Array, heard: NameMatches): readonly NamedObject[] {
-  const named = nestedObjects(body, objectsOfGemini, heard);
+export function geminiObjects(body: Uint8Array, scanned: NameMatches): readonly NamedObject[] {
+  const named = nestedObjects(body, objectsOfGemini, scanned);
   return named.filter(isOfAccount).map((object) => ({ ...object, kind: kindOf(object) }));
 }
 

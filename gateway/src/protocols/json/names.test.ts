@@ -9,7 +9,7 @@ const sieve = new NameFilter().add(1, looked).add(2, ["container"]);
 const nothing: ReadonlySet<string> = new Set();
 
 function heardIn(text: string): number {
-  const heard: NameMatches = { sieve, classes: 0 };
+  const heard: NameMatches = { filter: sieve, classes: 0 };
   scanObject(new TextEncoder().encode(text), nothing, null, undefined, heard);
   return heard.classes;
 }

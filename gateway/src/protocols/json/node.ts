@@ -77,7 +77,7 @@ export class JsonNode implements Span {
 const LOWER_T = 0x74;
 
 /** Removes nodes with their commas from a list. `nodes` must be the whole list in order. */
-export function cutNodes(nodes: readonly JsonNode[], isGone: (place: JsonNode) => boolean): readonly Edit[] {
+export function cutNodes(nodes: readonly JsonNode[], isGone: (node: JsonNode) => boolean): readonly Edit[] {
   const cuts: Edit[] = [];
   let before: JsonNode | undefined;
   for (let at = 0; at < nodes.length; at++) {

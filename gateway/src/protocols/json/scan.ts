@@ -60,25 +60,25 @@ export class JsonCaseVariant extends JsonInvalid {
 
 /** Collects, as bits, the filter classes that member names at any depth may belong to. */
 export interface NameMatches {
-  readonly sieve: NameFilter;
+  readonly filter: NameFilter;
   classes: number;
 }
 
 /**
  * Finds the values of `wanted` top-level members and checks the grammar of the whole body (RFC 8259). Throws JsonInvalid, also for a
  * wanted member that occurs twice; JsonCaseVariant for another spelling of a `governed` one; JsonTooLarge beyond `limits`. Adds to
- * `heard`.
+ * `matches`.
  */
 export function scanObject(
   bytes: Uint8Array,
   wanted: ReadonlySet<string>,
   governed: GovernedNames | null = null,
   limits: ScanLimits = noLimits,
-  heard: NameMatches | null = null,
+  matches: NameMatches | null = null,
 ): Map<string, Span> {
   const found = new Map<string, Span>();
-  const classesOf = heard === null ? noClasses : heard.sieve.classes;
-  const count: Count = { left: limits.values, classesOf, heard: 0 };
+  const classesOf = matches === null ? noClasses : matches.filter.classes;
+  const count: Count = { valuesLeft: limits.values, classesOf, matched: 0 };
   let members = limits.members;
   let at = skipSpace(bytes, 0);
   if (bytes[at] !== OPEN_OBJECT) throw new JsonInvalid("expected a JSON object", at);
@@ -115,7 +115,7 @@ export function scanObject(
   }
   at = skipSpace(bytes, at);
   if (at < bytes.length) throw new JsonInvalid("unexpected text after the object", at);
-  if (heard !== null) heard.classes |= count.heard;
+  if (matches !== null) matches.classes |= count.matched;
   return found;
 }
 
@@ -158,9 +158,9 @@ export function valueAt(bytes: Uint8Array, span: Span | undefined): unknown {
 
 interface Count {
   /** Values that may still follow. */
-  left: number;
+  valuesLeft: number;
   readonly classesOf: Uint8Array;
-  heard: number;
+  matched: number;
 }
 
 const noClasses = new Uint8Array(filterSize);
@@ -217,7 +217,7 @@ function isDigit(byte: number | undefined): boolean {
 function skipValue(bytes: Uint8Array, at: number, count: Count): number {
   const byte = bytes[at];
   if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) return skipContainer(bytes, at, count);
-  if (--count.left < 0) throw tooManyValues(at);
+  if (--count.valuesLeft < 0) throw tooManyValues(at);
   if (byte === QUOTE) return skipString(bytes, at + 1);
   return skipScalar(bytes, at);
 }
@@ -272,7 +272,7 @@ function skipContainer(bytes: Uint8Array, from: number, count: Count): number {
   let at = from;
   for (;;) {
     // A value begins at `at`.
-    if (--count.left < 0) throw tooManyValues(at);
+    if (--count.valuesLeft < 0) throw tooManyValues(at);
     const byte = bytes[at];
     if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
       if (depth === jsonDepthMax) throw new JsonInvalid("nested too deeply", at);
@@ -324,7 +324,7 @@ function skipMemberName(bytes: Uint8Array, from: number, count: Count): number {
     const first = bytes[from] as number;
     const second = bytes[from + 1] as number;
     const last = bytes[at - 1] as number;
-    count.heard |= count.classesOf[filterIndex(first, second, last, at - from)] as number;
+    count.matched |= count.classesOf[filterIndex(first, second, last, at - from)] as number;
     return at + 1;
   }
   return matchEscapedName(bytes, from, skipString(bytes, at), count);
@@ -333,6 +333,6 @@ function skipMemberName(bytes: Uint8Array, from: number, count: Count): number {
 function matchEscapedName(bytes: Uint8Array, from: number, end: number, count: Count): number {
   const name = asciiName(bytes, from - 1, end);
   // Escaped names are rare and may be meant to hide.
-  if (name !== null && name !== "") count.heard |= count.classesOf[filterIndexOf(name)] as number;
+  if (name !== null && name !== "") count.matched |= count.classesOf[filterIndexOf(name)] as number;
   return end;
 }

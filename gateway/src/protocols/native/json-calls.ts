@@ -56,12 +56,12 @@ export function replyReader(
 
 /** The reported member, or all of several. */
 function rawUsageIn(usageIn: readonly string[], member: (name: string) => unknown): string {
-  const told = usageIn.flatMap((name) => {
+  const reported = usageIn.flatMap((name) => {
     const value = member(name);
     return value === null ? [] : [[name, value] as const];
   });
-  const [only] = told;
-  return rawUsage(told.length === 1 && only !== undefined ? only[1] : Object.fromEntries(told));
+  const [only] = reported;
+  return rawUsage(reported.length === 1 && only !== undefined ? only[1] : Object.fromEntries(reported));
 }
 
 /** Only an upstream that misunderstood the call would stream. */

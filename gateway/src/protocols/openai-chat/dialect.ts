@@ -39,10 +39,10 @@ function readChatRefusal(status: number, body: Uint8Array): UpstreamRefusal {
   const text = decodeText(body).trim();
   const reply = objectOf(parseObject(text.startsWith("[") ? text.slice(1, -1) : text));
   const error = objectOf(reply["error"]);
-  const bare = isObject(reply["error"]) ? {} : reply;
-  const code = textOf(error["code"]) ?? textOf(error["type"]) ?? textOf(bare["code"]) ?? textOf(bare["type"]);
+  const unframed = isObject(reply["error"]) ? {} : reply;
+  const code = textOf(error["code"]) ?? textOf(error["type"]) ?? textOf(unframed["code"]) ?? textOf(unframed["type"]);
   const reported =
-    textOf(error["message"]) ?? textOf(reply["error"]) ?? textOf(bare["message"]) ?? detailOf(bare["detail"]);
+    textOf(error["message"]) ?? textOf(reply["error"]) ?? textOf(unframed["message"]) ?? detailOf(unframed["detail"]);
   const message = reported ?? `HTTP status ${status}`;
   // OpenRouter puts the vendor's own message here.
   const behind = textOf(objectOf(error["metadata"])["raw"]) ?? "";

@@ -231,7 +231,7 @@ interface QueuedCall {
   /** Arguments other than white space were emitted. */
   hasArguments: boolean;
   closed: boolean;
-  held: string[];
+  buffered: string[];
 }
 
 /**
@@ -276,7 +276,7 @@ class CallQueue {
   flush(): void {
     for (const call of this.#waiting) {
       call.closed = true;
-      if (call.name === "" && call.held.length === 0) continue;
+      if (call.name === "" && call.buffered.length === 0) continue;
       if (call.name === "") throw upstreamFault("The upstream called a tool without naming it.");
       if (!call.open) this.#open(call);
       if (!call.hasArguments) this.#emitArguments(call, "{}");
@@ -313,7 +313,7 @@ class CallQueue {
       open: false,
       hasArguments: false,
       closed: false,
-      held: [],
+      buffered: [],
     };
     if (index !== null) this.#byIndex.set(index, call);
     this.#waiting.push(call);
@@ -325,15 +325,15 @@ class CallQueue {
     this.#held += text.length;
     if (this.#held > bounds.heldArgumentsCharactersMax)
       throw unsupportedReply("The upstream's tool calls are too long.");
-    call.held.push(text);
+    call.buffered.push(text);
   }
 
   #open(call: QueuedCall): void {
     call.open = true;
     if (call.id === "") call.id = this.#source.newId("call_");
     this.#emit({ kind: "block-start", block: { kind: "tool-call", id: call.id, name: decodeName(call.name) } });
-    if (call.held.length > 0) this.#emitArguments(call, call.held.join(""));
-    call.held = [];
+    if (call.buffered.length > 0) this.#emitArguments(call, call.buffered.join(""));
+    call.buffered = [];
   }
 
   #emitArguments(call: QueuedCall, text: string): void {

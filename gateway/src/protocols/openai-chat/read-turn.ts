@@ -146,10 +146,10 @@ function readMetadata(value: unknown): Readonly<Record<string, string>> | null {
  * `include_reasoning` does.
  */
 function readReasoning(request: JsonObject, warn: Warn): ReasoningRequest | null {
-  const said = textMember(request, "reasoning_effort");
-  const effort = readEffort(said, "this reasoning_effort", warn);
+  const effortName = textMember(request, "reasoning_effort");
+  const effort = readEffort(effortName, "this reasoning_effort", warn);
   const unified = request["reasoning"];
-  if (said === null && isObject(unified)) return readOpenRouterReasoning(unified, warn);
+  if (effortName === null && isObject(unified)) return readOpenRouterReasoning(unified, warn);
   const thinking = isObject(request["thinking"]) ? request["thinking"] : null;
   const visible = request["include_reasoning"] === true || (thinking !== null && thinking["type"] !== "disabled");
   if (thinking?.["type"] === "disabled") return { effort: effort ?? "none", budgetTokens: null, visible };

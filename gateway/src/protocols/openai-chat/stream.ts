@@ -124,7 +124,7 @@ export class ChatStreamTap extends EventTap implements StreamTap {
     return false;
   }
 
-  #readUsage(event: Buffer, place: Span): void {
+  #readUsage(event: Buffer, span: Span): void {
     const chunk = chunkOf(event);
     if (chunk === null) return;
     const choices = chunk["choices"];
@@ -133,12 +133,12 @@ export class ChatStreamTap extends EventTap implements StreamTap {
     if (reading === null) return;
     this.usage = reading;
     // The first chunk has the requested tier, the last one the served tier.
-    const { tier, ...told } = this.served ?? {};
+    const { tier, ...others } = this.served ?? {};
     const isTold = tier === undefined || chunk["service_tier"] != null;
-    this.served = withServed(readServed(chunk, reported), isTold ? told : this.served);
+    this.served = withServed(readServed(chunk, reported), isTold ? others : this.served);
     this.#contentAfterUsage = false;
     this.#usageAlone = this.contentSeen && (!Array.isArray(choices) || choices.length === 0);
-    if (this.#hideUsage && Array.isArray(choices) && choices.length === 0) this.#hidden.push(place);
+    if (this.#hideUsage && Array.isArray(choices) && choices.length === 0) this.#hidden.push(span);
   }
 
   /** OpenRouter puts errors beside choices. Older vLLM sends a bare error event, which clients cannot read: it is hidden. */
@@ -146,10 +146,10 @@ export class ChatStreamTap extends EventTap implements StreamTap {
     const chunk = chunkOf(event);
     const error = chunk?.["error"] ?? null;
     if (chunk === null) return;
-    const bare = error === null ? (chunk["object"] === "error" ? chunk : choiceError(chunk)) : null;
-    if (error === null && bare === null) return;
-    this.failure = chatFailure(error ?? bare);
-    this.errorUnreadable = bare !== null;
+    const unframed = error === null ? (chunk["object"] === "error" ? chunk : choiceError(chunk)) : null;
+    if (error === null && unframed === null) return;
+    this.failure = chatFailure(error ?? unframed);
+    this.errorUnreadable = unframed !== null;
   }
 
   #withoutHidden(whole: Uint8Array): Uint8Array {

@@ -67,13 +67,13 @@ function finishOf({ reason }: Finish, { turn, warn }: AnswerContext): string | n
   return finish === "tool_calls" && turn.legacyFunctions === true ? "function_call" : finish;
 }
 
-const secondCallLost = "calls after the first were dropped: a caller of functions is told of one";
+const secondCallDropped = "calls after the first were dropped: a caller of functions is told of one";
 
 function writeCalls(calls: readonly CallBlock[], custom: ReadonlySet<string>, context: AnswerContext): JsonObject {
   const [first, second] = calls;
   if (first === undefined) return {};
   if (context.turn.legacyFunctions !== true) return { tool_calls: calls.map((call) => writeCall(call, custom)) };
-  if (second !== undefined) context.warn(secondCallLost);
+  if (second !== undefined) context.warn(secondCallDropped);
   return { function_call: { name: first.name, arguments: first.argumentsText } };
 }
 
@@ -202,7 +202,7 @@ export class ChatEventWriter extends AnswerWriter {
 
   #legacyCall(piece: { readonly name?: string; readonly arguments: string }): string {
     if (this.#callIndex === 0) return this.#chunk(JSON.stringify({ function_call: piece }));
-    this.context.warn(secondCallLost);
+    this.context.warn(secondCallDropped);
     return "";
   }
 

@@ -29,7 +29,7 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
   const instructions = turn.system.map((part) => part.text);
   if (format.instruction !== null) instructions.push(format.instruction);
   const { traits } = target;
-  const { told: reasoning, choice } = reconcileToolChoice(turn, traits.reasoning ?? {}, warn);
+  const { setting: reasoning, choice } = reconcileToolChoice(turn, traits.reasoning ?? {}, warn);
   const sampling = openaiSampling(turn, traits, reasoning.effort, warn);
   const request: JsonObject = {
     model: target.upstreamModel,
@@ -126,16 +126,16 @@ function reconcileToolChoice(
   turn: Turn,
   traits: ReasoningTraits,
   warn: Warn,
-): { told: ReasoningSetting; choice: ToolChoice | null } {
-  const told = fitReasoning(turn.reasoning, askedEffort(turn.reasoning), traits, warn);
+): { setting: ReasoningSetting; choice: ToolChoice | null } {
+  const setting = fitReasoning(turn.reasoning, askedEffort(turn.reasoning), traits, warn);
   const choice = turn.toolChoice;
-  if (turn.tools.length === 0 || (choice?.kind !== "any" && choice?.kind !== "tool")) return { told, choice };
+  if (turn.tools.length === 0 || (choice?.kind !== "any" && choice?.kind !== "tool")) return { setting, choice };
   const { forcesNoToolsThinking: limit } = traits;
-  const isTaken = limit === undefined || told.on === false || (limit === "named" && choice.kind === "any");
-  if (isTaken) return { told, choice };
-  if (traits.always === true) return { told, choice: fitToolChoice(turn, traits, warn) };
+  const isTaken = limit === undefined || setting.on === false || (limit === "named" && choice.kind === "any");
+  if (isTaken) return { setting, choice };
+  if (traits.always === true) return { setting, choice: fitToolChoice(turn, traits, warn) };
   warn("thinking was disabled: a forced tool choice excludes it");
-  return { told: { effort: null, on: false }, choice };
+  return { setting: { effort: null, on: false }, choice };
 }
 
 /** JSON mode requires the prompt to mention JSON, so a sentence is added if it does not. */

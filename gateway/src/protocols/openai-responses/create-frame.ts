@@ -101,11 +101,11 @@ function steerFailedEvent(bytes: Buffer, frame: RequestBody): string {
 
 /** Events for a request that generates nothing. */
 export function warmUpEvents(model: string, id: string, createdAt: number): readonly string[] {
-  const begun = bareResponse({ id, model, created_at: createdAt, status: "in_progress" });
+  const started = bareResponse({ id, model, created_at: createdAt, status: "in_progress" });
   const usage = writeResponsesUsage(noUsage);
   const done = bareResponse({ id, model, created_at: createdAt, completed_at: createdAt, usage });
   return [
-    JSON.stringify({ type: "response.created", response: begun, sequence_number: 0 }),
+    JSON.stringify({ type: "response.created", response: started, sequence_number: 0 }),
     JSON.stringify({ type: "response.completed", response: done, sequence_number: 1 }),
   ];
 }

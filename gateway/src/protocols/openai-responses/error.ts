@@ -32,15 +32,15 @@ const terminalCodes: ReadonlyMap<string, string> = new Map([
 function errorOf(failure: Failure) {
   const { type } = failureTable[failure.code];
   const { message, param, contextLength } = failure;
-  const own = { type, code: contextLength ? contextLengthCode : failure.code, message, param };
+  const fallback = { type, code: contextLength ? contextLengthCode : failure.code, message, param };
   const body = refusalBody(failure);
-  if (body === null) return own;
-  const said = objectOf(parseObject(body)?.["error"]);
+  if (body === null) return fallback;
+  const refusal = objectOf(parseObject(body)?.["error"]);
   return {
-    type: textOf(said["type"]) ?? own.type,
-    code: textOf(said["code"]) ?? textOf(said["type"]) ?? own.code,
-    message: textOf(said["message"]) ?? message,
-    param: textOf(said["param"]) ?? param,
+    type: textOf(refusal["type"]) ?? fallback.type,
+    code: textOf(refusal["code"]) ?? textOf(refusal["type"]) ?? fallback.code,
+    message: textOf(refusal["message"]) ?? message,
+    param: textOf(refusal["param"]) ?? param,
   };
 }
 
@@ -53,10 +53,10 @@ export function bareFailedResponse(failure: Failure, id: string): string {
 }
 
 /** Reads the error of a failed response or an `error` event, nested or flat. */
-export function responsesFailure(said: JsonObject): Failure {
-  const { code, message, param } = said;
-  const error = isObject(said["error"])
-    ? said["error"]
-    : { message: message ?? said["error"], type: code, param, code };
+export function responsesFailure(reported: JsonObject): Failure {
+  const { code, message, param } = reported;
+  const error = isObject(reported["error"])
+    ? reported["error"]
+    : { message: message ?? reported["error"], type: code, param, code };
   return reportedFailure(error, textOf(error["message"]) ?? "unknown error");
 }

@@ -7,8 +7,8 @@ import { readSummary } from "./compaction.ts";
 export function sealCutsInInput(body: JsonNode): readonly Edit[] {
   return body.membersNamed("input").flatMap(({ items }) => {
     const sealed = new Map(items.flatMap(sealedItem));
-    const said = [...sealed].flatMap(([{ start, end }, text]) => (text === null ? [] : [{ start, end, text }]));
-    return [...cutNodes(items, (item) => sealed.get(item) === null), ...said];
+    const summaries = [...sealed].flatMap(([{ start, end }, text]) => (text === null ? [] : [{ start, end, text }]));
+    return [...cutNodes(items, (item) => sealed.get(item) === null), ...summaries];
   });
 }
 

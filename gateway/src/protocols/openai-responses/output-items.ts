@@ -97,9 +97,9 @@ export class MessageItem extends OutputItem {
 
   override delta(text: string): string {
     this.#text += text;
-    const said = `,${this.#content()},"delta":${JSON.stringify(text)}`;
-    if (this.#kind === "refusal") return this.itemEvent("response.refusal.delta", said);
-    return this.itemEvent("response.output_text.delta", `${said},"logprobs":[]`);
+    const members = `,${this.#content()},"delta":${JSON.stringify(text)}`;
+    if (this.#kind === "refusal") return this.itemEvent("response.refusal.delta", members);
+    return this.itemEvent("response.output_text.delta", `${members},"logprobs":[]`);
   }
 
   override addCitation(citation: Citation): void {
@@ -176,10 +176,10 @@ abstract class CallItem extends OutputItem {
     return "";
   }
 
-  protected callJson(type: string, said: object, status: string): string {
+  protected callJson(type: string, input: object, status: string): string {
     const { callId: call_id, name, namespace } = this.call;
     const space = namespace === null ? {} : { namespace };
-    return JSON.stringify({ type, id: this.position.id, call_id, name, ...said, status, ...space });
+    return JSON.stringify({ type, id: this.position.id, call_id, name, ...input, status, ...space });
   }
 }
 

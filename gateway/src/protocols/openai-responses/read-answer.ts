@@ -75,10 +75,10 @@ export class ResponsesEventReader extends AnswerReader {
         this.fail(responsesFailure(event));
         return;
       default: {
-        const lane = this.#pendingItem(indexOf(event), type);
-        lane?.reader?.read(type, event);
+        const pending = this.#pendingItem(indexOf(event), type);
+        pending?.reader?.read(type, event);
         // Items without a neutral form were reported when they began.
-        if (lane === undefined && !this.#seenIndexes.has(indexOf(event)))
+        if (pending === undefined && !this.#seenIndexes.has(indexOf(event)))
           warnOfUnknownType("events", type, this.source.warn);
       }
     }
@@ -98,20 +98,20 @@ export class ResponsesEventReader extends AnswerReader {
     this.#start({});
     if (this.#seenIndexes.has(index)) return;
     this.#seenIndexes.add(index);
-    const lane: PendingItem = { item, buffered: [], reader: null, done: false };
-    this.#queue.push(lane);
-    lane.reader = outputReader(item, (event) => this.#forward(lane, event), this.source);
-    if (lane.reader === null) this.#queue.pop();
-    else this.#pending.set(index, lane);
+    const pending: PendingItem = { item, buffered: [], reader: null, done: false };
+    this.#queue.push(pending);
+    pending.reader = outputReader(item, (event) => this.#forward(pending, event), this.source);
+    if (pending.reader === null) this.#queue.pop();
+    else this.#pending.set(index, pending);
   }
 
   #done(index: number, item: JsonObject): void {
     if (!this.#seenIndexes.has(index)) this.#added(index, item);
-    const lane = this.#pending.get(index);
-    if (lane === undefined || lane.done) return;
+    const pending = this.#pending.get(index);
+    if (pending === undefined || pending.done) return;
     warnOfItem(item, this.source.warn);
-    lane.reader?.done(item);
-    lane.done = true;
+    pending.reader?.done(item);
+    pending.done = true;
     this.#flushDone();
   }
 
@@ -121,18 +121,18 @@ export class ResponsesEventReader extends AnswerReader {
     if (!this.#seenIndexes.has(index) && (type === "response.output_text.delta" || type === "response.refusal.delta")) {
       this.#added(index, { type: "message" });
     }
-    const lane = this.#pending.get(index);
-    return lane?.done === true ? undefined : lane;
+    const pending = this.#pending.get(index);
+    return pending?.done === true ? undefined : pending;
   }
 
-  #forward(lane: PendingItem, event: AnswerEvent): void {
+  #forward(pending: PendingItem, event: AnswerEvent): void {
     if (event.kind === "block-start" && event.block.kind === "tool-call") this.#contains.calls = true;
     if (event.kind === "block-start" && event.block.kind === "refusal") this.#contains.refusal = true;
-    if (lane === this.#queue[0]) {
+    if (pending === this.#queue[0]) {
       this.emit(event);
       return;
     }
-    lane.buffered.push(event);
+    pending.buffered.push(event);
     this.#bufferedLength += event.kind === "block-delta" ? event.text.length : 1;
     if (this.#bufferedLength > bounds.replyBytesMax)
       throw unsupportedReply("The upstream's interleaved items are too large.");

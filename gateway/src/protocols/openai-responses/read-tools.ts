@@ -94,12 +94,12 @@ function withoutDeferral(tool: JsonObject, param: string): JsonObject {
 function readCustom(tool: JsonObject, param: string, warn: Warn): TurnTool {
   warnOfUnsentMembers(withoutDeferral(tool, param), customMembers, "a custom tool", warn);
   const format = objectOf(tool["format"]);
-  const said = textOf(tool["description"]);
+  const description = textOf(tool["description"]);
   const grammar = format["type"] === "grammar" ? textOf(format["definition"]) : null;
-  if (grammar === null) return customTool(nameOf(tool, param), said);
+  if (grammar === null) return customTool(nameOf(tool, param), description);
   // Models mostly follow a grammar in the description.
   const rule = `The input must match this grammar (${quotableName(textOf(format["syntax"]) ?? "")}):\n${grammar}`;
-  return customTool(nameOf(tool, param), said === null ? rule : `${said}\n\n${rule}`);
+  return customTool(nameOf(tool, param), description === null ? rule : `${description}\n\n${rule}`);
 }
 
 /** The declared tools are what an upstream would search. */

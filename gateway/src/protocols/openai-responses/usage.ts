@@ -15,14 +15,14 @@ import {
 
 /** Splits a response's usage into classes. Totals include cache and reasoning. Null without a usable object or tool use. */
 export function readResponsesUsage(reported: unknown, tools: ToolReports = noReports): UsageReading | null {
-  const told = objectOf(reported);
-  const input = countOf(told["input_tokens"]);
-  const output = countOf(told["output_tokens"]);
-  const toolUse = maxToolUse(toolUseIn(told, tools.toolUsage), tools.counted);
+  const usage = objectOf(reported);
+  const input = countOf(usage["input_tokens"]);
+  const output = countOf(usage["output_tokens"]);
+  const toolUse = maxToolUse(toolUseIn(usage, tools.toolUsage), tools.counted);
   const others = imageToolUsage(tools.toolUsage, tools.images);
   if (input === null && output === null && others.length === 0 && !usesTools(toolUse)) return null;
-  const inputDetails = objectOf(told["input_tokens_details"]);
-  const outputDetails = objectOf(told["output_tokens_details"]);
+  const inputDetails = objectOf(usage["input_tokens_details"]);
+  const outputDetails = objectOf(usage["output_tokens_details"]);
 
   const inputTotal = input ?? 0;
   const cacheRead = Math.min(countOf(inputDetails["cached_tokens"]) ?? 0, inputTotal);
@@ -30,7 +30,7 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
   const kept = objectOf(inputDetails["cache_write_tokens_details"]);
   // Twelve hours count as the longer class.
   const cacheWrite1h = Math.min(countOf(kept["ttl_12h_tokens"]) ?? 0, cacheWrite);
-  const { beyond, unexplained } = compareTotal(countOf(told["total_tokens"]), [input, output]);
+  const { beyond, unexplained } = compareTotal(countOf(usage["total_tokens"]), [input, output]);
   const outputTotal = (output ?? 0) + beyond;
   return {
     usage: {
@@ -44,7 +44,7 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
       unexplained,
       ...toolUse,
     },
-    raw: rawUsage(others.length === 0 ? told : { ...told, tool_usage: tools.toolUsage }),
+    raw: rawUsage(others.length === 0 ? usage : { ...usage, tool_usage: tools.toolUsage }),
     missingSide: missingSideOf(input, output),
     ...(others.length === 0 ? {} : { others }),
   };
@@ -79,12 +79,15 @@ export function writeResponsesUsage(usage: Usage): object {
  * without tokens.
  */
 function imageToolUsage(toolUsage: unknown, { pictures, model } = { pictures: 0, model: "" }): readonly OtherUsage[] {
-  const told = objectOf(toolUsage)["image_gen"];
-  if (!isObject(told)) return [];
-  const used = imagesUsage(told, null, pictures).usage;
+  const images = objectOf(toolUsage)["image_gen"];
+  if (!isObject(images)) return [];
+  const used = imagesUsage(images, null, pictures).usage;
   if (tokensOf(used) === 0) return [];
-  const cached = countOf(told["cached_tokens"]) ?? 0;
-  const image = Math.min(countOf(objectOf(told["cached_tokens_details"])["cached_image_tokens"]) ?? 0, used.imageInput);
+  const cached = countOf(images["cached_tokens"]) ?? 0;
+  const image = Math.min(
+    countOf(objectOf(images["cached_tokens_details"])["cached_image_tokens"]) ?? 0,
+    used.imageInput,
+  );
   const text = Math.min(Math.max(0, cached - image), used.inputUncached);
   const usage = {
     ...used,

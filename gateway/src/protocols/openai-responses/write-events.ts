@@ -183,8 +183,8 @@ export class ResponsesEventWriter extends AnswerWriter {
     const details = this.#incomplete();
     const status = details === null ? "completed" : "incomplete";
     const completed_at = details === null ? (this.context.now?.() ?? this.context.createdAt) : null;
-    const said = { status, completed_at, error: null, incomplete_details: details, usage: this.#writeUsage() };
-    return compacted + this.#lines.line(`response.${status}`, `"response":${this.#renderResponse(said, this.#done)}`);
+    const state = { status, completed_at, error: null, incomplete_details: details, usage: this.#writeUsage() };
+    return compacted + this.#lines.line(`response.${status}`, `"response":${this.#renderResponse(state, this.#done)}`);
   }
 
   /** Throws Failure instead of showing a partial summary. */

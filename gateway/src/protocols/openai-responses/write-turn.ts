@@ -87,10 +87,10 @@ function writeToolChoice(choice: ToolChoice): string | JsonObject {
 
 function writeReasoning(requested: ReasoningRequest, { reasoning = {} }: DialectTraits, warn: Warn): JsonObject | null {
   const asked = requested.effort ?? (requested.budgetTokens === null ? null : effortOf(requested.budgetTokens));
-  const told = fitReasoning(requested, asked, reasoning, warn);
+  const setting = fitReasoning(requested, asked, reasoning, warn);
   // Effort is the only switch. Some vendors' least effort is no reasoning.
   const off = reasoning.efforts?.includes("minimal") === true ? "minimal" : "none";
-  const effort = told.on === false ? off : told.effort;
+  const effort = setting.on === false ? off : setting.effort;
   if (reasoning.never === true || (effort === null && !requested.visible)) return null;
   return {
     ...(effort === null ? {} : { effort }),

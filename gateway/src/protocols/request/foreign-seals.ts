@@ -33,10 +33,10 @@ export function removeForeignSeals(
 
 /** A quick search of the bytes. Texts about seals give false positives, which `removeForeignSeals` leaves alone. */
 export function mayHoldForeignSeals(body: Uint8Array, dialect: WireDialectId): boolean {
-  const looked = marks[dialect];
-  if (looked === undefined) return false;
+  const wanted = marks[dialect];
+  if (wanted === undefined) return false;
   const bytes = asBuffer(body);
-  return looked.some((mark) => bytes.includes(mark));
+  return wanted.some((mark) => bytes.includes(mark));
 }
 
 /** Letters and digits, which no serializer escapes. */

@@ -18,15 +18,15 @@ const addressesMax = 256;
 const addressMembersMax = 10_000;
 
 /**
- * Counts media named by URL in a checked body. `heard` and a search of the bytes rule out most bodies. `isStoredByVendor`: URLs counted
+ * Counts media named by URL in a checked body. `scanned` and a search of the bytes rule out most bodies. `isStoredByVendor`: URLs counted
  * among the named objects instead.
  */
 export function countMediaByUrl(
   body: Uint8Array,
-  heard: Pick<NameMatches, "classes">,
+  scanned: Pick<NameMatches, "classes">,
   isStoredByVendor = (_address: string): boolean => false,
 ): MediaByUrl | undefined {
-  if (heard.classes === 0) return undefined;
+  if (scanned.classes === 0) return undefined;
   const bytes = asBuffer(body);
   if (!addressMarks.some((mark) => bytes.includes(mark)) && !mayEscapeNames(bytes)) return undefined;
   const found = { pictures: 0, others: 0 };

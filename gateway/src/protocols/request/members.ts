@@ -18,10 +18,10 @@ import { GovernedNames, governedMembers } from "./governed-names.ts";
 export function scanRequest(
   bytes: Uint8Array,
   names: GovernedNames,
-  heard: NameMatches | null = null,
+  matches: NameMatches | null = null,
 ): Map<string, Span> {
   try {
-    return scanObject(bytes, names, names, limits, heard);
+    return scanObject(bytes, names, names, limits, matches);
   } catch (thrown) {
     if (thrown instanceof JsonTooLarge) throw tooManyValues(thrown);
     if (thrown instanceof JsonCaseVariant) throw misspelled(thrown.member, thrown.meant);

@@ -51,7 +51,7 @@ export interface ObjectNames {
   /** Byte sequences, at least one of which is in every body that names objects. */
   readonly marks: readonly Buffer[];
   /** Filter for these names and those of media. */
-  readonly sieve: NameFilter;
+  readonly filter: NameFilter;
 }
 
 /** Parts that only cite their origin, and skills available to everyone. */
@@ -69,7 +69,7 @@ export function objectNames(
     walked: new Set(walked),
     holders: new Set(holders),
     marks: marks.map((mark) => Buffer.from(mark)),
-    sieve: new NameFilter()
+    filter: new NameFilter()
       .add(OBJECT_NAMES, walked)
       .add(MEDIA_NAMES, mediaNames)
       .add(TOOL_NAMES, toolsIn)
@@ -92,8 +92,8 @@ type NameClasses = Pick<NameMatches, "classes">;
  * Objects named by nested members of a checked body. The scan's name classes and a search for marks rule out most bodies. Throws Failure
  * invalid_request for an id that is not a string.
  */
-export function nestedObjects(body: Uint8Array, names: ObjectNames, heard: NameClasses): readonly NamedObject[] {
-  if ((heard.classes & OBJECT_NAMES) === 0) return noObjects;
+export function nestedObjects(body: Uint8Array, names: ObjectNames, scanned: NameClasses): readonly NamedObject[] {
+  if ((scanned.classes & OBJECT_NAMES) === 0) return noObjects;
   const bytes = asBuffer(body);
   if (!names.marks.some((mark) => bytes.includes(mark)) && !mayEscapeNames(bytes)) return noObjects;
   const found: NamedObject[] = [];
@@ -101,9 +101,9 @@ export function nestedObjects(body: Uint8Array, names: ObjectNames, heard: NameC
   const tooMany = walkObjects(bytes, names.walked, membersMax, ({ name, start, id }, { type, mimeType }) => {
     // In Gemini's dialect the media type tells.
     const typeAt = type === -1 ? mimeType : type;
-    const told = typeAt === -1 ? "" : (textAt(bytes, typeAt) ?? "");
-    if (originPattern.test(told)) return;
-    if (!names.holders.has(name)) addIds(found, name, bytes, start, picturePattern.test(told));
+    const partType = typeAt === -1 ? "" : (textAt(bytes, typeAt) ?? "");
+    if (originPattern.test(partType)) return;
+    if (!names.holders.has(name)) addIds(found, name, bytes, start, picturePattern.test(partType));
     else if (id === DUPLICATE) throw invalid(name, "must hold one id");
     else if (id !== -1 && bytes[id] !== LOWER_N) found.push(namedObject(name, idAt(bytes, id, name)));
   });

@@ -46,14 +46,14 @@ export type OpenFacts = { -readonly [Name in keyof RequestFacts]: RequestFacts[N
 export class RequestBody implements NameMatches {
   readonly bytes: Uint8Array;
   readonly members: ReadonlyMap<string, Span>;
-  readonly sieve: NameMatches["sieve"];
+  readonly filter: NameMatches["filter"];
   classes = 0;
   readonly #objects: ObjectNames;
 
   constructor(bytes: Uint8Array, names: GovernedNames, objects: ObjectNames | null) {
     this.bytes = bytes;
     this.#objects = objects ?? noObjects;
-    this.sieve = this.#objects.sieve;
+    this.filter = this.#objects.filter;
     this.members = scanRequest(bytes, names, objects === null ? null : this);
   }
 

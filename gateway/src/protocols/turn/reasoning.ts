@@ -129,8 +129,8 @@ function effortOfBudget(tokens: number): Effort {
   return tokens < 32_768 ? "high" : "xhigh";
 }
 
-export function readEffort(said: string | null, member: string, warn: Warn): Effort | null {
-  const effort = efforts.find((known) => known === said) ?? null;
-  if (said !== null && effort === null) warn(`${member} is not supported and was dropped`);
+export function readEffort(name: string | null, member: string, warn: Warn): Effort | null {
+  const effort = efforts.find((known) => known === name) ?? null;
+  if (name !== null && effort === null) warn(`${member} is not supported and was dropped`);
   return effort;
 }

@@ -209,9 +209,9 @@ const keywordsRefusedByStrict: ReadonlySet<string> = new Set([
 ]);
 
 /** Reads an answer schema of OpenAI's dialects. */
-export function namedSchema(said: JsonObject, schema: JsonObject): AnswerFormat {
-  const [name, description] = [textOf(said["name"]), textOf(said["description"])];
-  return { kind: "schema", name, description, schema, strict: booleanOf(said["strict"]) };
+export function namedSchema(named: JsonObject, schema: JsonObject): AnswerFormat {
+  const [name, description] = [textOf(named["name"]), textOf(named["description"])];
+  return { kind: "schema", name, description, schema, strict: booleanOf(named["strict"]) };
 }
 
 export function writeNamedSchema(format: AnswerFormat & { readonly kind: "schema" }): JsonObject {

@@ -17,8 +17,8 @@ export function readLocation(value: unknown, where: string, warn: Warn): SearchL
   warnOfUnsentMembers(value, locationMembers, where, warn);
   const location: Record<string, string> = {};
   for (const name of ["city", "region", "country", "timezone"]) {
-    const said = textOf(value[name]) ?? "";
-    if (said !== "") location[name] = said;
+    const text = textOf(value[name]) ?? "";
+    if (text !== "") location[name] = text;
   }
   return Object.keys(location).length === 0 ? null : location;
 }
@@ -38,8 +38,8 @@ export function warnOfSearchParameters(
   warn: Warn,
 ): void {
   for (const [name, words] of Object.entries(parameters) as [keyof SearchRequest, string][]) {
-    const said = search[name];
-    const isPlain = said === null || said === "medium" || (Array.isArray(said) && said.length === 0);
+    const value = search[name];
+    const isPlain = value === null || value === "medium" || (Array.isArray(value) && value.length === 0);
     if (!isPlain && !carried.has(name)) warn(notSupported(`${words} of the web search`));
   }
 }
