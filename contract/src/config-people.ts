@@ -4,16 +4,15 @@ import { workspaceRoles } from "./console/roles.ts";
 import { nameLettersMax, slugPattern, slugRule } from "./names.ts";
 import { rightsRulesSchema } from "./rights-rules.ts";
 
-/** Who governs the installation, as the config file declares it. */
 const name = z.string().min(1).max(nameLettersMax);
 const slug = z.string().regex(slugPattern, slugRule);
 const email = z.email().max(254);
 const role = z.enum(workspaceRoles);
 
 export const userSchema = z.strictObject({
-  email: email.describe("What they sign in with."),
-  name: z.string().trim().min(1).max(128).optional().describe("Default: the address up to its @."),
-  administrator: z.boolean().optional().describe("They govern the installation; default false."),
+  email: email.describe("Address for sign-in."),
+  name: z.string().trim().min(1).max(128).optional().describe("Default: the part of the address before the @."),
+  administrator: z.boolean().optional().describe("Administrator of the installation. Default: false."),
   workspaces: z
     .array(
       z.strictObject({
@@ -21,33 +20,30 @@ export const userSchema = z.strictObject({
         role,
         limits: limitsSchema
           .optional()
-          .describe("Of all that counts for them there: calls of their agents and of their own keys."),
+          .describe("Limits of the user's calls there, by their agents and personal keys."),
         budget: budgetSchema.optional(),
       }),
     )
     .max(1_000)
     .optional()
-    .describe("What they hold in which workspace; one that is not listed they leave."),
+    .describe("The user's workspaces and roles. The user leaves workspaces that are not listed."),
   password: z
     .string()
     .min(12)
     .max(256)
     .optional()
     .describe(
-      "The first password, for a user who is made; afterwards it is theirs. Left out: `sluice user reset`, or single sign-on.",
+      "Initial password of a new user; changes to it here have no effect later. Left out: use `sluice user reset` or single sign-on.",
     ),
   enabled: z.boolean().optional(),
 });
 
 export const tokenSchema = z.strictObject({
   name,
-  owner: email.describe("Whose token it is; it has no more than they have."),
-  administrator: z.boolean().optional().describe("It governs the installation."),
-  scim: z
-    .boolean()
-    .optional()
-    .describe("A directory's: it may do SCIM and nothing else, while its owner is an administrator."),
-  workspace: slug.optional().describe("It is for this workspace only; goes with role."),
+  owner: email.describe("Owner of the token, which never has more rights than the owner."),
+  administrator: z.boolean().optional().describe("Administrator of the installation."),
+  scim: z.boolean().optional().describe("A token for SCIM only. It works while its owner is an administrator."),
+  workspace: slug.optional().describe("Limits the token to this workspace. Requires `role`."),
   role: role.optional(),
   secret: z
     .string()
@@ -58,10 +54,7 @@ export const tokenSchema = z.strictObject({
     .optional(),
   secret_sha256: z
     .string()
-    .regex(
-      /^[0-9a-f]{64}$/,
-      "64 hexadecimal digits in lower case: the SHA-256 of a secret that `sluice token create` made",
-    )
+    .regex(/^[0-9a-f]{64}$/, "64 hexadecimal digits in lower case: the SHA-256 of a secret from `sluice token create`")
     .optional(),
   expires_at: z.iso.datetime({ offset: true }).optional(),
 });
@@ -75,7 +68,7 @@ export const directoryClaimSchema = z.string().min(1).max(128);
 
 export const oidcSchema = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, "lower-case letters, digits and dashes, at most 32"),
-  name: name.optional().describe("What stands on the button; default: the id."),
+  name: name.optional().describe("Label of the sign-in button. Default: the id."),
   issuer: z.url({ protocol: /^https?$/ }).max(2_048),
   client_id: z.string().min(1).max(512),
   client_secret: z.string().min(1).max(2_048),
@@ -83,25 +76,27 @@ export const oidcSchema = z.strictObject({
     .array(z.string().min(1).max(253))
     .max(100)
     .optional()
-    .describe("Only addresses of these mail domains, and new ones become users. Default: only who connected it."),
-  second_factor_trusted: z.boolean().optional().describe("It asks for a second factor itself; default false."),
+    .describe(
+      "Only addresses in these mail domains can sign in; users are created for new ones. Default: only users who connected the account.",
+    ),
+  second_factor_trusted: z.boolean().optional().describe("The issuer checks a second factor itself. Default: false."),
   scopes: oidcScopesSchema
     .optional()
-    .describe("Asked for beside openid, email and profile: `groups` with many issuers."),
+    .describe("Scopes in addition to openid, email and profile. Many issuers need `groups`."),
   offline_access: z
     .boolean()
     .optional()
-    .describe("Ask for a refresh token, so that the issuer is asked again when agents refresh; default false."),
+    .describe("Request a refresh token, to check with the issuer when agents refresh. Default: false."),
   recheck_minutes: recheckMinutesSchema
     .optional()
-    .describe("How often at most it is asked again of one person; default 15."),
+    .describe("Minimum time between two checks of one user. Default: 15."),
   grace_hours: graceHoursSchema
     .optional()
-    .describe("How long after its last word agents go on while it does not answer; default 24."),
+    .describe("How long agents keep working while the issuer cannot be reached. Default: 24."),
   directory_claim: directoryClaimSchema
     .optional()
     .describe(
-      "The claim that holds a directory's id of the person (SCIM's externalId); default: oid at Microsoft, else none.",
+      "The claim with the directory's id of the user (externalId in SCIM). Default: `oid` at Microsoft, otherwise none.",
     ),
   rules: rightsRulesSchema.optional(),
 });

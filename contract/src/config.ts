@@ -24,10 +24,8 @@ import {
 import { longContextFields, priceFields } from "./usage-classes.ts";
 
 /**
- * The configuration file: declarative, idempotent, the same objects as the admin API.
- * `${NAME}` in any string reads the environment (done before this schema sees it).
- * Money is USD; what a price is for is said by the table of classes (tokens by the million, `image` each, `video` a second);
- * times are milliseconds.
+ * The schema of the config file. `${NAME}` is replaced from the environment before the file is checked against it.
+ * Amounts are USD, times are milliseconds; the unit of each price is in `usage-classes.ts`.
  */
 const name = z.string().min(1).max(nameLettersMax);
 const slug = z.string().regex(slugPattern, slugRule);
@@ -36,12 +34,12 @@ const providerId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, "letters, digits, dot, dash, underscore; at most 63");
 
-/** Providers whose whole API may be called below /v1/providers/{provider}/. No pattern: each is named. */
+/** Ids only, no patterns. */
 export const passThroughSchema = z.array(providerId).max(100);
 const passThrough = passThroughSchema
   .optional()
   .describe(
-    "Ids of providers whose own API may be used whole, below /v1/providers/{id}/; workspace, group and key must each name one. Default: none.",
+    "Ids of providers whose own API may be called below /v1/providers/{id}/. Workspace, group and key must each list the provider. Default: none.",
   );
 const timeoutMs = z.int().min(1).max(86_400_000);
 
@@ -61,51 +59,55 @@ export const providerSchema = z.strictObject({
     .string()
     .min(1)
     .max(64)
-    .describe("openai, anthropic, gemini, azure-openai, bedrock, vertex, ark, openai-compatible, demo, …"),
+    .describe(
+      "The provider type: openai, anthropic, gemini, azure-openai, bedrock, vertex, ark, openai-compatible, demo, …",
+    ),
   base_url: z
     .url({ protocol: /^(https?|demo)$/ })
     .optional()
-    .describe("Default by kind."),
+    .describe("Default: the address of the provider type."),
   api_key: z.string().min(1).max(8_192).optional(),
   allow_private_network: z
     .boolean()
     .optional()
-    .describe("Lets base_url be on a private or loopback address. Nothing else there is fetched."),
+    .describe("Allow base_url to be a private or loopback address. Other private addresses stay blocked."),
   timeouts: timeoutsSchema.optional(),
-  disconnect: disconnectSchema.optional().describe("When the caller goes away: cancel the upstream, or let it finish."),
+  disconnect: disconnectSchema
+    .optional()
+    .describe("What to do when the caller disconnects: cancel the upstream request, or read it to the end."),
   enabled: z.boolean().optional(),
-  settings: z.record(z.string(), z.unknown()).optional().describe("What only this kind has."),
+  settings: z.record(z.string(), z.unknown()).optional().describe("Settings of the provider type."),
 });
 
 const resolution = z.string().regex(/^\d+[pPkK]$/, "such as 720p or 2k");
 
-/** As answers say it, in lower case. */
+/** A tier, region or speed as answers report it, in lower case. */
 const servedWord = z.string().regex(/^[a-z0-9_.-]{1,32}$/, "such as flex, priority, us or fast");
 
 export const priceSchema = z.strictObject({
   ...priceFields(usd),
   long_context: z
     .strictObject({
-      above: z.int().min(1).max(1_000_000_000).describe("Tokens of input, cached ones included."),
+      above: z.int().min(1).max(1_000_000_000).describe("Input tokens, including cached ones."),
       ...longContextFields(usd),
     })
     .optional()
-    .describe("What the whole request costs when its input is larger; what is left out costs as usual."),
+    .describe("Prices of the whole request if its input is larger. Classes that are left out keep their price."),
   variants: z
     .array(
       z.strictObject({
         resolution: resolution.optional(),
         audio: z.boolean().optional(),
-        tier: servedWord.optional().describe("The service tier that the answer names: flex, priority, batch …"),
-        geo: servedWord.optional().describe("Where the answer says the model ran: us …"),
-        speed: servedWord.optional().describe("How fast the answer says the model ran: fast …"),
+        tier: servedWord.optional().describe("Service tier in the answer: flex, priority, batch …"),
+        geo: servedWord.optional().describe("Region in the answer: us …"),
+        speed: servedWord.optional().describe("Speed in the answer: fast …"),
         multiplier: z
           .number()
           .min(0)
           .max(100)
           .optional()
           .describe(
-            "Times the plain prices, fees excepted, in thousandths. A class with its own price here is not multiplied.",
+            "Factor for the base prices except fees, with at most three decimals. Classes with their own price here are not multiplied.",
           ),
         ...priceFields(usd),
       }),
@@ -113,11 +115,11 @@ export const priceSchema = z.strictObject({
     .max(64)
     .optional()
     .describe(
-      "Other prices for some calls: videos by resolution and sound, answers by service tier, region and speed. The most exact one with prices of its own counts; multipliers of the others apply beside it.",
+      "Prices for some calls: videos by resolution and audio, answers by service tier, region and speed. The most specific variant with its own prices applies, together with the multipliers of the others.",
     ),
 });
 
-/** What a deployment's model takes, where the kind does not know it or knows it wrongly. */
+/** Parameters that a deployment's model accepts. Overrides what the provider type knows. */
 export const capabilitiesSchema = z.strictObject({
   ratios: z
     .array(z.string().regex(/^(\d+:\d+|[a-z_]+)$/))
@@ -136,23 +138,27 @@ export const capabilitiesSchema = z.strictObject({
 
 export const deploymentSchema = z.strictObject({
   provider: name,
-  upstream_model: name.optional().describe("The name the upstream knows; default: the model's own name."),
-  priority: z.int().min(0).max(1_000).optional().describe("Lower is tried first; default 1."),
+  upstream_model: name.optional().describe("Name of the model at the upstream. Default: the model's own name."),
+  priority: z.int().min(0).max(1_000).optional().describe("Lower values are tried first. Default: 1."),
   weight: z
     .int()
     .min(0)
     .max(1_000_000)
     .optional()
-    .describe("Share among equals; default 100; 0 gets none unless alone."),
+    .describe(
+      "Share among deployments of equal priority. Default: 100. With 0 it is used only if no other is available.",
+    ),
   enabled: z.boolean().optional(),
-  capabilities: capabilitiesSchema.optional().describe("Of a video model: what it takes, over what its kind knows."),
+  capabilities: capabilitiesSchema
+    .optional()
+    .describe("For video models: accepted parameters, overriding what the provider type knows."),
 });
 
-/** What happens to calls of a model without a price; a budget cannot count them. */
+/** What happens to calls of a model without a price, which budgets cannot count. */
 export const unpricedOfModel = z.enum(["allow", "block"]);
 export const unpricedSchema = z.union([
   z.enum(["block_in_budgets", ...unpricedOfModel.options]),
-  z.strictObject({ price_as: name.describe("A model of the same type, whose price counts then.") }),
+  z.strictObject({ price_as: name.describe("A model of the same type, whose price is charged.") }),
 ]);
 
 export const maxOutputTokens = z.int().min(1).max(100_000_000);
@@ -171,28 +177,28 @@ export const modelSchema = z.strictObject({
         .union([z.iso.date(), z.iso.datetime({ offset: true })], {
           error: "must be a date or a time with its zone, such as 2030-01-31 or 2030-01-31T00:00:00Z",
         })
-        .describe("A date (0:00 UTC) or a moment: `2027-01-01`, `2027-01-01T09:00:00+01:00`."),
+        .describe("A date (0:00 UTC) or a time: `2027-01-01`, `2027-01-01T09:00:00+01:00`."),
       price: priceSchema,
     })
     .optional()
-    .describe("A price that takes the place of `price` at `from`, by itself."),
+    .describe("A price that replaces `price` at `from`."),
   max_output_tokens: maxOutputTokens
     .optional()
     .describe(
-      "What a call without a limit of its own may at most produce; held against budgets until the call ends. Default 8192.",
+      "Output tokens to reserve in budgets for a call without a limit of its own, until it ends. Default: 8192.",
     ),
-  context_window: contextWindow
-    .optional()
-    .describe("Tokens of input and output together. Default: as the catalogue knows the deployment's model."),
+  context_window: contextWindow.optional().describe("Input and output tokens together. Default: from the price list."),
   fallbacks: z.array(name).max(10).optional(),
   unpriced: unpricedOfModel
     .optional()
-    .describe("While it has no price: `allow` serves it at zero, `block` refuses. Default: as the settings say."),
+    .describe(
+      "Calls while the model has no price: `allow` serves them at zero, `block` refuses them. Default: as in the settings.",
+    ),
 });
 
 export const groupSchema = z.strictObject({
   name: slug,
-  models: patterns.optional().describe('Names or patterns with *; default ["*"].'),
+  models: patterns.optional().describe('Names or patterns with *. Default: ["*"].'),
   pass_through: passThrough,
   limits: limitsSchema.optional(),
   budget: budgetSchema.optional(),
@@ -200,13 +206,13 @@ export const groupSchema = z.strictObject({
 
 export const keySchema = z.strictObject({
   name,
-  group: slug.optional().describe("Default: the group called default."),
-  secret: z.string().min(24).max(256).optional().describe("Left out: make one with `sluice key create`."),
+  group: slug.optional().describe("Default: `default`."),
+  secret: z.string().min(24).max(256).optional().describe("Left out: create one with `sluice key create`."),
   models: patterns.optional(),
   pass_through: passThrough,
   allowed_ips: z.array(z.string().min(1)).max(1_000).optional().describe("Addresses or CIDR ranges."),
   expires_at: z.iso.datetime({ offset: true }).optional(),
-  service: z.boolean().optional().describe("A service token, for CI and other programs: it must say `expires_at`."),
+  service: z.boolean().optional().describe("A service token for CI and other programs. It must have `expires_at`."),
   enabled: z.boolean().optional(),
   limits: limitsSchema.optional(),
   budget: budgetSchema.optional(),
@@ -214,7 +220,7 @@ export const keySchema = z.strictObject({
   capture: z
     .enum(["none", "headers", "bodies"])
     .optional()
-    .describe("What of the key's requests is kept for a while, to be looked at; default none."),
+    .describe("What is stored of the key's requests for a limited time. Default: none."),
 });
 
 export const workspaceSchema = z.strictObject({
@@ -229,7 +235,7 @@ export const workspaceSchema = z.strictObject({
   keys: z.array(keySchema).max(100_000).optional(),
 });
 
-/** Where the ledger is copied to. */
+/** The bucket that the ledger is exported to. */
 export const ledgerExportSchema = z.strictObject({
   bucket: z.string().regex(bucketPattern, "a bucket's name"),
   prefix: z
@@ -237,28 +243,28 @@ export const ledgerExportSchema = z.strictObject({
     .max(objectPrefixLettersMax)
     .regex(objectPrefixPattern, objectPrefixRule)
     .optional()
-    .describe("In front of every object's name, such as `sluice/`."),
-  region: z.string().regex(regionPattern, "such as eu-central-1").optional().describe("Default us-east-1."),
+    .describe("Prefix of every object name, such as `sluice/`."),
+  region: z.string().regex(regionPattern, "such as eu-central-1").optional().describe("Default: us-east-1."),
   endpoint: z
     .url({ protocol: /^https?$/ })
     .max(2_048)
     .optional()
-    .describe("Of a store other than Amazon's; it may be private."),
+    .describe("Address of a store other than Amazon S3. It may be private."),
 });
 
 const ownSettings = { "ledger.export": ledgerExportSchema, unpriced: unpricedSchema };
 
-/** `isChange`: a setting that has no default is taken away by null. */
+/** In a change, null removes a setting that has no default. */
 function settingsObject(isChange: boolean): z.ZodType {
   const fields = settingsTable.map((row): [string, z.ZodType] => {
-    const said = settingHelp(row).replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1");
+    const help = settingHelp(row).replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1");
     const schema = settingSchema(row);
     if (row.default !== null) {
       const asJson = typeof row.default === "string" ? row.default : JSON.stringify(row.default);
-      return [row.path, schema.optional().describe(`${said} Default: ${asJson}.`)];
+      return [row.path, schema.optional().describe(`${help} Default: ${asJson}.`)];
     }
-    if (!isChange) return [row.path, schema.optional().describe(said)];
-    return [row.path, schema.nullable().optional().describe("Replaced whole. null: taken away.")];
+    if (!isChange) return [row.path, schema.optional().describe(help)];
+    return [row.path, schema.nullable().optional().describe("Replaced as a whole. null removes it.")];
   });
   const shape = Object.entries(nestedSettings(fields)).map(([field, value]) => {
     return [field, value instanceof z.ZodType ? value : z.strictObject(value as z.ZodRawShape).optional()];
@@ -289,13 +295,13 @@ export const configSchema = z.strictObject({
     .array(userSchema)
     .max(10_000)
     .optional()
-    .describe("Who may open the console. One that vanishes is disabled."),
+    .describe("Users of the console. A user that is removed from the file is disabled."),
   tokens: z
     .array(tokenSchema)
     .max(10_000)
     .optional()
-    .describe("Admin tokens of scripts. One that vanishes is revoked."),
-  oidc: z.array(oidcSchema).max(100).optional().describe("Accounts of single sign-on."),
+    .describe("Admin tokens for scripts. A token that is removed from the file is revoked."),
+  oidc: z.array(oidcSchema).max(100).optional().describe("Single sign-on accounts."),
   settings: settingsSchema.optional(),
 });
 

@@ -91,7 +91,7 @@ test("/v1 asks for a key, the admin API for a token or a session, and nothing el
   for (const { path, operation } of operations) {
     const asked = operation.security?.flatMap((scheme) => Object.keys(scheme)) ?? ["a key"];
     const open = operation.tags.includes("admin")
-      ? operation.description === "For anybody."
+      ? operation.description === "Public."
       : !/^\/(v1(beta)?|managed|user|api\/oauth)\//.test(path);
     expect(asked.length === 0, path).toBe(open);
     expect(asked.includes("adminToken"), path).toBe(operation.tags.includes("admin") && !open);

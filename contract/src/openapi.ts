@@ -14,16 +14,13 @@ import { componentSchemas } from "./openapi/schemas.ts";
 import type { OpenApiDocument } from "./openapi/types.ts";
 import { videoPaths } from "./openapi/video-paths.ts";
 
-/**
- * The OpenAPI 3.1 description of the gateway: what `GET /openapi.json` answers. `publicUrl` is the address callers use;
- * null means the address the document was read from.
- */
+/** The document that `GET /openapi.json` returns. `publicUrl` null: the address the document was read from. */
 export function openApiDocument(publicUrl: string | null): OpenApiDocument {
   return {
     openapi: "3.1.1",
     info: {
       title: "Sluice",
-      // The version of the API, as in its paths. The version of the program is shown to people who have signed in.
+      // The version of the API. The version of the program is shown only to signed-in users.
       version: "1",
       summary: "One address and one key in front of every model provider.",
       description: `${introduction}\n\n## Errors\n\n${errorCodeTable()}`,
@@ -31,19 +28,19 @@ export function openApiDocument(publicUrl: string | null): OpenApiDocument {
     },
     servers: [{ url: publicUrl ?? "/" }],
     tags: [
-      { name: "models", description: "Which models the calling key may use." },
-      { name: "generation", description: "Calls that are carried to an upstream." },
-      { name: "pass-through", description: "A provider's own API, for keys that are granted it." },
-      { name: "video", description: "Videos as tasks: started, asked about, fetched." },
-      { name: "assets", description: "Reusable material for videos and pictures, in groups." },
-      { name: "usage", description: "What the calling key has used, and what it has left." },
-      { name: "agents", description: "Sign-in of coding agents as a person, instead of a key. No key is needed." },
+      { name: "models", description: "The models that the calling key may use." },
+      { name: "generation", description: "Calls to models." },
+      { name: "pass-through", description: "A provider's own API, for keys with pass-through." },
+      { name: "video", description: "Video tasks: create, poll, download." },
+      { name: "assets", description: "Reusable media for videos and images, in groups." },
+      { name: "usage", description: "Usage and limits of the calling key." },
+      { name: "agents", description: "Sign-in of coding agents as a user. No key is needed." },
       { name: "operations", description: "Health, metrics and this document. No key is needed." },
-      { name: "set-up", description: "The first administrator." },
+      { name: "set-up", description: "Setup of the first administrator." },
       {
         name: "admin",
         description:
-          "What the console does, for scripts too: send an admin token as `Authorization: Bearer sluice-admin-…`. Times are Unix milliseconds, money is USD, lists page by `cursor`.",
+          "The API of the console, also for scripts: send an admin token as `Authorization: Bearer sluice-admin-…`. Times are Unix milliseconds, amounts are USD, lists are paged by `cursor`.",
       },
     ],
     security: [{ bearer: [] }, { apiKey: [] }, { googleKey: [] }],
@@ -72,7 +69,7 @@ export function openApiDocument(publicUrl: string | null): OpenApiDocument {
           type: "apiKey",
           in: "header",
           name: "x-goog-api-key",
-          description: "The same, as Gemini's clients send it.",
+          description: "The same key, in Gemini's header.",
         },
       },
     },
@@ -80,12 +77,12 @@ export function openApiDocument(publicUrl: string | null): OpenApiDocument {
 }
 
 const introduction = [
-  "Sluice carries a call to the upstream that serves the model, checks the key, the model grant and the limits on the",
-  "way, and writes down what it cost.",
+  "Sluice forwards calls to the provider that serves the model. It checks the key, its models and its limits, and records",
+  "what each call cost.",
   "",
-  "A key may be sent as `Authorization: Bearer <key>` or as `x-api-key: <key>`, on every endpoint. Two different keys in",
-  "one request are refused.",
+  "Send the key as `Authorization: Bearer <key>` or `x-api-key: <key>` on every endpoint. A request with two different",
+  "keys is refused.",
   "",
-  "Request fields that Sluice does not know are never refused and always forwarded. When caller and upstream speak the",
-  "same dialect the body passes unchanged but for the model name, and so does the answer.",
+  "Request fields that Sluice does not know are always forwarded. If caller and upstream use the same dialect, only the",
+  "model name is replaced in the request, and the answer is returned unchanged.",
 ].join("\n");

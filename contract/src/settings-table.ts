@@ -1,4 +1,4 @@
-/** How a setting is written: a whole number within bounds, a switch, one of some words, or by a schema of its own in `config.ts`. */
+/** `own`: the setting has its own schema in `config.ts`. */
 type SettingKind =
   | {
       readonly type: "integer";
@@ -11,16 +11,16 @@ type SettingKind =
   | { readonly type: "own" };
 
 interface SettingRow {
-  /** Where it stands below `settings` in the config file; the name of its row in the database, and in the audit log. */
+  /** Path below `settings` in the config file, and name of the setting in the database and the audit log. */
   readonly path: string;
   readonly kind: SettingKind;
   /** The value if nobody sets it; null: none. */
   readonly default: unknown;
-  /** For the schema, the API description and docs/configuration.md, where its links lead from. */
+  /** For the schema, the API description and docs/configuration.md; its links are relative to the latter. */
   readonly help: string;
-  /** It is read when the gateway starts; others take effect at once. */
+  /** Takes effect only at a start of the gateway. */
   readonly atStart?: true;
-  /** The part of the console's form, whose words are under the same path; null: drawn by hand, or not at all. */
+  /** Section of the console's form. null: the form has no generated field for it. */
   readonly form: "retention" | "requests" | null;
 }
 
@@ -30,10 +30,7 @@ function days(min: number, max: number) {
 
 const daysMax = 36_500;
 
-/**
- * Every setting of the installation. The schema of the config file and of the admin API, the stored rows, the config snapshot, the
- * export, the documents and the console's form are made of it.
- */
+/** Every setting of the installation. Schemas, storage, export, documents and the console's form are generated from it. */
 export const settingsTable = [
   {
     path: "ledger.durability",
@@ -54,63 +51,63 @@ export const settingsTable = [
     path: "ledger.export",
     kind: { type: "own" },
     default: null,
-    help: "`bucket`, `prefix`, `region`, `endpoint`: the S3-compatible bucket that the ledger is [copied to by the hour](ledger-export.md), as JSON Lines. Its keys are in the environment: SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID and SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY.",
+    help: "`bucket`, `prefix`, `region`, `endpoint`: the S3-compatible bucket for the [hourly export of the ledger](ledger-export.md) as JSON Lines. Set its keys in the environment: SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID and SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY.",
     form: null,
   },
   {
     path: "explanations.retention_days",
     kind: days(1, daysMax),
     default: 30,
-    help: "[Why requests went as they did](operations.md#explained-requests); never longer than their ledger entries.",
+    help: "[Explanations of requests](operations.md#explained-requests) are deleted after this time, at the latest with their ledger entries.",
     form: "retention",
   },
   {
     path: "captures.retention_days",
     kind: days(1, 365),
     default: 7,
-    help: "[Headers and bodies](operations.md#captured-requests) of keys that say `capture`. At most 365.",
+    help: "[Captured headers and bodies](operations.md#captured-requests) of keys with `capture` are deleted after this time. At most 365.",
     form: "retention",
   },
   {
     path: "audit.retention_days",
     kind: days(90, daysMax),
     default: 3_650,
-    help: "Older entries of the audit log are deleted. At least 90, so that nobody can erase their traces by shortening it.",
+    help: "Older entries of the audit log are deleted. At least 90, so that nobody can use it to erase their traces.",
     form: "retention",
   },
   {
     path: "disconnect.default",
     kind: { type: "choice", of: ["cancel", "drain"] },
     default: "cancel",
-    help: "What happens to the upstream request when the caller disconnects, for providers without a setting of their own: `cancel` stops it, `drain` reads it to the end.",
+    help: "What happens to the upstream request when the caller disconnects, for providers without their own setting: `cancel` stops it, `drain` reads it to the end.",
     form: "requests",
   },
   {
     path: "drain_timeout_ms",
     kind: { type: "integer", unit: "milliseconds", min: 1, max: 86_400_000 },
     default: 120_000,
-    help: "How long live streams may finish after SIGTERM.",
+    help: "How long running streams may continue after SIGTERM.",
     form: "requests",
   },
   {
     path: "keys.stale_max",
     kind: { type: "integer", unit: "seconds", min: 10, max: 86_400 },
     default: 3_600,
-    help: "Seconds, 10 to 86400. How long calls with known keys go on [while PostgreSQL is unreachable](operations.md#while-postgresql-is-unreachable). A key revoked meanwhile works until then too.",
+    help: "Seconds, 10 to 86400. How long calls with known keys keep working [while PostgreSQL is unreachable](operations.md#while-postgresql-is-unreachable). This includes keys revoked meanwhile.",
     form: "requests",
   },
   {
     path: "retry_sent",
     kind: { type: "boolean" },
     default: false,
-    help: "`true`: a call that was sent and not answered (a time-out, a cut) goes to the next deployment, although [both may be charged](operations.md#what-is-tried-again).",
+    help: "`true`: a call that was sent but not answered (a timeout, a broken connection) is retried on the next deployment, although [both may be charged](operations.md#what-is-tried-again).",
     form: "requests",
   },
   {
     path: "video.copy_results",
     kind: { type: "boolean" },
     default: false,
-    help: "Finished videos are copied into the [blob store](operations.md#blobs), so that they outlive their vendor's link.",
+    help: "Copy finished videos into the [blob store](operations.md#blobs), so that they stay available after the vendor's link expires.",
     form: "requests",
   },
   {

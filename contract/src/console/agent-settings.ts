@@ -5,23 +5,23 @@ import { at, count, id, maybeAt, personSchema } from "./words.ts";
 const settings = z
   .record(z.string(), z.unknown())
   .nullable()
-  .describe("As the agents of the group get them at `/managed/settings`. null: none are managed.");
+  .describe("The settings that agents of the group get at `/managed/settings`. null: none.");
 
 const checksum = z
   .string()
   .nullable()
-  .describe("`sha256:` and the SHA-256 of the settings with sorted keys. null: none are managed.");
+  .describe("`sha256:` and the SHA-256 of the settings with sorted keys. null: no settings.");
 
 const settingsSchema = z.object({
   settings,
   checksum,
   updated_at: maybeAt,
-  version: count.nullable().describe("Which version they are. null: none was ever set."),
-  updated_by: z.string().nullable().describe("Who set them. null: none was ever set."),
+  version: count.nullable().describe("Version of the settings. null: never set."),
+  updated_by: z.string().nullable().describe("Who set them. null: never set."),
 });
 
 const remarkSchema = z.object({
-  path: z.string().describe("Which member, such as `permissions.deny[0]`."),
+  path: z.string().describe("Path of the setting, such as `permissions.deny[0]`."),
   code: z.enum(["type", "unknown", "value", "rule", "env_name", "first_model"]),
   expected: z.array(z.string()),
 });
@@ -39,23 +39,23 @@ const previewSchema = z.object({
   by: z
     .enum(["key", "rules", "first_sign_in"])
     .describe(
-      "`key`: the group of the key that they call with. Without one, where their first sign-in would put them: by `rules` for rights, or else the first group.",
+      "Why this group: `key`, it is the group of the user's key. Without a key, the group that the first sign-in would give: from `rules` for rights, or else the first group.",
     ),
   may_sign_in: z.boolean(),
   settings: settings.describe(
-    "As `/managed/settings` answers them, with what the gateway adds for the telemetry of agents. null: it answers 404.",
+    "The answer of `/managed/settings`, including the gateway's telemetry settings. null: 404.",
   ),
   checksum,
 });
 
 const place = "/api/workspaces/{workspace}/groups/{group}/agent-settings";
 
-/** What the coding agents of a group are set to. */
+/** Coding agent settings of groups. */
 export const agentSettingsRoutes = {
   "agents.settings": route({
     method: "GET",
     path: place,
-    summary: "What the coding agents of a group are set to",
+    summary: "Get the coding agent settings of a group",
     needs: "admin",
     answer: settingsSchema,
   }),
@@ -63,8 +63,8 @@ export const agentSettingsRoutes = {
     method: "PUT",
     path: place,
     summary:
-      "Set the coding agents of a group, which makes a new version. Settings may name commands that run on people's machines. " +
-      "A member of a wrong type is refused; one that is not known is a warning",
+      "Set the coding agent settings of a group as a new version. Settings can name commands that run on users' machines. " +
+      "A setting of the wrong type is refused, an unknown one gives a warning",
     needs: "administrator",
     fresh: true,
     body: z.strictObject({
@@ -72,7 +72,7 @@ export const agentSettingsRoutes = {
       replaces: checksum
         .optional()
         .describe(
-          "The `checksum` of what is to be changed. Refused with 409 `conflict` when somebody has set others since. Left out: whatever is there.",
+          "The `checksum` of the settings to replace: 409 `conflict` if they were changed since. Left out: no check.",
         ),
     }),
     answer: settingsSchema.extend({ warnings: z.array(remarkSchema) }),
@@ -80,28 +80,28 @@ export const agentSettingsRoutes = {
   "agents.settingsVersions": route({
     method: "GET",
     path: `${place}/versions`,
-    summary: "What the coding agents of a group were set to, when and by whom; newest first",
+    summary: "List the versions of a group's coding agent settings, newest first",
     needs: "admin",
     answer: z.object({ data: z.array(versionSchema) }),
   }),
   "agents.settingsVersion": route({
     method: "GET",
     path: `${place}/versions/{version}`,
-    summary: "One version of what the coding agents of a group were set to",
+    summary: "Get one version of a group's coding agent settings",
     needs: "admin",
     answer: versionSchema.extend({ settings }),
   }),
   "agents.previewSettings": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/agent-settings/preview",
-    summary: "What a person's coding agents would be set to in a workspace, and by which group",
+    summary: "Preview a user's coding agent settings in a workspace",
     needs: "admin",
     query: z.object({
       person: z
         .string()
         .min(1)
         .max(320)
-        .describe("A user's id or address: a member, or who has signed an agent in here."),
+        .describe("Id or address of a member, or of a user who has signed in an agent here."),
     }),
     answer: previewSchema,
   }),

@@ -3,7 +3,7 @@ import { route } from "./route.ts";
 import { limitScopes } from "./states.ts";
 import { at, count, id, maybeAt, nothing } from "./words.ts";
 
-const code = z.string().min(1).max(64).describe("As the device shows it; case and hyphens do not matter.");
+const code = z.string().min(1).max(64).describe("The code that the device shows. Case and hyphens do not matter.");
 
 const agentSchema = z.object({
   id,
@@ -12,21 +12,23 @@ const agentSchema = z.object({
   key: id.describe(
     "The key that the person's agents call with in this workspace: limits, budget and entries of the ledger are its.",
   ),
-  client: z.string().describe("How the program called itself when it began."),
-  ip: z.string().describe("Where it began."),
+  client: z.string().describe("Name of the program, as sent at the start of the sign-in."),
+  ip: z.string().describe("Address that started the sign-in."),
   created_at: at,
-  refreshed_at: at.describe("When it last got an access token; each holds an hour."),
-  expires_at: at.describe("Unless it is used again."),
+  refreshed_at: at.describe("When it last got an access token, which is valid for an hour."),
+  expires_at: at.describe("When it expires unless it is used before."),
 });
 export type AgentSignInRow = z.infer<typeof agentSchema>;
 
 const waitingSchema = z.object({
-  code: z.string().describe("As the device shows it, to compare."),
+  code: z.string().describe("The code to compare with the one on the device."),
   client: z.string(),
   ip: z.string(),
   created_at: at,
   expires_at: at,
-  workspaces: z.array(z.object({ id, slug: z.string(), name: z.string() })).describe("Where they may sign it in."),
+  workspaces: z
+    .array(z.object({ id, slug: z.string(), name: z.string() }))
+    .describe("Workspaces in which the caller may confirm it."),
 });
 export type WaitingAgent = z.infer<typeof waitingSchema>;
 
@@ -41,7 +43,7 @@ const usageRowSchema = z.object({
       z.object({
         scope: z
           .enum(limitScopes)
-          .describe("`person`: of all that counts for them in the workspace; `key`: of their agents alone."),
+          .describe("`person`: for everything the user calls in the workspace; `key`: for their agents only."),
         kind: z.enum(["rpm", "tpm", "concurrency", "budget"]),
         period: z.enum(["day", "week", "month", "total"]).nullable(),
         limit: z.number(),
@@ -49,16 +51,16 @@ const usageRowSchema = z.object({
         resets_at: maybeAt,
       }),
     )
-    .describe("Every limit over them. Of a budget in USD."),
+    .describe("Every limit that applies to them. Budgets are in USD."),
 });
 export type AgentUsageRow = z.infer<typeof usageRowSchema>;
 
-/** Sign-ins of coding agents, by whoever they call for. */
+/** Sign-ins of coding agents. */
 export const agentRoutes = {
   "agents.look": route({
     method: "POST",
     path: "/api/agents/look",
-    summary: "Which device waits with a code, before one lets it in",
+    summary: "Get the device that waits with a code",
     needs: "signed-in",
     body: z.strictObject({ code }),
     answer: waitingSchema,
@@ -66,7 +68,7 @@ export const agentRoutes = {
   "agents.approve": route({
     method: "POST",
     path: "/api/agents/approve",
-    summary: "Let a device that waits call as oneself, in one workspace",
+    summary: "Allow a waiting device to call as the signed-in user, in one workspace",
     needs: "signed-in",
     fresh: true,
     body: z.strictObject({ code, workspace: id }),
@@ -75,7 +77,7 @@ export const agentRoutes = {
   "agents.deny": route({
     method: "POST",
     path: "/api/agents/deny",
-    summary: "Turn a device away that waits",
+    summary: "Refuse a waiting device",
     needs: "signed-in",
     body: z.strictObject({ code }),
     answer: nothing,
@@ -83,21 +85,21 @@ export const agentRoutes = {
   "agents.list": route({
     method: "GET",
     path: "/api/agents",
-    summary: "The sign-ins of one's own agents",
+    summary: "List the caller's agent sign-ins",
     needs: "signed-in",
     answer: z.object({ data: z.array(agentSchema) }),
   }),
   "agents.usage": route({
     method: "GET",
     path: "/api/agents/usage",
-    summary: "What one's own agents have used since the month began, by workspace, and every limit over them",
+    summary: "Get the usage of the caller's agents in this month by workspace, and their limits",
     needs: "signed-in",
     answer: z.object({ from: at, data: z.array(usageRowSchema) }),
   }),
   "agents.end": route({
     method: "DELETE",
     path: "/api/agents/{agent}",
-    summary: "End a sign-in: one's own, or anybody's for an administrator",
+    summary: "End an agent sign-in. Administrators may end any",
     needs: "signed-in",
     answer: nothing,
   }),

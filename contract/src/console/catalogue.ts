@@ -5,13 +5,11 @@ import { at, count, managedBy } from "./words.ts";
 
 const priceChangeSchema = z.object({
   model: z.string(),
-  provider: z.string().describe("Of its first deployment, by whose model the catalogue was asked."),
+  provider: z.string().describe("Provider of the first deployment, whose model was looked up."),
   upstream_model: z.string(),
   managed_by: managedBy,
-  from: at
-    .nullable()
-    .describe("When it comes into force, taken now or later; within thirty days. null: when it is taken."),
-  before: priceSchema.nullable().describe("null: it has none."),
+  from: at.nullable().describe("When the price takes effect, at most thirty days ahead. null: as soon as it is taken."),
+  before: priceSchema.nullable().describe("null: no price."),
   after: priceSchema,
   guessed: z
     .boolean()
@@ -21,16 +19,16 @@ const priceChangeSchema = z.object({
 });
 
 const catalogueSchema = z.object({
-  source: z.string().describe("Where the catalogue in use is from."),
-  taken_at: at.nullable().describe("null: it came with the program."),
-  digest: z.string().nullable().describe("SHA-256 of what was taken; null: it came with the program."),
-  published_at: at.nullable().describe("null: the data does not say."),
-  age_days: count.nullable().describe("Since it was published, or else taken. null: neither is known."),
-  models: count.describe("How many it knows."),
+  source: z.string().describe("Origin of the price list in use."),
+  taken_at: at.nullable().describe("null: included in the program."),
+  digest: z.string().nullable().describe("SHA-256 of the file; null: included in the program."),
+  published_at: at.nullable().describe("null: unknown."),
+  age_days: count.nullable().describe("Days since it was published, or otherwise since it was loaded. null: unknown."),
+  models: count.describe("Number of models."),
   changes: z
     .array(priceChangeSchema)
-    .describe("Prices that it knows and models have not. One that somebody has set is never among them."),
-  version: z.string().describe("Of these changes; it is sent back with those that are taken."),
+    .describe("Prices that differ from those of the models. Prices that somebody set are never changed."),
+  version: z.string().describe("Version of these changes, to send back with the ones to take."),
 });
 export type ConsoleCatalogue = z.infer<typeof catalogueSchema>;
 
@@ -38,27 +36,24 @@ export const catalogueRoutes = {
   "catalogue.show": route({
     method: "GET",
     path: "/api/catalogue",
-    summary: "The catalogue of prices, and what it would change",
+    summary: "Get the price list and the price changes it proposes",
     needs: "administrator",
     answer: catalogueSchema,
   }),
   "catalogue.take": route({
     method: "POST",
     path: "/api/catalogue/take",
-    summary: "Take prices of the catalogue, each as a new version",
+    summary: "Take prices from the price list, each as a new version",
     needs: "administrator",
     body: z.strictObject({
-      version: z.string().min(1).max(128).describe("As it was shown: 409 when something has changed since."),
-      models: z
-        .array(z.string().min(1).max(256))
-        .min(1)
-        .max(10_000)
-        .optional()
-        .describe("Default: all that were shown."),
+      version: z.string().min(1).max(128).describe("The `version` of the changes shown: 409 if they changed since."),
+      models: z.array(z.string().min(1).max(256)).min(1).max(10_000).optional().describe("Default: all changes."),
     }),
     answer: catalogueSchema.extend({
       taken: z.array(z.string()),
-      guessed: z.array(z.string()).describe("Of those taken, models whose price is a guess: check them."),
+      guessed: z
+        .array(z.string())
+        .describe("Models among these whose price was guessed from a similar name. Check them."),
     }),
   }),
 } as const;

@@ -24,35 +24,33 @@ export const consoleKeySchema = z.object({
   prefix: z.string(),
   last_four: z.string(),
   state: z.enum(keyStates),
-  models: patterns.nullable().describe("null: whatever the group may call."),
+  models: patterns.nullable().describe("null: all models of the group."),
   pass_through: passThrough,
   allowed_ips: z.array(z.string()).nullable(),
   limits: limitsSchema,
   budget: budgetSchema.nullable(),
   tags: z.record(z.string(), z.string()),
-  capture: z.enum(captures).describe("What of its requests is kept, to be looked at: nothing, headers, or bodies too."),
+  capture: z.enum(captures).describe("What is stored of its requests: nothing, headers, or headers and bodies."),
   enabled: z.boolean(),
   expires_at: maybeAt,
   created_at: at,
   created_by: personSchema.nullable(),
   last_used_at: maybeAt,
   revoked_at: maybeAt,
-  old_secret_until: maybeAt.describe("After a rotation: until when the secret before still opens."),
+  old_secret_until: maybeAt.describe("Until when the previous secret works after a rotation."),
   managed_by: managedBy,
   set_by_admins: z
     .array(z.string())
     .describe(
-      "Fields that an admin set, or nobody of the console: whoever made the key narrows them, and admins widen them.",
+      "Fields that an admin set, or that were not set in the console. The creator of the key may only narrow them; admins may widen them.",
     ),
   owner: personSchema
     .nullable()
-    .describe("Of a personal key: whose calls it makes. Their usage and limits count them; null: no one person's."),
+    .describe("User of a personal key, whose usage and limits its calls count towards. null: not a personal key."),
   service: z
     .boolean()
-    .describe(
-      "A service token, for CI and other programs: it always expires, belongs to nobody, and admins manage it.",
-    ),
-  person: personSchema.optional().describe("Whose sign-ins call with it. Left out for a key that has a secret."),
+    .describe("A service token for CI and other programs. It always expires, has no owner, and is managed by admins."),
+  person: personSchema.optional().describe("User whose agent sign-ins use this key. Left out for keys with a secret."),
 });
 export type ConsoleKey = z.infer<typeof consoleKeySchema>;
 
@@ -64,9 +62,7 @@ const keyFields = {
   name: label,
   group: id
     .optional()
-    .describe(
-      "Id or name; default: the group called default. It decides what a key may call at most: admins choose it.",
-    )
+    .describe("Group id or name. Default: `default`. It limits what the key may call, so only admins choose it.")
     .meta({ needs: "admin" }),
   models: patterns.nullable().optional(),
   pass_through: passThrough.optional().meta({ needs: "administrator" }),
@@ -80,7 +76,7 @@ const keyFields = {
     .nullable()
     .optional()
     .describe(
-      "User id of the person whose calls it makes, who may make keys in the workspace. A member names only themselves, when they make the key, and is its owner anyhow where something limits them; admins change it.",
+      "User id of the owner, who must be allowed to create keys in the workspace. Members can name only themselves, when they create the key, and are always the owner if a limit applies to them. Admins can change it.",
     ),
 };
 
@@ -90,18 +86,16 @@ export const keyRoutes = {
   "keys.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/keys",
-    summary: "Keys by name, with search",
+    summary: "List keys by name",
     needs: "viewer",
     query: pageQuery.extend({
-      search: z.string().max(256).optional().describe("Part of the name, or how the secret begins or ends."),
+      search: z.string().max(256).optional().describe("Part of the name, or the beginning or end of the secret."),
       group: id.optional(),
       state: z.enum(keyStates).optional(),
-      made_by: id.optional().describe("Only those that this user made."),
-      owner: id
-        .optional()
-        .describe("User id: only the keys whose calls are theirs, personal ones and that of their agents."),
-      mine: z.enum(["true", "false"]).optional().describe("Only those the caller made."),
-      service: z.enum(["true", "false"]).optional().describe("Only service tokens, or only keys that are none."),
+      made_by: id.optional().describe("User id. Filter by creator."),
+      owner: id.optional().describe("User id. Filter by owner: personal keys and the key of the user's agents."),
+      mine: z.enum(["true", "false"]).optional().describe("Filter by whether the caller created the key."),
+      service: z.enum(["true", "false"]).optional().describe("Filter by whether the key is a service token."),
     }),
     answer: pageOf(keyWithUsageSchema),
   }),
@@ -115,7 +109,7 @@ export const keyRoutes = {
       service: z
         .boolean()
         .optional()
-        .describe("Make it a service token: with `expires_at`, and without a maker, so that nobody's leaving ends it.")
+        .describe("Create a service token. It needs `expires_at` and has no creator, so it survives when people leave.")
         .meta({ needs: "admin" }),
     }),
     answer: made,
@@ -124,14 +118,14 @@ export const keyRoutes = {
   "keys.show": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/keys/{key}",
-    summary: "One key",
+    summary: "Get a key",
     needs: "viewer",
     answer: keyWithUsageSchema,
   }),
   "keys.update": route({
     method: "PATCH",
     path: "/api/workspaces/{workspace}/keys/{key}",
-    summary: "Change a key: one's own as a member, any as an admin. What an admin set, a member only narrows",
+    summary: "Change a key. Members may change their own, and only narrow what an admin set; admins may change any",
     needs: "member",
     body: z.strictObject({ ...keyFields, name: label.optional(), enabled: z.boolean().optional() }),
     answer: consoleKeySchema,
@@ -139,7 +133,7 @@ export const keyRoutes = {
   "keys.rotate": route({
     method: "POST",
     path: "/api/workspaces/{workspace}/keys/{key}/rotate",
-    summary: "A new secret for a key; the old one still opens for the grace time",
+    summary: "Rotate a key's secret. The old secret works until the grace period ends",
     needs: "member",
     body: z.strictObject({
       grace_seconds: z
@@ -147,10 +141,10 @@ export const keyRoutes = {
         .min(0)
         .max(2_592_000)
         .optional()
-        .describe("Default 0. The old secret never opens longer than it would have without the rotation."),
+        .describe("Default 0. The old secret never works longer than it would have without the rotation."),
       expires_at: at
         .optional()
-        .describe("When the key expires from now on. Default: as before; a service token that has expired needs it.")
+        .describe("New expiry. Default: unchanged. Required for a service token that has expired.")
         .meta({ needs: "admin" }),
     }),
     answer: made,
@@ -158,7 +152,7 @@ export const keyRoutes = {
   "keys.revoke": route({
     method: "POST",
     path: "/api/workspaces/{workspace}/keys/{key}/revoke",
-    summary: "Revoke a key for good",
+    summary: "Revoke a key permanently",
     needs: "member",
     answer: consoleKeySchema,
   }),

@@ -17,7 +17,7 @@ export const consoleTaskSchema = z.object({
   resolution: z.string().nullable(),
   duration: z.number().nullable(),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
-  has_content: z.boolean().describe("Its video can be read now."),
+  has_content: z.boolean().describe("The video can be downloaded now."),
   cost_usd: usd.nullable(),
   cost_estimated: z.boolean(),
   created_at: at,
@@ -29,17 +29,17 @@ export const consoleTaskSchema = z.object({
 export type ConsoleTask = z.infer<typeof consoleTaskSchema>;
 
 export const taskDetailSchema = consoleTaskSchema.extend({
-  request_id: id.describe("Under which the ledger has it, once it has ended."),
+  request_id: id.describe("Id of its ledger entry, once the task has ended."),
   request: z
     .record(z.string(), z.unknown())
-    .describe("The caller's own body; what was large inline material in it stands as a note of its size."),
-  request_whole: z.boolean().describe("Whether the body can be sent again: large inline material is not kept."),
+    .describe("The caller's request body. Large inline media is replaced by a note of its size."),
+  request_whole: z.boolean().describe("Whether the stored body is complete and can be sent again."),
   events: z.array(
     z.object({
       at,
       status: z.string(),
       detail: z.string().nullable(),
-      note: remarkSchema("taskEvent").nullable().describe("`detail` by code; null: there is none, or it has no code."),
+      note: remarkSchema("taskEvent").nullable().describe("`detail` by code; null: none, or no code for it."),
     }),
   ),
   deliveries: z.array(
@@ -50,9 +50,7 @@ export const taskDetailSchema = consoleTaskSchema.extend({
       next_at: at.nullable(),
       last_status: z.int().nullable(),
       last_error: z.string().nullable(),
-      fault: remarkSchema("callback")
-        .nullable()
-        .describe("`last_error` by code; null: there is none, or it has no code."),
+      fault: remarkSchema("callback").nullable().describe("`last_error` by code; null: none, or no code for it."),
     }),
   ),
 });
@@ -75,7 +73,7 @@ export const consoleAssetSchema = z.object({
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
   size_bytes: count.nullable(),
   content_type: z.string().nullable(),
-  has_content: z.boolean().describe("Its bytes can be read from us."),
+  has_content: z.boolean().describe("The gateway can serve its content."),
   created_at: at,
   updated_at: at,
 });
@@ -89,7 +87,7 @@ export const mediaRoutes = {
   "tasks.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/video-tasks",
-    summary: "Video tasks, newest first. Members and viewers see their own and those of keys that are no one person's",
+    summary: "List video tasks, newest first. Members and viewers see only their own tasks and those of shared keys",
     needs: "viewer",
     query: pageQuery.extend({
       status: z.enum(taskStates).optional(),
@@ -101,21 +99,21 @@ export const mediaRoutes = {
   "tasks.show": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/video-tasks/{task}",
-    summary: "One video task with its history",
+    summary: "Get a video task with its history",
     needs: "viewer",
     answer: taskDetailSchema,
   }),
   "tasks.cancel": route({
     method: "POST",
     path: "/api/workspaces/{workspace}/video-tasks/{task}/cancel",
-    summary: "Cancel a video task where its vendor can",
+    summary: "Cancel a video task, if its vendor supports it",
     needs: "member",
     answer: consoleTaskSchema,
   }),
   "assetGroups.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/asset-groups",
-    summary: "Asset groups",
+    summary: "List asset groups",
     needs: "viewer",
     query: pageQuery,
     answer: pageOf(consoleAssetGroupSchema),
@@ -123,14 +121,14 @@ export const mediaRoutes = {
   "assetGroups.remove": route({
     method: "DELETE",
     path: "/api/workspaces/{workspace}/asset-groups/{group}",
-    summary: "Remove an asset group",
+    summary: "Delete an asset group",
     needs: "member",
     answer: nothing,
   }),
   "assets.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/assets",
-    summary: "Assets, newest first",
+    summary: "List assets, newest first",
     needs: "viewer",
     query: pageQuery.extend({ group: id.optional() }),
     answer: pageOf(consoleAssetSchema),
@@ -138,7 +136,7 @@ export const mediaRoutes = {
   "assets.remove": route({
     method: "DELETE",
     path: "/api/workspaces/{workspace}/assets/{asset}",
-    summary: "Remove an asset",
+    summary: "Delete an asset",
     needs: "member",
     answer: nothing,
   }),

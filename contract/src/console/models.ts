@@ -32,46 +32,46 @@ export const consoleModelSchema = z.object({
   endpoints: z.array(z.string()),
   untranslated_endpoints: z
     .array(z.string())
-    .describe(
-      "Those of `endpoints` where the deployments that are tried first take a call as it is; elsewhere it is translated.",
-    ),
+    .describe("Those of `endpoints` for which the first deployments need no translation."),
   fallbacks: z.array(z.string()),
   max_output_tokens: z
     .int()
     .nullable()
-    .describe("Held against budgets for calls without a limit of their own; null: 8192."),
-  price: priceSchema.nullable().describe("In the units of the config file; null: unpriced, its calls cost 0."),
+    .describe("Output tokens to reserve in budgets for calls without a limit of their own. null: 8192."),
+  price: priceSchema.nullable().describe("In the units of the config file. null: no price, calls cost 0."),
   price_version: z.string().nullable(),
   price_origin: z
     .enum(["catalogue", "set"])
     .nullable()
-    .describe("`catalogue`: taken from there; `set`: by somebody, and never changed by a catalogue. null: no price."),
+    .describe(
+      "`catalogue`: from the price list; `set`: set by somebody, never changed by the price list. null: no price.",
+    ),
   context_window: count
     .nullable()
-    .describe("Tokens: as it was set, else as the catalogue knows it of the first deployment's model."),
+    .describe("Tokens, as set, or else from the price list for the first deployment's model."),
   next_price: z
     .object({ from: at, price: priceSchema, origin: z.enum(["catalogue", "set"]) })
     .nullable()
-    .describe("A price that comes into force by itself at `from`."),
-  price_guessed: z.boolean().describe("The price was taken from a catalogue entry for a similar name. Check it."),
-  context_window_origin: z.enum(["catalogue", "set"]).nullable().describe("null: no context window is known."),
+    .describe("A price that takes effect at `from`."),
+  price_guessed: z.boolean().describe("The price is from a price list entry with a similar name. Check it."),
+  context_window_origin: z.enum(["catalogue", "set"]).nullable().describe("null: unknown."),
   deprecated: z
     .boolean()
-    .describe("The vendor will take its first deployment's model away, or has, as far as that is known here."),
-  retires_at: at.nullable().describe("On which day; null: that is not known."),
+    .describe("The vendor has retired the first deployment's model or will do so, as far as known."),
+  retires_at: at.nullable().describe("When it is retired. null: unknown."),
   unpriced: z
     .enum(["allow", "block"])
     .nullable()
-    .describe("What it says itself of calls while it has no price. null: as the settings say."),
+    .describe("The model's own rule for calls without a price. null: as in the settings."),
   calls: z
     .enum(["priced", "free", "borrowed_price", "blocked", "blocked_in_budgets"])
     .describe(
-      "What becomes of calls: charged, served at zero, served at zero unless a budget would count them, charged at the price that `settings.unpriced` names, or refused with `model_not_priced`.",
+      "How calls are charged: at the price, at zero, at the price that `settings.unpriced` names, refused with `model_not_priced`, or at zero unless a budget applies, which refuses them.",
     ),
   unpriced_usage: z
     .array(z.string())
     .describe(
-      "Classes of usage of the last seven days that its price leaves out: nothing is charged for them, or less than the catalogue says. Empty where the vendor's own figure is charged.",
+      "Usage classes of the last seven days that the price leaves out, so they cost nothing or less than in the price list. Empty if the vendor's own cost is charged.",
     )
     .meta({ needs: "administrator" }),
   deployments: z.array(consoleDeploymentSchema).meta({ needs: "administrator" }),
@@ -103,27 +103,28 @@ const modelFields = {
   type: modelTypeSchema.optional(),
   owned_by: z.string().min(1).max(256).optional(),
   max_output_tokens: maxOutputTokens.nullable().optional().describe("null: the default."),
-  context_window: contextWindow.nullable().optional().describe("null: as the catalogue knows it."),
+  context_window: contextWindow.nullable().optional().describe("null: as in the price list."),
   fallbacks: z.array(z.string().min(1).max(256)).max(10).optional(),
-  unpriced: unpricedOfModel.nullable().optional().describe("While it has no price; null: as the settings say."),
-  price: priceSchema
-    .nullable()
-    .optional()
-    .describe("From now on. A price that was to begin later is forgotten with it."),
+  unpriced: unpricedOfModel.nullable().optional().describe("Rule for calls without a price. null: as in the settings."),
+  price: priceSchema.nullable().optional().describe("Takes effect now and removes `next_price`."),
   next_price: z
     .strictObject({ from: at.describe("Unix milliseconds, in the future."), price: priceSchema })
     .nullable()
     .optional()
-    .describe("A price that begins later; null takes it away."),
-  deployments: z.array(deploymentBody).min(1).max(100).describe("The whole list; what is not in it goes."),
+    .describe("A price that takes effect later. null removes it."),
+  deployments: z
+    .array(deploymentBody)
+    .min(1)
+    .max(100)
+    .describe("The complete list. Deployments that are not in it are removed."),
 };
 
-/** Names may hold slashes; in a path they are percent-encoded. */
+/** Model names may contain slashes; in a path they are percent-encoded. */
 export const modelRoutes = {
   "models.list": route({
     method: "GET",
     path: "/api/models",
-    summary: "All models; how they are served is for administrators",
+    summary: "List models. Only administrators see how they are served",
     needs: "viewer",
     query: z.object({ search: z.string().max(256).optional() }),
     answer: pageOf(consoleModelSchema),
@@ -140,14 +141,14 @@ export const modelRoutes = {
   "models.show": route({
     method: "GET",
     path: "/api/models/{model}",
-    summary: "One model",
+    summary: "Get a model",
     needs: "viewer",
     answer: consoleModelSchema,
   }),
   "models.update": route({
     method: "PATCH",
     path: "/api/models/{model}",
-    summary: "Change a model. A changed price is a new version; what was paid stays paid",
+    summary: "Change a model. A changed price becomes a new version; past calls keep their price",
     needs: "administrator",
     body: z.strictObject(modelFields).partial(),
     answer: consoleModelSchema,
@@ -155,7 +156,7 @@ export const modelRoutes = {
   "models.remove": route({
     method: "DELETE",
     path: "/api/models/{model}",
-    summary: "Remove a model; its ledger entries and prices stay",
+    summary: "Delete a model. Its ledger entries and prices are kept",
     needs: "administrator",
     fresh: true,
     answer: nothing,
@@ -163,14 +164,14 @@ export const modelRoutes = {
   "models.prices": route({
     method: "GET",
     path: "/api/models/{model}/prices",
-    summary: "Every price a model had, newest first",
+    summary: "List the prices of a model, newest first",
     needs: "administrator",
     answer: pageOf(priceVersionSchema),
   }),
   "models.simulate": route({
     method: "POST",
     path: "/api/models/{model}/simulate",
-    summary: "What the usage of a time would have cost at another price",
+    summary: "Calculate what past usage would have cost at another price",
     needs: "administrator",
     body: z.strictObject({ price: priceSchema, from: at, to: at }),
     answer: z.object({
@@ -179,11 +180,11 @@ export const modelRoutes = {
       requests: count,
       usage: z
         .record(z.string(), z.number())
-        .describe("Tokens by class, images, video seconds, searches, places to run code."),
+        .describe("Tokens by class, images, video seconds, searches, code containers."),
       cost_usd: usd.describe("What was charged."),
       simulated_usd: usd,
       lines: z.array(z.object({ class: z.string(), units: z.number(), unit_usd: z.number(), usd })),
-      notes: z.array(z.string()).describe("What the figure leaves out."),
+      notes: z.array(z.string()).describe("What the simulated price leaves out."),
       remarks: z.array(remarkSchema("simulation")).describe("The notes by code, in the same order."),
     }),
   }),

@@ -12,7 +12,7 @@ import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
 import { at, count, id, managedBy, ms, nothing, pageOf } from "./words.ts";
 
-/** How a form asks for one setting of a kind. */
+/** A form field for a setting of a provider type. */
 export const kindFieldSchema = z.object({
   name: z.string().describe("Key in `settings`."),
   label: z.string(),
@@ -26,7 +26,7 @@ export const kindFieldSchema = z.object({
 export const providerKindSchema = z.object({
   kind: z.string(),
   title: z.string(),
-  base_url: z.string().nullable().describe("null: must be given."),
+  base_url: z.string().nullable().describe("null: required."),
   base_url_help: z.string().nullable(),
   api_key: z.enum(["required", "optional", "none"]),
   api_key_help: z.string().nullable(),
@@ -44,11 +44,11 @@ export type ProviderKindForm = z.infer<typeof providerKindSchema>;
 export const healthSchema = z.object({
   state: z
     .enum(["unknown", "healthy", "degraded", "unhealthy", "down"])
-    .describe("`degraded`: it answers, but of the attempts of the last hour one in twenty or more failed."),
+    .describe("`degraded`: at least one in twenty attempts of the last hour failed."),
   breaker: z.enum(["closed", "open", "half-open"]).nullable(),
   cooling_ms: ms,
   in_flight: count,
-  latency_ms: ms.nullable().describe("Mean of recent good calls."),
+  latency_ms: ms.nullable().describe("Mean of recent successful calls."),
   last_hour: z.object({ attempts: count, failed: count }).nullable(),
 });
 export type Health = z.infer<typeof healthSchema>;
@@ -62,7 +62,7 @@ export const consoleProviderSchema = z.object({
   timeouts: timeoutsSchema,
   disconnect: disconnectSchema.nullable(),
   enabled: z.boolean(),
-  settings: z.record(z.string(), z.unknown()).describe("Secret ones read `[redacted]`; sending that back keeps them."),
+  settings: z.record(z.string(), z.unknown()).describe("Secrets are shown as `[redacted]`. Send that to keep them."),
   deployments: count,
   health: healthSchema,
   managed_by: managedBy,
@@ -71,9 +71,13 @@ export const consoleProviderSchema = z.object({
 export type ConsoleProvider = z.infer<typeof consoleProviderSchema>;
 
 const providerFields = providerSchema.omit({ id: true, kind: true, api_key: true }).extend({
-  base_url: providerSchema.shape.base_url.unwrap().nullable().optional().describe("null: the kind's own."),
-  disconnect: disconnectSchema.nullable().optional().describe("null: as the settings have it."),
-  api_key: z.string().min(1).max(8_192).nullable().optional().describe("Never shown again. null takes it away."),
+  base_url: providerSchema.shape.base_url
+    .unwrap()
+    .nullable()
+    .optional()
+    .describe("null: the default of the provider type."),
+  disconnect: disconnectSchema.nullable().optional().describe("null: as in the settings."),
+  api_key: z.string().min(1).max(8_192).nullable().optional().describe("Never shown again. null removes it."),
 });
 
 export const testAnswerSchema = z.object({
@@ -85,12 +89,10 @@ export const testAnswerSchema = z.object({
       status: z.int().describe("0: no answer."),
       ms,
       problem: z.string().nullable(),
-      advice: z.string().nullable().describe("What to do about it."),
+      advice: z.string().nullable().describe("How to fix it."),
       tried: remarkSchema("test").describe("`name` by code."),
-      fault: remarkSchema("testProblem")
-        .nullable()
-        .describe("`problem` by code; null: there is none, or it has no code."),
-      said: z.string().nullable().describe("What the provider itself said of it, in its own words."),
+      fault: remarkSchema("testProblem").nullable().describe("`problem` by code. null: none, or no code for it."),
+      said: z.string().nullable().describe("The provider's own message."),
       remedy: remarkSchema("testAdvice").nullable().describe("`advice` by code."),
     }),
   ),
@@ -101,14 +103,14 @@ export const upstreamModelSchema = z.object({
   id: z.string(),
   owned_by: z.string().nullable(),
   created_at: at.nullable(),
-  served_as: z.array(z.string()).describe("Models of ours that already lead to it."),
+  served_as: z.array(z.string()).describe("Models of the gateway that already use it."),
   suggested: z.object({ name: z.string(), type: modelTypeSchema }),
-  price: priceSchema.nullable().describe("As the catalogue knows it; an imported model gets it. null: not known."),
-  price_guessed: z.boolean().describe("The price is of a catalogue entry for a similar name. Check it."),
-  context_window: count.nullable().describe("Tokens, as the provider or the catalogue says; null: neither does."),
-  max_output_tokens: count.nullable().describe("As the provider says; null: it does not."),
-  deprecated: z.boolean().describe("The provider or the catalogue says that it will go, or has gone."),
-  retires_at: at.nullable().describe("When, as far as the provider says."),
+  price: priceSchema.nullable().describe("Price from the price list, which an imported model gets. null: unknown."),
+  price_guessed: z.boolean().describe("The price is from a price list entry with a similar name. Check it."),
+  context_window: count.nullable().describe("Tokens, from the provider or the price list. null: unknown."),
+  max_output_tokens: count.nullable().describe("From the provider. null: unknown."),
+  deprecated: z.boolean().describe("Retired or to be retired, according to the provider or the price list."),
+  retires_at: at.nullable().describe("Retirement date, if the provider reports it."),
 });
 export type UpstreamModel = z.infer<typeof upstreamModelSchema>;
 
@@ -116,14 +118,14 @@ export const providerRoutes = {
   "providers.kinds": route({
     method: "GET",
     path: "/api/provider-kinds",
-    summary: "The kinds of providers, with what a form for each asks",
+    summary: "List the provider types with their form fields",
     needs: "administrator",
     answer: pageOf(providerKindSchema),
   }),
   "providers.list": route({
     method: "GET",
     path: "/api/providers",
-    summary: "All providers with their health",
+    summary: "List providers with their health",
     needs: "administrator",
     answer: pageOf(consoleProviderSchema),
   }),
@@ -139,14 +141,14 @@ export const providerRoutes = {
   "providers.show": route({
     method: "GET",
     path: "/api/providers/{provider}",
-    summary: "One provider",
+    summary: "Get a provider",
     needs: "administrator",
     answer: consoleProviderSchema,
   }),
   "providers.update": route({
     method: "PATCH",
     path: "/api/providers/{provider}",
-    summary: "Change a provider. A new base URL takes the stored secret away unless one comes with it",
+    summary: "Change a provider. A new base URL removes the stored secret unless a new one is sent",
     needs: "administrator",
     body: providerFields.partial(),
     answer: consoleProviderSchema,
@@ -154,7 +156,7 @@ export const providerRoutes = {
   "providers.remove": route({
     method: "DELETE",
     path: "/api/providers/{provider}",
-    summary: "Remove a provider that no model uses",
+    summary: "Delete a provider that no model uses",
     needs: "administrator",
     fresh: true,
     answer: nothing,
@@ -162,7 +164,7 @@ export const providerRoutes = {
   "providers.test": route({
     method: "POST",
     path: "/api/providers/{provider}/test",
-    summary: "Ask a provider for its models, and one of them the smallest question there is",
+    summary: "Test a provider: list its models and call one of them",
     needs: "administrator",
     body: z.strictObject({ upstream_model: z.string().min(1).max(256).optional() }),
     answer: testAnswerSchema,
@@ -170,14 +172,14 @@ export const providerRoutes = {
   "providers.upstreamModels": route({
     method: "GET",
     path: "/api/providers/{provider}/upstream-models",
-    summary: "The models that a provider's account may use, at most 5,000",
+    summary: "List the models of a provider's account, at most 5,000",
     needs: "administrator",
     answer: pageOf(upstreamModelSchema),
   }),
   "providers.import": route({
     method: "POST",
     path: "/api/providers/{provider}/import",
-    summary: "Make models of a provider's, or add it as a deployment to models that are there",
+    summary: "Import a provider's models, or add it as a deployment to existing models",
     needs: "administrator",
     body: z.strictObject({
       models: z
@@ -191,8 +193,8 @@ export const providerRoutes = {
               .min(1)
               .max(256)
               .optional()
-              .describe("Of a model that is made; as the provider's list says it. Default: the provider's kind."),
-            max_output_tokens: maxOutputTokens.optional().describe("Of a model that is made; as the list says it."),
+              .describe("Owner of a new model, from the provider's list. Default: the provider type."),
+            max_output_tokens: maxOutputTokens.optional().describe("For a new model, from the provider's list."),
           }),
         )
         .min(1)

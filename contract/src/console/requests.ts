@@ -11,9 +11,7 @@ export const requestRowSchema = z.object({
   workspace: z.object({ id, slug: z.string() }),
   key: z.object({ id, name: z.string() }),
   group: z.object({ id, name: z.string() }),
-  person: personSchema
-    .nullable()
-    .describe("Who called, by a sign-in or with a personal key; null: a key of no one person."),
+  person: personSchema.nullable().describe("User who called, by a sign-in or with a personal key. null: a shared key."),
   input_tokens: count,
   output_tokens: count,
   cost_usd: usd,
@@ -29,11 +27,11 @@ export const attemptSchema = requestRowSchema.extend({
   ...ledgerFields("detail"),
   cost_lines: z
     .array(z.object({ class: z.string(), units: z.number(), unit_usd: z.number(), usd }))
-    .describe("How the cost came about at the price version of the attempt."),
-  vendor_cost_usd: usd.nullable().describe("What the vendor says the call costs. null: it does not say."),
+    .describe("Calculation of the cost at the price version of the attempt."),
+  vendor_cost_usd: usd.nullable().describe("Cost that the vendor reported. null: not reported."),
   own_cost_usd: usd
     .nullable()
-    .describe("Price times usage, where `cost_source` is `vendor`. null: it is `cost_usd`, or there is no price."),
+    .describe("Price times usage if `cost_source` is `vendor`. null: same as `cost_usd`, or no price."),
   reserved_usd: usd,
 });
 export type AttemptDetail = z.infer<typeof attemptSchema>;
@@ -52,11 +50,11 @@ export const explanationSchema = z.object({
         note: z
           .string()
           .nullable()
-          .describe("Why it was passed over or preferred: `cooling`, `breaker open`, `affinity` …"),
-        reasons: z.array(remarkSchema("place")).describe("The same by code."),
+          .describe("Why it was skipped or preferred: `cooling`, `breaker open`, `affinity` …"),
+        reasons: z.array(remarkSchema("place")).describe("`note` by code."),
       }),
     )
-    .describe("In the order in which they would be tried."),
+    .describe("In the planned order."),
   refusal: z
     .object({
       code: z.string(),
@@ -70,7 +68,7 @@ export const explanationSchema = z.object({
   failures: z.array(
     z.object({ attempt_id: id, code: z.string(), message: z.string(), retry: z.enum(["never", "same", "other"]) }),
   ),
-  walk: z.array(z.string()).describe("What was tried and why, a line each."),
+  walk: z.array(z.string()).describe("What was tried and why, one line each."),
   steps: z.array(remarkSchema("step")).describe("The lines of `walk` by code, in the same order."),
 });
 export type Explanation = z.infer<typeof explanationSchema>;
@@ -93,8 +91,8 @@ export const requestDetailSchema = z.object({
   at,
   workspace: z.object({ id, slug: z.string() }),
   key: z.object({ id, name: z.string() }),
-  attempts: z.array(attemptSchema).describe("In the order in which they were made."),
-  explanation: explanationSchema.nullable().describe("null: there was one way and it was taken."),
+  attempts: z.array(attemptSchema).describe("In order."),
+  explanation: explanationSchema.nullable().describe("null: there was only one way to serve it, and it worked."),
   capture: captureSchema.nullable().meta({ needs: "admin" }),
 });
 export type RequestDetail = z.infer<typeof requestDetailSchema>;
@@ -103,15 +101,15 @@ export const requestRoutes = {
   "requests.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/requests",
-    summary: "Requests, newest first. Members and viewers see their own and those of keys that are no one person's",
+    summary: "List requests, newest first. Members and viewers see only their own requests and those of shared keys",
     needs: "viewer",
     query: pageQuery.extend({
-      search: z.string().max(256).optional().describe("A request id, attempt id or upstream id, or how one begins."),
+      search: z.string().max(256).optional().describe("A request id, attempt id or upstream id, or its beginning."),
       model: z.string().max(256).optional(),
       provider: z.string().max(256).optional(),
       key: id.optional(),
       group: id.optional(),
-      person: id.optional().describe("User id. Admins ask for anybody, others for themselves."),
+      person: id.optional().describe("User id. Only admins may name another user."),
       endpoint: z.string().max(64).optional(),
       outcome: z.enum([...outcomes, "unsuccessful"]).optional(),
       status: z.coerce.number().int().optional(),
@@ -125,7 +123,7 @@ export const requestRoutes = {
   "requests.show": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/requests/{request}",
-    summary: "One request explained",
+    summary: "Get a request with its explanation",
     needs: "viewer",
     answer: requestDetailSchema,
   }),

@@ -10,20 +10,20 @@ const group = z.string().nullable();
 
 const rightsRulesViewSchema = z.object({
   rules: rightsRulesSchema,
-  managed_by: z.enum(["file", "console"]).describe("`file`: they are read-only here."),
+  managed_by: z.enum(["file", "console"]).describe("`file`: read-only here, change the config file."),
 });
 
 const claimsTriedSchema = z.object({
-  administrator: z.string().nullable().describe("The rule that makes them an administrator; null: none does."),
-  places: z.array(z.object({ workspace: z.string(), role, group, rules: z.string().describe("By what rules.") })),
+  administrator: z.string().nullable().describe("Rule that makes the user an administrator. null: none."),
+  places: z.array(z.object({ workspace: z.string(), role, group, rules: z.string().describe("Rules that gave it.") })),
   findings: z.array(
     z.object({
-      number: count.describe("Of the rule, from 1."),
+      number: count.describe("Number of the rule, from 1."),
       name: z.string().nullable(),
       matched: z.boolean(),
       gives: z
         .object({ administrator: z.boolean(), role, group })
-        .describe("What it really gives: nothing where an earlier rule decided."),
+        .describe("What the rule gives: nothing if an earlier rule decided."),
       why: remarkSchema("rightsRule"),
     }),
   ),
@@ -33,14 +33,14 @@ export const rightsRoutes = {
   "rights.rules": route({
     method: "GET",
     path: "/api/settings/rules/{source}",
-    summary: "Rules from what a source says of people to rights; the source is `oidc:<account>` or `scim`",
+    summary: "Get the rights rules of a source, `oidc:<account>` or `scim`",
     needs: "administrator",
     answer: rightsRulesViewSchema,
   }),
   "rights.putRules": route({
     method: "PUT",
     path: "/api/settings/rules/{source}",
-    summary: "Replace the rules of a source; what removed rules gave is taken away at once",
+    summary: "Replace the rights rules of a source. Rights from removed rules end at once",
     needs: "administrator",
     fresh: true,
     body: z.strictObject({ rules: rightsRulesSchema }),
@@ -49,24 +49,24 @@ export const rightsRoutes = {
   "rights.try": route({
     method: "POST",
     path: "/api/settings/rules/{source}/try",
-    summary: "What claims would give, and why; nothing changes",
+    summary: "Test which rights claims would give, without changing anything",
     needs: "administrator",
     body: z.strictObject({
-      claims: z.record(z.string(), z.unknown()).describe("As an ID token has them."),
-      rules: rightsRulesSchema.optional().describe("Instead of those of the source."),
+      claims: z.record(z.string(), z.unknown()).describe("Claims as in an ID token."),
+      rules: rightsRulesSchema.optional().describe("Rules to test. Default: those of the source."),
     }),
     answer: claimsTriedSchema,
   }),
   "rights.ofUser": route({
     method: "GET",
     path: "/api/users/{user}/rights",
-    summary: "By what sources and rules a user holds what; without an entry it is held by hand",
+    summary: "List the sources and rules of a user's rights. Rights without an entry were given by hand",
     needs: "administrator",
     answer: z.object({
       data: z.array(
         z.object({
           source: z.string().describe("`oidc:<account>`, `scim` or `manual`."),
-          workspace: z.string().nullable().describe("Its slug; null: the installation."),
+          workspace: z.string().nullable().describe("Slug. null: the installation."),
           role: z.enum([...workspaceRoles, "administrator"]).nullable(),
           group,
           rules: z.string(),

@@ -8,38 +8,38 @@ const password = z.string().min(12, "at least 12 characters").max(256);
 const language = z
   .enum(consoleLanguages.map(({ id }) => id))
   .nullable()
-  .describe("In which the console speaks to them. null: as their browser says.");
+  .describe("Language of the console. null: the browser's.");
 const inviteToken = z.string().min(1).max(256);
 
 export const sessionAnswerSchema = z.object({
   user: personSchema.extend({ administrator: z.boolean(), language }).nullable(),
-  /** null: nobody is signed in. */
+  /** null: not signed in. */
   via: z.enum(["session", "token"]).nullable(),
-  fresh: z.boolean().describe("Signed in lately enough for what is dangerous."),
+  fresh: z.boolean().describe("Signed in recently enough for sensitive actions."),
   workspaces: z.array(z.object({ id, slug: z.string(), name: z.string(), role: z.enum(workspaceRoles) })),
-  workspaces_more: count.optional().describe("How many more there are than listed; left out when these are all."),
+  workspaces_more: count.optional().describe("Number of workspaces that are not listed. Left out: none."),
   methods: z.object({
     password: z.boolean(),
     passkey: z.boolean(),
     oidc: z.array(z.object({ id, name: z.string() })),
   }),
   setup_needed: z.boolean(),
-  version: z.string().nullable().describe("Of the gateway; null before somebody has signed in."),
+  version: z.string().nullable().describe("Version of the gateway. null: not signed in."),
   demo: z.boolean().describe("Only the built-in demo provider answers."),
   public_url: z.string().describe("Where callers reach the gateway."),
   first_steps: z
     .object({ provider: z.boolean(), model: z.boolean(), key: z.boolean(), call: z.boolean() })
-    .describe("What has been done since the installation; each is true once there is one."),
+    .describe("Setup steps done: each is true once one exists."),
 });
 export type SessionAnswer = z.infer<typeof sessionAnswerSchema>;
 
 export const tokenSchema = z.object({
   id,
   name: z.string(),
-  prefix: z.string().describe("The first characters of the secret, to recognise it by."),
+  prefix: z.string().describe("First characters of the secret."),
   administrator: z.boolean(),
-  scim: z.boolean().describe("A directory's: good for /scim/v2 and nothing else."),
-  suspended: z.boolean().describe("No longer in the config file: it opens nothing until it is declared again."),
+  scim: z.boolean().describe("A directory's token, which works only at /scim/v2."),
+  suspended: z.boolean().describe("No longer in the config file: it does not work until it is declared again."),
   workspace: z.object({ id, slug: z.string() }).nullable(),
   role: z.enum(workspaceRoles).nullable(),
   owner: personSchema,
@@ -62,8 +62,8 @@ export const invitationSchema = z.object({
 export type Invitation = z.infer<typeof invitationSchema>;
 
 const withLink = invitationSchema.extend({
-  link: z.string().describe("Shown once. Its secret stands behind #, which is never sent to a server."),
-  mailed: z.boolean().describe("It was also sent by e-mail."),
+  link: z.string().describe("Shown once. The secret follows `#`, which browsers never send to a server."),
+  mailed: z.boolean().describe("Whether it was also sent by email."),
 });
 
 export const userSchema = personSchema.extend({
@@ -79,12 +79,12 @@ export const userSchema = personSchema.extend({
   sources: z
     .array(
       z.object({
-        source: z.string().describe("`scim`: a directory; `oidc:<account>`: an issuer whose claims become rights."),
-        made: z.boolean().describe("Nobody was here before: the directory made them."),
-        since: at.describe("Since when the directory has them; of an issuer when it last said claims."),
+        source: z.string().describe("`scim`: a directory; `oidc:<account>`: an account whose claims give rights."),
+        made: z.boolean().describe("The directory created the user."),
+        since: at.describe("Since when the directory has the user, or when the issuer last sent claims."),
       }),
     )
-    .describe("What keeps them, besides people here; empty: nothing."),
+    .describe("External sources that manage the user."),
 });
 export type ConsoleUser = z.infer<typeof userSchema>;
 
@@ -92,14 +92,14 @@ export const sessionRoutes = {
   "session.show": route({
     method: "GET",
     path: "/api/session",
-    summary: "Who is calling, what they may see, and how one signs in",
+    summary: "Get the caller, what they may see, and the ways to sign in",
     needs: "public",
     answer: sessionAnswerSchema,
   }),
   "invitation.look": route({
     method: "POST",
     path: "/api/invitation/look",
-    summary: "What an invitation link is for",
+    summary: "Get an invitation",
     needs: "public",
     body: z.strictObject({ token: inviteToken }),
     answer: invitationSchema.extend({ has_account: z.boolean() }),
@@ -107,7 +107,7 @@ export const sessionRoutes = {
   "invitation.accept": route({
     method: "POST",
     path: "/api/invitation/accept",
-    summary: "Accept an invitation: a new user gives a name and a password, a known one is signed in already",
+    summary: "Accept an invitation. New users send a name and a password; existing users must be signed in",
     needs: "public",
     body: z.strictObject({ token: inviteToken, name: label.optional(), password: password.optional() }),
     answer: z.object({ email: z.string() }),
@@ -124,7 +124,7 @@ export const sessionRoutes = {
   "tokens.list": route({
     method: "GET",
     path: "/api/tokens",
-    summary: "Admin tokens: one's own; an administrator sees all",
+    summary: "List admin tokens. Administrators see all, others their own",
     needs: "signed-in",
     query: pageQuery,
     answer: pageOf(tokenSchema),
@@ -132,7 +132,7 @@ export const sessionRoutes = {
   "tokens.create": route({
     method: "POST",
     path: "/api/tokens",
-    summary: "Make an admin token for scripts. It never has more than its maker, now or later",
+    summary: "Create an admin token for scripts. It never has more rights than its creator, now or later",
     needs: "signed-in",
     fresh: true,
     body: z.strictObject({
@@ -142,7 +142,7 @@ export const sessionRoutes = {
         .boolean()
         .optional()
         .meta({ needs: "administrator" })
-        .describe("true: for a directory that sends users and groups by SCIM. It may do nothing else."),
+        .describe("true: a token for a directory that sends users and groups by SCIM. It works for nothing else."),
       workspace: id.optional(),
       role: z.enum(workspaceRoles).optional(),
       expires_at: at.optional(),
@@ -160,7 +160,7 @@ export const sessionRoutes = {
   "users.list": route({
     method: "GET",
     path: "/api/users",
-    summary: "Everybody who may open the console",
+    summary: "List the users of the console",
     needs: "administrator",
     query: pageQuery.extend({ search: z.string().max(256).optional() }),
     answer: pageOf(userSchema),
@@ -168,7 +168,7 @@ export const sessionRoutes = {
   "users.update": route({
     method: "PATCH",
     path: "/api/users/{user}",
-    summary: "Make somebody an administrator, or disable them",
+    summary: "Make a user an administrator, or disable a user",
     needs: "administrator",
     fresh: true,
     body: z.strictObject({
@@ -181,7 +181,7 @@ export const sessionRoutes = {
   "users.remove": route({
     method: "DELETE",
     path: "/api/users/{user}",
-    summary: "Remove a user with everything they sign in with",
+    summary: "Delete a user with all their sign-in methods",
     needs: "administrator",
     fresh: true,
     body: z.strictObject({ keys: leaverKeysSchema.optional() }),
@@ -190,7 +190,7 @@ export const sessionRoutes = {
   "users.reset": route({
     method: "POST",
     path: "/api/users/{user}/reset",
-    summary: "Make a one-time link to set a new password",
+    summary: "Create a one-time link to set a new password",
     needs: "administrator",
     fresh: true,
     answer: z.object({ link: z.string(), expires_at: at }),
@@ -199,16 +199,16 @@ export const sessionRoutes = {
   "users.resetSecondFactor": route({
     method: "POST",
     path: "/api/users/{user}/second-factor/reset",
-    summary: "Take a lost second factor from somebody else, and end their sessions: the password alone signs in then",
+    summary: "Remove another user's lost second factor and end their sessions. The password alone signs in afterwards",
     needs: "administrator",
     fresh: true,
-    body: z.strictObject({ passkeys: z.boolean().optional().describe("true: all their passkeys go too.") }),
+    body: z.strictObject({ passkeys: z.boolean().optional().describe("true: remove all their passkeys too.") }),
     answer: userSchema,
   }),
   "invitations.administrators": route({
     method: "GET",
     path: "/api/invitations",
-    summary: "Pending invitations of administrators",
+    summary: "List pending invitations of administrators",
     needs: "administrator",
     answer: pageOf(invitationSchema),
   }),
@@ -225,14 +225,14 @@ export const sessionRoutes = {
   "invitations.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/invitations",
-    summary: "Pending invitations of a workspace",
+    summary: "List pending invitations of a workspace",
     needs: "admin",
     answer: pageOf(invitationSchema),
   }),
   "invitations.create": route({
     method: "POST",
     path: "/api/workspaces/{workspace}/invitations",
-    summary: "Invite a person into a workspace, with a role up to one's own",
+    summary: "Invite a user to a workspace, with at most the caller's role",
     needs: "admin",
     body: z.strictObject({ email: z.email().max(254), role: z.enum(workspaceRoles) }),
     answer: withLink,
@@ -241,7 +241,7 @@ export const sessionRoutes = {
   "invitations.revoke": route({
     method: "DELETE",
     path: "/api/invitations/{invitation}",
-    summary: "Take an invitation back",
+    summary: "Revoke an invitation",
     needs: "signed-in",
     answer: nothing,
   }),

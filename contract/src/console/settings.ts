@@ -16,29 +16,29 @@ export const oidcAccountSchema = z.object({
     .array(z.string().min(1).max(253))
     .max(100)
     .describe(
-      "It signs in people with an address in these mail domains only, and makes an account for those who have none. " +
-        "Empty: any address, and only people who connected it under their profile.",
+      "Only addresses in these mail domains can sign in; users are created for new ones. " +
+        "Empty: any address, but only users who connected the account in their profile.",
     ),
   second_factor_trusted: z
     .boolean()
-    .describe("It asks for a second factor itself: people who have one here are not asked again."),
-  scopes: oidcScopesSchema.describe("Asked for beside `openid`, `email` and `profile`: `groups` with many issuers."),
-  offline_access: z
-    .boolean()
-    .describe("It is asked for a refresh token, and asked again when agents of its people refresh."),
-  recheck_minutes: recheckMinutesSchema.describe("How often at most it is asked again of one person."),
-  grace_hours: graceHoursSchema.describe("How long after its last word agents go on while it does not answer."),
+    .describe("The issuer checks a second factor itself, so Sluice does not ask for one."),
+  scopes: oidcScopesSchema.describe(
+    "Scopes in addition to `openid`, `email` and `profile`. Many issuers need `groups`.",
+  ),
+  offline_access: z.boolean().describe("Request a refresh token, to check with the issuer when agents refresh."),
+  recheck_minutes: recheckMinutesSchema.describe("Minimum time between two checks of one user."),
+  grace_hours: graceHoursSchema.describe("How long agents keep working while the issuer cannot be reached."),
   directory_claim: directoryClaimSchema
     .nullable()
     .describe(
-      "The claim that holds a directory's id of the person (SCIM's externalId); null: `oid` at Microsoft, else none.",
+      "The claim with the directory's id of the user (externalId in SCIM). null: `oid` at Microsoft, otherwise none.",
     ),
 });
 export type OidcAccountForm = z.infer<typeof oidcAccountSchema>;
 
 export const consoleSettingsSchema = z.object({
-  settings: settingsSchema.describe("What is in force, defaults filled in."),
-  managed_by_file: z.array(z.string()).describe("Names that the config file sets: `ledger.durability` …"),
+  settings: settingsSchema.describe("The settings in force, including defaults."),
+  managed_by_file: z.array(z.string()).describe("Settings that the config file sets, such as `ledger.durability`."),
   oidc: z.array(
     oidcAccountSchema.extend({
       has_secret: z.boolean(),
@@ -46,7 +46,7 @@ export const consoleSettingsSchema = z.object({
       suspended: z
         .boolean()
         .describe(
-          "The config file no longer declares this account: sign-in with it is off until the file declares it again.",
+          "The config file no longer declares this account: sign-in with it is disabled until it is declared again.",
         ),
     }),
   ),
@@ -56,20 +56,22 @@ export const consoleSettingsSchema = z.object({
       .enum(["own", "blobs"])
       .nullable()
       .describe(
-        "Which keys the environment has for it: SLUICE_LEDGER_EXPORT_…, or those of SLUICE_S3_… in their place. null: neither.",
+        "Which keys are set in the environment: `own` for SLUICE_LEDGER_EXPORT_…, `blobs` for SLUICE_S3_…. null: neither.",
       ),
-    copied_until: maybeAt.describe("The end of the last hour that is there whole. null: none is, or it is not set."),
+    copied_until: maybeAt.describe(
+      "End of the last hour that was exported completely. null: none yet, or no export configured.",
+    ),
   }),
 });
 export type ConsoleSettings = z.infer<typeof consoleSettingsSchema>;
 
 export const scimSchema = z.object({
-  base_url: z.string().describe("What a directory is told: its tenant URL."),
+  base_url: z.string().describe("URL to enter in the directory (tenant URL)."),
   users: count,
-  inactive: count.describe("Of the users, those who are switched off."),
+  inactive: count.describe("How many of the users are inactive."),
   groups: count,
-  last_request_at: maybeAt.describe("By a token that there is, right to about a minute. null: none came."),
-  tokens: count.describe("Tokens that a directory can call with now."),
+  last_request_at: maybeAt.describe("Last request with a current token, to about a minute. null: none."),
+  tokens: count.describe("Number of working SCIM tokens."),
 });
 
 export const auditRowSchema = z.object({
@@ -79,18 +81,18 @@ export const auditRowSchema = z.object({
   ip: z.string().nullable(),
   workspace: z.object({ id, slug: z.string() }).nullable(),
   action: z.enum(auditActions),
-  object: z.string().describe("In words: `key acme/ci`."),
+  object: z.string().describe("As text, such as `key acme/ci`."),
   target: z
     .object({ kind: z.enum(auditTargetKinds as [AuditTargetKind, ...AuditTargetKind[]]), name: z.string() })
     .nullable()
-    .describe("The same as its kind and its name. null: it is of a kind that this version does not know."),
+    .describe("Type and name of the object. null: a type that this version does not know."),
   before: z.unknown(),
   after: z.unknown(),
 });
 export type AuditRow = z.infer<typeof auditRowSchema>;
 
 export const systemSchema = z.object({
-  version: z.string().describe("With the commit behind a plus where it is known: `0.1.0+72c595dc1234`."),
+  version: z.string().describe("With the commit if known: `0.1.0+72c595dc1234`."),
   started_at: at,
   database: z.object({ kind: z.enum(["sqlite", "postgres"]), size_bytes: count.nullable() }),
   ledger: z.object({ entries: count, lag: count, healthy: z.boolean() }),
@@ -102,33 +104,31 @@ export type SystemFacts = z.infer<typeof systemSchema>;
 
 export const gatewayProcessSchema = z.object({
   id: z.string().describe("`proc_…`, as in its log."),
-  host: z.string().describe("The name of its machine, container or pod."),
-  version: z.string().describe("With the commit behind a plus where it is known: `0.1.0+72c595dc1234`."),
+  host: z.string().describe("Name of the machine, container or pod."),
+  version: z.string().describe("With the commit if known: `0.1.0+72c595dc1234`."),
   started_at: at,
-  seen_at: at.describe("When it last told the database that it is there."),
-  alive: z.boolean().describe("false: it was not heard of for twenty seconds. One that ended in order is not listed."),
-  answers: z.boolean().describe("This answer comes from it."),
-  leader: z.boolean().describe("It does work that one process does for all."),
+  seen_at: at.describe("Last heartbeat."),
+  alive: z
+    .boolean()
+    .describe("false: no heartbeat for twenty seconds. Processes that stopped normally are not listed."),
+  answers: z.boolean().describe("Whether this process sent the answer."),
+  leader: z.boolean().describe("Whether it does work that only one process does at a time."),
   leads: z
     .array(z.string())
-    .describe("Which: `ledger`, `config file` … Work that is done now and then is listed only while it is done."),
+    .describe("That work: `ledger`, `config file` … Occasional work is listed only while it runs."),
   journal_lag: count
     .nullable()
-    .describe("Ended calls that were in its journal and not in the ledger when it was seen. null: it did not say."),
+    .describe("Ended calls that were in its journal but not in the ledger at the last heartbeat. null: unknown."),
 });
 export type GatewayProcess = z.infer<typeof gatewayProcessSchema>;
 
 export const configViewSchema = z.object({
   path: z.string().nullable().describe("null: no config file."),
-  text: z.string().nullable().describe("As it stands, with what looks like a secret redacted."),
+  text: z.string().nullable().describe("Content of the file, with secrets redacted."),
   manages: z.array(z.object({ kind: z.string(), names: z.array(z.string()), more: count })),
   last_reload: z.object({ at, result: z.enum(["applied", "unchanged", "refused"]), detail: z.string() }).nullable(),
-  warnings: z
-    .array(z.string())
-    .describe("A line for each setting in it that is valid and cannot work, as `sluice check` prints them."),
-  as_file: z
-    .string()
-    .describe("Everything there is, as a config file; a name of the environment stands for each secret."),
+  warnings: z.array(z.string()).describe("The warnings of `sluice check`: settings that are valid but cannot work."),
+  as_file: z.string().describe("The whole configuration as a config file, with environment variables for secrets."),
 });
 export type ConfigView = z.infer<typeof configViewSchema>;
 
@@ -140,29 +140,33 @@ export type NoticeChannel = z.infer<typeof channel>;
 
 const noticeFields = {
   name: label,
-  percent: z.array(z.int().min(1).max(100)).min(1).max(10).describe("Of a budget: told once a period at each."),
+  percent: z
+    .array(z.int().min(1).max(100))
+    .min(1)
+    .max(10)
+    .describe("Percentages of a budget, each reported once per period."),
   scope: z
     .enum(limitScopes)
     .nullable()
     .describe(
-      "null: every budget of the workspace, and service tokens that end within a week, and a day. `key`: of keys.",
+      "null: every budget of the workspace, and service tokens a week and a day before they expire. `key`: budgets of keys.",
     ),
-  scope_id: id.nullable().describe("Of a person the user's id."),
+  scope_id: id.nullable().describe("For a `person`: the user id."),
   channel,
   enabled: z.boolean(),
 };
-const fault = remarkSchema("alert").nullable().describe("`problem` by code; null: there is none, or it has no code.");
+const fault = remarkSchema("alert").nullable().describe("`problem` by code; null: none, or no code for it.");
 export const noticeSchema = z.object({
   id,
   ...noticeFields,
-  channel: channel.meta({ needs: "admin" }).describe("An address for messages often opens by itself, like a secret."),
+  channel: channel.meta({ needs: "admin" }).describe("Only for admins, since webhook URLs often contain a secret."),
   created_at: at,
   last: z
     .object({
       at,
       about: z.enum(["budget", "service_token"]),
-      budget: z.string().describe("Of a service token its name."),
-      percent: z.int().describe("Of a service token the days that were left."),
+      budget: z.string().describe("For a service token: its name."),
+      percent: z.int().describe("For a service token: the days left."),
       ok: z.boolean(),
       problem: z.string().nullable(),
       fault,
@@ -175,14 +179,14 @@ export const settingsRoutes = {
   "settings.show": route({
     method: "GET",
     path: "/api/settings",
-    summary: "Settings of the installation",
+    summary: "Get the settings of the installation",
     needs: "administrator",
     answer: consoleSettingsSchema,
   }),
   "settings.update": route({
     method: "PATCH",
     path: "/api/settings",
-    summary: "Change settings; those the config file sets are read-only",
+    summary: "Change settings. Those in the config file are read-only",
     needs: "administrator",
     fresh: true,
     body: settingsChangeSchema,
@@ -191,24 +195,24 @@ export const settingsRoutes = {
   "settings.putOidc": route({
     method: "PUT",
     path: "/api/settings/oidc/{account}",
-    summary: "Add or change an account of single sign-on",
+    summary: "Add or change a single sign-on account",
     needs: "administrator",
     fresh: true,
     body: oidcAccountSchema.omit({ id: true }).extend({
       client_secret: z.string().min(1).max(2_048).optional(),
       second_factor_trusted: z.boolean().optional().describe("Default false."),
-      scopes: oidcScopesSchema.optional().describe("Default: as before, or none."),
-      offline_access: z.boolean().optional().describe("Default: as before, or false."),
-      recheck_minutes: recheckMinutesSchema.optional().describe("Default: as before, or 15."),
-      grace_hours: graceHoursSchema.optional().describe("Default: as before, or 24."),
-      directory_claim: directoryClaimSchema.nullable().optional().describe("Default: as before, or null."),
+      scopes: oidcScopesSchema.optional().describe("Default: unchanged, or none."),
+      offline_access: z.boolean().optional().describe("Default: unchanged, or false."),
+      recheck_minutes: recheckMinutesSchema.optional().describe("Default: unchanged, or 15."),
+      grace_hours: graceHoursSchema.optional().describe("Default: unchanged, or 24."),
+      directory_claim: directoryClaimSchema.nullable().optional().describe("Default: unchanged, or null."),
     }),
     answer: consoleSettingsSchema,
   }),
   "settings.removeOidc": route({
     method: "DELETE",
     path: "/api/settings/oidc/{account}",
-    summary: "Remove an account of single sign-on",
+    summary: "Delete a single sign-on account",
     needs: "administrator",
     fresh: true,
     answer: consoleSettingsSchema,
@@ -216,35 +220,35 @@ export const settingsRoutes = {
   "settings.scim": route({
     method: "GET",
     path: "/api/settings/scim",
-    summary: "Users and groups by SCIM: where, how many, and when the directory last called",
+    summary: "Get the state of SCIM provisioning",
     needs: "administrator",
     answer: scimSchema,
   }),
   "settings.config": route({
     method: "GET",
     path: "/api/settings/config",
-    summary: "The config file, what it manages, and everything as one",
+    summary: "Get the config file, what it manages, and the whole configuration as a file",
     needs: "administrator",
     answer: configViewSchema,
   }),
   "system.show": route({
     method: "GET",
     path: "/api/system",
-    summary: "How the gateway itself is",
+    summary: "Get the state of this gateway process",
     needs: "administrator",
     answer: systemSchema,
   }),
   "system.processes": route({
     method: "GET",
     path: "/api/system/processes",
-    summary: "The processes of the installation, in the order of their starts",
+    summary: "List the processes of the installation by start time",
     needs: "administrator",
     answer: pageOf(gatewayProcessSchema),
   }),
   "audit.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/audit",
-    summary: "Who changed what, newest first, with before and after",
+    summary: "List the audit log, newest first",
     needs: "admin",
     query: pageQuery.extend({
       search: z.string().max(256).optional().describe("Part of the object or the actor."),
@@ -257,15 +261,14 @@ export const settingsRoutes = {
   "notices.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/notices",
-    summary:
-      "Alerts on budgets (notices). Members and viewers see none on the budget of another person or of another's own key",
+    summary: "List budget alerts. Members and viewers do not see alerts on budgets of other users and their keys",
     needs: "viewer",
     answer: pageOf(noticeSchema),
   }),
   "notices.create": route({
     method: "POST",
     path: "/api/workspaces/{workspace}/notices",
-    summary: "Create an alert: be told when a budget reaches a threshold",
+    summary: "Create a budget alert",
     needs: "admin",
     body: z.strictObject(noticeFields),
     answer: noticeSchema,
@@ -274,7 +277,7 @@ export const settingsRoutes = {
   "notices.update": route({
     method: "PATCH",
     path: "/api/workspaces/{workspace}/notices/{notice}",
-    summary: "Edit an alert",
+    summary: "Change a budget alert",
     needs: "admin",
     body: z.strictObject(noticeFields).partial(),
     answer: noticeSchema,
@@ -282,7 +285,7 @@ export const settingsRoutes = {
   "notices.remove": route({
     method: "DELETE",
     path: "/api/workspaces/{workspace}/notices/{notice}",
-    summary: "Remove an alert",
+    summary: "Delete a budget alert",
     needs: "admin",
     answer: nothing,
   }),

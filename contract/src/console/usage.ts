@@ -3,44 +3,40 @@ import { route } from "./route.ts";
 import { limitScopes, peopleSorts, usageDimensions } from "./states.ts";
 import { at, count, id, ms, pageOf, pageQuery, personSchema, usd } from "./words.ts";
 
-const within = "Of what succeeded; at most 2 % beside the true percentile.";
+const within = "Successful calls only; within 2 % of the true percentile.";
 
 const share = z.number().min(0).max(1);
 
 const comparedCosts = {
   vendor_cost_usd: usd
     .nullable()
-    .describe(
-      "What vendors reported for their calls, whether or not it is what was charged. null: none reported a cost.",
-    ),
-  own_cost_usd: usd.nullable().describe("What those same calls cost by the configured prices."),
+    .describe("Cost that vendors reported, whether or not it was charged. null: not reported."),
+  own_cost_usd: usd.nullable().describe("Cost of the same calls at the configured prices."),
 };
 
 export const usageFiguresSchema = z.object({
   requests: count,
   attempts: count,
   succeeded: count,
-  failed: count.describe("Attempts that failed or were refused; not those that their callers cancelled."),
+  failed: count.describe("Attempts that failed or were refused, except those that callers cancelled."),
   cancelled: count.describe("Requests that their callers cancelled."),
   failed_requests: count.describe(
-    "Requests whose callers got no whole answer: every attempt failed, or the request was refused. Of one model or provider, those that it did not answer itself.",
+    "Requests without a complete answer: every attempt failed, or the request was refused. For one model or provider: those that it did not answer itself.",
   ),
   input_tokens: count,
-  cached_tokens: count.describe("Part of the input that came from the upstream's cache."),
-  cache_read_share: share.nullable().describe("`cached_tokens` of `input_tokens`; null: no input."),
+  cached_tokens: count.describe("Input tokens read from the upstream's cache."),
+  cache_read_share: share.nullable().describe("Share of `cached_tokens` in `input_tokens`. null: no input."),
   output_tokens: count,
   images: count,
   video_seconds: z.number().nonnegative(),
-  tool_calls: count.describe("Searches and places to run code that upstreams provided for calls."),
+  tool_calls: count.describe("Searches and code containers that upstreams provided."),
   cost_usd: usd,
   ...comparedCosts,
-  request_latency_p50_ms: ms
-    .nullable()
-    .describe(`What callers saw, from the arrival of a call with every retry and fallback. ${within}`),
+  request_latency_p50_ms: ms.nullable().describe(`Latency for callers, including retries and fallbacks. ${within}`),
   request_latency_p95_ms: ms.nullable(),
   request_first_token_p50_ms: ms.nullable(),
   request_first_token_p95_ms: ms.nullable(),
-  latency_p50_ms: ms.nullable().describe(`Of single attempts, as an upstream does. ${within}`),
+  latency_p50_ms: ms.nullable().describe(`Latency of single attempts. ${within}`),
   latency_p95_ms: ms.nullable(),
   first_token_p50_ms: ms.nullable(),
   first_token_p95_ms: ms.nullable(),
@@ -52,41 +48,41 @@ export const usageSeriesSchema = z.object({
   to: at,
   step_ms: ms.describe("1, 2 or 5 minutes, an hour or a day."),
   totals: usageFiguresSchema,
-  previous: usageFiguresSchema.describe("The same length of time just before."),
-  at: z.array(at).describe("Where each step begins; every `points` has as many."),
+  previous: usageFiguresSchema.describe("The period of the same length before."),
+  at: z.array(at).describe("Start of each step. Every `points` has the same length."),
   series: z
     .array(
       z.object({
-        id: z.string().describe("Empty for the rest that is not shown apart."),
+        id: z.string().describe("Empty for the rest that is not shown separately."),
         label: z.string(),
         totals: usageFiguresSchema,
-        points: z.array(usageFiguresSchema.nullable()).describe("null: nothing in this step."),
+        points: z.array(usageFiguresSchema.nullable()).describe("null: no calls in this step."),
       }),
     )
-    .describe("Most expensive first, at most nine and a rest."),
+    .describe("Most expensive first: at most nine, and the rest."),
 });
 export type UsageSeries = z.infer<typeof usageSeriesSchema>;
 
 export const limitUsageRowSchema = z.object({
   scope: z.enum(limitScopes),
-  scope_id: id.describe("Of a person the user's id."),
+  scope_id: id.describe("For a `person`: the user id."),
   label: z.string(),
   workspace: z.object({ id, slug: z.string() }),
   kind: z.enum(["rpm", "tpm", "concurrency", "budget"]),
   period: z.enum(["day", "week", "month", "total"]).nullable(),
   limit: z.number(),
-  used: z.number().nullable().describe("Null for a budget whose spending cannot be read now."),
-  exhausted: z
-    .boolean()
-    .describe("Calls are refused: it is used up, or what is left of a budget is too little for the calls that come."),
+  used: z.number().nullable().describe("null: spending of the budget cannot be read now."),
+  exhausted: z.boolean().describe("Calls are refused: it is used up, or the rest of the budget is too small for them."),
   refused_at: at
     .nullable()
-    .describe("When a budget last refused a call that it would refuse now too, of the past hour and of this process."),
+    .describe(
+      "When the budget last refused a call that it would refuse now too, in the past hour and in this process.",
+    ),
   resets_at: at.nullable(),
   forecast: z
     .object({
-      at_period_end: z.number().describe("USD, if it goes on as in the last seven days."),
-      exhausted_at: at.nullable().describe("When the budget would be used up; null: not in this period."),
+      at_period_end: z.number().describe("USD, extrapolated from the last seven days."),
+      exhausted_at: at.nullable().describe("When the budget will be used up. null: not in this period."),
     })
     .nullable(),
 });
@@ -94,7 +90,7 @@ export type LimitUsageRow = z.infer<typeof limitUsageRowSchema>;
 
 const usageSums = {
   requests: count,
-  failed_requests: count.describe("Requests whose callers got no whole answer."),
+  failed_requests: count.describe("Requests without a complete answer."),
   input_tokens: count,
   output_tokens: count,
   cost_usd: usd,
@@ -104,7 +100,7 @@ export const usageRoutes = {
   "usage.series": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/usage",
-    summary: "Spend, requests, errors and latency over time",
+    summary: "Get spend, requests, errors and latency over time",
     needs: "viewer",
     query: z.object({
       from: z.coerce.number().int().nonnegative(),
@@ -113,13 +109,13 @@ export const usageRoutes = {
         .enum(["minute", "hour", "day"])
         .optional()
         .describe(
-          "Minutes of at most six hours: 1, 2 or 5 at once, and hours where there are too many calls or they are gone.",
+          "`minute` is for at most six hours, in steps of 1, 2 or 5 minutes. Hours are used if there are too many calls or they were deleted.",
         ),
       by: z
         .enum(usageDimensions)
         .optional()
         .describe(
-          "By `person`, and by `key` of personal keys, members and viewers get their own line apart; other people's are among the rest.",
+          "By `person`, and by `key` for personal keys, members and viewers see only their own line; other users are in the rest.",
         ),
       model: z.string().max(256).optional(),
       provider: z.string().max(256).optional(),
@@ -127,46 +123,41 @@ export const usageRoutes = {
       group: id.optional(),
       person: id
         .optional()
-        .describe(
-          "User id: only their calls, by sign-ins and with personal keys. Admins ask for anybody, others for themselves.",
-        ),
+        .describe("User id. Calls by the user's sign-ins and personal keys. Only admins may name another user."),
     }),
     answer: usageSeriesSchema,
   }),
   "usage.people": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/usage/people",
-    summary: "Everybody who called in a time, with what they used: any order, by page",
+    summary: "List the users who called in a period, with their usage",
     needs: "admin",
     query: pageQuery.extend({
       from: z.coerce.number().int().nonnegative(),
-      to: z.coerce.number().int().nonnegative().describe("Both are widened to whole hours."),
+      to: z.coerce.number().int().nonnegative().describe("`from` and `to` are widened to whole hours."),
       search: z.string().max(256).optional().describe("Part of an address or a name."),
-      sort: z
-        .enum(peopleSorts)
-        .optional()
-        .describe("Default `-cost_usd`. A cursor goes on in the order that it is from."),
+      sort: z.enum(peopleSorts).optional().describe("Default `-cost_usd`. A cursor keeps its own order."),
     }),
     answer: pageOf(
       z.object({
-        person: personSchema.nullable().describe("null: what keys of no one person called."),
+        person: personSchema.nullable().describe("null: calls with shared keys."),
         ...usageSums,
       }),
     ).extend({
       from: at,
       to: at,
-      people: count.describe("How many people there are, on all pages."),
-      totals: z.object(usageSums).describe("Of everybody, whatever is searched for."),
+      people: count.describe("Number of users on all pages."),
+      totals: z.object(usageSums).describe("Totals of all users, regardless of `search`."),
     }),
   }),
   "usage.costs": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/usage/costs",
-    summary: "What was charged, and what vendors reported beside our prices, by provider and model",
+    summary: "Compare charged costs with vendors' reported costs, by provider and model",
     needs: "viewer",
     query: z.object({
       from: z.coerce.number().int().nonnegative(),
-      to: z.coerce.number().int().nonnegative().describe("Both are widened to whole hours."),
+      to: z.coerce.number().int().nonnegative().describe("`from` and `to` are widened to whole hours."),
     }),
     answer: z.object({
       data: z
@@ -185,7 +176,7 @@ export const usageRoutes = {
   "usage.sessions": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/usage/sessions",
-    summary: "What the sessions of coding agents and other clients used, and how much of it came from caches",
+    summary: "List sessions of coding agents and other clients with their usage and cache share",
     needs: "admin",
     query: z.object({
       from: z.coerce.number().int().nonnegative(),
@@ -196,25 +187,25 @@ export const usageRoutes = {
       data: z
         .array(
           z.object({
-            session: z.string().describe("As the client sent it; the tag `session` of its entries."),
-            last_at: at.describe("When its last call began."),
+            session: z.string().describe("Session id that the client sent, the tag `session` of its entries."),
+            last_at: at.describe("Start of its last call."),
             requests: count,
             input_tokens: count,
             cached_tokens: count,
-            cache_read_share: share.nullable().describe("`cached_tokens` of `input_tokens`; null: no input."),
+            cache_read_share: share.nullable().describe("Share of `cached_tokens` in `input_tokens`. null: no input."),
             output_tokens: count,
             cost_usd: usd,
           }),
         )
-        .describe("The latest first, at most 100."),
-      truncated: z.boolean().describe("There are more, or more entries than were read (50,000)."),
+        .describe("Newest first, at most 100."),
+      truncated: z.boolean().describe("There are more sessions, or more than 50,000 entries."),
     }),
   }),
   "limits.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/limits",
     summary:
-      "Every limit and budget, how far it is used, and where it is going. Those of other people and of their keys are for admins",
+      "List limits and budgets with their usage and forecast. Only admins see those of other users and their keys",
     needs: "viewer",
     query: z.object({
       search: z.string().max(256).optional(),
@@ -222,7 +213,7 @@ export const usageRoutes = {
       person: id
         .optional()
         .describe(
-          "User id: only what is over their calls, of them, of their keys, and of the groups and workspaces of those. Admins ask for anybody, others for themselves.",
+          "User id. Limits that apply to the user's calls: their own, and those of their keys, groups and workspaces. Only admins may name another user.",
         ),
     }),
     answer: z.object({ data: z.array(limitUsageRowSchema), truncated: z.boolean() }),

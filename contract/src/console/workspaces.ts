@@ -35,7 +35,7 @@ export const consoleGroupSchema = z.object({
 });
 export type ConsoleGroup = z.infer<typeof consoleGroupSchema>;
 
-/** A group with where its budgets stand. */
+/** A group with the state of its budgets. */
 export const groupWithUsageSchema = consoleGroupSchema.extend(budgetUse);
 export type GroupWithUsage = z.infer<typeof groupWithUsageSchema>;
 
@@ -48,7 +48,7 @@ export const consoleWorkspaceSchema = z.object({
   pass_through: passThrough,
   limits: limitsSchema,
   budget: budgetSchema.nullable(),
-  role: z.enum(workspaceRoles).describe("The caller's own role here."),
+  role: z.enum(workspaceRoles).describe("The caller's role."),
   groups: count,
   keys: count,
   members: count,
@@ -57,7 +57,7 @@ export const consoleWorkspaceSchema = z.object({
 });
 export type ConsoleWorkspace = z.infer<typeof consoleWorkspaceSchema>;
 
-/** A workspace with where its budget stands. */
+/** A workspace with the state of its budget. */
 export const workspaceWithUsageSchema = consoleWorkspaceSchema.extend(budgetUse);
 export type WorkspaceWithUsage = z.infer<typeof workspaceWithUsageSchema>;
 
@@ -65,12 +65,12 @@ export const memberSchema = personSchema.extend({
   role: z.enum(workspaceRoles),
   since: at,
   disabled: z.boolean(),
-  limits: limitsSchema.describe("Of all that counts for them here: calls of their agents and of their own keys."),
+  limits: limitsSchema.describe("Limits of the member's calls here, by their agents and personal keys."),
   budget: budgetSchema.nullable(),
 });
 export type Member = z.infer<typeof memberSchema>;
 
-/** A member with where their budgets stand. */
+/** A member with the state of their budgets. */
 export const memberWithUsageSchema = memberSchema.extend(budgetUse);
 export type MemberWithUsage = z.infer<typeof memberWithUsageSchema>;
 
@@ -81,15 +81,15 @@ export const accessTableSchema = z.object({
       id,
       name: z.string(),
       group: z.object({ id, name: z.string() }),
-      cells: z.array(z.enum(accessReasons)).describe("One for each of `models`, in their order."),
+      cells: z.array(z.enum(accessReasons)).describe("One for each of `models`, in that order."),
     }),
   ),
-  next: z.string().nullable().describe("The following keys."),
-  next_models: z.string().nullable().describe("The following models."),
+  next: z.string().nullable().describe("Cursor for the next keys."),
+  next_models: z.string().nullable().describe("Cursor for the next models."),
 });
 export type AccessTable = z.infer<typeof accessTableSchema>;
 
-/** One cell explained: what each of the three says, and which of its patterns decides. */
+/** One cell explained: the patterns of key, group and workspace, and which one decides. */
 export const accessCheckSchema = z.object({
   key: z.object({ id, name: z.string() }),
   model: z.string(),
@@ -99,12 +99,12 @@ export const accessCheckSchema = z.object({
     z.object({
       scope: z.enum(["workspace", "group", "key"]),
       label: z.string(),
-      patterns: patterns.nullable().describe("null: says nothing of its own."),
-      matched: z.string().nullable().describe("The pattern that lets the model through."),
+      patterns: patterns.nullable().describe("null: no patterns of its own."),
+      matched: z.string().nullable().describe("The pattern that allows the model."),
       allowed: z.boolean(),
     }),
   ),
-  deployments: count.describe("Enabled deployments that could serve."),
+  deployments: count.describe("Number of enabled deployments."),
   fallbacks: z.array(z.object({ model: z.string(), allowed: z.boolean() })),
 });
 export type AccessCheck = z.infer<typeof accessCheckSchema>;
@@ -121,7 +121,7 @@ export const workspaceRoutes = {
   "workspaces.list": route({
     method: "GET",
     path: "/api/workspaces",
-    summary: "The workspaces one belongs to; an administrator sees all",
+    summary: "List workspaces. Administrators see all, others their own",
     needs: "signed-in",
     query: pageQuery.extend({ search: z.string().max(256).optional() }),
     answer: pageOf(workspaceWithUsageSchema),
@@ -145,14 +145,14 @@ export const workspaceRoutes = {
   "workspaces.show": route({
     method: "GET",
     path: "/api/workspaces/{workspace}",
-    summary: "One workspace, by id or slug",
+    summary: "Get a workspace by id or slug",
     needs: "viewer",
     answer: workspaceWithUsageSchema,
   }),
   "workspaces.update": route({
     method: "PATCH",
     path: "/api/workspaces/{workspace}",
-    summary: "Change a workspace. What bounds it is for administrators",
+    summary: "Change a workspace. Owners may change only its name",
     needs: "owner",
     body: z.strictObject({
       name: label.optional(),
@@ -167,7 +167,7 @@ export const workspaceRoutes = {
   "workspaces.remove": route({
     method: "DELETE",
     path: "/api/workspaces/{workspace}",
-    summary: "Remove a workspace that has no key in use; its ledger entries stay",
+    summary: "Delete a workspace without keys in use. Its ledger entries are kept",
     needs: "administrator",
     fresh: true,
     answer: nothing,
@@ -175,15 +175,15 @@ export const workspaceRoutes = {
   "workspaces.webhookSecret": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/webhook-secret",
-    summary: "What receivers check webhooks of a workspace with. Who looked is in the audit log",
+    summary: "Get the secret that signs a workspace's webhooks. Access is recorded in the audit log",
     needs: "admin",
     fresh: true,
-    answer: z.object({ secret: z.string().describe("`whsec_` and base64, as Standard Webhooks has it.") }),
+    answer: z.object({ secret: z.string().describe("`whsec_` and base64, as in Standard Webhooks.") }),
   }),
   "groups.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/groups",
-    summary: "The groups of a workspace",
+    summary: "List the groups of a workspace",
     needs: "viewer",
     answer: pageOf(groupWithUsageSchema),
   }),
@@ -207,21 +207,21 @@ export const workspaceRoutes = {
   "groups.remove": route({
     method: "DELETE",
     path: "/api/workspaces/{workspace}/groups/{group}",
-    summary: "Remove a group that has no keys in use",
+    summary: "Delete a group without keys in use",
     needs: "admin",
     answer: nothing,
   }),
   "members.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/members",
-    summary: "Who belongs to a workspace",
+    summary: "List the members of a workspace",
     needs: "viewer",
     answer: pageOf(memberWithUsageSchema),
   }),
   "members.update": route({
     method: "PATCH",
     path: "/api/workspaces/{workspace}/members/{user}",
-    summary: "Change a member's role, limits or budget: neither their role nor the new one above one's own",
+    summary: "Change a member's role, limits or budget. Neither the old nor the new role may be above the caller's",
     needs: "admin",
     body: z.strictObject({
       role: z.enum(workspaceRoles).optional(),
@@ -233,7 +233,7 @@ export const workspaceRoutes = {
   "members.remove": route({
     method: "DELETE",
     path: "/api/workspaces/{workspace}/members/{user}",
-    summary: "Remove a member, or leave. A workspace keeps its last owner",
+    summary: "Remove a member, or leave. The last owner of a workspace cannot be removed",
     needs: "viewer",
     body: z.strictObject({ keys: leaverKeysSchema.optional() }),
     answer: nothing,
@@ -241,24 +241,24 @@ export const workspaceRoutes = {
   "access.table": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/access",
-    summary: "What each key may call, and why not",
+    summary: "List which models each key may call, and why not",
     needs: "viewer",
     query: pageQuery.extend({
       search: z.string().max(256).optional().describe("Part of a key's name."),
-      key: id.optional().describe("Only this key."),
+      key: id.optional().describe("Filter by key."),
       model: z.string().max(256).optional().describe("Part of a model's name."),
       models_cursor: z.string().max(512).optional(),
       callable: z
         .enum(["true", "false"])
         .optional()
-        .describe("Only models that the key named by `key` may call, or only those that it may not."),
+        .describe("Filter by whether the key named by `key` may call the model."),
     }),
     answer: accessTableSchema,
   }),
   "access.check": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/access/{key}",
-    summary: "Why one key may or may not call one model",
+    summary: "Explain why a key may or may not call a model",
     needs: "viewer",
     query: z.object({ model: z.string().min(1).max(256) }),
     answer: accessCheckSchema,

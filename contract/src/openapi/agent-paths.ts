@@ -6,8 +6,8 @@ import type { JsonSchema, Operation, PathItem, Response } from "./types.ts";
 export function agentPaths(): Record<string, PathItem> {
   return {
     "/.well-known/oauth-authorization-server": {
-      get: operation("getAgentMetadata", "Where agents sign in (RFC 8414)", {
-        "200": answer("The endpoints, and the version of the contract for gateways.", {
+      get: operation("getAgentMetadata", "Get the sign-in endpoints of agents (RFC 8414)", {
+        "200": answer("The endpoints, and the version of the agents' gateway protocol.", {
           issuer: text,
           device_authorization_endpoint: text,
           token_endpoint: text,
@@ -22,7 +22,7 @@ export function agentPaths(): Record<string, PathItem> {
     },
     "/oauth/device_authorization": {
       post: {
-        ...operation("authorizeDevice", "Begin a sign-in: a code for the device, and one for its person", {
+        ...operation("authorizeDevice", "Start a device sign-in", {
           "200": answer("The person opens `verification_uri` and confirms `user_code`.", {
             device_code: text,
             user_code: text,
@@ -31,7 +31,7 @@ export function agentPaths(): Record<string, PathItem> {
             expires_in: { type: "integer", description: "Seconds." },
             interval: { type: "integer", description: "Seconds between two polls." },
           }),
-          "429": oauthError("`slow_down`: too many sign-ins were begun from this address."),
+          "429": oauthError("`slow_down`: too many sign-ins were started from this address."),
         }),
         requestBody: form({}, []),
       },
@@ -39,7 +39,7 @@ export function agentPaths(): Record<string, PathItem> {
     "/oauth/token": {
       post: {
         ...operation("issueTokens", "Poll for a device's tokens, or exchange a refresh token", {
-          "200": answer("The refresh token replaces the one before.", {
+          "200": answer("New tokens. The refresh token replaces the previous one.", {
             access_token: text,
             refresh_token: text,
             token_type: { type: "string", enum: ["Bearer"] },
@@ -48,7 +48,7 @@ export function agentPaths(): Record<string, PathItem> {
           "400": oauthError(
             "`authorization_pending`, `access_denied`, `expired_token`, `invalid_request` or `unsupported_grant_type`.",
           ),
-          "401": oauthError("`invalid_grant`: the sign-in has ended, or its person may no longer call."),
+          "401": oauthError("`invalid_grant`: the sign-in has ended, or its user may no longer call."),
           "429": oauthError("`slow_down`: polled sooner than `interval`."),
         }),
         requestBody: form({ grant_type: text, device_code: text, refresh_token: text }, ["grant_type"]),
@@ -56,30 +56,30 @@ export function agentPaths(): Record<string, PathItem> {
     },
     "/oauth/revoke": {
       post: {
-        ...operation("revokeToken", "End a sign-in by either of its tokens", {
-          "200": { description: "It has ended, or there was none.", headers: headersOf("plain") },
+        ...operation("revokeToken", "Revoke a sign-in by its access or refresh token", {
+          "200": { description: "The sign-in has ended, or there was none.", headers: headersOf("plain") },
           "400": oauthError("`invalid_request`."),
         }),
         requestBody: form({ token: text, token_type_hint: text }, ["token"]),
       },
     },
     "/managed/settings": {
-      get: keyed("getAgentSettings", "What the caller's group sets coding agents to", {
+      get: keyed("getAgentSettings", "Get the coding agent settings of the caller's group", {
         "200": answer(
-          "With an `etag`; the checksum is the SHA-256 of `settings` with sorted keys and no white space.",
+          "The settings, with an `etag`. The checksum is the SHA-256 of `settings` with sorted keys and no white space.",
           {
             uuid: text,
             checksum: text,
             settings: { type: "object" },
           },
         ),
-        "304": { description: "`if-none-match` is the `etag`.", headers: headersOf("plain") },
+        "304": { description: "Not modified: `if-none-match` equals the `etag`.", headers: headersOf("plain") },
       }),
     },
-    "/user/bootstrap": { get: keyed("getAgentBootstrap", "For the desktop app: nothing is managed for it, 404", {}) },
+    "/user/bootstrap": { get: keyed("getAgentBootstrap", "Always 404: nothing is managed for the desktop app", {}) },
     "/api/oauth/usage": {
-      get: keyed("getAgentSpend", "What the person's agents have spent, and every budget over them", {
-        "200": answer("Amounts in cents, shares in percent; days, weeks and months in UTC.", {
+      get: keyed("getAgentSpend", "Get the spend and budgets of the caller's agents", {
+        "200": answer("Amounts are in cents, utilization in percent. Days, weeks and months are in UTC.", {
           extra_usage: spend,
           limits: { type: "array", items: budget },
         }),
@@ -87,7 +87,7 @@ export function agentPaths(): Record<string, PathItem> {
       }),
     },
     "/protocol": {
-      get: operation("getAgentProtocol", "The contract of coding agents in words", {
+      get: operation("getAgentProtocol", "Get the agents' gateway protocol as a document", {
         "200": {
           description: "Markdown.",
           headers: headersOf("plain"),
@@ -101,9 +101,9 @@ export function agentPaths(): Record<string, PathItem> {
         {
           post: keyed(
             `take_${signal}`,
-            `Telemetry of agents (OTLP over HTTP): ${signal}. It is passed on to the gateway's collector, or dropped`,
+            `Send agent ${signal} (OTLP over HTTP). Forwarded to the gateway's collector, or dropped without one`,
             {
-              "200": { description: "Whatever was sent.", headers: headersOf("plain") },
+              "200": { description: "Always, whatever was sent.", headers: headersOf("plain") },
               ...errorsShaped("anthropic", 413),
             },
           ),
@@ -115,7 +115,7 @@ export function agentPaths(): Record<string, PathItem> {
 
 const text: JsonSchema = { type: "string" };
 const amount: JsonSchema = { type: "number" };
-/** null: there is no budget, or what it has spent cannot be read now. */
+/** null: there is no budget, or its spending cannot be read now. */
 const amountOrNull: JsonSchema = { type: ["number", "null"] };
 const part: JsonSchema = {
   type: "object",

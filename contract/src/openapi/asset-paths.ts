@@ -3,7 +3,7 @@ import { headersOf } from "./headers.ts";
 import { idParameter, pageParameters } from "./page-parameters.ts";
 import type { Operation, Parameter, PathItem, Response } from "./types.ts";
 
-/** Reusable material, in groups. */
+/** Assets and the groups that hold them. */
 export function assetPaths(): Record<string, PathItem> {
   return {
     "/v1/asset-groups": { post: createAssetGroup, get: listAssetGroups },
@@ -13,17 +13,17 @@ export function assetPaths(): Record<string, PathItem> {
   };
 }
 
-const groupId = idParameter("group_id", "`ag_…`; one of another workspace looks like a missing one.");
-const assetId = idParameter("asset_id", "`as_…`; one of another workspace looks like a missing one.");
+const groupId = idParameter("group_id", "`ag_…`. An id of another workspace returns 404.");
+const assetId = idParameter("asset_id", "`as_…`. An id of another workspace returns 404.");
 
 const platform: Parameter = {
   name: "platform",
   in: "query",
   required: true,
-  description: "The one it was made on; on another one it is not there.",
+  description: "The platform it was created on. Any other platform returns 404.",
   schema: { type: "string", enum: ["local", "volcengine", "byteplus"] },
 };
-const anyPlatform: Parameter = { ...platform, required: false, description: "Only those on this platform." };
+const anyPlatform: Parameter = { ...platform, required: false, description: "Filter by platform." };
 
 interface Call extends Pick<Operation, "operationId" | "summary"> {
   readonly description?: string;
@@ -61,8 +61,9 @@ const bodyErrors = [400, 404, 408, 413, 415, 429, 502, 503, 504];
 const createAssetGroup = creation(
   {
     operationId: "createAssetGroup",
-    summary: "Make a group for material",
-    description: "On an upstream's platform it is made in that library too. An unknown platform is a 404.",
+    summary: "Create an asset group",
+    description:
+      "On a vendor's platform the group is created in the vendor's library too. An unknown platform returns 404.",
     answers: "AssetGroup",
     errors: bodyErrors,
   },
@@ -72,7 +73,7 @@ const createAssetGroup = creation(
 
 const listAssetGroups = call({
   operationId: "listAssetGroups",
-  summary: "The workspace's asset groups",
+  summary: "List asset groups",
   parameters: [...pageParameters, anyPlatform],
   answers: "AssetGroupList",
   errors: [400, 404],
@@ -80,7 +81,7 @@ const listAssetGroups = call({
 
 const getAssetGroup = call({
   operationId: "getAssetGroup",
-  summary: "One asset group",
+  summary: "Get an asset group",
   parameters: [groupId, platform],
   answers: "AssetGroup",
   errors: [400, 404],
@@ -88,8 +89,8 @@ const getAssetGroup = call({
 
 const deleteAssetGroup = call({
   operationId: "deleteAssetGroup",
-  summary: "Delete a group with everything in it",
-  description: "When the library that holds it refuses, nothing is deleted.",
+  summary: "Delete an asset group and its assets",
+  description: "If the vendor's library refuses, nothing is deleted.",
   parameters: [groupId],
   answers: "Deleted",
   errors: [400, 404, 429, 502, 504],
@@ -98,10 +99,10 @@ const deleteAssetGroup = call({
 const fetched = creation(
   {
     operationId: "createAsset",
-    summary: "Add material to a group, by its public URL or as a file",
+    summary: "Create an asset from a URL or a file",
     description: [
-      "JSON with a `url`: `Processing` at first; ask again until it is `Active` or `Failed`.",
-      "A form with a `file`, into a group of the platform `local`: judged while it arrives, and `Active` in the answer.",
+      "JSON with a public `url`: the asset is `Processing` at first. Poll it until it is `Active` or `Failed`.",
+      "A form with a `file`, for a group on the platform `local`: the file is checked during the upload and `Active` at once.",
     ].join("\n\n"),
     answers: "Asset",
     errors: bodyErrors,
@@ -129,15 +130,15 @@ const createAsset: Operation = {
 
 const listAssets = call({
   operationId: "listAssets",
-  summary: "The workspace's assets",
+  summary: "List assets",
   parameters: [
     ...pageParameters,
     anyPlatform,
-    { name: "group_id", in: "query", description: "Only those of this group.", schema: { type: "string" } },
+    { name: "group_id", in: "query", description: "Filter by group.", schema: { type: "string" } },
     {
       name: "status",
       in: "query",
-      description: "Only those that stand so.",
+      description: "Filter by status.",
       schema: { type: "string", enum: ["Processing", "Active", "Failed"] },
     },
   ],
@@ -147,8 +148,8 @@ const listAssets = call({
 
 const getAsset = call({
   operationId: "getAsset",
-  summary: "One asset, with its status",
-  description: "One that an upstream's library is processing is looked at there, unless that was a moment ago.",
+  summary: "Get an asset",
+  description: "While the vendor's library is processing the asset, its status is refreshed from there.",
   parameters: [assetId, platform],
   answers: "Asset",
   errors: [400, 404],
@@ -157,7 +158,7 @@ const getAsset = call({
 const deleteAsset = call({
   operationId: "deleteAsset",
   summary: "Delete an asset",
-  description: "When the library that holds it refuses, nothing is deleted.",
+  description: "If the vendor's library refuses, nothing is deleted.",
   parameters: [assetId],
   answers: "Deleted",
   errors: [400, 404, 429, 502, 504],

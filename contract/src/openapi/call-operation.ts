@@ -8,28 +8,25 @@ export const text: JsonSchema = { type: "string" };
 
 export const anyObject: MediaType = { schema: { type: "object", additionalProperties: true } };
 
-/**
- * Server-sent events, as OpenAPI 3.2 tells of them ("Sequential Media Types"): a list of events, each with its fields. The data of each
- * is JSON of this schema.
- */
+/** Server-sent events in the notation of OpenAPI 3.2 ("Sequential Media Types"). `data` is the schema of each event's data. */
 function eventsOf(data: JsonSchema, description: string): MediaType {
   const event = {
     type: "object",
     required: ["data"],
     properties: {
-      event: { type: "string", description: "The type of the event, where the dialect names it here." },
+      event: { type: "string", description: "The type of the event, if the dialect uses this field." },
       data: { type: "string", contentMediaType: "application/json", contentSchema: data },
     },
   };
   return { schema: { type: "array", items: event, description } };
 }
 
-/** Of dialects whose events say their type in the data, too. */
+/** Events that repeat their type in the data. */
 export const events: MediaType = eventsOf(
   { type: "object", required: ["type"], properties: { type: { type: "string" } }, additionalProperties: true },
   "Server-sent events of the same dialect.",
 );
-/** Chunks of OpenAI's older dialects. */
+/** Chunks of OpenAI's chat and text completions. */
 export const chunks: MediaType = eventsOf(
   {
     type: "object",
@@ -37,16 +34,16 @@ export const chunks: MediaType = eventsOf(
     properties: { object: { type: "string" }, choices: { type: "array", items: { type: "object" } } },
     additionalProperties: true,
   },
-  "`data:` lines of chunks. The last one is `data: [DONE]`, which is no JSON.",
+  "`data:` lines of chunks. The last line is `data: [DONE]`.",
 );
-/** Parts of an answer of Gemini's, each of them whole. */
+/** Gemini's stream: each event is a complete answer object. */
 export const candidates: MediaType = eventsOf(
   {
     type: "object",
     properties: { candidates: { type: "array", items: { type: "object" } } },
     additionalProperties: true,
   },
-  "`data:` lines, each an answer with what is new in it.",
+  "`data:` lines, each with the new part of the answer.",
 );
 
 interface CallDescription {
@@ -58,7 +55,7 @@ interface CallDescription {
   readonly streams?: boolean;
   /** Media types of the answer. Default: JSON, and server-sent events where the endpoint streams. */
   readonly answers?: Readonly<Record<string, MediaType>>;
-  /** OpenAI's unless told. */
+  /** Default: OpenAI's. */
   readonly errors?: ErrorShape;
 }
 

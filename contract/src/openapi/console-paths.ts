@@ -5,7 +5,7 @@ import { consoleRoutes } from "../console/routes.ts";
 import { errorReferences } from "./error-responses.ts";
 import type { JsonSchema, Operation, Parameter, PathItem } from "./types.ts";
 
-/** The admin API, made from the table that the gateway answers by. */
+/** The admin API, from the route table that the gateway serves. */
 export function consolePaths(): Record<string, PathItem> {
   const paths: Record<string, Record<string, Operation>> = {};
   for (const [id, spec] of Object.entries<Route>(consoleRoutes)) {
@@ -20,7 +20,7 @@ function operationOf(id: string, spec: Route): Operation {
   return {
     operationId: id.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
     summary: spec.summary,
-    description: [whoMay[spec.needs], ...(spec.fresh === true ? ["A session must have signed in lately."] : [])].join(
+    description: [whoMay[spec.needs], ...(spec.fresh === true ? ["A session must have signed in recently."] : [])].join(
       " ",
     ),
     tags: ["admin"],
@@ -33,7 +33,7 @@ function operationOf(id: string, spec: Route): Operation {
         }),
     responses: {
       [String(spec.status ?? 200)]: {
-        description: "Done.",
+        description: "Success.",
         content: { "application/json": { schema: jsonSchema(spec.answer, "output") } },
       },
       ...errorReferences(400, 401, 403, 404, ...(spec.method === "GET" ? [] : [409, 413, 415]), 500),
@@ -42,8 +42,8 @@ function operationOf(id: string, spec: Route): Operation {
 }
 
 const whoMay: Readonly<Record<Need, string>> = {
-  public: "For anybody.",
-  "signed-in": "For anybody who is signed in.",
+  public: "Public.",
+  "signed-in": "For any signed-in user.",
   viewer: "For viewers of the workspace and above.",
   member: "For members of the workspace and above.",
   admin: "For admins of the workspace and above.",
@@ -56,14 +56,14 @@ function pathParameters(path: string): Parameter[] {
     name,
     in: "path",
     required: true,
-    description: pathWords[name] ?? `The id of the ${name}.`,
+    description: pathDescriptions[name] ?? `The id of the ${name}.`,
     schema: { type: "string" },
   }));
 }
 
-const pathWords: Readonly<Record<string, string>> = {
-  workspace: "Id or slug. On lists `-` stands for every workspace, for administrators.",
-  model: "The model's name, percent-encoded whole.",
+const pathDescriptions: Readonly<Record<string, string>> = {
+  workspace: "Id or slug. Administrators may use `-` for all workspaces in lists.",
+  model: "The model's name, percent-encoded.",
 };
 
 function queryParameters(query: z.ZodType | undefined): Parameter[] {
@@ -75,21 +75,23 @@ function queryParameters(query: z.ZodType | undefined): Parameter[] {
       in: "query",
       required: !schema.safeParse(undefined).success,
       description:
-        typeof description === "string" ? description : (queryWords[name] ?? `Only those with this ${name}.`),
+        typeof description === "string"
+          ? description
+          : (queryDescriptions[name] ?? `Filter by ${name.replaceAll("_", " ")}.`),
       schema: rest,
     };
   });
 }
 
-const queryWords: Readonly<Record<string, string>> = {
-  cursor: "`next` of the page before.",
-  limit: "How many; default 50.",
+const queryDescriptions: Readonly<Record<string, string>> = {
+  cursor: "`next` of the previous page.",
+  limit: "Maximum number of items. Default: 50.",
   from: "Unix milliseconds, inclusive.",
   to: "Unix milliseconds, exclusive.",
   search: "Part of a name.",
-  step: "How wide a step is.",
-  by: "What the lines stand for.",
-  min_ms: "Only those that took at least this many milliseconds.",
+  step: "Width of a step.",
+  by: "What to group by.",
+  min_ms: "Minimum duration in milliseconds.",
 };
 
 function jsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
@@ -97,11 +99,11 @@ function jsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
   return rest;
 }
 
-/** Who may see a field is said in words, not in a keyword that nobody knows. */
+/** Turns our `needs` keyword into a sentence, since OpenAPI tools do not know it. */
 function withoutNeeds({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
   const { needs } = jsonSchema;
   if (typeof needs !== "string") return;
   delete jsonSchema["needs"];
-  const said = jsonSchema["description"];
-  jsonSchema["description"] = `${typeof said === "string" ? `${said} ` : ""}${whoMay[needs as Need]}`;
+  const description = jsonSchema["description"];
+  jsonSchema["description"] = `${typeof description === "string" ? `${description} ` : ""}${whoMay[needs as Need]}`;
 }

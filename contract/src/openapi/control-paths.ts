@@ -2,24 +2,27 @@ import { errorReferences } from "./error-responses.ts";
 import { headersOf } from "./headers.ts";
 import type { Operation, PathItem, Response } from "./types.ts";
 
-/** The paths outside /v1. None of them takes a key. */
+/** The paths outside /v1, none of which needs a key. */
 export function controlPaths(): Record<string, PathItem> {
   return {
-    "/healthz": { get: operation("getHealth", "Whether the process runs", { "200": plain("`ok`.") }) },
+    "/healthz": { get: operation("getHealth", "Check that the process runs", { "200": plain("`ok`.") }) },
     "/readyz": {
-      get: operation("getReadiness", "Whether the process takes calls", {
+      get: operation("getReadiness", "Check that the process accepts calls", {
         "200": plain("`ready`."),
-        "503": plain("One line that says why not: it is shutting down, say, or cannot write the ledger."),
+        "503": plain("One line with the reason, such as shutting down or a ledger that cannot be written."),
       }),
     },
     "/metrics": {
-      get: operation("getMetrics", "Metrics for Prometheus", {
-        "200": { description: "Text format 0.0.4.", content: { "text/plain": { schema: { type: "string" } } } },
-        "401": json("The installation has `SLUICE_METRICS_KEY`, and it was not sent as a bearer token.", "Error"),
+      get: operation("getMetrics", "Get metrics for Prometheus", {
+        "200": {
+          description: "Prometheus text format 0.0.4.",
+          content: { "text/plain": { schema: { type: "string" } } },
+        },
+        "401": json("`SLUICE_METRICS_KEY` is set and was not sent as a bearer token.", "Error"),
       }),
     },
     "/openapi.json": {
-      get: operation("getOpenApi", "This document", {
+      get: operation("getOpenApi", "Get this document", {
         "200": {
           description: "OpenAPI 3.1.",
           headers: headersOf("plain"),
@@ -29,8 +32,8 @@ export function controlPaths(): Record<string, PathItem> {
     },
     "/api/status": {
       get: {
-        ...operation("getStatus", "What the console needs to know before anyone has signed in", {
-          "200": json("No secrets.", "Status"),
+        ...operation("getStatus", "Get the public status of the installation", {
+          "200": json("What the console needs before sign-in. Contains no secrets.", "Status"),
         }),
         tags: ["set-up"],
       },
@@ -56,8 +59,8 @@ const setUp: Operation = {
   operationId: "setUp",
   summary: "Create the first administrator",
   description: [
-    "Works once, with the token of the link that the gateway prints while there is no administrator. Ten tries in fifteen",
-    "minutes from one address. A browser may call it only from the gateway's own origin.",
+    "Works once, with the setup token from the link that the gateway prints while there is no administrator. Limited to ten",
+    "attempts in fifteen minutes per address. A browser may call it only from the gateway's own origin.",
   ].join("\n"),
   tags: ["set-up"],
   security: [],
@@ -66,7 +69,7 @@ const setUp: Operation = {
     content: { "application/json": { schema: { $ref: "#/components/schemas/SetupRequest" } } },
   },
   responses: {
-    "201": json("The administrator exists now; the token is used up.", "SetupAnswer"),
+    "201": json("The administrator was created. The setup token no longer works.", "SetupAnswer"),
     ...errorReferences(400, 403, 413, 415, 429, 500),
   },
 };

@@ -2,7 +2,7 @@ import { type ErrorCodeRow, errorCodes } from "../error-codes.ts";
 import { type HeaderKind, headersOf } from "./headers.ts";
 import type { Reference, Response } from "./types.ts";
 
-/** Whose callers are told of an error; `any`: by the headers of the request. */
+/** The format of an error; `any` depends on the headers of the request. */
 export type ErrorShape = keyof typeof bodies;
 
 const openai = { $ref: "#/components/schemas/Error" };
@@ -15,7 +15,7 @@ const bodies = {
   any: { name: "AnyError", schema: { anyOf: [openai, anthropic, gemini] }, limits: "any" },
 } as const;
 
-/** One shared response per status and shape, each naming the codes it can hold. */
+/** One shared response per status and format, which lists the possible codes. */
 export function errorResponses(): Record<string, Response> {
   return Object.assign({}, ...Object.values(bodies).map(responsesOf));
 }
@@ -40,7 +40,7 @@ function responsesOf({ name, schema, limits }: (typeof bodies)[ErrorShape]): Rec
   );
 }
 
-/** A refusal by a limit or after attempts tells of them. */
+/** Which headers an error of this status has. */
 function errorKind(status: number): HeaderKind {
   if (status === 401) return "refused";
   if (status === 429 || status === 503) return "limited";
@@ -57,5 +57,5 @@ export function errorsShaped(shape: ErrorShape, ...statuses: readonly number[]):
   );
 }
 
-/** 499 is what the ledger calls a caller that went away; nobody is left to receive it. */
+/** The ledger's status for a caller that disconnected. No caller ever receives it. */
 const neverSent = 499;

@@ -6,7 +6,7 @@ import { schemaOf } from "./field-schema.ts";
 import { headersOf } from "./headers.ts";
 import type { JsonSchema, Operation, Parameter, PathItem } from "./types.ts";
 
-/** Calls of models in other dialects than chat completions, and what upstreams keep of them. */
+/** Generation calls other than chat completions, and stored responses. */
 export function generationPaths(): Record<string, PathItem> {
   return {
     "/v1/messages": { post: createMessage },
@@ -41,31 +41,38 @@ const version: Parameter = {
   in: "header",
   required: false,
   description: [
-    "A date such as `2023-06-01`; passed on as it is. Required, unless another vendor's `<vendor>-version` with a date stands in its",
-    "place, which is passed on too. So are `anthropic-beta` and other headers of Anthropic's.",
+    "A date such as `2023-06-01`. Required unless another vendor's `<vendor>-version` header with a date is sent. Both are",
+    "forwarded, as are `anthropic-beta` and other Anthropic headers.",
   ].join("\n"),
   schema: text,
 };
 const beta: Parameter = {
   name: "beta",
   in: "query",
-  description: "Passed on to upstreams of the same dialect.",
+  description: "Forwarded to upstreams of the same dialect.",
   schema: { type: "boolean" },
 };
-const id: Parameter = { name: "id", in: "path", required: true, description: "As the upstream gave it.", schema: text };
+const id: Parameter = {
+  name: "id",
+  in: "path",
+  required: true,
+  description: "The response id that the upstream returned.",
+  schema: text,
+};
 const modelInPath: Parameter = {
   name: "model",
   in: "path",
   required: true,
-  description: "May hold slashes.",
+  description: "The model's name. It may contain slashes.",
   schema: { type: "string", maxLength: modelNameCharactersMax },
 };
 
-function kept(operationId: string, summary: string, parameters: readonly Parameter[] = []): Operation {
+function storedResponseCall(operationId: string, summary: string, parameters: readonly Parameter[] = []): Operation {
   return {
     operationId,
     summary,
-    description: "Goes to the account that made the response. An id of another workspace looks like a missing one.",
+    description:
+      "The call goes to the provider account that created the response. An id of another workspace returns 404.",
     tags: ["generation"],
     parameters: [id, ...parameters],
     responses: {
@@ -86,10 +93,10 @@ const hello = [{ role: "user", content: "Say hello." }];
 
 const createMessage = call({
   operationId: "createMessage",
-  summary: "Generate an answer in Anthropic's Messages dialect, whole or streaming",
+  summary: "Create a message (Anthropic Messages)",
   description: [
-    "Errors have Anthropic's shape, and limits are told in `anthropic-ratelimit-*` headers. A model of another vendor is",
-    "asked in its own dialect; what could not be carried stands in `x-sluice-warnings`.",
+    "Errors have Anthropic's format, and limits are in `anthropic-ratelimit-*` headers. Requests to another vendor's model are",
+    "translated; whatever could not be translated is listed in `x-sluice-warnings`.",
   ].join("\n"),
   parameters: [version, beta],
   errors: "anthropic",
@@ -98,8 +105,9 @@ const createMessage = call({
 
 const countTokens = call({
   operationId: "countTokens",
-  summary: "How many input tokens a message would have",
-  description: "Where no upstream of the model counts, the answer is an estimate and `x-sluice-warnings` says so.",
+  summary: "Count the input tokens of a message",
+  description:
+    "If no upstream of the model can count tokens, the answer is an estimate and `x-sluice-warnings` says so.",
   parameters: [version, beta],
   errors: "anthropic",
   request: json(schemaOf(requestFields["count-tokens"]), {
@@ -111,10 +119,10 @@ const countTokens = call({
 
 const createResponse = call({
   operationId: "createResponse",
-  summary: "Generate an answer in OpenAI's Responses dialect, whole, streaming or in the background",
+  summary: "Create a response (OpenAI Responses)",
   description: [
-    "`previous_response_id` goes to the account that made that response. A model whose upstream does not speak this",
-    "dialect keeps nothing: its answers say `store: false`, and what would need a kept one is refused.",
+    "A request with `previous_response_id` goes to the provider account that created that response. Upstreams that do not support",
+    "the Responses API store nothing: their answers have `store: false`, and requests that need a stored response are refused.",
   ].join("\n"),
   request: json(
     { ...schemaOf(requestFields.responses), anyOf: inputOrContinued.map((name) => ({ required: [name] })) },
@@ -124,45 +132,46 @@ const createResponse = call({
 
 const openResponses: Operation = {
   operationId: "openResponses",
-  summary: "Responses over a WebSocket",
+  summary: "Open a WebSocket for responses",
   description: [
-    "OpenAI's WebSocket mode: an upgrade, then `response.create` frames, each a call like `POST /v1/responses`. Its events come",
-    "one in a text frame. 426 where it cannot be had; the same can then be asked over HTTP.",
+    "OpenAI's WebSocket mode: after the upgrade each `response.create` frame is a call like `POST /v1/responses`, and each",
+    "event is one text frame. Returns 426 if WebSockets are not available; use HTTP then.",
   ].join("\n"),
   tags: ["generation"],
   responses: {
-    "101": { description: "The connection is a WebSocket.", headers: headersOf("plain") },
+    "101": { description: "The connection was upgraded to a WebSocket.", headers: headersOf("plain") },
     ...errorReferences(400, 401, 403, 405, 426, 500, 503),
   },
 };
 
 const compactResponse = call({
   operationId: "compactResponse",
-  summary: "Make a conversation shorter",
-  description: "By OpenAI's own compaction, or, on models of other vendors, by a summary that the model writes.",
+  summary: "Compact a conversation",
+  description: "Uses OpenAI's compaction. Models of other vendors write a summary instead.",
   request: json(schemaOf(requestFields["responses-compact"]), { model: "demo", input: "A long conversation." }),
   streams: false,
 });
 
 const countInputTokens = call({
   operationId: "countInputTokens",
-  summary: "How many input tokens a response would have",
-  description: "Where no upstream of the model counts, the answer is an estimate and `x-sluice-warnings` says so.",
+  summary: "Count the input tokens of a response",
+  description:
+    "If no upstream of the model can count tokens, the answer is an estimate and `x-sluice-warnings` says so.",
   request: json(schemaOf(requestFields["input-tokens"]), { model: "demo", input: "Say hello." }),
   streams: false,
 });
 
-const getResponse = kept("getResponse", "A response that an upstream keeps", [
+const getResponse = storedResponseCall("getResponse", "Get a stored response", [
   {
     name: "stream",
     in: "query",
-    description: "True: its events, from `starting_after` on.",
+    description: "Stream the response's events, starting after `starting_after`.",
     schema: { type: "boolean" },
   },
 ]);
-const deleteResponse = kept("deleteResponse", "Have an upstream forget a response");
-const cancelResponse = kept("cancelResponse", "Stop a response that is made in the background");
-const listInputItems = kept("listInputItems", "The input of a response that an upstream keeps");
+const deleteResponse = storedResponseCall("deleteResponse", "Delete a stored response");
+const cancelResponse = storedResponseCall("cancelResponse", "Cancel a background response");
+const listInputItems = storedResponseCall("listInputItems", "List the input items of a stored response");
 
 const contents = json(schemaOf(requestFields.generate), {
   contents: [{ role: "user", parts: [{ text: "Say hello." }] }],
@@ -170,8 +179,8 @@ const contents = json(schemaOf(requestFields.generate), {
 
 const generateContent = call({
   operationId: "generateContent",
-  summary: "Generate an answer in Gemini's dialect",
-  description: "Errors have Google's shape. The key may be sent as `x-goog-api-key` too.",
+  summary: "Generate content (Gemini)",
+  description: "Errors have Google's format. The key may also be sent as `x-goog-api-key`.",
   parameters: [modelInPath],
   errors: "gemini",
   request: contents,
@@ -180,7 +189,7 @@ const generateContent = call({
 
 const streamGenerateContent = call({
   operationId: "streamGenerateContent",
-  summary: "The same as a stream",
+  summary: "Stream generated content (Gemini)",
   errors: "gemini",
   parameters: [
     modelInPath,
@@ -203,8 +212,9 @@ const countedEither: JsonSchema = {
 
 const geminiCountTokens = call({
   operationId: "geminiCountTokens",
-  summary: "How many input tokens a call in Gemini's dialect would have",
-  description: "Where no upstream of the model counts, the answer is an estimate and `x-sluice-warnings` says so.",
+  summary: "Count input tokens (Gemini)",
+  description:
+    "If no upstream of the model can count tokens, the answer is an estimate and `x-sluice-warnings` says so.",
   parameters: [modelInPath],
   errors: "gemini",
   request: json(countedEither, {
@@ -217,8 +227,8 @@ const content = { parts: [{ text: "hello" }] };
 
 const embedContent = call({
   operationId: "embedContent",
-  summary: "A text as a vector, in Gemini's dialect",
-  description: "Translated where the model's upstream is asked in another way.",
+  summary: "Create an embedding (Gemini)",
+  description: "Translated if the model's upstream uses another dialect.",
   parameters: [modelInPath],
   errors: "gemini",
   request: json(schemaOf(requestFields["embed-content"]), {
@@ -229,7 +239,7 @@ const embedContent = call({
 
 const batchEmbedContents = call({
   operationId: "batchEmbedContents",
-  summary: "Texts as vectors, in Gemini's dialect",
+  summary: "Create several embeddings (Gemini)",
   parameters: [modelInPath],
   errors: "gemini",
   request: json(schemaOf(requestFields["batch-embed-contents"]), {
@@ -240,16 +250,16 @@ const batchEmbedContents = call({
 
 const createImage = call({
   operationId: "createImage",
-  summary: "Make pictures from words",
+  summary: "Generate images",
   request: json(schemaOf(requestFields.images), { model: "demo", prompt: "A small boat.", size: "1024x1024", n: 1 }),
 });
 
 const editImage = call({
   operationId: "editImage",
-  summary: "Change pictures by words",
+  summary: "Edit images",
   description: [
-    "As a form, or as JSON with `images`. A form is written to a spool as it arrives and sent from there; the part that",
-    "names its model may be the last one. It must not be packed.",
+    "A form, or JSON with `images`. A form is buffered on disk, so the part that names the model may come last. It must not",
+    "be compressed.",
   ].join("\n"),
   request: {
     ...form(imageEditForm),

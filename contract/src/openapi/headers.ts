@@ -3,44 +3,47 @@ import type { Header, Reference } from "./types.ts";
 const text = { type: "string" } as const;
 const whole = { type: "integer", minimum: 0 } as const;
 
-/** Headers that Sluice adds to an answer. */
+/** Headers that Sluice adds to answers. */
 export const answerHeaders = {
   "x-request-id": { description: "The request's id in the ledger and the logs.", schema: text },
-  "x-sluice-provider": { description: "The provider that served.", schema: text },
-  "x-sluice-deployment": { description: "The deployment that served.", schema: text },
-  "x-sluice-upstream-request-id": { description: "What the upstream calls the request.", schema: text },
-  "x-sluice-attempts": { description: "How many attempts were made.", schema: whole },
+  "x-sluice-provider": { description: "The provider that answered.", schema: text },
+  "x-sluice-deployment": { description: "The deployment that answered.", schema: text },
+  "x-sluice-upstream-request-id": { description: "The upstream's id of the request.", schema: text },
+  "x-sluice-attempts": { description: "Number of attempts.", schema: whole },
   "x-sluice-overhead-ms": {
     description: "Sluice's own time up to the first byte, in milliseconds.",
     schema: { type: "number", minimum: 0 },
   },
   "x-sluice-cost-usd": {
-    description: "What a whole answer was booked at, in USD. Streams carry none.",
+    description: "Cost of the call in USD. Absent on streams.",
     schema: { type: "string", pattern: "^[0-9]+(\\.[0-9]+)?$" },
   },
   "x-ratelimit-limit-requests": { description: "Requests per minute of the tightest limit.", schema: whole },
-  "x-ratelimit-remaining-requests": { description: "How many of them are left.", schema: whole },
-  "x-ratelimit-reset-requests": { description: "When they are whole again, such as `12s` or `80ms`.", schema: text },
+  "x-ratelimit-remaining-requests": { description: "How many are left in this minute.", schema: whole },
+  "x-ratelimit-reset-requests": {
+    description: "Time until the limit is fully restored, such as `12s` or `80ms`.",
+    schema: text,
+  },
   "x-ratelimit-limit-tokens": { description: "Tokens per minute of the tightest limit.", schema: whole },
-  "x-ratelimit-remaining-tokens": { description: "How many of them are left.", schema: whole },
-  "x-ratelimit-reset-tokens": { description: "When they are whole again.", schema: text },
+  "x-ratelimit-remaining-tokens": { description: "How many are left in this minute.", schema: whole },
+  "x-ratelimit-reset-tokens": { description: "Time until the limit is fully restored.", schema: text },
   "anthropic-ratelimit-requests-limit": { description: "Requests per minute of the tightest limit.", schema: whole },
-  "anthropic-ratelimit-requests-remaining": { description: "How many of them are left.", schema: whole },
-  "anthropic-ratelimit-requests-reset": { description: "When they are whole again, by RFC 3339.", schema: text },
+  "anthropic-ratelimit-requests-remaining": { description: "How many are left in this minute.", schema: whole },
+  "anthropic-ratelimit-requests-reset": { description: "When the limit is fully restored (RFC 3339).", schema: text },
   "anthropic-ratelimit-tokens-limit": { description: "Tokens per minute of the tightest limit.", schema: whole },
-  "anthropic-ratelimit-tokens-remaining": { description: "How many of them are left.", schema: whole },
-  "anthropic-ratelimit-tokens-reset": { description: "When they are whole again, by RFC 3339.", schema: text },
+  "anthropic-ratelimit-tokens-remaining": { description: "How many are left in this minute.", schema: whole },
+  "anthropic-ratelimit-tokens-reset": { description: "When the limit is fully restored (RFC 3339).", schema: text },
   "x-sluice-warnings": {
-    description: "What could not be carried to an upstream of another dialect; several are separated by `; `.",
+    description: "What could not be translated for the upstream, separated by `; `.",
     schema: text,
   },
   "openai-poll-after-ms": {
-    description: "Milliseconds until OpenAI's clients look again; absent once the video has ended.",
+    description: "Milliseconds until OpenAI's clients poll again. Absent once the video has ended.",
     schema: whole,
   },
-  "retry-after": { description: "Seconds to wait before trying again.", schema: whole },
+  "retry-after": { description: "Seconds to wait before retrying.", schema: whole },
   "x-should-retry": {
-    description: "`false`: the same request would be refused again.",
+    description: "`false`: do not retry, the same request would fail again.",
     schema: { type: "string", enum: ["false"] },
   },
 } as const satisfies Record<string, Header>;
@@ -75,10 +78,10 @@ const anthropicLimits: readonly HeaderName[] = [
   "anthropic-ratelimit-tokens-reset",
 ];
 
-/** `call`: of a model; `limited`: refused for now; `polled`: a video that may not be there yet; `refused`: for good. */
+/** `call`: a model call; `limited`: may be retried later; `polled`: a video in progress; `refused`: must not be retried. */
 export type HeaderKind = "plain" | "call" | "limited" | "polled" | "refused";
 
-/** How a caller is told of its limits; `any`: by the headers of the request. */
+/** The format of the limit headers; `any` depends on the headers of the request. */
 export type LimitShape = "openai" | "anthropic" | "any";
 
 export function headersOf(kind: HeaderKind, limits: LimitShape = "openai"): Record<string, Reference> {

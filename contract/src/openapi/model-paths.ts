@@ -4,7 +4,7 @@ import { errorReferences, errorsShaped } from "./error-responses.ts";
 import { headersOf } from "./headers.ts";
 import type { MediaType, Operation, Parameter, PathItem } from "./types.ts";
 
-/** The paths under /v1: everything that needs a key. */
+/** Models, chat completions and usage. */
 export function modelPaths(): Record<string, PathItem> {
   return {
     "/v1/models": { get: listModels },
@@ -19,7 +19,7 @@ export function modelPaths(): Record<string, PathItem> {
 const anthropicVersion: Parameter = {
   name: "anthropic-version",
   in: "header",
-  description: "A date such as `2023-06-01`. When sent, the answer has Anthropic's shape.",
+  description: "A date such as `2023-06-01`. When sent, the answer has Anthropic's format.",
   schema: { type: "string" },
 };
 
@@ -33,20 +33,20 @@ function eitherShape(openAi: string, anthropic: string): Record<string, MediaTyp
 
 const listModels: Operation = {
   operationId: "listModels",
-  summary: "The models available to the calling key",
+  summary: "List models",
   tags: ["models"],
   parameters: [
     {
       name: "type",
       in: "query",
-      description: "Only models of this type.",
+      description: "Filter by model type.",
       schema: { type: "string", enum: [...modelTypes] },
     },
     anthropicVersion,
   ],
   responses: {
     "200": {
-      description: "The list, sorted by id.",
+      description: "The models that the calling key may use, sorted by id.",
       headers: headersOf("plain"),
       content: eitherShape("ModelList", "AnthropicModelList"),
     },
@@ -56,15 +56,15 @@ const listModels: Operation = {
 
 const getModel: Operation = {
   operationId: "getModel",
-  summary: "Whether a model is available to the calling key",
-  description: "A model that does not exist and one that is not granted give the same 404.",
+  summary: "Get a model",
+  description: "Returns the same 404 for a model that does not exist and one that the calling key may not use.",
   tags: ["models"],
   parameters: [
     {
       name: "model",
       in: "path",
       required: true,
-      description: "The model's name. A name may hold slashes, plain or percent-encoded.",
+      description: "The model's name. Slashes may be plain or percent-encoded.",
       schema: { type: "string" },
     },
     anthropicVersion,
@@ -81,21 +81,26 @@ const getModel: Operation = {
 
 const listGeminiModels: Operation = {
   operationId: "listGeminiModels",
-  summary: "The same list in Gemini's shape, in pages",
-  description: "Also at `GET /v1/models` for a client that sends `x-goog-api-key` or `x-goog-api-client`.",
+  summary: "List models (Gemini)",
+  description: "Also served at `GET /v1/models` to clients that send `x-goog-api-key` or `x-goog-api-client`.",
   tags: ["models"],
   parameters: [
     {
       name: "pageSize",
       in: "query",
-      description: "At most 1,000 count; 50 by default.",
+      description: "Page size. Default: 50. Values above 1,000 are read as 1,000.",
       schema: { type: "integer", minimum: 0 },
     },
-    { name: "pageToken", in: "query", description: "As a page before gave it.", schema: { type: "string" } },
+    {
+      name: "pageToken",
+      in: "query",
+      description: "`nextPageToken` of the previous page.",
+      schema: { type: "string" },
+    },
   ],
   responses: {
     "200": {
-      description: "The page, sorted by name.",
+      description: "One page of models, sorted by name.",
       headers: headersOf("plain"),
       content: { "application/json": { schema: { $ref: "#/components/schemas/GeminiModelList" } } },
     },
@@ -106,7 +111,7 @@ const listGeminiModels: Operation = {
 const getGeminiModel: Operation = {
   ...getModel,
   operationId: "getGeminiModel",
-  summary: "Whether a model is available to the calling key, in Gemini's shape",
+  summary: "Get a model (Gemini)",
   parameters: (getModel.parameters ?? []).slice(0, 1),
   responses: {
     ...getModel.responses,
@@ -120,11 +125,11 @@ const getGeminiModel: Operation = {
 
 const createChatCompletion: Operation = {
   operationId: "createChatCompletion",
-  summary: "Generate a chat answer, whole or streaming",
+  summary: "Create a chat completion",
   description: [
-    "The body goes to the upstream as it came, with only the model name changed, and the answer comes back as the",
-    "upstream wrote it. A failure before the first event may be tried again on another deployment. After the first event",
-    "an error is an event in the stream, followed by its end without `[DONE]`.",
+    "If the upstream uses the same dialect, the request is forwarded with only the model name replaced and the answer is",
+    "returned unchanged. A failure before the first event may be retried on another deployment. After the first event, an",
+    "error is sent as an event and the stream ends without `[DONE]`.",
   ].join("\n"),
   tags: ["generation"],
   requestBody: {
@@ -134,11 +139,11 @@ const createChatCompletion: Operation = {
         schema: { $ref: "#/components/schemas/ChatRequest" },
         examples: {
           whole: {
-            summary: "A whole answer",
+            summary: "Complete answer",
             value: { model: "demo", messages: [{ role: "user", content: "Say hello." }] },
           },
           streaming: {
-            summary: "A streaming answer",
+            summary: "Streaming",
             value: { model: "demo", stream: true, messages: [{ role: "user", content: "Say hello." }] },
           },
         },
@@ -160,8 +165,8 @@ const createChatCompletion: Operation = {
 
 const getUsage: Operation = {
   operationId: "getUsage",
-  summary: "The calling key's own usage and limits",
-  description: "Sums over the last 30 days, unless told otherwise. Entries appear within a second or two of their end.",
+  summary: "Get the calling key's usage and limits",
+  description: "Default: the last 30 days. A call appears one or two seconds after it ends.",
   tags: ["usage"],
   parameters: [
     { name: "from", in: "query", description: "Unix seconds, inclusive.", schema: { type: "integer", minimum: 0 } },
@@ -169,7 +174,7 @@ const getUsage: Operation = {
   ],
   responses: {
     "200": {
-      description: "Sums by model, totals, and how every limit over the key stands.",
+      description: "Usage by model, totals, and the state of every limit on the key.",
       headers: headersOf("plain"),
       content: { "application/json": { schema: { $ref: "#/components/schemas/Usage" } } },
     },

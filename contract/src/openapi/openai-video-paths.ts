@@ -4,7 +4,7 @@ import { idParameter } from "./page-parameters.ts";
 import type { Operation, Parameter, PathItem, Response } from "./types.ts";
 import { contentResponses, idempotencyKey, rangeParameter } from "./video-paths.ts";
 
-/** Video tasks by OpenAI's calls for videos. */
+/** Video tasks in the format of OpenAI's video API. */
 export function openAiVideoPaths(): Record<string, PathItem> {
   return {
     "/v1/videos": { post: createVideo, get: listVideos },
@@ -16,7 +16,7 @@ export function openAiVideoPaths(): Record<string, PathItem> {
 
 const videoId: Parameter = idParameter(
   "video_id",
-  "`video_…`, or the same task's `vt_…`; one of another workspace looks like a missing one.",
+  "`video_…`, or the same task's `vt_…`. An id of another workspace returns 404.",
 );
 
 function answer(description: string, schema: string): Response {
@@ -31,11 +31,11 @@ const request = { schema: { $ref: "#/components/schemas/VideoRequest" } };
 
 const createVideo: Operation = {
   operationId: "createVideo",
-  summary: "Start a video, as at OpenAI",
+  summary: "Create a video (OpenAI format)",
   description: [
-    "A video task of any vendor's model, asked for in OpenAI's words: `seconds` is the duration, `size` ratio and resolution, and",
-    "`input_reference` the first frame. Every other member means what it means at `/v1/video/tasks`. A form's file comes as",
-    "`input_reference`. The video is the task with the same id but for its beginning: `video_…` for `vt_…`.",
+    "Creates a video task for a model of any vendor: `seconds` is the duration, `size` the ratio and resolution, and",
+    "`input_reference` the first frame, as JSON or as the file of a form. Every other field works as at `/v1/video/tasks`.",
+    "Video and task have the same id except for the prefix: `video_…` and `vt_…`.",
   ].join("\n"),
   tags: ["video"],
   parameters: [idempotencyKey],
@@ -46,11 +46,11 @@ const createVideo: Operation = {
         ...request,
         examples: {
           words: {
-            summary: "From words",
+            summary: "From a prompt",
             value: { model: "sora-2", prompt: "A boat on a lake.", seconds: "8", size: "1280x720" },
           },
           picture: {
-            summary: "From a picture",
+            summary: "From an image",
             value: {
               model: "seedance",
               prompt: "She looks up.",
@@ -63,38 +63,38 @@ const createVideo: Operation = {
     },
   },
   responses: {
-    "200": answer("The video: `queued`, or further already.", "Video"),
+    "200": answer("The created video, `queued` or later.", "Video"),
     ...errorReferences(400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 429, 500, 502, 503, 504),
   },
 };
 
 const listVideos: Operation = {
   operationId: "listVideos",
-  summary: "The workspace's videos, as at OpenAI",
-  description: "Every video task of the workspace, whichever way it was asked for.",
+  summary: "List videos (OpenAI format)",
+  description: "Lists every video task of the workspace, including those created at `/v1/video/tasks`.",
   tags: ["video"],
   parameters: [
     {
       name: "limit",
       in: "query",
-      description: "How many at most; 20 unless told.",
+      description: "Maximum number of items. Default: 20.",
       schema: { type: "integer", minimum: 1, maximum: 1_000 },
     },
-    { name: "after", in: "query", description: "`last_id` of the page before.", schema: { type: "string" } },
+    { name: "after", in: "query", description: "`last_id` of the previous page.", schema: { type: "string" } },
     {
       name: "order",
       in: "query",
-      description: "The newest first (`desc`) unless told.",
+      description: "Sort order by creation time. Default: `desc`, newest first.",
       schema: { type: "string", enum: ["asc", "desc"] },
     },
   ],
-  responses: { "200": answer("A page.", "VideoList"), ...errorReferences(400, 401, 403, 405, 500) },
+  responses: { "200": answer("One page of videos.", "VideoList"), ...errorReferences(400, 401, 403, 405, 500) },
 };
 
 const getVideo: Operation = {
   operationId: "getVideo",
-  summary: "How a video stands, as at OpenAI",
-  description: "The header `openai-poll-after-ms` says when to look again, until the video has ended.",
+  summary: "Get a video (OpenAI format)",
+  description: "Until the video has ended, the header `openai-poll-after-ms` says when to poll again.",
   tags: ["video"],
   parameters: [videoId],
   responses: { "200": answer("The video.", "Video"), ...errorReferences(401, 403, 404, 405, 500) },
@@ -102,25 +102,25 @@ const getVideo: Operation = {
 
 const deleteVideo: Operation = {
   operationId: "deleteVideo",
-  summary: "Delete a video for good, as at OpenAI",
+  summary: "Delete a video (OpenAI format)",
   description: [
-    "Also at the upstream, where it deletes (OpenAI, Azure, Ark, Runway). One that is still being made is cancelled first: 400 where",
-    "the upstream cannot do that, 409 while it is not known how it ends. Its ledger entry stays.",
+    "Also deletes it at the upstream if that is supported (OpenAI, Azure, Ark, Runway). A video in progress is cancelled first: 400 if",
+    "the upstream cannot cancel it, 409 while the outcome is unknown. Its ledger entry is kept.",
   ].join("\n"),
   tags: ["video"],
   parameters: [videoId],
   responses: {
-    "200": answer("It is deleted.", "VideoDeleted"),
+    "200": answer("The video is deleted.", "VideoDeleted"),
     ...errorReferences(400, 401, 403, 404, 405, 409, 429, 500, 502, 504),
   },
 };
 
 const remixVideo: Operation = {
   operationId: "remixVideo",
-  summary: "The same video with other words, as at OpenAI",
+  summary: "Remix a video with another prompt (OpenAI format)",
   description: [
-    "By the account that has the video, which must be completed, with its model, length and size. 400 where its upstream makes no",
-    "remixes: OpenAI and Azure do.",
+    "Uses the account, model, length and size of the original, which must be completed. Returns 400 if the upstream does not",
+    "support remixes; OpenAI and Azure do.",
   ].join("\n"),
   tags: ["video"],
   parameters: [videoId, idempotencyKey],
@@ -136,15 +136,17 @@ const remixVideo: Operation = {
 
 const getVideoBytes: Operation = {
   operationId: "getVideoBytes",
-  summary: "The finished video's bytes, as at OpenAI",
-  description: "404 while there are none, and once the vendor's link has ended and nobody kept a copy.",
+  summary: "Download a video (OpenAI format)",
+  description:
+    "Returns 404 until the video is finished, and after the vendor's link has expired unless a copy was stored.",
   tags: ["video"],
   parameters: [
     videoId,
     {
       name: "variant",
       in: "query",
-      description: "What is wanted; the pictures where the upstream makes them (OpenAI, Azure), else 400.",
+      description:
+        "What to download. `thumbnail` and `spritesheet` return 400 unless the upstream offers them (OpenAI, Azure).",
       schema: { type: "string", enum: ["video", "thumbnail", "spritesheet"] },
     },
     rangeParameter,

@@ -2,25 +2,25 @@ import { errorsShaped } from "./error-responses.ts";
 import { headersOf } from "./headers.ts";
 import type { MediaType, Operation, Parameter, PathItem } from "./types.ts";
 
-/** A provider's own API, whatever it is. */
+/** Calls to a provider's own API. */
 export function passThroughPaths(): Record<string, PathItem> {
   return {
     "/v1/providers/{provider}/{path}": {
-      get: operation("Get", "Read at a provider's own API", false),
-      post: operation("Post", "Call a provider's own API", true),
-      put: operation("Put", "Put something at a provider's own API", true),
-      patch: operation("Patch", "Change something at a provider's own API", true),
-      delete: operation("Delete", "Delete something at a provider's own API", false),
+      get: operation("Get", "Send a GET request to a provider's own API", false),
+      post: operation("Post", "Send a POST request to a provider's own API", true),
+      put: operation("Put", "Send a PUT request to a provider's own API", true),
+      patch: operation("Patch", "Send a PATCH request to a provider's own API", true),
+      delete: operation("Delete", "Send a DELETE request to a provider's own API", false),
     },
   };
 }
 
 const description = [
-  "For keys whose workspace, group and key all name the provider in `pass_through`; for all others it does not exist (404).",
-  "`path` is any path below the provider's base URL, slashes and query included; a version at its beginning that the base URL ends with",
-  "is said once. The provider's credential takes the place of the caller's; bodies of any type pass byte for byte, both ways.",
-  "Errors of the gateway have the shape of the provider's own.",
-  "It is sent once. Redirects are not followed (502), WebSockets are refused (426), paths that administer the account are 403.",
+  "The provider must be listed in `pass_through` of the key, its group and its workspace; otherwise the answer is 404.",
+  "`path` is any path below the provider's base URL, with slashes and query. If it starts with the version that the base URL ends with,",
+  "the version is not repeated. The caller's credential is replaced by the provider's; bodies of any type are forwarded unchanged both ways.",
+  "The gateway's own errors have the provider's error format.",
+  "There are no retries. Redirects return 502, WebSockets 426, and paths that administer the provider account 403.",
 ].join(" ");
 
 const parameters: readonly Parameter[] = [
@@ -35,7 +35,7 @@ const parameters: readonly Parameter[] = [
     name: "path",
     in: "path",
     required: true,
-    description: "What stands below the provider's base URL; may hold slashes.",
+    description: "The path below the provider's base URL. It may contain slashes.",
     schema: { type: "string" },
   },
 ];

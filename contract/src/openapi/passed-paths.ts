@@ -4,7 +4,7 @@ import { anyObject, call, chunks, events, form, json, text } from "./call-operat
 import { schemaOf } from "./field-schema.ts";
 import type { PathItem } from "./types.ts";
 
-/** Calls of models that are passed as they are, whatever the upstream: nothing is translated. */
+/** Model calls that are never translated, whatever the upstream. */
 export function passedPaths(): Record<string, PathItem> {
   return {
     "/v1/completions": { post: createCompletion },
@@ -19,7 +19,7 @@ export function passedPaths(): Record<string, PathItem> {
 
 const createCompletion = call({
   operationId: "createCompletion",
-  summary: "Go on from a prompt, or fill in between it and a suffix",
+  summary: "Complete a prompt, or fill in the middle",
   request: json(schemaOf(requestFields.completions), {
     model: "demo-completion",
     prompt: "def fib(n):",
@@ -31,17 +31,17 @@ const createCompletion = call({
 
 const createEmbeddings = call({
   operationId: "createEmbeddings",
-  summary: "Texts as vectors",
+  summary: "Create embeddings",
   request: json(schemaOf(requestFields.embeddings), { model: "demo-embedding", input: "hello" }),
   streams: false,
 });
 
 const rerank = call({
   operationId: "rerank",
-  summary: "Documents in the order in which they answer a query",
+  summary: "Rerank documents by relevance",
   description: [
-    "Asked as Cohere (v2) and Jina are, and answered as the upstream does: `results` of `index` and `relevance_score`, with what",
-    "was used in `meta.billed_units` or in `usage`.",
+    "The request format of Cohere (v2) and Jina. The upstream's answer is returned unchanged: `results` with `index` and",
+    "`relevance_score`, and the usage in `meta.billed_units` or `usage`.",
   ].join("\n"),
   request: json(schemaOf(requestFields.rerank), {
     model: "demo-rerank",
@@ -54,38 +54,38 @@ const rerank = call({
 
 const createModeration = call({
   operationId: "createModeration",
-  summary: "Judge texts and pictures by their content",
-  description: "Without a model `omni-moderation-latest` is meant, as at OpenAI.",
+  summary: "Moderate texts and images",
+  description: "Default model: `omni-moderation-latest`, as at OpenAI.",
   request: json(schemaOf(requestFields.moderations), { model: "demo-moderation", input: "hello" }),
   streams: false,
 });
 
-const soundNote =
-  "The form is written to a spool as it arrives and sent from there with only its model replaced. Plain text and subtitles come back as `text/plain`.";
+const audioDescription =
+  "The form is forwarded with only the model name replaced. Plain text and subtitles are returned as `text/plain`.";
 
-const soundAnswers = { "application/json": anyObject, "text/plain": { schema: text }, "text/event-stream": events };
+const audioAnswers = { "application/json": anyObject, "text/plain": { schema: text }, "text/event-stream": events };
 
 const createTranscription = call({
   operationId: "createTranscription",
-  summary: "A sound as text",
-  description: soundNote,
+  summary: "Transcribe audio",
+  description: audioDescription,
   request: form(soundForm),
-  answers: soundAnswers,
+  answers: audioAnswers,
 });
 
 const createTranslation = call({
   operationId: "createTranslation",
-  summary: "A sound as English text",
-  description: soundNote,
+  summary: "Translate audio into English",
+  description: audioDescription,
   request: form(soundForm),
-  answers: soundAnswers,
+  answers: audioAnswers,
 });
 
 const createSpeech = call({
   operationId: "createSpeech",
-  summary: "Text as sound",
+  summary: "Generate speech",
   description:
-    "The sound's bytes as they are made, or events with `stream_format: sse`. A sound that breaks off is a connection that breaks.",
+    "Streams the audio, or events with `stream_format: sse`. If the upstream breaks off, the connection is closed.",
   request: json(schemaOf(requestFields.speech), {
     model: "demo-speech",
     input: "A lighthouse at dawn.",

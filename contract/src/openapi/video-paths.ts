@@ -3,7 +3,7 @@ import { headersOf } from "./headers.ts";
 import { idParameter, pageParameters } from "./page-parameters.ts";
 import type { MediaType, Operation, Parameter, PathItem, Response } from "./types.ts";
 
-/** Videos, which are made over minutes: tasks, and what comes of them. */
+/** Video tasks, and the videos they produce. */
 export function videoPaths(): Record<string, PathItem> {
   return {
     "/v1/video/tasks": { post: createVideoTask, get: listVideoTasks },
@@ -12,7 +12,7 @@ export function videoPaths(): Record<string, PathItem> {
   };
 }
 
-const taskId = idParameter("task_id", "`vt_…`; one of another workspace looks like a missing one.");
+const taskId = idParameter("task_id", "`vt_…`. An id of another workspace returns 404.");
 
 function answer(description: string, schema: string): Response {
   return {
@@ -25,17 +25,18 @@ function answer(description: string, schema: string): Response {
 export const idempotencyKey: Parameter = {
   name: "idempotency-key",
   in: "header",
-  description: "The same key with the same body finds the task that was made first; with another body it is a 409.",
+  description:
+    "Repeating a request with the same key and body returns the first task. The same key with another body returns 409.",
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
 
 const createVideoTask: Operation = {
   operationId: "createVideoTask",
-  summary: "Start a video",
+  summary: "Create a video task",
   description: [
-    "The task is stored before anything is sent, and is sent at most once to an upstream that may have taken it. Values",
-    "that no deployment of the model takes are a 400 that names the parameter and what is allowed. A refusal of the",
-    "upstream that is about the request comes back as that 4xx. Fields that are not listed go to the upstream as they are.",
+    "The task is stored before it is sent, and is never sent again to an upstream that may have accepted it. A value that no",
+    "deployment of the model accepts returns 400 with the parameter and the allowed values. If the upstream rejects the",
+    "request, its 4xx status is returned. Fields that are not listed are forwarded unchanged.",
   ].join("\n"),
   tags: ["video"],
   parameters: [idempotencyKey],
@@ -46,7 +47,7 @@ const createVideoTask: Operation = {
         schema: { $ref: "#/components/schemas/VideoTaskRequest" },
         examples: {
           words: {
-            summary: "From words",
+            summary: "From a prompt",
             value: {
               model: "seedance",
               prompt: "A boat on a lake.",
@@ -71,33 +72,33 @@ const createVideoTask: Operation = {
     },
   },
   responses: {
-    "200": answer("The task: `queued`, or further already.", "VideoTask"),
+    "200": answer("The created task, `queued` or later.", "VideoTask"),
     ...errorReferences(400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 429, 500, 502, 503, 504),
   },
 };
 
 const listVideoTasks: Operation = {
   operationId: "listVideoTasks",
-  summary: "The workspace's video tasks",
-  description: "Of all its keys, newest first.",
+  summary: "List video tasks",
+  description: "Lists the tasks of every key in the workspace, newest first.",
   tags: ["video"],
   parameters: [
     ...pageParameters,
     {
       name: "status",
       in: "query",
-      description: "Only those that stand so.",
+      description: "Filter by status.",
       schema: { type: "string", enum: ["queued", "running", "succeeded", "failed", "cancelled", "expired"] },
     },
-    { name: "model", in: "query", description: "Only those of this model.", schema: { type: "string" } },
+    { name: "model", in: "query", description: "Filter by model.", schema: { type: "string" } },
   ],
-  responses: { "200": answer("A page.", "VideoTaskList"), ...errorReferences(400, 401, 403, 405, 500) },
+  responses: { "200": answer("One page of tasks.", "VideoTaskList"), ...errorReferences(400, 401, 403, 405, 500) },
 };
 
 const getVideoTask: Operation = {
   operationId: "getVideoTask",
-  summary: "How a video task stands",
-  description: "What is stored; when that is stale the upstream is asked first, for two seconds at most.",
+  summary: "Get a video task",
+  description: "Returns the stored state. If it is stale, the upstream is asked first, for at most two seconds.",
   tags: ["video"],
   parameters: [taskId],
   responses: { "200": answer("The task.", "VideoTask"), ...errorReferences(401, 403, 404, 405, 500) },
@@ -107,8 +108,8 @@ const cancelVideoTask: Operation = {
   operationId: "cancelVideoTask",
   summary: "Cancel a video task",
   description: [
-    "400 when the upstream cannot or will not (most take back only what waits), 409 when the task has ended already or",
-    "it is not known yet whether the upstream has it. The answer shows how the task stands afterwards.",
+    "Returns 400 if the upstream cannot cancel the task (most cancel only queued tasks), and 409 if the task has already",
+    "ended or it is not yet known whether the upstream accepted it. The answer is the task after the cancellation.",
   ].join("\n"),
   tags: ["video"],
   parameters: [taskId],
@@ -127,20 +128,21 @@ function part(description: string, content: boolean): Response {
 export const rangeParameter: Parameter = {
   name: "range",
   in: "header",
-  description: "`bytes=…`, one range.",
+  description: "A single byte range, `bytes=…`.",
   schema: { type: "string" },
 };
 
 export const contentResponses: Record<string, Response> = {
-  "200": part("All of it.", true),
-  "206": part("The part that was asked for; `content-range` says which.", true),
-  "416": part("There is no such part.", false),
+  "200": part("The whole video.", true),
+  "206": part("The requested range; see `content-range`.", true),
+  "416": part("The range lies outside the video.", false),
 };
 
 const getVideoContent: Operation = {
   operationId: "getVideoContent",
-  summary: "The finished video",
-  description: "404 while there is none, and once the vendor's link has ended and nobody kept a copy.",
+  summary: "Download the video",
+  description:
+    "Returns 404 until the video is finished, and after the vendor's link has expired unless a copy was stored.",
   tags: ["video"],
   parameters: [taskId, rangeParameter],
   responses: { ...contentResponses, ...errorReferences(401, 403, 404, 405, 500, 502, 504) },

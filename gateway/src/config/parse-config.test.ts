@@ -138,7 +138,7 @@ const refused: readonly [string, string | readonly string[], readonly string[]][
     [
       "c.yaml:2:67: tokens[0].secret: must be of the form: as `sluice token secret` makes them: sluice-admin- (or sluice-scim-) and 49 letters and digits",
       "c.yaml:3:61: tokens[1].role: must be one of viewer, member, admin, owner",
-      "c.yaml:3:82: tokens[1].secret_sha256: must be of the form: 64 hexadecimal digits in lower case: the SHA-256 of a secret that `sluice token create` made",
+      "c.yaml:3:82: tokens[1].secret_sha256: must be of the form: 64 hexadecimal digits in lower case: the SHA-256 of a secret from `sluice token create`",
       "c.yaml:4:5: tokens[2]: say what it is for: administrator, scim, or workspace and role",
       "c.yaml:4:5: tokens[2]: give one of secret and secret_sha256",
     ],

@@ -242,7 +242,7 @@ function unknownSetting(kindId: string, name: string, fields: readonly SettingFi
   const known = fields.length === 0 ? "It has none." : `It has: ${fields.map((field) => field.name).join(", ")}.`;
   const kind = providerKind(kindId);
   if (kind === null) {
-    return new Failure("invalid_request", `There is no kind of provider called "${kindId}".`, { param: "kind" });
+    return new Failure("invalid_request", `There is no provider type "${kindId}". GET /api/provider-kinds lists them.`, { param: "kind" });
   }
   return new Failure("invalid_request", `The kind ${kindId} has no setting ${name}. ${known}`, {
     param: `settings.${name}`,
