@@ -59,10 +59,10 @@ const read = (message: object): Answer => codec.readAnswer(new TextEncoder().enc
 
 const seal = (dialect: Seal["dialect"], data: string): Seal => ({ dialect, account: "acme", data, itemId: null });
 
-describe("a message in neutral form", () => {
+describe("reading a message", () => {
   const cited = { span: null, quote: "x", source: { kind: "file" as const, fileId: null, name: null, index: null } };
 
-  test("keeps text with its citations, thoughts and calls, and leaves server tools out", () => {
+  test("reads text with citations, reasoning and calls, and drops server tools", () => {
     const { blocks } = read({
       stop_reason: "tool_use",
       content: [
@@ -92,23 +92,20 @@ describe("a message in neutral form", () => {
     ["model_context_window_exceeded", "context-length"],
     ["something_new", "stop"],
     [null, "stop"],
-  ])("that stopped for %s finished for %s", (reason, finish) => {
+  ])("reads the stop reason %s as %s", (reason, finish) => {
     expect(read({ content: [], stop_reason: reason, stop_sequence: "END" }).finish).toEqual({
       reason: finish as FinishReason,
       stopSequence: "END",
     });
   });
 
-  test.each([[{ type: "error", error: { type: "api_error", message: "no" } }], [{}], [[]]])(
-    "%j is no message",
-    (body) => {
-      expect(() => read(body)).toThrow(Failure);
-    },
-  );
+  test.each([[{ type: "error", error: { type: "api_error", message: "no" } }], [{}], [[]]])("rejects %j", (body) => {
+    expect(() => read(body)).toThrow(Failure);
+  });
 });
 
-describe("an answer as a message", () => {
-  test("has every member of the vendor's types, but for citations where there are none", () => {
+describe("writing a message", () => {
+  test("writes every member of the vendor's types, except citations if there are none", () => {
     const message: unknown = write({
       blocks: [{ kind: "text", text: "Hi" }],
       usage: { ...noUsage, inputUncached: 5, cacheRead: 3, cacheWrite5m: 2, cacheWrite1h: 1, output: 7, reasoning: 4 },
@@ -126,7 +123,7 @@ describe("an answer as a message", () => {
     });
   });
 
-  test("gets an id and a model name where the upstream's do not fit", () => {
+  test("replaces an id that does not fit and fills in the model", () => {
     expect(write({ id: "chatcmpl-1", model: null })).toMatchObject({ id: "msg_made", model: "public" });
   });
 
@@ -139,7 +136,7 @@ describe("an answer as a message", () => {
     ["content-filter", "refusal"],
     ["refusal", "refusal"],
     ["pause", "pause_turn"],
-  ] as const)("that finished for %s stops for %s", (reason, stop) => {
+  ] as const)("writes the finish reason %s as %s", (reason, stop) => {
     expect(write({ finish: { reason, stopSequence: "END" } })).toMatchObject({
       stop_reason: reason === "stop" ? "stop_sequence" : stop,
       stop_sequence: stop === "stop_sequence" || reason === "stop" ? "END" : null,
@@ -147,12 +144,12 @@ describe("an answer as a message", () => {
     expect(write({ finish: { reason, stopSequence: null } }).stop_reason).toBe(stop);
   });
 
-  test("of tool calls stops for them, whatever the upstream called it", () => {
+  test("stops for tool calls even if the upstream reported another reason", () => {
     const blocks: AnswerBlock[] = [{ kind: "tool-call", id: "a", name: "look", argumentsText: "{}", seal: null }];
     expect(write({ blocks })).toMatchObject({ stop_reason: "tool_use", content: [{ type: "tool_use", input: {} }] });
   });
 
-  test("that refuses says so in text, and stops for it", () => {
+  test("writes a refusal as text with its stop reason", () => {
     expect(write({ blocks: [{ kind: "refusal", text: "I will not." }] })).toMatchObject({
       content: [{ type: "text", text: "I will not." }],
       stop_reason: "refusal",
@@ -160,18 +157,18 @@ describe("an answer as a message", () => {
     });
   });
 
-  test("that ended in an error is no message", () => {
+  test("throws for an answer that ended in an error", () => {
     expect(() => write({ finish: { reason: "error", stopSequence: null } })).toThrow(Failure);
   });
 
-  test("tells of a picture that it cannot carry", () => {
+  test("warns of a picture that a message cannot hold", () => {
     const inside = context();
     const picture = { kind: "base64" as const, mediaType: "image/png", data: "" };
     expect(write({ blocks: [{ kind: "image", source: picture }] }, inside).content).toMatchObject([{ type: "text" }]);
     expect(inside.warnings).toHaveLength(1);
   });
 
-  test("wraps arguments that are no JSON object, and says so", () => {
+  test("wraps arguments that are not a JSON object, with a warning", () => {
     const inside = context();
     const block: AnswerBlock = { kind: "tool-call", id: "a", name: "look", argumentsText: "[1]", seal: null };
     expect(write({ blocks: [block] }, inside).content).toMatchObject([{ input: { _raw: "[1]" } }]);
@@ -179,14 +176,14 @@ describe("an answer as a message", () => {
   });
 });
 
-describe("thoughts in an answer", () => {
+describe("thinking in an answer", () => {
   const blocks: AnswerBlock[] = [
     { kind: "reasoning", text: "hm", seal: seal("openai-responses", "enc"), redacted: false },
     { kind: "reasoning", text: "", seal: seal("anthropic-messages", "sig"), redacted: true },
     { kind: "text", text: "Hi" },
   ];
 
-  test("carry another vendor's seal in their signature", () => {
+  test("carries another vendor's seal in the signature", () => {
     const [first, second] = write({ blocks }).content;
     if (first?.type !== "thinking") throw new Error("no thought");
     expect(first.thinking).toBe("hm");
@@ -194,21 +191,21 @@ describe("thoughts in an answer", () => {
     expect(second).toEqual({ type: "redacted_thinking", data: "sig" });
   });
 
-  test("are sealed only, without text, for callers that do not want to see them", () => {
+  test("has only the seal for callers that do not show thinking", () => {
     const hidden = context({ reasoning: { effort: "low", budgetTokens: null, visible: false } });
     expect(write({ blocks }, hidden).content[0]).toMatchObject({ type: "thinking", thinking: "" });
   });
 
   test.each([[null], [{ effort: "none" as const, budgetTokens: null, visible: false }]])(
-    "are left out when the wish for them was %j",
+    "is dropped if the request said %j",
     (reasoning) => {
       expect(write({ blocks }, context({ reasoning })).content).toMatchObject([{ type: "text" }]);
     },
   );
 });
 
-describe("what comes back from the client", () => {
-  test("is known by the ids and seals that the upstream gave, whatever characters they hold", () => {
+describe("what clients send back", () => {
+  test("keeps the upstream's ids and seals, whatever characters they contain", () => {
     const sealed = seal("gemini", "signed");
     const ids = fc.string({ minLength: 1, maxLength: 20 });
     fc.assert(
@@ -233,7 +230,7 @@ describe("what comes back from the client", () => {
     );
   });
 
-  test("an answer written and read again is the same answer", () => {
+  test("restores an answer that was written and read again", () => {
     const word = fc.string({ minLength: 1 });
     const block: fc.Arbitrary<AnswerBlock> = fc.oneof(
       word.map((text) => ({ kind: "text" as const, text })),

@@ -35,7 +35,7 @@ function settle(
 }
 
 describe("cache marks", () => {
-  test("of the caller are kept, and none is added to them", () => {
+  test("keeps the caller's marks and adds none", () => {
     const prompt = {
       tools: [{ name: "t" }],
       system: [block("a", "1h")],
@@ -44,20 +44,20 @@ describe("cache marks", () => {
     expect(settle(prompt)).toEqual({ marks: ["a 1h", "b -"], warnings: [] });
   });
 
-  test("beyond four, the latest are kept and it is said", () => {
+  test("keeps the latest four, with a warning", () => {
     const messages = [user(...["a", "b", "c", "d", "e"].map((text) => block(text, "5m")))];
     const { marks, warnings } = settle({ messages });
     expect(marks).toEqual(["b 5m", "c 5m", "d 5m", "e 5m"]);
     expect(warnings).toHaveLength(1);
   });
 
-  test("of an hour never follow those of five minutes", () => {
+  test("shortens marks of an hour after marks of five minutes", () => {
     const { marks, warnings } = settle({ messages: [user(block("a", "1h"), block("b", "5m"), block("c", "1h"))] });
     expect(marks).toEqual(["a 1h", "b 5m", "c -"]);
     expect(warnings).toHaveLength(1);
   });
 
-  test("stand on the last tool, instruction and user message where the caller asks without saying where", () => {
+  test("marks the last tool, instruction and user message if the caller names no place", () => {
     const prompt = () => ({
       tools: [{ name: "first" }, { name: "last" }],
       system: [block("s")],
@@ -68,7 +68,7 @@ describe("cache marks", () => {
     expect(settle(prompt()).marks).toEqual([]);
   });
 
-  test("of the caller are all there are, also where it asks without saying where", () => {
+  test("adds none to the caller's marks, even if it also asks for automatic ones", () => {
     expect(settle({ system: [block("s")], messages: [user(block("a", "5m"))] }, { ttl: null }).marks).toEqual(["a 5m"]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { closedSchema } from "../turn/schemas.ts";
 
-test("an object is closed to properties that it does not name", () => {
+test("closes objects to unnamed properties", () => {
   const inner = { type: "object", properties: { b: { type: "string" } } };
   expect(closedSchema({ type: "object", properties: { a: { type: "array", items: inner } } })).toEqual({
     type: "object",
@@ -13,7 +13,7 @@ test("an object is closed to properties that it does not name", () => {
 });
 
 // 400 otherwise, for the whole request.
-test("what Anthropic does not check is said in the description", () => {
+test("moves unsupported keywords to the description", () => {
   const properties = {
     age: { type: "integer", minimum: 0, maximum: 150, description: "In years." },
     tags: { type: "array", items: { type: "string", maxLength: 9 }, minItems: 1, maxItems: 3 },
@@ -33,7 +33,7 @@ test("what Anthropic does not check is said in the description", () => {
   });
 });
 
-test("a property may be called like a rule, and one of several is any of them", () => {
+test("keeps properties named like keywords and turns oneOf into anyOf", () => {
   const schema = { type: "object", properties: { minimum: { type: "number" }, format: { type: "string" } } };
   expect(closedSchema(schema)["properties"]).toEqual(schema.properties);
   expect(closedSchema({ oneOf: [{ type: "string" }, { type: "null" }] })).toEqual({

@@ -6,7 +6,7 @@ const bytes = (value: unknown): Uint8Array =>
   new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
 
 describe("errors for callers of messages", () => {
-  test("have Anthropic's shape, with the request's id and what a limit adds", () => {
+  test("writes Anthropic's shape with the request id and the limit's details", () => {
     const failure = new Failure("rate_limit_exceeded", "Slow down.", {
       details: { limit: 60, scope: "key", resets_at: 9 },
     });
@@ -17,18 +17,18 @@ describe("errors for callers of messages", () => {
     });
   });
 
-  test("inside a stream are an error event", () => {
+  test("writes an error event within a stream", () => {
     const failure = new Failure("upstream_truncated", "Edit.\nOff");
     const text = dialect.renderStreamError(failure, "req_1");
     expect(text).toBe(`event: error\ndata: ${dialect.renderError(failure, "req_1")}\n\n`);
     expect(text.split("\n")).toHaveLength(4);
   });
 
-  test("a ping keeps a silent stream alive", () => {
+  test("writes a ping to keep a silent stream open", () => {
     expect(dialect.keepAlive).toBe('event: ping\ndata: {"type":"ping"}\n\n');
   });
 
-  test("limit headers have the count and a time after which calls are admitted again", () => {
+  test("writes limit headers with the time of the reset", () => {
     const now = Date.UTC(2026, 1, 1, 12, 0, 0, 250);
     const out: Record<string, string> = {};
     dialect.addLimitHeaders(out, "tokens", { limit: 1_000, used: 993, freeInMs: 1_000 }, now);
@@ -40,8 +40,8 @@ describe("errors for callers of messages", () => {
   });
 });
 
-describe("what an upstream refused", () => {
-  test("is read from Anthropic's body", () => {
+describe("reading a refusal", () => {
+  test("reads Anthropic's error body", () => {
     const body = { type: "error", error: { type: "invalid_request_error", message: "max_tokens: too large" } };
     expect(dialect.readRefusal(400, bytes(body))).toEqual({
       status: 400,
@@ -60,7 +60,7 @@ describe("what an upstream refused", () => {
     expect(dialect.readRefusal(400, bytes(body)).contextLength).toBe(contextLength);
   });
 
-  test.each([["<html>no</html>"], [""], ["[]"], [{ error: "no" }]])("%j says only its status", (body) => {
+  test.each([["<html>no</html>"], [""], ["[]"], [{ error: "no" }]])("reads only the status of %j", (body) => {
     expect(dialect.readRefusal(413, bytes(body))).toEqual({
       status: 413,
       message: "The upstream refused the request with status 413.",
@@ -86,7 +86,7 @@ describe("what an upstream refused", () => {
     [502, "api_error"],
     [503, "overloaded_error"],
     [529, "overloaded_error"],
-  ])("status %d of another vendor is a %s", (status, type) => {
+  ])("turns status %d of another vendor into %s", (status, type) => {
     expect(rendered(status)).toEqual({ type: "error", error: { type, message: "No." }, request_id: "req_2" });
   });
 
@@ -101,7 +101,7 @@ describe("what an upstream refused", () => {
     ],
     ["Your input exceeds the context window of gpt-4-20250101.", /^prompt is too long: Your input/],
     ["Prompt is too long: 5 > 4", /^Prompt is too long: 5 > 4$/],
-  ])("a prompt too long for another vendor is said in the words that Claude Code knows", (message, wording) => {
+  ])("words a prompt that is too long the way Claude Code expects", (message, wording) => {
     expect(rendered(400, message, true)).toMatchObject({ error: { message: expect.stringMatching(wording) } });
   });
 });

@@ -141,12 +141,12 @@ const said: AnswerEvent[] = [
   { kind: "end" },
 ];
 
-describe("a message stream in neutral form", () => {
-  test("tells blocks, citations, seals, usage and finish, and leaves server tools out", () => {
+describe("reading a message stream", () => {
+  test("emits blocks, citations, seals, usage and finish, and drops server tools", () => {
     expect(read(whole)).toEqual(said);
   });
 
-  test("is the same however the bytes are cut", () => {
+  test("emits the same for any chunking", () => {
     for (const text of [whole, whole.replaceAll("\n", "\r\n")]) {
       fc.assert(
         fc.property(fc.array(fc.nat({ max: 5_000 }), { maxLength: 40 }), (cuts) => {
@@ -157,7 +157,7 @@ describe("a message stream in neutral form", () => {
     }
   });
 
-  test("blocks that run side by side come one behind the other, whole", () => {
+  test("puts interleaved blocks in order", () => {
     const text = (index: number, value: string): string => delta(index, { type: "text_delta", text: value });
     const events = read(
       [start, open(0, { type: "text" }), open(1, { type: "text" }), text(1, "b"), text(0, "a"), text(1, "B")].join("") +
@@ -174,7 +174,7 @@ describe("a message stream in neutral form", () => {
     ]);
   });
 
-  test("imitations that begin no block, or tell a call's input at once, are understood", () => {
+  test("accepts missing block starts and inputs sent at the start", () => {
     const text = [
       delta(0, { type: "text_delta", text: "Hi" }),
       open(1, { type: "tool_use", id: "t", name: "look", input: { a: 1 } }),
@@ -192,7 +192,7 @@ describe("a message stream in neutral form", () => {
     ]);
   });
 
-  test("an error takes the place of the rest", () => {
+  test("emits nothing after an error", () => {
     const error = sent({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } });
     const last = read(start + error + open(0, { type: "text" })).at(-1);
     expect(last).toMatchObject({ kind: "error", failure: { code: "upstream_error" } });
@@ -202,20 +202,20 @@ describe("a message stream in neutral form", () => {
     ["not JSON", "data: {oops\n\n"],
     ["a block without an index", sent({ type: "content_block_start", content_block: { type: "text" } })],
     ["arguments of no call", start + delta(3, { type: "input_json_delta", partial_json: "{}" })],
-  ])("%s fails", (_, text) => {
+  ])("%s throws", (_, text) => {
     expect(() => read(text)).toThrow(Failure);
   });
 });
 
-describe("a stream written for callers of messages", () => {
-  test("read again tells the same", () => {
+describe("writing a message stream", () => {
+  test("emits the same when read again", () => {
     expect(read(write(said)).filter((event) => event.kind !== "usage")).toEqual(
       said.filter((event) => event.kind !== "usage"),
     );
     expect(read(write(said)).findLast((event) => event.kind === "usage")).toEqual({ kind: "usage", usage });
   });
 
-  test("is read by the vendor's own SDKs as the whole message", async () => {
+  test("is accepted by the vendor's SDKs as the whole message", async () => {
     const events: AnswerEvent[] = said.map((event) => (event.kind === "start" ? { ...event, id: "resp_1" } : event));
     const blocks: AnswerBlock[] = [
       { kind: "reasoning", text: "Let me see – ", seal: seal("sig"), redacted: false },
@@ -243,7 +243,7 @@ describe("a stream written for callers of messages", () => {
     }
   });
 
-  test("begins at once and ends with the last usage, even when that comes after the finish", () => {
+  test("starts at once and ends with the last usage, even if that follows the finish", () => {
     const writer = codec.writeEvents(context());
     expect(writer.write({ kind: "start", id: null, model: null })).toStartWith("event: message_start\n");
     expect(writer.write({ kind: "finish", finish: { reason: "stop", stopSequence: null } })).toBe("");
@@ -268,13 +268,13 @@ describe("a stream written for callers of messages", () => {
   ];
   const indexes = (text: string): string[] => [...text.matchAll(/"index":(\d+)/g)].map(([, index]) => index ?? "");
 
-  test("shows no empty text, and numbers what it shows without gaps", () => {
+  test("writes no empty text and numbers blocks without gaps", () => {
     const text = write([...block("text", ""), ...block("text", "a"), ...block("refusal", "b"), { kind: "end" }]);
     expect(indexes(text)).toEqual(["0", "0", "0", "1", "1", "1"]);
     expect(text).toContain('"stop_reason":"refusal"');
   });
 
-  test("an open block is closed before the end", () => {
+  test("closes an open block before the end", () => {
     const text = write([
       { kind: "block-start", block: { kind: "text" } },
       { kind: "block-delta", text: "a" },
@@ -284,14 +284,14 @@ describe("a stream written for callers of messages", () => {
     expect(text).toContain("content_block_stop");
   });
 
-  test("thoughts that nobody asked for are not shown", () => {
+  test("hides thinking that was not requested", () => {
     const thought = said.slice(2, 9);
     const text = write([...thought, ...block("text", "a"), { kind: "end" }], context(null));
     expect(text).not.toContain("thinking_delta");
     expect(indexes(text)).toEqual(["0", "0", "0"]);
   });
 
-  test("a picture becomes a note, and the stream goes on", () => {
+  test("replaces a picture by a note", () => {
     const picture = { kind: "base64" as const, mediaType: "image/png", data: "" };
     const events: AnswerEvent[] = [
       { kind: "block-start", block: { kind: "image", source: picture } },
@@ -302,7 +302,7 @@ describe("a stream written for callers of messages", () => {
     expect(text).not.toContain("image");
   });
 
-  test("a seal without thoughts stands before what follows it, and never behind the last words", () => {
+  test("writes a seal without thinking before the next block, never at the end", () => {
     const words: AnswerEvent[] = [
       { kind: "block-start", block: { kind: "text" } },
       { kind: "block-delta", text: "words" },
@@ -322,7 +322,7 @@ describe("a stream written for callers of messages", () => {
     expect(kinds(sealed)).toEqual(["thinking"]);
   });
 
-  test.each([[true], [false]])("a call's seal comes back with the call, early: %p", (early) => {
+  test.each([[true], [false]])("returns a call's seal with the call, early: %p", (early) => {
     const gemini: Seal = { dialect: "gemini", account: "acme", data: "signed", itemId: null };
     const sealed: AnswerEvent = { kind: "block-seal", seal: gemini };
     const spoken: AnswerEvent = { kind: "block-delta", text: "{}" };
@@ -346,13 +346,13 @@ describe("a stream written for callers of messages", () => {
     ]);
   });
 
-  test("an error ends it, and is left to whoever knows the request's id", () => {
+  test("ends on an error and leaves rendering to the sender", () => {
     const writer = codec.writeEvents(context());
     expect(writer.write({ kind: "error", failure: new Failure("upstream_error", "no") })).toBe("");
     expect(writer.write({ kind: "end" })).toBe("");
   });
 
-  test("an answer that ended in an error never ends cleanly", () => {
+  test("ends an answer that ended in an error with an error event", () => {
     const text = write([{ kind: "finish", finish: { reason: "error", stopSequence: null } }, { kind: "end" }]);
     expect(text).toContain("event: error\n");
     expect(text).not.toContain("message_stop");

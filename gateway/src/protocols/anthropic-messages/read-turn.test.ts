@@ -17,8 +17,8 @@ function read(body: object): { readonly turn: Turn; readonly warnings: readonly 
 
 const readMore = (more: Partial<Body> & object): ReturnType<typeof read> => read({ ...good, ...more });
 
-describe("a messages request in neutral form", () => {
-  test("carries what Claude Code sends", () => {
+describe("reading a messages request", () => {
+  test("reads what Claude Code sends", () => {
     const cached = { type: "ephemeral", ttl: "1h" } as const;
     const { turn, warnings } = readMore({
       system: [
@@ -55,7 +55,7 @@ describe("a messages request in neutral form", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("an explicit zero is a value and null is not said", () => {
+  test("treats zero as a value and null as absent", () => {
     expect(read({ ...good, temperature: 0, top_k: 0 }).turn).toMatchObject({ temperature: 0, topK: 0 });
     expect(read({ ...good, temperature: null, tools: null, thinking: null, system: null }).turn).toMatchObject({
       ...{ temperature: null, tools: [], reasoning: null, system: [] },
@@ -68,18 +68,18 @@ describe("a messages request in neutral form", () => {
     [{ thinking: { type: "disabled" } }, { effort: "none", budgetTokens: null, visible: false }],
     [{ output_config: { effort: "max" } }, { effort: "max", budgetTokens: null, visible: false }],
     [{}, null],
-  ])("%j asks for thinking as %j", (more, requested) => {
+  ])("reads %j as the thinking request %j", (more, requested) => {
     expect(readMore(more as Partial<Body>).turn.reasoning).toEqual(requested as Turn["reasoning"]);
   });
 
-  test("a schema of the answer is read from either field", () => {
+  test("reads the answer's schema from either field", () => {
     const format = { type: "json_schema" as const, schema: { type: "object" } };
     const wanted = { kind: "schema", name: null, description: null, schema: { type: "object" }, strict: null };
     expect(readMore({ output_config: { format } }).turn.format).toEqual(wanted as Turn["format"]);
     expect(readMore({ output_format: format }).turn.format).toEqual(wanted as Turn["format"]);
   });
 
-  test("a tool's result keeps its text, pictures and failure, and learns the tool's name", () => {
+  test("reads a tool result with text, pictures, error and the tool's name", () => {
     const { turn } = readMore({
       messages: [
         { role: "user", content: "Look" },
@@ -117,7 +117,7 @@ describe("a messages request in neutral form", () => {
     ]);
   });
 
-  test("documents keep their title, and search results become documents", () => {
+  test("reads documents with their title, and search results as documents", () => {
     const { turn, warnings } = readMore({
       messages: [
         {
@@ -147,7 +147,7 @@ describe("a messages request in neutral form", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("thoughts keep their seals, another vendor's carried ones are unpacked", () => {
+  test("keeps seals of thinking and unpacks those of other vendors", () => {
     const foreign = { dialect: "openai-responses" as const, account: "acme", data: "enc", itemId: "rs_1" };
     const { turn } = readMore({
       messages: [
@@ -172,13 +172,13 @@ describe("a messages request in neutral form", () => {
     ] as Turn["messages"][number]["parts"]);
   });
 
-  test("a system message in the conversation stays where it stood", () => {
+  test("keeps a system message within the conversation in place", () => {
     const messages = [...good.messages, { role: "system", content: "Be brief." }] as Body["messages"];
     expect(readMore({ messages }).turn.messages.map((message) => message.role)).toEqual(["user", "system"]);
   });
 });
 
-describe("what other vendors cannot be told", () => {
+describe("fields without a counterpart", () => {
   test.each([
     ["mcp_servers", { mcp_servers: [{ type: "url", name: "n", url: "https://x.test" }] }],
     ["context_management", { context_management: { edits: [] } }],
@@ -192,14 +192,14 @@ describe("what other vendors cannot be told", () => {
       "web_fetch_tool_result",
       { messages: [{ role: "user", content: [{ type: "web_fetch_tool_result", content: [] }] }] },
     ],
-  ])("%s is left out and named", (name, more) => {
+  ])("drops %s with a warning", (name, more) => {
     const { warnings } = read({ ...good, ...more });
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toContain(name);
     expect(warnings[0]).toMatch(/^[\x20-\x7e]{1,120}$/);
   });
 
-  test("hints for Anthropic's own cache, bills and logs are left out silently", () => {
+  test("drops hints for Anthropic's cache, billing and logs silently", () => {
     const more = {
       cache_control: { type: "ephemeral" },
       diagnostics: {},
@@ -210,21 +210,21 @@ describe("what other vendors cannot be told", () => {
     expect(read({ ...good, ...more }).warnings).toEqual([]);
   });
 
-  test("a choice of a tool that was left out is left out too", () => {
+  test("drops the choice of a tool that was dropped", () => {
     const tools = [{ type: "web_fetch_20250910", name: "web_fetch" }];
     const { turn, warnings } = read({ ...good, tools, tool_choice: { type: "tool", name: "web_fetch" } });
     expect(turn).toMatchObject({ tools: [], toolChoice: null });
     expect(warnings).toHaveLength(2);
   });
 
-  test("the plain text of a server tool's result is kept", () => {
+  test("keeps the text of a server tool's result", () => {
     const result = { type: "mcp_tool_result", tool_use_id: "m", content: [{ type: "text", text: "kept" }] };
     const { turn } = read({ ...good, messages: [{ role: "user", content: [result] }] });
     expect(turn.messages[0]?.parts).toMatchObject([{ kind: "text", text: "kept" }]);
   });
 });
 
-describe("a request that cannot be understood", () => {
+describe("invalid requests", () => {
   const failure = (more: object): unknown => {
     try {
       read({ ...good, ...more });
@@ -255,11 +255,11 @@ describe("a request that cannot be understood", () => {
     [{ stop_sequences: [7] }, "stop_sequences.0"],
     [{ temperature: "hot" }, "temperature"],
     [{ output_config: { format: { type: "json_schema" } } }, "output_config.format.schema"],
-  ])("%j is refused, and the place is named", (more, param) => {
+  ])("rejects %j and names the field", (more, param) => {
     expect(failure(more)).toEqual({ code: "invalid_request", param });
   });
 
-  test("a thread that lives at Anthropic cannot be continued elsewhere", () => {
+  test("rejects a thread that lives at Anthropic", () => {
     expect(failure({ thread: { previous_message_id: "msg_1" } })).toEqual({
       code: "unsupported_by_model",
       param: "thread",

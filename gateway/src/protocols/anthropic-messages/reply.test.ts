@@ -13,7 +13,7 @@ const message = {
   stop_reason: "end_turn",
 };
 
-describe("Anthropic's usage as classes that do not overlap", () => {
+describe("splitting Anthropic's usage into classes", () => {
   test.each([
     ["plain", { input_tokens: 12, output_tokens: 5 }, { inputUncached: 12, output: 5 }],
     ["zeros are values", { input_tokens: 0, output_tokens: 0 }, { inputUncached: 0, output: 0 }],
@@ -56,13 +56,13 @@ describe("Anthropic's usage as classes that do not overlap", () => {
     expect(readMessagesUsage(reported)?.usage).toMatchObject(classes);
   });
 
-  test.each([[null], [undefined], [{}], [{ input_tokens: -1 }], ["12"]])("%j tells nothing", (reported) => {
+  test.each([[null], [undefined], [{}], [{ input_tokens: -1 }], ["12"]])("returns null for %j", (reported) => {
     expect(readMessagesUsage(reported)).toBeNull();
   });
 });
 
-describe("a whole reply", () => {
-  test("is read for its usage, id and size", () => {
+describe("reading a whole reply", () => {
+  test("reads usage, id and size", () => {
     const usage = { input_tokens: 3, output_tokens: 2 };
     const facts = anthropicMessagesWire.readReply(bytes({ ...message, usage }));
     expect(facts).toMatchObject({ id: "msg_1", errorMessage: null });
@@ -70,18 +70,18 @@ describe("a whole reply", () => {
     expect(facts.outputEstimate).toBe(Math.ceil(JSON.stringify(message.content).length / 4));
   });
 
-  test("without usage reports none, so that it is estimated", () => {
+  test("reports no usage if there is none, so that it is estimated", () => {
     expect(anthropicMessagesWire.readReply(bytes(message)).usage).toBeNull();
   });
 
-  test("that is an error in spite of its status is known as one", () => {
+  test("reads an error with a successful status", () => {
     const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
     expect(anthropicMessagesWire.readReply(bytes(error)).errorMessage).toBe("Overloaded");
     expect(countTokensWire.readReply(bytes(error)).errorMessage).toBe("Overloaded");
   });
 
   test.each([["{broken"], ["[]"], ["{}"], ['{"choices":[]}']])(
-    "%s is no message, and another deployment may try",
+    "rejects %s, so that another deployment is tried",
     (text) => {
       try {
         anthropicMessagesWire.readReply(bytes(text));
@@ -93,7 +93,7 @@ describe("a whole reply", () => {
     },
   );
 
-  test("a count of tokens used nothing", () => {
+  test("reads a token count as using nothing", () => {
     expect(countTokensWire.readReply(bytes({ input_tokens: 2_095 }))).toEqual({
       usage: null,
       errorMessage: null,

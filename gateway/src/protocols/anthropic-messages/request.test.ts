@@ -23,8 +23,8 @@ function refusal(body: unknown, wire = anthropicMessagesWire): Failure {
 const read = (body: unknown) => anthropicMessagesWire.readRequest(encoder.encode(JSON.stringify(body)), null);
 const without = (name: string): object => Object.fromEntries(Object.entries(good).filter(([key]) => key !== name));
 
-describe("a messages request", () => {
-  test("tells what governs it", () => {
+describe("reading a messages request", () => {
+  test("reads the governing facts", () => {
     const session = JSON.stringify({ device_id: "d", account_uuid: "", session_id: "s-1" });
     const facts = read({ ...good, stream: true, system: "Be brief.", metadata: { user_id: session } });
     expect(facts).toMatchObject({
@@ -41,18 +41,18 @@ describe("a messages request", () => {
     expect(facts.inputEstimate).toBe(Math.ceil(size / 4));
   });
 
-  test("instructions and tools count towards the estimate of its input", () => {
+  test("counts instructions and tools in the input estimate", () => {
     const tools = [{ name: "look", input_schema: { type: "object" } }];
     expect(read({ ...good, tools }).inputEstimate).toBeGreaterThan(read(good).inputEstimate);
   });
 
-  test("without a user id, or with one too long to be a label, it prefers no deployment", () => {
+  test("has no affinity without a user id or with one that is too long", () => {
     expect(read(good).affinity).toBeNull();
     expect(read({ ...good, metadata: { user_id: "x".repeat(10_000) } }).affinity).toBeNull();
     expect(read({ ...good, metadata: null }).affinity).toBeNull();
   });
 
-  test("zero is a cap, and null for stream is not said", () => {
+  test("accepts a cap of zero, and null for stream", () => {
     expect(read({ ...good, max_tokens: 0, stream: null })).toMatchObject({ outputTokensMax: 0, stream: false });
   });
 
@@ -73,19 +73,19 @@ describe("a messages request", () => {
     ["[1]", "invalid_json", null],
     ['{"model":"a","model":"b"}', "invalid_json", null],
     ["", "invalid_json", null],
-  ])("%j is refused as %s", (body, code, param) => {
+  ])("rejects %j as %s", (body, code, param) => {
     expect(refusal(body)).toMatchObject({ code, param });
   });
 
-  test("a count of tokens needs no max_tokens, reserves no output and never streams", () => {
+  test("reads a token count without max_tokens, output or streaming", () => {
     const body = encoder.encode(JSON.stringify({ ...without("max_tokens"), stream: true }));
     expect(countTokensWire.readRequest(body, null)).toMatchObject({ stream: false, outputTokensMax: null });
     expect(refusal(without("model"), countTokensWire)).toMatchObject({ param: "model" });
   });
 });
 
-describe("on its way to the upstream", () => {
-  test("only the model changes, whatever else stands in the body and however it is written", () => {
+describe("the request to the upstream", () => {
+  test("changes only the model, however the body is written", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string({ minLength: 1 }), (rest, name) => {
         const { model: _, stream: __, metadata: ___, ...others } = rest;
@@ -103,7 +103,7 @@ describe("on its way to the upstream", () => {
     );
   });
 
-  test("a body whose model needs no change is the same body", () => {
+  test("returns the same body if the model is the same", () => {
     const body = encoder.encode(JSON.stringify(good));
     const facts = anthropicMessagesWire.readRequest(body, null);
     expect(patchRequest(anthropicMessagesWire, body, facts, "claude-sonnet-5")).toBe(body);

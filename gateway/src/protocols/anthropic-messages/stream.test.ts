@@ -76,15 +76,15 @@ const facts = ({ tap, complete }: ReturnType<typeof listen>): unknown => [
   complete,
 ];
 
-describe("a message stream on its way through", () => {
-  test("passes every byte unchanged and tells its usage and id", () => {
+describe("a message stream", () => {
+  test("passes every byte unchanged and reads usage and id", () => {
     const { tap, out } = listen(whole);
     expect(out).toBe(whole);
     expect(tap.usage?.usage).toMatchObject({ inputUncached: 25, cacheRead: 7, output: 15 });
     expect(tap).toMatchObject({ ended: true, usageFinal: true, contentSeen: true, id: "msg_1", failure: null });
   });
 
-  test("however the bytes are cut, the caller gets the same bytes and the gateway reads the same facts", () => {
+  test("passes the same bytes and reads the same facts for any chunking", () => {
     for (const sent of [whole, whole.replaceAll("\n", "\r\n"), whole.slice(0, -1), whole.slice(0, -2)]) {
       const plain = listen(sent);
       fc.assert(
@@ -98,7 +98,7 @@ describe("a message stream on its way through", () => {
     }
   });
 
-  test("comments and a byte order mark ahead of the fields of an event hide nothing of it", () => {
+  test("accepts comments and a byte order mark before an event's fields", () => {
     for (const commented of [whole.replaceAll("event: ", ": kept alive\r\nevent: "), `\uFEFF${whole}`]) {
       const heard = listen(commented);
       expect(heard.out).toBe(commented);
@@ -106,12 +106,12 @@ describe("a message stream on its way through", () => {
     }
   });
 
-  test("pings and comments are no events", () => {
+  test("does not count pings and comments as events", () => {
     expect(listen(ping + ping + start(started) + ping + stop).tap.events).toBe(2);
     expect(listen(`data: {"type": "ping"}\n\n${stop}`).tap.events).toBe(1);
   });
 
-  test("events without names, and members in another order, are understood", () => {
+  test("accepts events without names and members in another order", () => {
     const bare = [
       { message: { usage: started, id: "msg_2", type: "message" }, type: "message_start" },
       { delta: { text: "Hello", type: "text_delta" }, index: 0, type: "content_block_delta" },
@@ -151,7 +151,7 @@ describe("usage in a stream", () => {
     expect(usage?.usage).toMatchObject({ inputUncached, cacheRead, output });
   });
 
-  test("the cache split of the start is kept when the end tells only the total", () => {
+  test("keeps the cache split of the start if the end has only the total", () => {
     const split = { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 };
     const { usage } = usageOf(
       start({ input_tokens: 1, output_tokens: 1, cache_creation_input_tokens: 30, cache_creation: split }),
@@ -160,13 +160,13 @@ describe("usage in a stream", () => {
     expect(usage?.usage).toMatchObject({ cacheWrite5m: 10, cacheWrite1h: 20 });
   });
 
-  test("is final only once the end has told it", () => {
+  test("is final only after the end reported it", () => {
     expect(usageOf(start(started), text("x"))).toMatchObject({ usageFinal: false });
     expect(usageOf(start(started), finish(null), stop)).toMatchObject({ usageFinal: false });
     expect(usageOf(start(started), finish({ output_tokens: 1 }))).toMatchObject({ usageFinal: true });
   });
 
-  test("output is guessed from text, arguments and thoughts, and from nothing else", () => {
+  test("estimates output from text, arguments and thinking only", () => {
     const { tap } = listen(
       [
         text("one"),
@@ -180,7 +180,7 @@ describe("usage in a stream", () => {
     expect(listen(delta({ type: "signature_delta", signature: "abc" })).tap.contentSeen).toBe(true);
   });
 
-  test("a text that ends in a backslash, or holds quotes, is counted to its end and no further", () => {
+  test("counts text with quotes and trailing backslashes exactly", () => {
     for (const value of ["\\", "C:\\", '"', '\\"', "a\\\\"]) {
       const { tap } = listen(text(value));
       expect([value, tap.outputEstimate, tap.contentSeen]).toEqual([value, 1, true]);
@@ -190,23 +190,23 @@ describe("usage in a stream", () => {
   });
 });
 
-describe("a message stream that goes wrong", () => {
+describe("a broken message stream", () => {
   test.each([
     ["before anything", ""],
     ["in the middle", start(started) + text("x")],
     ["after the stop reason", start(started) + finish({ output_tokens: 1 })],
     ["inside a text that names the last event", `${start(started)}${text('{"type":"message_stop"}').slice(0, -6)}`],
-  ])("ending %s is not complete", (_, sent) => {
+  ])("is incomplete if it ends %s", (_, sent) => {
     expect(listen(sent === "" ? ping : sent).complete).toBe(false);
   });
 
-  test("a last event without its blank line is complete and still reaches the caller", () => {
+  test("is complete without the last blank line, which is added", () => {
     const { complete, out } = listen((start(started) + stop).slice(0, -2));
     expect(complete).toBe(true);
     expect(out).toBe(start(started) + stop);
   });
 
-  test("an error event is noticed and passed on", () => {
+  test("reports an error event and passes it on", () => {
     const error = event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } });
     const { tap, out, complete } = listen(start(started) + text("x") + error);
     expect(out.endsWith(error)).toBe(true);
@@ -215,17 +215,17 @@ describe("a message stream that goes wrong", () => {
     expect(tap.failure?.message).toContain("Overloaded");
   });
 
-  test("an error that blames the request does not count against the deployment", () => {
+  test("stays healthy on an error caused by the request", () => {
     const error = event({ type: "error", error: { type: "invalid_request_error", message: "too long" } });
     expect(listen(error).tap.failure?.unhealthy).toBe(false);
   });
 
-  test("a first event that is not JSON fails while another deployment can still be tried", () => {
+  test("fails on a first event that is not JSON, so that another deployment is tried", () => {
     expect(() => listen("event: message_start\ndata: {broken\n\n")).toThrow(Failure);
     expect(() => listen("data: <html>\n\n")).toThrow(Failure);
   });
 
-  test("an event that never ends is refused at the bound", () => {
+  test("fails on an event beyond the bound", () => {
     const tap = new MessagesStreamTap();
     const piece = encoder.encode("x".repeat(600_000));
     expect(() => {

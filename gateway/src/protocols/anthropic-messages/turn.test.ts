@@ -158,7 +158,7 @@ describe("a turn written for Anthropic and read again", () => {
     );
   });
 
-  test("a conversation in any disorder becomes one that Anthropic takes", () => {
+  test("repairs any disordered conversation", () => {
     const anyPart: fc.Arbitrary<TurnPart> = fc.oneof(
       fc.constantFrom("", " ", "text").map((text): TurnPart => ({ kind: "text", text, cache: null })),
       fc.constantFrom("a", "b", "c").map(

@@ -58,8 +58,8 @@ function refusal(turn: Partial<Turn>, traits: DialectTraits = {}): unknown {
   return null;
 }
 
-describe("a request written for Anthropic", () => {
-  test("has a cap even when the caller set none", () => {
+describe("writing a request for Anthropic", () => {
+  test("sets a cap if the caller set none", () => {
     expect(write({}).body).toEqual({
       model: "claude-sonnet-4-5",
       max_tokens: 8_192,
@@ -75,7 +75,7 @@ describe("a request written for Anthropic", () => {
     ["of temperature and top_p one is sent", { temperature: 0.5, topP: 0.9 }, { temperature: 0.5 }, "top_p"],
     ["an unknown service tier is left out", { serviceTier: "flex" }, {}, "tier"],
     ["a user id that is too long is left out", { userId: "u".repeat(600) }, {}, "user id"],
-  ])("%s, and the caller is told", (_, turn, sent, warning) => {
+  ])("%s, with a warning", (_, turn, sent, warning) => {
     const { body, warnings } = write(turn);
     expect(body).toEqual({ ...write({}).body, ...sent });
     expect(warnings.join()).toContain(warning);
@@ -86,19 +86,19 @@ describe("a request written for Anthropic", () => {
     ["a temperature of one beside a top_p", { temperature: 1, topP: 0.5 }, { top_p: 0.5 }],
     ["penalties of zero", { presencePenalty: 0, frequencyPenalty: 0, verbosity: "medium" }, {}],
     ["a cache key", { cacheKey: "k", metadata: { team: "blue" } }, {}],
-  ])("%s changes nothing and is left out silently", (_, turn, sent) => {
+  ])("drops %s silently", (_, turn, sent) => {
     const { body, warnings } = write(turn);
     expect(body).toEqual({ ...write({}).body, ...sent });
     expect(warnings).toEqual([]);
   });
 
-  test("sampling is left out where the upstream refuses it", () => {
+  test("drops sampling where the upstream refuses it", () => {
     const { body, warnings } = write({ temperature: 0.2, topK: 5 }, { refusesSampling: true });
     expect(body).toEqual(write({}).body);
     expect(warnings).toHaveLength(1);
   });
 
-  test("JSON without a schema is asked for in the instructions, and so is a schema that is not understood", () => {
+  test("requests JSON in the instructions, and a schema where it is not supported", () => {
     const json = write({ format: { kind: "json" } });
     expect(JSON.stringify(json.body.system)).toContain("JSON object");
     expect(json.warnings).toHaveLength(1);
@@ -111,7 +111,7 @@ describe("a request written for Anthropic", () => {
     expect(unenforced.warnings).toHaveLength(1);
   });
 
-  test("the objects of a schema are closed where the caller left them open, and it is told", () => {
+  test("closes open objects of a schema, with a warning", () => {
     const item = { type: "object", properties: { name: { type: "string" } } };
     const schema = { type: "object", properties: { items: { type: "array", items: item } } };
     const { body, warnings } = write({
@@ -142,11 +142,11 @@ describe("a request written for Anthropic", () => {
       { messages: [user({ ...media("image"), source: { kind: "base64", mediaType: "image/heic", data: "" } })] },
       "messages",
     ],
-  ])("%s cannot be carried, and another deployment may try", (_, turn, param) => {
+  ])("rejects %s, so that another deployment is tried", (_, turn, param) => {
     expect(refusal(turn as Partial<Turn>)).toEqual({ code: "unsupported_by_model", param, retry: "other" });
   });
 
-  test("pictures go by address, unless the upstream does not download", () => {
+  test("sends pictures by URL unless the upstream does not download", () => {
     const messages = [
       user({ ...media("image"), source: { kind: "url", url: "https://x.test/a.png", mediaType: null } }),
     ];
@@ -156,7 +156,7 @@ describe("a request written for Anthropic", () => {
     expect(refusal({ messages }, { fetchesUrls: false })).toMatchObject({ code: "unsupported_by_model" });
   });
 
-  test("a plain text file becomes a text document", () => {
+  test("writes a plain text file as a text document", () => {
     const data = Buffer.from("Grüße").toString("base64");
     const source = { kind: "base64" as const, mediaType: "text/csv", data };
     const messages = [user({ ...media("document"), source, name: "a.csv" })];
@@ -175,7 +175,7 @@ function media(
 describe("tools", () => {
   const choice = (turn: Partial<Turn>): unknown => write({ tools: [tool], ...turn }).body.tool_choice;
 
-  test("one call at a time is said through a choice, even when the caller made none", () => {
+  test("disables parallel calls through the tool choice", () => {
     expect(choice({ parallelToolCalls: false })).toEqual({ type: "auto", disable_parallel_tool_use: true });
     expect(choice({ parallelToolCalls: false, toolChoice: { kind: "any" } })).toMatchObject({ type: "any" });
     expect(choice({ parallelToolCalls: true })).toBeUndefined();
@@ -183,12 +183,12 @@ describe("tools", () => {
     expect(write({ parallelToolCalls: false }).body.tool_choice).toBeUndefined();
   });
 
-  test("a tool without parameters takes an empty object", () => {
+  test("writes an empty object schema for a tool without parameters", () => {
     const { tools } = write({ tools: [tool] }).body;
     expect(tools?.[0]).toMatchObject({ name: "look", input_schema: { type: "object", properties: {} } });
   });
 
-  test("names and ids that Anthropic refuses are written so that the answer leads back to them", () => {
+  test("encodes names and ids that Anthropic refuses, reversibly", () => {
     const tools = [{ ...tool, name: "files.read_all" }];
     const { body } = write({ tools, messages: [user(text("Hi")), assistant(call("call|1")), user(result("call|1"))] });
     const [name] = (body.tools ?? []).map((one) => ("name" in one ? one.name : ""));
@@ -202,14 +202,14 @@ describe("tools", () => {
     expect(read.blocks[0]).toMatchObject({ name: "files.read_all" });
   });
 
-  test("arguments that are no JSON object are wrapped, and it is said", () => {
+  test("wraps arguments that are not a JSON object, with a warning", () => {
     const messages = [user(text("Hi")), assistant(call("a", "{oops")), user(result("a"))];
     const { body, warnings } = write({ tools: [tool], messages });
     expect(body.messages[1]?.content).toMatchObject([{ type: "tool_use", input: { _raw: "{oops" } }]);
     expect(warnings).toHaveLength(1);
   });
 
-  test("a call without a result is answered with an error, and a result without a call becomes text", () => {
+  test("answers a call without a result with an error, and writes a result without a call as text", () => {
     const messages = [user(text("Hi")), assistant(call("a"), call("b")), user(text("well"), result("b"), result("c"))];
     const { body, warnings } = write({ tools: [tool], messages });
     expect(body.messages[2]?.content).toMatchObject([
@@ -221,7 +221,7 @@ describe("tools", () => {
     expect(warnings).toHaveLength(2);
   });
 
-  test("tools that only the history names are declared, and may not be called", () => {
+  test("declares tools of earlier calls, and forbids calling them", () => {
     const { body } = write({ messages: [user(text("Hi")), assistant(call("a")), user(result("a"))] });
     expect(body.tools).toMatchObject([{ name: "look" }]);
     expect(body.tool_choice).toEqual({ type: "none" });
@@ -242,7 +242,7 @@ describe("thinking", () => {
     ["medium", 8_192],
     ["high", 16_384],
     ["xhigh", 32_768],
-  ] as const)("an effort of %s is a budget of %d tokens below the cap", (effort, budget) => {
+  ] as const)("gives the effort %s a budget of %d tokens below the cap", (effort, budget) => {
     const { body, warnings } = write(requested(effort));
     expect(body.thinking).toEqual({ type: "enabled", budget_tokens: budget });
     expect(body.max_tokens).toBeGreaterThan(budget);
@@ -254,14 +254,14 @@ describe("thinking", () => {
     [10_000, { max_tokens: 10_000, thinking: { type: "enabled", budget_tokens: 7_500 } }, "budget"],
     [1_100, { max_tokens: 1_100, thinking: { type: "enabled", budget_tokens: 1_024 } }, "budget"],
     [500, { max_tokens: 1_524, thinking: { type: "enabled", budget_tokens: 1_024 } }, "max_tokens"],
-  ])("the caller's cap of %d is kept where any thought fits under it", (outputTokensMax, sent, warning) => {
+  ])("keeps the caller's cap of %d if any thinking fits under it", (outputTokensMax, sent, warning) => {
     const { body, warnings } = write({ ...requested("high"), outputTokensMax });
     expect(body).toMatchObject(sent);
     if (warning === null) expect(warnings).toEqual([]);
     else expect(warnings.join()).toContain(warning);
   });
 
-  test("no effort switches it off", () => {
+  test("is disabled by the effort none", () => {
     expect(write(requested("none")).body.thinking).toEqual({ type: "disabled" });
     expect(write(requested(null, 0)).body.thinking).toEqual({ type: "disabled" });
   });
@@ -276,7 +276,7 @@ describe("thinking", () => {
     ["claude-haiku-5-5", true],
     ["claude-mythos-preview", true],
     ["kimi-k2-thinking", false],
-  ])("%s is told an effort rather than a budget: %p", (model, adaptive) => {
+  ])("sends %s an effort instead of a budget: %p", (model, adaptive) => {
     expect(thinksAdaptively(model)).toBe(adaptive);
     const { body } = write(requested("minimal"), {}, model);
     if (!adaptive) expect(body.thinking).toMatchObject({ type: "enabled" });
@@ -287,14 +287,14 @@ describe("thinking", () => {
     ["a tool call is forced", { tools: [tool], toolChoice: { kind: "any" } }],
     ["the running loop of tools began without a thought", { tools: [tool], messages: loop([]) }],
     ["the conversation ends with the assistant", { messages: [user(text("Hi")), assistant(text("Well, "))] }],
-  ])("is switched off when %s, and it is said", (_, turn) => {
+  ])("is disabled if %s, with a warning", (_, turn) => {
     const { body, warnings } = write({ ...(turn as Partial<Turn>), ...requested("low") });
     expect(body.thinking).toEqual({ type: "disabled" });
     expect(JSON.stringify(body.messages)).not.toContain('"signature"');
     expect(warnings.join()).toContain("thinking was disabled");
   });
 
-  test("stays on when the loop carries its thought, or an older loop carries none", () => {
+  test("stays enabled if the loop has its thinking, or an older loop lacks it", () => {
     expect(write({ tools: [tool], messages: loop([thought("sig")]), ...requested("low") }).body).toMatchObject({
       thinking: { type: "enabled" },
       messages: [{}, { content: [{ type: "thinking", thinking: "hm", signature: "sig" }, {}] }, {}],
@@ -305,14 +305,14 @@ describe("thinking", () => {
     });
   });
 
-  test("excludes sampling, which is said unless it asks for what holds anyway", () => {
+  test("drops sampling with a warning, unless it is the default", () => {
     const { body, warnings } = write({ ...requested("low"), temperature: 0.3 });
     expect(body.temperature).toBeUndefined();
     expect(warnings).toHaveLength(1);
     expect(write({ ...requested("low"), temperature: 1 }).warnings).toEqual([]);
   });
 
-  test("thoughts of another account or vendor go nowhere, not even as text", () => {
+  test("drops thinking of other accounts and vendors", () => {
     const foreign: TurnPart = {
       ...{ kind: "reasoning", text: "secret thought", redacted: false },
       seal: { dialect: "openai-responses", account: "acme", data: "sealed", itemId: "rs_1" },
@@ -330,7 +330,7 @@ function loop(thoughts: TurnPart[]): TurnMessage[] {
 }
 
 describe("the conversation", () => {
-  test("begins with the user, alternates and says nothing empty", () => {
+  test("begins with the user, alternates, and has no empty text", () => {
     const messages = [assistant(text("Welcome.")), user(text("")), user(text("A"), text("B")), assistant(text("C  "))];
     const { body, warnings } = write({ messages });
     expect(body.messages.map((message): string => message.role)).toEqual(["user", "assistant", "user", "assistant"]);
@@ -341,7 +341,7 @@ describe("the conversation", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("system messages at its head are instructions, later ones user text", () => {
+  test("turns leading system messages into instructions and later ones into user text", () => {
     const system = (said: string): TurnMessage => ({ role: "system", parts: [text(said)] });
     const messages = [system("one"), user(text("Hi")), assistant(text("Yes?")), system("two"), user(text("So."))];
     const { body, warnings } = write({ system: [text("zero")], messages });
@@ -350,7 +350,7 @@ describe("the conversation", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("instructions alone are sent as the user's, and nothing at all is refused", () => {
+  test("sends instructions alone as the user's, and rejects an empty conversation", () => {
     expect(write({ system: [text("Write a poem.")], messages: [] }).body).toMatchObject({
       messages: [{ role: "user", content: [{ text: "Write a poem." }] }],
     });

@@ -41,8 +41,8 @@ function written(turn: Partial<Turn>, upstreamModel = target.upstreamModel) {
   return { body: JSON.parse(new TextDecoder().decode(body)), warnings };
 }
 
-describe("a turn as a Converse request", () => {
-  test("carries instructions, conversation and limits, and nothing that was not said", () => {
+describe("writing a Converse request", () => {
+  test("writes instructions, conversation and limits, and nothing else", () => {
     const { body, warnings } = written({
       system: [{ kind: "text", text: "be brief", cache: { ttl: null } }],
       outputTokensMax: 50,
@@ -61,7 +61,7 @@ describe("a turn as a Converse request", () => {
     expect(written({}).body).toEqual({ messages: [{ role: "user", content: [{ text: "hi" }] }] });
   });
 
-  test("puts neighbours of one role together and lets the user begin", () => {
+  test("joins messages of one role and lets the user begin", () => {
     const { body, warnings } = written({
       messages: [assistant(says("I")), user(says("a")), user(says("b"), says(""))],
     });
@@ -73,7 +73,7 @@ describe("a turn as a Converse request", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("answers every call before anything else is said, also one whose result is missing", () => {
+  test("answers every call right after it, even without a result", () => {
     const { body, warnings } = written({
       messages: [user(says("go")), assistant(call("c.1"), call("c2")), user(says("and?"), result("c.1", "42"))],
     });
@@ -92,7 +92,7 @@ describe("a turn as a Converse request", () => {
     expect(warnings).toEqual(["a tool call without a result was answered with an error"]);
   });
 
-  test("carries tools and the choice among them, and leaves them out where none may be called", () => {
+  test("writes tools and the tool choice, and drops them where none may be called", () => {
     const tool = { name: "look", description: "", parameters: null, strict: true, cache: null };
     const bare = {
       toolSpec: { name: "look", inputSchema: { json: { type: "object", properties: {} } }, strict: true },
@@ -107,7 +107,7 @@ describe("a turn as a Converse request", () => {
     expect(written({ tools: [tool], toolChoice: { kind: "none" } }).body.toolConfig).toBeUndefined();
   });
 
-  test("sets cache points for models that take them only", () => {
+  test("sets cache points only for models that accept them", () => {
     const cached: TurnPart = { kind: "text", text: "long", cache: { ttl: "1h" } };
     expect(written({ messages: [user(cached)] }).body.messages[0].content).toHaveLength(1);
     expect(written({ messages: [user(cached)] }, "us.amazon.nova-pro-v1:0").body.messages[0].content[1]).toEqual({
@@ -115,7 +115,7 @@ describe("a turn as a Converse request", () => {
     });
   });
 
-  test("gives thoughts back to the account that thought them, and to no other", () => {
+  test("sends reasoning only back to its own account", () => {
     const thought = (account: string): TurnPart => ({
       kind: "reasoning",
       text: "hm",
@@ -129,7 +129,7 @@ describe("a turn as a Converse request", () => {
     expect(written({ messages: messages("aws-2") }).body.messages[1].content).toEqual([{ text: "b" }]);
   });
 
-  test("carries pictures and documents inline, and refuses addresses it cannot fetch", () => {
+  test("sends pictures and documents inline, and rejects URLs it cannot fetch", () => {
     const png = { kind: "base64", mediaType: "image/png", data: "AA==" } as const;
     const image: TurnPart = { kind: "image", source: png, name: null, detail: null, cache: null };
     const pdf: TurnPart = {
@@ -149,7 +149,7 @@ describe("a turn as a Converse request", () => {
     expect(() => written({ messages: [user(far)] })).toThrow("does not fetch URLs");
   });
 
-  test("asks for a schema where Bedrock has one, and says so where words must do", () => {
+  test("requests a schema where Bedrock has one, else in the instructions with a warning", () => {
     const format = { kind: "schema", name: "n", description: null, schema: { type: "object" }, strict: true } as const;
     expect(written({ format }).body.outputConfig).toEqual({
       textFormat: { type: "json_schema", structure: { jsonSchema: { schema: '{"type":"object"}', name: "n" } } },
@@ -159,7 +159,7 @@ describe("a turn as a Converse request", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("writes a maker's own parameters for makers it knows, and warns for others", () => {
+  test("writes parameters of known makers, and warns for others", () => {
     const turn = { topK: 5, reasoning: { effort: "high", budgetTokens: null, visible: true } } as const;
     expect(written(turn, "us.anthropic.claude-sonnet-4-5-20250929-v1:0").body.additionalModelRequestFields).toEqual({
       top_k: 5,
@@ -173,7 +173,7 @@ describe("a turn as a Converse request", () => {
     expect(warnings).toHaveLength(4);
   });
 
-  test("refuses what would change the meaning badly", () => {
+  test("rejects what would change the meaning", () => {
     expect(() => written({ choices: 2 })).toThrow(Failure);
     expect(() => written({ messages: [] })).toThrow(Failure);
   });
@@ -191,7 +191,7 @@ const usage = {
   ],
 };
 
-describe("a Converse reply", () => {
+describe("reading a Converse reply", () => {
   const reply = {
     output: {
       message: {
@@ -210,7 +210,7 @@ describe("a Converse reply", () => {
     metrics: { latencyMs: 1 },
   };
 
-  test("tells what it used, in classes that do not overlap", () => {
+  test("splits usage into classes", () => {
     const facts = bedrockConverse.readReply(bytes(reply));
     expect(facts.usage?.usage).toMatchObject({
       inputUncached: 10,
@@ -224,7 +224,7 @@ describe("a Converse reply", () => {
     expect(() => bedrockConverse.readReply(new Uint8Array([0x5b]))).toThrow(Failure);
   });
 
-  test("is read block by block, with seals that name this account", () => {
+  test("reads it block by block, with seals of this account", () => {
     const answer = bedrockConverseCodec.readAnswer(bytes(reply), source);
     const seal = (data: string) => ({ dialect: "bedrock-converse", account: "aws-1", data, itemId: null }) as const;
     expect(answer.blocks).toEqual([
@@ -237,7 +237,7 @@ describe("a Converse reply", () => {
     expect(() => bedrockConverseCodec.readAnswer(bytes({}), source)).toThrow(Failure);
   });
 
-  test("that refuses is told apart by its length from other refusals", () => {
+  test("recognizes a refusal for length", () => {
     const read = (message: string) => bedrockErrors.readRefusal(400, bytes({ message }));
     expect(read("Input is too long for requested model.").contextLength).toBe(true);
     expect(read("Malformed input request")).toMatchObject({ contextLength: false, message: "Malformed input request" });
@@ -274,7 +274,7 @@ describe("a Converse stream", () => {
     return out;
   }
 
-  test("is listened to: content, usage behind the stop, and the end", () => {
+  test("reports content, usage after the stop, and the end", () => {
     const tap = bedrockConverse.tapStream(false);
     tap.push(sse(events.slice(0, 1)));
     expect(tap).toMatchObject({ events: 1, contentSeen: false, ended: false });
@@ -287,7 +287,7 @@ describe("a Converse stream", () => {
     expect(tap.outputEstimate).toBeGreaterThan(0);
   });
 
-  test("is incomplete without its stop, and passes bytes unchanged however they are cut", () => {
+  test("is incomplete without its stop, and passes bytes unchanged", () => {
     const whole = sse(events);
     fc.assert(
       fc.property(fc.array(fc.nat(whole.length), { maxLength: 8 }), (cuts) => {
@@ -310,7 +310,7 @@ describe("a Converse stream", () => {
     expect(tap.failure).toMatchObject({ code: "upstream_error", retry: "other", upstream: { status: 429 } });
   });
 
-  test("is read as neutral events, one block after the other", () => {
+  test("emits one block after the other", () => {
     const seal = { dialect: "bedrock-converse", account: "aws-1", data: "sig", itemId: null } as const;
     expect(read(events).filter((event) => event.kind !== "usage")).toEqual([
       { kind: "start", id: null, model: null },
@@ -331,12 +331,12 @@ describe("a Converse stream", () => {
     ]);
   });
 
-  test("that breaks off with an error says so and nothing after", () => {
+  test("emits an error and nothing after it", () => {
     const out = read([...events.slice(0, 3), { error: { type: "api_error", message: "gone" } }, ...events.slice(3)]);
     expect(out.at(-1)?.kind).toBe("error");
   });
 
-  test("whose pieces belong to no open call is refused", () => {
+  test("rejects deltas of a call that is not open", () => {
     expect(() => read([{ contentBlockDelta: { contentBlockIndex: 0, delta: { toolUse: { input: "{" } } } }])).toThrow(
       Failure,
     );

@@ -23,7 +23,7 @@ function write(turn: Partial<Turn>) {
 }
 
 // "text content blocks must contain non-whitespace text": the whole conversation is refused for one.
-test("no blank text is sent, wherever it stands", () => {
+test("sends no blank text", () => {
   const body = write({
     system: [says(" \n"), says("be brief")],
     messages: [user(says("  "), says("go")), assistant(says("\n"), call), user(result(says(" ")), says("\n\n"))],
@@ -36,18 +36,18 @@ test("no blank text is sent, wherever it stands", () => {
   ]);
 });
 
-test("the beginning of an answer does not end in white space", () => {
+test("trims white space at the end of a prefill", () => {
   const { messages } = write({ messages: [user(says("go")), assistant(says("The answer is: \n"))] });
   expect(messages.at(-1)).toEqual({ role: "assistant", content: [{ text: "The answer is:" }] });
 });
 
-test("a tool's schema says that it is an object's", () => {
+test("declares every tool schema as an object", () => {
   const tool = { name: "look", description: null, parameters: { properties: {} }, strict: null, cache: null };
   const { toolConfig } = write({ messages: [user(says("go"))], tools: [tool] });
   expect(toolConfig.tools[0].toolSpec.inputSchema.json).toEqual({ type: "object", properties: {} });
 });
 
-test("a result whose call is not in the conversation keeps its pictures", () => {
+test("keeps pictures of a result without a call", () => {
   const source = { kind: "base64", mediaType: "image/png", data: "AAAA" } as const;
   const { messages } = write({
     messages: [user(result(says("see"), { kind: "image", source, name: null, detail: null, cache: null }))],

@@ -12,7 +12,7 @@ test.each([
     "x".repeat(70),
     `multipart/form-data; boundary=${"x".repeat(70)}`,
   ],
-])("%s names the boundary %s", (header, boundary, contentType) => {
+])("reads the boundary of %s as %s", (header, boundary, contentType) => {
   expect(readMultipartType(header, wanted)).toEqual({ boundary, contentType });
 });
 
@@ -26,12 +26,12 @@ test.each([
   'multipart/form-data; boundary="a\\b"',
   "multipart/form-data; boundary=ä",
   `multipart/form-data; boundary=${"x".repeat(71)}`,
-])("%s names no boundary that all readers agree on, and is refused", (header) => {
+])("rejects %s as ambiguous", (header) => {
   expect(() => readMultipartType(header, wanted)).toThrow("no valid boundary");
 });
 
 test.each([null, "application/json", "multipart/mixed; boundary=a", "multipart/form-datax; boundary=a"])(
-  "%p is no form",
+  "does not read %p as a form",
   (header) => {
     expect(() => readMultipartType(header, wanted)).toThrow("multipart/form-data");
   },

@@ -53,8 +53,8 @@ function bodyOf(bytes: Buffer) {
   return { held, body: createFormBody(held, type, { start, end: start + "public".length }) };
 }
 
-describe("a form on its way upstream", () => {
-  test("differs from the caller's in the model's name only, and is as long as it says", async () => {
+describe("a form for the upstream", () => {
+  test("differs only in the model's name and has the announced length", async () => {
     const bytes = form();
     const { body } = bodyOf(bytes);
     await fc.assert(
@@ -70,7 +70,7 @@ describe("a form on its way upstream", () => {
     expect(body.contentType).toBe(type.contentType);
   });
 
-  test("is read anew for each attempt, also while another reads it", async () => {
+  test("can be read again for each attempt, even at the same time", async () => {
     const { body } = bodyOf(form());
     const [one, other] = await Promise.all([read(body.open("m")), read(body.open("m"))]);
     expect(one.equals(other)).toBe(true);
@@ -80,7 +80,7 @@ describe("a form on its way upstream", () => {
     expect((await read(body.open("m"))).equals(one)).toBe(true);
   });
 
-  test("is let go of with what holds it", () => {
+  test("is discarded with its spooled bytes", () => {
     const { body, held } = bodyOf(form());
     body.discard();
     expect(held.discards).toBe(1);
@@ -88,7 +88,7 @@ describe("a form on its way upstream", () => {
 });
 
 describe("a form as values", () => {
-  test("has its fields as text and its files in base64, with the type they say or show", async () => {
+  test("has fields as text and files in base64 with their media type", async () => {
     const { body } = bodyOf(form());
     expect(readFormContent(await body.bytes(10_000), body.boundary)).toEqual({
       fields: [
@@ -102,7 +102,7 @@ describe("a form as values", () => {
     });
   });
 
-  test("is not made when it is too large: another upstream may take the form", async () => {
+  test("is rejected if it is too large, so that another upstream is tried", async () => {
     const { body } = bodyOf(form());
     await expect(body.bytes(100)).rejects.toMatchObject({ code: "unsupported_by_model", retry: "other" });
   });

@@ -55,7 +55,7 @@ function refusal(bytes: Uint8Array, boundary = "b"): string {
 const field = (name: string, value: string, boundary = "b"): string =>
   `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 
-describe("a form cut into its parts", () => {
+describe("scanning a form", () => {
   // Bodies are made of what boundaries are made of, so that near misses are common.
   const nearMiss = fc.array(fc.constantFrom("\r", "\n", "\r\n", "-", "--", "--b", "\r\n--", "\r\n--a", "x", "\u00ff"), {
     maxLength: 12,
@@ -71,7 +71,7 @@ describe("a form cut into its parts", () => {
     fc.constantFrom("", "\r\n", "\r\nepilogue --b"),
   );
 
-  test("however the bytes are cut, the same parts come out, and they are the ones that went in", () => {
+  test("finds the same parts for any chunking", () => {
     fc.assert(
       fc.property(
         fc.array(part, { minLength: 1, maxLength: 4 }),
@@ -105,7 +105,7 @@ describe("a form cut into its parts", () => {
     );
   });
 
-  test("what the runtime's own FormData writes is read as it reads it", async () => {
+  test("reads the runtime's FormData as the runtime does", async () => {
     const form = new FormData();
     form.append("prompt", "Grüße\r\n--x");
     form.append("image[]", new File([new Uint8Array([0, 13, 10, 45, 45])], "ä b.png", { type: "image/png" }));
@@ -123,7 +123,7 @@ describe("a form cut into its parts", () => {
   });
 });
 
-describe("a form that could be read in two ways, or without end", () => {
+describe("ambiguous or unbounded forms", () => {
   const ok = `${field("model", "m")}--b--`;
   test.each([
     ["no bytes", ""],
@@ -151,7 +151,7 @@ describe("a form that could be read in two ways, or without end", () => {
     ["two dispositions", ok.replace("Content-", 'Content-Disposition: form-data; name="x"\r\nContent-')],
     ["a transfer encoding", ok.replace("Content-", "Content-Transfer-Encoding: base64\r\nContent-")],
     ["a part whose body is missing", '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n--b--'],
-  ])("with %s it is refused", (_, text) => {
+  ])("rejects a form with %s", (_, text) => {
     expect(refusal(latin1(text))).toBe("invalid_request");
   });
 
@@ -160,7 +160,7 @@ describe("a form that could be read in two ways, or without end", () => {
     ["too many parts", field("a", "1").repeat(bounds.formPartsMax + 1)],
     ["a long preamble", "x".repeat(bounds.formMarginBytesMax + 8)],
     ["a long epilogue", `${ok}\r\n${"x".repeat(bounds.formMarginBytesMax)}`],
-  ])("with %s it is too large", (_, text) => {
+  ])("rejects a form with %s as too large", (_, text) => {
     expect(refusal(latin1(text))).toBe("request_too_large");
   });
 });

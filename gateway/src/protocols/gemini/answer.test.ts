@@ -30,8 +30,8 @@ const candidate = (parts: readonly object[], finishReason?: string): object => (
 const usageMetadata = { promptTokenCount: 5, candidatesTokenCount: 2, totalTokenCount: 7 };
 const sealed = (data: string): object => ({ dialect: "gemini", account: "acc", data, itemId: null });
 
-describe("a whole answer of Gemini", () => {
-  test("is read part by part: thoughts, text, calls, pictures, usage", () => {
+describe("reading a whole Gemini answer", () => {
+  test("reads thoughts, text, calls, pictures and usage", () => {
     const answer = whole({
       ...candidate(
         [
@@ -72,16 +72,16 @@ describe("a whole answer of Gemini", () => {
     ["MALFORMED_FUNCTION_CALL", "error"],
     ["OTHER", "error"],
     ["SOMETHING_NEW", "error"],
-  ])("the finish reason %s means %s", (reason, expected) => {
+  ])("reads the finish reason %s as %s", (reason, expected) => {
     expect(whole(candidate([{ text: "x" }], reason)).finish.reason).toBe(expected as never);
   });
 
-  test("a blocked prompt is an empty answer that was filtered", () => {
+  test("reads a blocked prompt as an empty, filtered answer", () => {
     const answer = whole({ promptFeedback: { blockReason: "SAFETY" }, usageMetadata });
     expect([answer.blocks, answer.finish.reason, answer.usage?.inputUncached]).toEqual([[], "content-filter", 5]);
   });
 
-  test("signatures without a call or thought of their own are kept behind the text they belong to", () => {
+  test("keeps loose signatures after the text they belong to", () => {
     const behind = { kind: "reasoning", text: "", seal: sealed("S"), redacted: false };
     const said = { kind: "text", text: "Yes." };
     expect(whole(candidate([{ text: "Yes.", thoughtSignature: "S" }], "STOP")).blocks as unknown).toEqual([
@@ -105,7 +105,7 @@ describe("a whole answer of Gemini", () => {
     ]);
   });
 
-  test("code that the vendor ran is shown as text", () => {
+  test("shows code that Google ran as text", () => {
     const answer = whole(
       candidate([
         { executableCode: { language: "PYTHON", code: "print(1)" } },
@@ -125,7 +125,7 @@ describe("a whole answer of Gemini", () => {
     ['[{"error":{"code":500,"message":"broken"}}]'],
     ['{"candidates":[{"content":{"parts":[{"functionCall":{}}]}}]}'],
     ['{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"audio/wav","data":"AAAA"}}]}}]}'],
-  ])("%s is no answer that can be carried", (body) => {
+  ])("rejects %s", (body) => {
     try {
       readGeminiAnswer(encoder.encode(body), source());
     } catch (thrown) {
@@ -136,8 +136,8 @@ describe("a whole answer of Gemini", () => {
   });
 });
 
-describe("a stream of Gemini", () => {
-  test("becomes events in order: no block inside another, usage at the start and at last, the finish before the end", () => {
+describe("reading a Gemini stream", () => {
+  test("emits blocks in order, usage at start and end, and the finish last", () => {
     const events = streamed(
       { ...candidate([{ text: "a" }]), usageMetadata: { promptTokenCount: 5 }, modelVersion: "m", responseId: "r" },
       { ...candidate([{ text: "b" }]), usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1 } },
@@ -160,7 +160,7 @@ describe("a stream of Gemini", () => {
     ]);
   });
 
-  test("a text is not cut in two by a signature in its middle", () => {
+  test("does not split a text at a signature", () => {
     const events = streamed(candidate([{ text: "a", thoughtSignature: "S" }]), candidate([{ text: "b" }], "STOP"));
     expect(events.filter((event) => event.kind === "block-start").map((event) => event.block.kind)).toEqual([
       "text",
@@ -168,7 +168,7 @@ describe("a stream of Gemini", () => {
     ]);
   });
 
-  test("an error ends it, and nothing follows", () => {
+  test("emits nothing after an error", () => {
     const events = streamed(
       candidate([{ text: "a" }]),
       { error: { code: 503, message: "overloaded" } },
@@ -177,7 +177,7 @@ describe("a stream of Gemini", () => {
     expect(events.map((event) => event.kind)).toEqual(["start", "block-start", "block-delta", "error"]);
   });
 
-  test("data that is not JSON is refused", () => {
+  test("rejects data that is not JSON", () => {
     const reader = new GeminiEventReader(() => undefined, source());
     expect(() => reader.read("{broken")).toThrow(Failure);
   });

@@ -4,11 +4,11 @@ import type { Seal } from "#core/index.ts";
 import { readSignature, readToolName, writeSignature, writeToolName } from "./encodings.ts";
 
 describe("the name of a tool", () => {
-  test("is left as it is where Gemini takes it", () => {
+  test("stays as it is if Gemini accepts it", () => {
     for (const name of ["get_weather", "mcp__files__read-all", "_x", "a.b:c"]) expect(writeToolName(name)).toBe(name);
   });
 
-  test("becomes a valid one for Gemini, and comes back from there unchanged", () => {
+  test("is encoded reversibly if not", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 12 }), (name) => {
         const written = writeToolName(name);
@@ -20,7 +20,7 @@ describe("the name of a tool", () => {
     for (const name of ["7zip", "-x", "_.2f.", "näme/with space"]) expect(readToolName(writeToolName(name))).toBe(name);
   });
 
-  test("that is too long is refused rather than cut", () => {
+  test("is rejected if it is too long", () => {
     expect(() => writeToolName("x".repeat(129))).toThrow("128");
   });
 });
@@ -33,7 +33,7 @@ describe("a seal in a thoughtSignature", () => {
     itemId: fc.option(fc.string()),
   }) as fc.Arbitrary<Seal>;
 
-  test("of another vendor is valid base64 and is found again, with what is hidden marked so", () => {
+  test("of another vendor is base64 and can be read again", () => {
     fc.assert(
       fc.property(seal, fc.boolean(), (one, redacted) => {
         const written = writeSignature(one, redacted);
@@ -44,7 +44,7 @@ describe("a seal in a thoughtSignature", () => {
     );
   });
 
-  test("of Gemini itself is the vendor's own text", () => {
+  test("of Gemini stays as it is", () => {
     fc.assert(
       fc.property(fc.base64String({ minLength: 4 }), (data) => {
         const own: Seal = { dialect: "gemini", account: null, itemId: null, data };

@@ -139,8 +139,8 @@ function context(overrides: Partial<AnswerContext> = {}): AnswerContext {
   };
 }
 
-describe("a turn carried to Gemini and back", () => {
-  test("keeps everything that it says, and nothing of it is warned of", () => {
+describe("a turn written for Gemini and read again", () => {
+  test("keeps everything without a warning", () => {
     const target = { upstreamModel: "gemini-2.5-flash", account: "acc", traits: {}, newId: (prefix: string) => prefix };
     const warn = context().warn;
     fc.assert(
@@ -272,8 +272,8 @@ function withoutBareSeals(answer: Answer): Answer {
   return { ...answer, blocks };
 }
 
-describe("an answer carried to a Gemini caller", () => {
-  test("is read again as it was", () => {
+describe("an answer for a Gemini caller", () => {
+  test("is restored when it is read again", () => {
     fc.assert(
       fc.property(answers, (answer) => {
         const body = geminiCodec.writeAnswer(answer, context());
@@ -285,7 +285,7 @@ describe("an answer carried to a Gemini caller", () => {
     );
   });
 
-  test("is the same as a stream, whose chunks are whole events that the listener finds complete", () => {
+  test("is the same as a stream of whole, complete events", () => {
     fc.assert(
       fc.property(answers, fc.integer({ min: 1, max: 9 }), (answer, size) => {
         const writer = geminiCodec.writeEvents(context());
@@ -310,7 +310,7 @@ describe("an answer carried to a Gemini caller", () => {
     );
   });
 
-  test("without words or an id of its own still has a part, the public name and an id", () => {
+  test("always has a part, the public model name and an id", () => {
     const finish = { reason: "content-filter", stopSequence: null } as const;
     const body = geminiCodec.writeAnswer({ id: null, model: null, blocks: [], finish, usage: null }, context());
     expect(JSON.parse(decoder.decode(body))).toEqual({
@@ -320,7 +320,7 @@ describe("an answer carried to a Gemini caller", () => {
     });
   });
 
-  test("thoughts of another vendor come with a signature that brings them back", () => {
+  test("carries another vendor's reasoning with a signature", () => {
     const by = { dialect: "anthropic-messages", account: "acc", data: "sig", itemId: null } as const;
     const blocks: AnswerBlock[] = [
       { kind: "reasoning", text: "hm", seal: by, redacted: false },
@@ -339,7 +339,7 @@ describe("an answer carried to a Gemini caller", () => {
     ]);
   });
 
-  test("arguments that are no object are kept under _raw, with a warning", () => {
+  test("sends arguments that are not an object as _raw, with a warning", () => {
     const warnings: string[] = [];
     const writer = geminiCodec.writeEvents(context({ warn: (what) => warnings.push(what) }));
     writer.write({ kind: "block-start", block: { kind: "tool-call", id: "c", name: "f" } });
@@ -348,7 +348,7 @@ describe("an answer carried to a Gemini caller", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("a call whose arguments never end is refused at the bound", () => {
+  test("rejects a call whose arguments exceed the bound", () => {
     const writer = geminiCodec.writeEvents(context());
     writer.write({ kind: "block-start", block: { kind: "tool-call", id: "c", name: "f" } });
     expect(() => {

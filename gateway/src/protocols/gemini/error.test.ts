@@ -7,7 +7,7 @@ const { readRefusal: readGeminiRefusal, renderRefusal: renderGeminiRefusal } = g
 
 const bytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 
-describe("a failure in Google's shape", () => {
+describe("an error in Google's shape", () => {
   test.each([
     ["invalid_request", 400, "INVALID_ARGUMENT"],
     ["invalid_api_key", 401, "UNAUTHENTICATED"],
@@ -20,13 +20,13 @@ describe("a failure in Google's shape", () => {
     ["upstream_error", 502, "UNAVAILABLE"],
     ["no_deployment_available", 503, "UNAVAILABLE"],
     ["upstream_timeout", 504, "DEADLINE_EXCEEDED"],
-  ] as const)("%s is %i %s", (failureCode, code, status) => {
+  ] as const)("turns %s into %i %s", (failureCode, code, status) => {
     const { error } = JSON.parse(renderGeminiError(new Failure(failureCode, "No."), "req_1"));
     expect(error).toMatchObject({ code, message: "No.", status });
     expect(error.details[0]).toMatchObject({ reason: failureCode.toUpperCase() });
   });
 
-  test("names the field, the wait and the limit in the vendor's own details", () => {
+  test("names the field, the retry delay and the limit in google.rpc details", () => {
     const failure = new Failure("rate_limit_exceeded", "Slow down.", {
       param: "contents",
       retryAfterMs: 1_200,
@@ -50,14 +50,14 @@ describe("a failure in Google's shape", () => {
     ]);
   });
 
-  test("in a stream it is a data line with the same body", () => {
+  test("is a data line with the same body within a stream", () => {
     const failure = new Failure("upstream_truncated", "Edit.");
     expect(renderGeminiStreamError(failure, "r")).toBe(`data: ${renderGeminiError(failure, "r")}\n\n`);
   });
 });
 
-describe("what a Google-shaped upstream refused", () => {
-  test("its message and most telling code are read, in an array too", () => {
+describe("reading a Google-shaped refusal", () => {
+  test("reads message and most specific code, also from an array", () => {
     const error = {
       code: 400,
       message: "API key not valid.",
@@ -74,11 +74,11 @@ describe("what a Google-shaped upstream refused", () => {
     ["Unable to submit request because the input token count is 2000000 but model only supports up to 1048576.", true],
     ["prompt is too long: 205000 tokens > 200000 maximum", true],
     ["The tool name exceeds the maximum length.", false],
-  ])("%j is about the length of the prompt: %p", (message, contextLength) => {
+  ])("reads %j as about the prompt's length: %p", (message, contextLength) => {
     expect(readGeminiRefusal(400, bytes({ error: { code: 400, message } })).contextLength).toBe(contextLength);
   });
 
-  test("a body that is no error of that shape still makes a refusal", () => {
+  test("accepts a body of another shape", () => {
     expect(readGeminiRefusal(404, new TextEncoder().encode("<html>"))).toEqual({
       status: 404,
       message: "HTTP status 404",
@@ -87,7 +87,7 @@ describe("what a Google-shaped upstream refused", () => {
     });
   });
 
-  test("another vendor's refusal keeps its status and says a prompt's length as Gemini does", () => {
+  test("keeps another vendor's status and words a long prompt like Gemini", () => {
     const refusal = { status: 400, message: "prompt is too long", code: null, contextLength: true };
     const written = bytes(JSON.parse(renderGeminiRefusal(refusal, "r")));
     expect(readGeminiRefusal(400, written)).toMatchObject({ contextLength: true });

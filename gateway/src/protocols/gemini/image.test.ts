@@ -35,8 +35,8 @@ function failureOf(act: () => unknown): readonly (string | null)[] {
 const read = (response: unknown): ReturnType<typeof geminiImageCodec.readImageAnswer> =>
   geminiImageCodec.readImageAnswer(encoder.encode(JSON.stringify(response)));
 
-describe("a picture asked of Gemini", () => {
-  test("is words, behind the pictures that are to be changed", () => {
+describe("requesting a picture from Gemini", () => {
+  test("puts pictures to edit before the prompt", () => {
     expect(write({}).body).toEqual({
       contents: [{ role: "user", parts: [{ text: "a cat" }] }],
       generationConfig: { responseModalities: ["TEXT", "IMAGE"] },
@@ -67,31 +67,31 @@ describe("a picture asked of Gemini", () => {
     [3840, 2160, { aspectRatio: "16:9", imageSize: "2K" }, 1],
     [4096, 4096, { aspectRatio: "1:1", imageSize: "4K" }, 1],
     [100, 900, { aspectRatio: "9:16" }, 1],
-  ])("%i x %i becomes %j", (width, height, imageConfig, warned) => {
+  ])("turns %i x %i into %j", (width, height, imageConfig, warned) => {
     const { body, warnings } = write({ size: { width, height } });
     expect(body).toMatchObject({ generationConfig: { imageConfig } });
     expect(warnings).toHaveLength(warned);
   });
 
-  test("quality, a transparent background and a format are warned of; what is done anyway is not", () => {
+  test("warns of quality, transparency and format, but not of defaults", () => {
     expect(write({ quality: "high", background: "transparent", outputFormat: "webp" }).warnings).toHaveLength(3);
     expect(write({ quality: "auto", background: "opaque", outputFormat: "png" }).warnings).toEqual([]);
   });
 
-  test("several pictures at once and a mask are refused", () => {
+  test("rejects several pictures and masks", () => {
     expect(failureOf(() => write({ count: 2 }))).toEqual(["unsupported_by_model", "n", "other"]);
     expect(failureOf(() => write({ mask: picture }))).toEqual(["unsupported_by_model", "mask", "other"]);
   });
 });
 
-describe("a picture made by Gemini", () => {
+describe("reading a picture from Gemini", () => {
   const part = (more: object = {}): object => ({ inlineData: { mimeType: "image/png", data: "AAAA" }, ...more });
   const answer = (parts: readonly object[], rest: object = {}): object => ({
     candidates: [{ content: { parts } }],
     ...rest,
   });
 
-  test("is what remains without words and drafts", () => {
+  test("drops text and drafts", () => {
     expect(read(answer([{ text: "Here:" }, part({ thought: true }), part()]))).toEqual({
       images: [picture],
       usage: null,
@@ -99,7 +99,7 @@ describe("a picture made by Gemini", () => {
     });
   });
 
-  test("is paid in tokens of pictures and counted", () => {
+  test("counts pictures and their tokens", () => {
     const metadata = { promptTokenCount: 5, candidatesTokenCount: 1_295, thoughtsTokenCount: 10 };
     const candidatesTokensDetails = [{ modality: "IMAGE", tokenCount: 1_290 }];
     expect(read(answer([part()], { usageMetadata: { ...metadata, candidatesTokensDetails } })).usage).toMatchObject({
@@ -122,7 +122,7 @@ describe("a picture made by Gemini", () => {
     [{ candidates: [{ finishReason: "NO_IMAGE" }] }, ["upstream_error", null, "other"]],
     [answer([{ text: "I cannot." }]), ["upstream_error", null, "other"]],
     [{ error: { code: 500, message: "broken" } }, ["upstream_error", null, "other"]],
-  ])("%j is a failure", (response, expected) => {
+  ])("throws for %j", (response, expected) => {
     expect(failureOf(() => read(response))).toEqual(expected);
   });
 });

@@ -22,8 +22,8 @@ function refusal(body: unknown): readonly (string | null)[] {
   throw new Error("was accepted");
 }
 
-describe("what a Gemini caller says", () => {
-  test("is read in both spellings of the names", () => {
+describe("reading a Gemini request", () => {
+  test("accepts camelCase and snake_case", () => {
     const camel = {
       systemInstruction: { parts: [{ text: "be brief" }] },
       contents: [{ role: "user", parts: [{ inlineData: { mimeType: "image/png", data: "AAAA" } }] }],
@@ -57,7 +57,7 @@ describe("what a Gemini caller says", () => {
     });
   });
 
-  test("calls without ids get ones that pair them with their results and stay as the history grows", () => {
+  test("invents stable call ids that pair calls with results", () => {
     const call = (name: string): object => ({ functionCall: { name, args: {} } });
     const answer = (name: string, response: object): object => ({ functionResponse: { name, response } });
     const history = [
@@ -79,7 +79,7 @@ describe("what a Gemini caller says", () => {
     expect(grown.turn.messages.slice(0, 3)).toEqual([...turn.messages]);
   });
 
-  test("a streamed answer that comes back in pieces is one message, its thoughts joined up to their signature", () => {
+  test("joins a streamed answer sent back in pieces", () => {
     const seal = { dialect: "anthropic-messages", account: "a", data: "sig", itemId: null } as const;
     const piece = (part: object): object => ({ role: "model", parts: [part] });
     const { turn } = read({
@@ -108,7 +108,7 @@ describe("what a Gemini caller says", () => {
     ]);
   });
 
-  test("Gemini's own schema becomes JSON Schema", () => {
+  test("converts Gemini's schema to JSON Schema", () => {
     const parameters = {
       type: "OBJECT",
       properties: {
@@ -137,7 +137,7 @@ describe("what a Gemini caller says", () => {
     expect(turn.format).toEqual({ kind: "schema", name: null, description: null, schema, strict: null });
   });
 
-  test("several allowed functions are the only ones offered, with a warning", () => {
+  test("offers only the allowed functions, with a warning", () => {
     const functionDeclarations = [{ name: "a" }, { name: "b" }, { name: "c" }];
     const functionCallingConfig = { mode: "ANY", allowedFunctionNames: ["a", "c"] };
     const { turn, warnings } = read({
@@ -156,11 +156,11 @@ describe("what a Gemini caller says", () => {
       { thinkingLevel: "HIGH", includeThoughts: true },
       { effort: "high", budgetTokens: null, visible: true },
     ],
-  ])("thinkingConfig %j is %j", (thinkingConfig, expected) => {
+  ])("reads thinkingConfig %j as %j", (thinkingConfig, expected) => {
     expect(read({ contents, generationConfig: { thinkingConfig } }).turn.reasoning).toEqual(expected as never);
   });
 
-  test("what has no place elsewhere is named in a warning, each thing once", () => {
+  test("warns once of each field without a counterpart", () => {
     const { turn, warnings } = read({
       contents: [{ parts: [{ text: "hi", videoMetadata: {} }, { toolCall: {} }, { toolCall: {} }] }],
       safetySettings: [],
@@ -199,7 +199,7 @@ describe("what a Gemini caller says", () => {
       "generationConfig.responseMimeType",
     ],
     ["hi", "invalid_json", null],
-  ])("%j is refused as %s, naming %s", (body, code, param) => {
+  ])("rejects %j as %s, naming %s", (body, code, param) => {
     expect(refusal(body)).toEqual([code, param]);
   });
 });

@@ -16,9 +16,9 @@ function write(turn: Partial<Turn>, upstreamModel = "gemini-2.5-flash") {
   return { body: JSON.parse(new TextDecoder().decode(bytes)), warnings };
 }
 
-describe("what Gemini refuses a whole request for", () => {
+describe("what makes Gemini refuse a request", () => {
   // "Function calling with a response mime type: 'application/json' is unsupported"
-  test("JSON beside functions is asked for in words before Gemini 3, and as it is from then on", () => {
+  test("puts JSON output with functions into the instructions before Gemini 3", () => {
     const { body, warnings } = write({ tools: [tool], format });
     expect(body.generationConfig?.responseMimeType).toBeUndefined();
     expect(body.systemInstruction.parts.at(-1).text).toContain(JSON.stringify(schema));
@@ -35,7 +35,7 @@ describe("what Gemini refuses a whole request for", () => {
     ["document", "application/json", "text/plain"],
     ["document", "application/xml", "text/plain"],
     ["document", "application/pdf", "application/pdf"],
-  ] as const)("an %s of the type %s goes as %s", (kind, mediaType, mimeType) => {
+  ] as const)("sends an %s of type %s as %s", (kind, mediaType, mimeType) => {
     const source = { kind: "base64", mediaType, data: "AAAA" } as const;
     const part: TurnPart = { kind, source, name: null, detail: null, cache: null };
     const { body } = write({ messages: [{ role: "user", parts: [part] }] });
@@ -43,7 +43,7 @@ describe("what Gemini refuses a whole request for", () => {
   });
 });
 
-describe("what a Gemini caller says", () => {
+describe("reading a Gemini request", () => {
   const read = (request: object): Turn =>
     readGeminiTurn(
       new TextEncoder().encode(JSON.stringify({ contents: [{ role: "user", parts: [{ text: "hi" }] }], ...request })),
@@ -51,7 +51,7 @@ describe("what a Gemini caller says", () => {
       () => undefined,
     );
 
-  test("an error of a function is one also where its details are more than a text", () => {
+  test("accepts error details that are more than a text", () => {
     const answered = (response: object) =>
       read({
         contents: [
@@ -66,7 +66,7 @@ describe("what a Gemini caller says", () => {
     expect(answered({ output: { error: "none" } })).toMatchObject({ isError: false });
   });
 
-  test("schemas within a map are read as the vendor writes them", () => {
+  test("converts schemas within maps", () => {
     const parameters = {
       type: "OBJECT",
       properties: { tags: { type: "OBJECT", additionalProperties: { type: "STRING", maxLength: "9" } } },
@@ -77,7 +77,7 @@ describe("what a Gemini caller says", () => {
     });
   });
 
-  test("a thinkingConfig that says nothing is no wish to think", () => {
+  test("ignores an empty thinkingConfig", () => {
     const thinking = (thinkingConfig: object) => read({ generationConfig: { thinkingConfig } }).reasoning;
     expect(thinking({})).toBeNull();
     expect(thinking({ includeThoughts: false })).toBeNull();
@@ -87,7 +87,7 @@ describe("what a Gemini caller says", () => {
 });
 
 // Vertex: "Unknown name \"id\" at 'contents[1].parts[0].function_call': Cannot find field."
-test("calls and results have no ids where they are refused, and stay in order", () => {
+test("writes calls and results without ids where they are refused", () => {
   const call = (id: string): TurnPart => ({
     kind: "tool-call",
     id,

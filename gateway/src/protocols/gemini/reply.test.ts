@@ -5,8 +5,8 @@ import { GeminiStreamTap } from "./stream.ts";
 const bytes = (value: unknown): Uint8Array =>
   new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
 
-describe("a whole generateContent reply", () => {
-  test("tells its usage and its id", () => {
+describe("reading a generateContent reply", () => {
+  test("reads usage and id", () => {
     const facts = readGeminiReply(
       bytes({
         candidates: [{ content: { parts: [{ text: "x".repeat(400) }] }, finishReason: "STOP" }],
@@ -19,25 +19,25 @@ describe("a whole generateContent reply", () => {
     expect(facts.outputEstimate).toBeGreaterThan(99);
   });
 
-  test("a picture's base64 is not taken for text when output must be guessed", () => {
+  test("does not count base64 as text when output is estimated", () => {
     const data = "A".repeat(400_000);
     const candidates = [{ content: { parts: [{ inlineData: { mimeType: "image/png", data } }] } }];
     expect(readGeminiReply(bytes({ candidates })).outputEstimate).toBeLessThan(2_000);
   });
 
-  test("a blocked prompt is an answer", () => {
+  test("accepts a blocked prompt", () => {
     const facts = readGeminiReply(bytes({ promptFeedback: { blockReason: "SAFETY" } }));
     expect([facts.errorMessage, facts.usage, facts.outputEstimate]).toEqual([null, null, 0]);
   });
 
-  test("an error in a 200 is told, in an array too", () => {
+  test("reads an error with status 200, also in an array", () => {
     const error = { code: 500, message: "broken", status: "INTERNAL" };
     expect(readGeminiReply(bytes({ error })).errorMessage).toBe("broken");
     expect(readGeminiReply(bytes([{ error }])).errorMessage).toBe("broken");
   });
 
   test.each([[""], ["<html>"], ["{}"], ["[]"], ['{"candidates":['], ['{"usageMetadata":{broken}}']])(
-    "%j is no answer",
+    "rejects %j",
     (body) => {
       expect(() => readGeminiReply(bytes(body))).toThrow("not a generateContent answer");
     },
@@ -50,7 +50,7 @@ test.each([
   ["models/gemini-2.5-flash", ["a", "b", "c"], 1],
   ["gemini-2.0-flash-001", [""], 0],
   ["another", ["a", "b"], 2],
-])("%s answers with the queries %j: searches that are charged", (modelVersion, webSearchQueries, searches) => {
+])("counts searches of %s for the queries %j", (modelVersion, webSearchQueries, searches) => {
   const said = { candidates: [{ groundingMetadata: { webSearchQueries } }], usageMetadata: { promptTokenCount: 1 } };
   const facts = readGeminiReply(bytes({ ...said, modelVersion }));
   expect(facts.usage?.usage.webSearches).toBe(searches);

@@ -18,14 +18,14 @@ function refusal(body: unknown, where: typeof path | null = path): { code: strin
   throw new Error("was accepted");
 }
 
-describe("a generateContent request on its way upstream", () => {
-  test("its bytes pass untouched, for the model is in the path", () => {
+describe("reading a generateContent request", () => {
+  test("passes its bytes unchanged", () => {
     const body = bytes({ contents: [{ parts: [{ text: "Hi" }] }] });
     const facts = geminiWire.readRequest(body, { model: "m", stream: false });
     expect(geminiWire.requestEdits(body, facts, "other")).toEqual([]);
   });
 
-  test("the path says the model and whether it streams, and usage is always sent", () => {
+  test("takes model and streaming from the path", () => {
     expect(readGeminiRequest(bytes({ contents, model: "other" }), path)).toMatchObject({
       model: "gemini-2.5-flash",
       modelSpan: null,
@@ -44,17 +44,17 @@ describe("a generateContent request on its way upstream", () => {
     [{ generationConfig: { maxOutputTokens: "7", candidateCount: "3" } }, 21],
     [{ generationConfig: { maxOutputTokens: null } }, null],
     [{ generationConfig: null }, null],
-  ])("%j caps the output at %p tokens", (more, expected) => {
+  ])("reads a cap in %j of %p tokens", (more, expected) => {
     expect(readGeminiRequest(bytes({ contents, ...more }), path).outputTokensMax).toBe(expected);
   });
 
-  test("calls on one cached content stay together", () => {
+  test("keeps calls with the same cached content together", () => {
     expect(readGeminiRequest(bytes({ contents, cachedContent: "cachedContents/a" }), path).affinity).toBe(
       "cachedContents/a",
     );
   });
 
-  test("input is guessed from its text; a photograph counts as a picture, not as its base64", () => {
+  test("estimates input from text and counts a photo as a picture", () => {
     const said = "word ".repeat(400);
     const plain = readGeminiRequest(bytes({ contents: [{ parts: [{ text: said }] }] }), path).inputEstimate;
     expect(plain).toBeGreaterThan(450);
@@ -70,14 +70,14 @@ describe("a generateContent request on its way upstream", () => {
     }
   });
 
-  test("instructions and tools count as input", () => {
+  test("counts instructions and tools as input", () => {
     const bare = readGeminiRequest(bytes({ contents }), path).inputEstimate;
     const more = { systemInstruction: { parts: [{ text: "x".repeat(400) }] }, tools: ["y".repeat(400)] };
     expect(readGeminiRequest(bytes({ contents, ...more }), path).inputEstimate).toBeGreaterThan(bare + 190);
   });
 });
 
-describe("a bad generateContent request", () => {
+describe("an invalid generateContent request", () => {
   test.each([
     ["", "invalid_json", null],
     ["[]", "invalid_json", null],
@@ -90,11 +90,11 @@ describe("a bad generateContent request", () => {
       "invalid_request",
       "generationConfig",
     ],
-  ])("%j is refused as %s, naming %s", (body, code, param) => {
+  ])("is rejected: %j as %s, naming %s", (body, code, param) => {
     expect(refusal(body)).toEqual({ code, param });
   });
 
-  test("a path without a model is refused", () => {
+  test("is rejected without a model in the path", () => {
     expect(refusal({ contents }, null)).toEqual({ code: "missing_required_parameter", param: "model" });
     expect(refusal({ contents }, { model: "x".repeat(300), stream: false }).param).toBe("model");
   });

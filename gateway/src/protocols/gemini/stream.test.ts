@@ -48,8 +48,8 @@ const facts = (tap: GeminiStreamTap): unknown => [
   tap.failure,
 ];
 
-describe("a Gemini stream on its way through", () => {
-  test("every byte passes unchanged, the last usage counts, and only the finish reason makes it whole", () => {
+describe("a Gemini stream", () => {
+  test("passes every byte, uses the last usage, and is complete after a finish reason", () => {
     const { tap, out } = listen(whole);
     expect(out).toBe(whole);
     expect(tap.usage?.usage).toMatchObject({ inputUncached: 9, output: 22 });
@@ -58,7 +58,7 @@ describe("a Gemini stream on its way through", () => {
     expect(decoder.decode(tap.rest())).toBe("");
   });
 
-  test("however the bytes are cut, the caller gets the same bytes and the gateway reads the same facts", () => {
+  test("passes the same bytes and reads the same facts for any chunking", () => {
     const spaced = whole.replaceAll('":', '": ');
     for (const text of [whole, spaced, whole.replaceAll("\n", "\r\n"), whole.replaceAll("\n\n", "\r\n\n")]) {
       const plain = listen(text);
@@ -74,7 +74,7 @@ describe("a Gemini stream on its way through", () => {
     }
   });
 
-  test("comments, other fields and a byte order mark ahead of the data of an event hide nothing of it", () => {
+  test("accepts comments, other fields and a byte order mark before the data", () => {
     const plain = listen(whole);
     for (const text of [whole.replaceAll("data: ", ": ping\r\ndata: "), `\uFEFF${whole}`]) {
       const { tap, out } = listen(text);
@@ -87,7 +87,7 @@ describe("a Gemini stream on its way through", () => {
     }
   });
 
-  test("usage and finish may be asked for at any event, and are those of what has passed", () => {
+  test("reports usage and finish of what has passed", () => {
     const tap = new GeminiStreamTap();
     tap.push(encoder.encode(chunk([{ text: "a" }], used(1)) + chunk([{ text: "b" }], used(2))));
     expect([tap.usage?.usage.output, tap.usageFinal, tap.complete()]).toEqual([2, false, false]);
@@ -97,14 +97,14 @@ describe("a Gemini stream on its way through", () => {
     expect([tap.usage?.usage.output, tap.usageFinal, tap.complete()]).toEqual([4, true, true]);
   });
 
-  test("an event whose data takes several lines is read all the same", () => {
+  test("accepts data on several lines", () => {
     const pretty = JSON.stringify({ candidates: [{ finishReason: "STOP" }], ...used(5) }, null, 1);
     const lines = pretty.replaceAll("\n", "\ndata: ");
     const { tap } = listen(`${chunk([{ text: "a" }])}data: ${lines}\n\n`);
     expect([tap.usage?.usage.output, tap.complete()]).toEqual([5, true]);
   });
 
-  test("output is guessed at a token for four bytes of text, and a picture at what the vendor counts", () => {
+  test("estimates a token for four bytes of text, and pictures by the vendor's count", () => {
     const parts = [{ text: "x".repeat(40) }, { text: 'a"\\\\"b'.repeat(10) }];
     const { tap } = listen(chunk(parts) + chunk(parts));
     expect(tap.contentSeen).toBe(true);
@@ -117,7 +117,7 @@ describe("a Gemini stream on its way through", () => {
   test.each([
     ["first", []],
     ["behind words", [chunk([{ text: "here it is" }], used(3))]],
-  ])("a picture that comes %s tells the same, however large it is", (_, before) => {
+  ])("reads the same if a picture comes %s", (_, before) => {
     const end = chunk([{ text: "" }], used(1_293), { finishReason: "STOP" });
     const told = [5_000, 3_000_000].map((size) => {
       const picture = chunk([{ inlineData: { mimeType: "image/png", data: "A".repeat(size) } }], used(1_290));
@@ -129,12 +129,12 @@ describe("a Gemini stream on its way through", () => {
     expect(told[1]).toEqual(told[0]);
   });
 
-  test("a large first event that is no JSON fails while another deployment can still be tried", () => {
+  test("fails on a large first event that is not JSON", () => {
     const broken = `data: {"candidates":[{"content":{"parts":[{"inlineData":{"data":"${"A".repeat(100_000)}\n\n`;
     expect(() => listen(broken)).toThrow(Failure);
   });
 
-  test("a picture of several megabytes in one event passes, however it is cut", () => {
+  test("passes a picture of several megabytes for any chunking", () => {
     const text = chunk([{ inlineData: { mimeType: "image/png", data: "A".repeat(3_000_000) } }], used(1_290), {
       finishReason: "STOP",
     });
@@ -143,20 +143,20 @@ describe("a Gemini stream on its way through", () => {
     expect(tap.usage?.usage.output).toBe(1_290);
   });
 
-  test("an empty text is no content", () => {
+  test("does not count an empty text as content", () => {
     expect(listen(chunk([{ text: "" }]) + chunk([{ text: "" }])).tap.contentSeen).toBe(false);
   });
 });
 
 describe("the end of a Gemini stream", () => {
-  test("without a finish reason it is not complete, nor with one that says nothing", () => {
+  test("is missing without a finish reason", () => {
     expect(listen(chunk([{ text: "x" }], used(1))).tap.complete()).toBe(false);
     const unspecified = chunk([{ text: "x" }], {}, { finishReason: "FINISH_REASON_UNSPECIFIED" });
     expect(listen(unspecified + unspecified).tap.complete()).toBe(false);
     expect(listen(whole.slice(0, whole.lastIndexOf("data:"))).tap.complete()).toBe(false);
   });
 
-  test("a blocked prompt is complete without candidates", () => {
+  test("is a blocked prompt without candidates", () => {
     const blocked = `data: ${JSON.stringify({ promptFeedback: { blockReason: "SAFETY" }, ...used(0) })}\n\n`;
     const { tap } = listen(blocked);
     expect([tap.complete(), tap.usageFinal, tap.contentSeen, tap.failure]).toEqual([true, true, false, null]);
@@ -166,35 +166,35 @@ describe("the end of a Gemini stream", () => {
     ['data: {"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}\n\n'],
     ['data: [{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}]\n\n'],
     ['{\n"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}\n}\n'],
-  ])("the error %j in the middle is noticed", (error) => {
+  ])("reports the error %j within the stream", (error) => {
     const { tap } = listen(chunk([{ text: "x" }]) + error);
     expect(tap.complete()).toBe(false);
     expect(tap.failure?.message).toContain("overloaded");
   });
 
-  test("a first event that is not JSON fails while another deployment can still be tried", () => {
+  test("fails on a first event that is not JSON, so that another deployment is tried", () => {
     expect(() => listen("data: {broken\n\n")).toThrow(Failure);
   });
 });
 
-describe("a Gemini stream of several candidates", () => {
+describe("a Gemini stream with several candidates", () => {
   const spoken = (index: number, text: string, more: object = {}): string =>
     chunk([{ text }], used(9), { index, ...more });
 
-  test("is whole when the last of them has ended, not when the first has", () => {
+  test("is complete after the last of them", () => {
     const first = [spoken(0, "one"), spoken(1, "two"), spoken(0, "", { finishReason: "STOP" }), spoken(1, " more")];
     expect(listen(first.join("")).tap.complete()).toBe(false);
     expect(listen([...first, spoken(1, "", { finishReason: "STOP" })].join("")).tap.complete()).toBe(true);
   });
 
-  test("what follows an end without a word is no candidate that goes on", () => {
+  test("ignores chunks without text after the end", () => {
     expect(listen(spoken(0, "one", { finishReason: "STOP" }) + chunk([{ text: "" }], used(9))).tap.complete()).toBe(
       true,
     );
   });
 });
 
-test("arguments of a call that come in pieces are content, and are counted when the stream breaks off", () => {
+test("counts arguments that come in pieces as content", () => {
   const stringValue = "x".repeat(400);
   const piece = { name: "f", partialArgs: [{ jsonPath: "$.a", stringValue, willContinue: true }], willContinue: true };
   const { tap } = listen(chunk([{ text: "I call." }]) + chunk([{ functionCall: piece }]));

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { noUsage, tokensOf } from "#core/index.ts";
 import { groundingIn, readGeminiUsage, writeGeminiUsage } from "./usage.ts";
 
-describe("Gemini's usage in classes that do not overlap", () => {
+describe("splitting Gemini's usage into classes", () => {
   test.each([
     ["plain", { promptTokenCount: 10, candidatesTokenCount: 3, totalTokenCount: 13 }, { inputUncached: 10, output: 3 }],
     [
@@ -65,13 +65,13 @@ describe("Gemini's usage in classes that do not overlap", () => {
   });
 
   test.each([[undefined], [null], [{}], ["x"], [{ promptTokenCount: -1 }], [{ promptTokenCount: 1.5 }]])(
-    "%p is no report, so that silence is not taken for zero",
+    "returns null for %p",
     (reported) => {
       expect(readGeminiUsage(reported)).toBeNull();
     },
   );
 
-  test("however odd the numbers, every class is a count and none is counted twice", () => {
+  test("never counts tokens twice or below zero, whatever the numbers", () => {
     const count = fc.option(fc.nat({ max: 5_000 }), { nil: undefined });
     const details = fc.array(
       fc.record({ modality: fc.constantFrom("TEXT", "IMAGE", "AUDIO", "VIDEO"), tokenCount: fc.nat({ max: 9_000 }) }),
@@ -101,7 +101,7 @@ describe("Gemini's usage in classes that do not overlap", () => {
     );
   });
 
-  test("classes written for a caller are read again as they were", () => {
+  test("is restored when it is written and read again", () => {
     const count = fc.nat({ max: 100_000 });
     const usage = fc.record({
       inputUncached: count,
@@ -120,7 +120,7 @@ describe("Gemini's usage in classes that do not overlap", () => {
     );
   });
 
-  test("written caches are part of the prompt's count, and the total is the sum", () => {
+  test("includes cache writes in the prompt and adds up to the total", () => {
     expect(writeGeminiUsage({ ...noUsage, inputUncached: 1, cacheWrite5m: 20, cacheWrite1h: 300, output: 4 })).toEqual({
       promptTokenCount: 321,
       candidatesTokenCount: 4,
@@ -129,7 +129,7 @@ describe("Gemini's usage in classes that do not overlap", () => {
   });
 });
 
-test("an answer with queries of a data store is one search of files", () => {
+test("counts data store queries as one file search", () => {
   const grounded = [{ groundingMetadata: { retrievalQueries: ["a", "b"] } }];
   expect(groundingIn(grounded, "gemini-2.5-pro")).toEqual({
     webSearches: 0,

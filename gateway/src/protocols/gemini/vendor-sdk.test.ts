@@ -78,7 +78,7 @@ describe("Google's own SDK", () => {
     expect([response.modelVersion, response.responseId]).toEqual(["m", "r1"]);
   });
 
-  test("reads a stream with keep-alive comments between its chunks", async () => {
+  test("reads a stream with keep-alive comments", async () => {
     let text = "";
     let thoughts = "";
     const calls: unknown[] = [];
@@ -96,7 +96,7 @@ describe("Google's own SDK", () => {
     expect(last).toEqual(["STOP", 12]);
   });
 
-  test("raises an error of ours with its status, and one in the middle of a stream too", async () => {
+  test("throws our errors with their status, also within a stream", async () => {
     const statusOf = (thrown: unknown): unknown => (thrown instanceof ApiError ? thrown.status : thrown);
     const whole = await client.models.generateContent({ model: "limited", contents: "hi" }).catch(statusOf);
     expect(whole).toBe(429);

@@ -29,10 +29,10 @@ function refusal(turn: Partial<Turn>, traits: DialectTraits = {}): readonly (str
   throw new Error("was accepted");
 }
 
-describe("tools and settings written for Gemini", () => {
+describe("writing tools and settings for Gemini", () => {
   const tool = { name: "f", description: "d", parameters: { type: "object", $defs: {} }, strict: null, cache: null };
 
-  test("tools keep their JSON Schema", () => {
+  test("keeps the JSON Schema of tools", () => {
     expect(write({ tools: [tool, { ...tool, name: "g", description: null, parameters: null }] }).body["tools"]).toEqual(
       [
         {
@@ -53,18 +53,18 @@ describe("tools and settings written for Gemini", () => {
       { kind: "tool", name: "f" },
       { mode: "ANY", allowedFunctionNames: ["f"] },
     ],
-  ] as const)("the choice %j is %j", (toolChoice, functionCallingConfig) => {
+  ] as const)("writes the choice %j as %j", (toolChoice, functionCallingConfig) => {
     expect(write({ tools: [tool], toolChoice }).body["toolConfig"]).toEqual({ functionCallingConfig });
   });
 
-  test("what has no switch is warned of, and only where it matters", () => {
+  test("warns of settings without a field where they matter", () => {
     expect(
       write({ tools: [{ ...tool, strict: true }], parallelToolCalls: false, verbosity: "low" }).warnings,
     ).toHaveLength(3);
     expect(write({ parallelToolCalls: false, cacheKey: "k", userId: "u", metadata: { a: "b" } }).warnings).toEqual([]);
   });
 
-  test("sampling is carried as it was said, zeros too", () => {
+  test("writes sampling unchanged, including zeros", () => {
     const { body, warnings } = write({
       temperature: 0,
       topP: 0.5,
@@ -89,17 +89,17 @@ describe("tools and settings written for Gemini", () => {
     expect([body["serviceTier"], warnings]).toEqual(["flex", []]);
   });
 
-  test("a sixth stop sequence, a seed beyond 32 bits and an unknown tier are left out with warnings", () => {
+  test("drops a sixth stop sequence, a long seed and an unknown tier with warnings", () => {
     const { body, warnings } = write({ stop: [..."abcdef"], seed: 2 ** 40, serviceTier: "scale" });
     expect(body["generationConfig"]).toEqual({ stopSequences: [..."abcde"] });
     expect(warnings).toHaveLength(3);
   });
 
-  test("more than one answer is refused", () => {
+  test("rejects more than one answer", () => {
     expect(refusal({ choices: 2 })).toEqual(["unsupported_by_model", "n", "other"]);
   });
 
-  test("JSON and its schema are asked for by media type", () => {
+  test("requests JSON and its schema by media type", () => {
     const format = { kind: "schema", name: "n", description: null, schema: { type: "object" }, strict: true } as const;
     const type = { responseMimeType: "application/json" };
     expect(write({ format: { kind: "json" } }).body["generationConfig"]).toEqual(type);
@@ -127,7 +127,7 @@ describe("tools and settings written for Gemini", () => {
     ["gemini-2.0-flash", { effort: "high" }, undefined, 1],
     ["gemini-2.0-flash", { effort: "none" }, undefined, 0],
     ["gemini-2.5-flash", {}, undefined, 0],
-  ] as const)("%s asked to think %j gets %j", (name, requested, expected, warned) => {
+  ] as const)("writes for %s the thinking request %j as %j", (name, requested, expected, warned) => {
     const reasoning = { effort: null, budgetTokens: null, visible: false, ...requested };
     const { body, warnings } = write({ reasoning }, name);
     const config = body["generationConfig"] as { thinkingConfig?: unknown } | undefined;

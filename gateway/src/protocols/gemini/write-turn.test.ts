@@ -64,8 +64,8 @@ const media = (kind: MediaPart["kind"], source: MediaPart["source"], detail: str
   cache: null,
 });
 
-describe("a conversation written for Gemini", () => {
-  test("has its instructions apart, and user and model in turns", () => {
+describe("writing a conversation for Gemini", () => {
+  test("separates instructions and alternates roles", () => {
     const { body, warnings } = write({
       system: [{ kind: "text", text: "be brief", cache: null }],
       messages: [user(text("a"), text("")), user(text("b")), model(text("c")), model(text("d")), user(text("e"))],
@@ -81,7 +81,7 @@ describe("a conversation written for Gemini", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("begins with the user, and a later instruction is what the user says, both with a warning", () => {
+  test("begins with the user and writes later instructions as user text, with warnings", () => {
     const { body, warnings } = write({ messages: [model(text("a")), { role: "system", parts: [text("b")] }] });
     expect(body["contents"]).toEqual([
       { role: "user", parts: [{ text: "Continue." }] },
@@ -91,7 +91,7 @@ describe("a conversation written for Gemini", () => {
     expect(warnings).toHaveLength(2);
   });
 
-  test("instructions alone become what the user says; nothing at all is refused", () => {
+  test("sends instructions alone as the user's, and rejects an empty conversation", () => {
     const { body, warnings } = write({ system: [{ kind: "text", text: "a", cache: null }], messages: [] });
     expect(body).toEqual({ contents: [{ role: "user", parts: [{ text: "a" }] }] });
     expect(warnings).toHaveLength(1);
@@ -99,8 +99,8 @@ describe("a conversation written for Gemini", () => {
   });
 });
 
-describe("calls and results written for Gemini", () => {
-  test("stand in the same number and order, before anything else that the user says", () => {
+describe("writing calls and results for Gemini", () => {
+  test("keeps number and order, before other content of the user", () => {
     const { body, warnings } = write({
       messages: [
         user(text("go")),
@@ -130,7 +130,7 @@ describe("calls and results written for Gemini", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("a missing result is answered with an error, and one too many becomes text", () => {
+  test("answers a missing result with an error, and writes an extra one as text", () => {
     const { body, warnings } = write({
       messages: [user(text("go")), model(call("c1", "f")), user(result("c9", "late")), model(call("c2", "f"))],
     });
@@ -152,13 +152,13 @@ describe("calls and results written for Gemini", () => {
     ['{"id":12345678901234567890}', false, { result: '{"id":12345678901234567890}' }],
     ["no such file", true, { error: "no such file" }],
     ['{"a":1}', true, { error: '{"a":1}' }],
-  ])("the result %j (error: %p) is %j", (said, isError, response) => {
+  ])("writes the result %j (error: %p) as %j", (said, isError, response) => {
     const { body } = write({ messages: [user(text("go")), model(call("c", "f")), user(result("c", said, isError))] });
     const contents = body["contents"] as { parts: { functionResponse?: { response: unknown } }[] }[];
     expect(contents[2]?.parts[0]?.functionResponse?.response).toEqual(response);
   });
 
-  test("a picture in a result follows the results", () => {
+  test("puts pictures of a result after the results", () => {
     const picture = media("image", { kind: "base64", mediaType: "image/png", data: "AAAA" });
     const shown: TurnPart = {
       kind: "tool-result",
@@ -176,7 +176,7 @@ describe("calls and results written for Gemini", () => {
     ]);
   });
 
-  test("whatever was lost, doubled or moved in a history, sides alternate and each call has its result right behind", () => {
+  test("repairs any damaged history", () => {
     const id = fc.constantFrom("c1", "c2", "c3");
     const part = fc.oneof(
       id.map((one) => call(one, "f")),
@@ -205,7 +205,7 @@ describe("calls and results written for Gemini", () => {
     );
   });
 
-  test("arguments that are no object are kept under _raw, with a warning", () => {
+  test("sends arguments that are not an object as _raw, with a warning", () => {
     const { body, warnings } = write({ messages: [user(text("go")), model(call("c", "f", '{"a":'))] });
     expect((body["contents"] as { parts: unknown[] }[])[1]?.parts).toEqual([
       { functionCall: { id: "c", name: "f", args: { _raw: '{"a":' } } },
@@ -214,7 +214,7 @@ describe("calls and results written for Gemini", () => {
   });
 });
 
-describe("thoughts and signatures written for Gemini", () => {
+describe("writing thoughts and signatures for Gemini", () => {
   const thought = (said: string, by: Seal | null): TurnPart => ({
     kind: "reasoning",
     text: said,
@@ -229,7 +229,7 @@ describe("thoughts and signatures written for Gemini", () => {
     ],
   });
 
-  test("go back to the account that made them, in their places", () => {
+  test("sends them back to their own account in place", () => {
     const signed = [
       { text: "hm", thought: true, thoughtSignature: "S" },
       { text: "", thoughtSignature: "S" },
@@ -241,7 +241,7 @@ describe("thoughts and signatures written for Gemini", () => {
     }
   });
 
-  test("of others are left out, words and all", () => {
+  test("drops those of others", () => {
     for (const by of [seal("S", "other"), seal("S", null, "anthropic-messages"), null]) {
       const { body, warnings } = write(turn(by));
       expect((body["contents"] as { parts: unknown[] }[])[1]?.parts).toEqual([
@@ -251,7 +251,7 @@ describe("thoughts and signatures written for Gemini", () => {
     }
   });
 
-  test("a first call that another model made gets the signature that Gemini 3 asks for", () => {
+  test("signs the first call of another model as Gemini 3 requires", () => {
     const messages = [
       user(text("go")),
       model(call("a", "f"), call("b", "f")),
@@ -270,12 +270,12 @@ describe("thoughts and signatures written for Gemini", () => {
   });
 });
 
-describe("media written for Gemini", () => {
+describe("writing media for Gemini", () => {
   const sent = (part: MediaPart, traits: DialectTraits = {}): unknown =>
     (write({ messages: [user(part)] }, "gemini-2.5-flash", traits).body["contents"] as { parts: unknown[] }[])[0]
       ?.parts;
 
-  test("inline data of every kind goes inline", () => {
+  test("sends inline data of every kind inline", () => {
     for (const [kind, mediaType] of [
       ["image", "image/png"],
       ["audio", "audio/wav"],
@@ -288,7 +288,7 @@ describe("media written for Gemini", () => {
     expect(sent(media("document", { kind: "text", text: "notes" }))).toEqual([{ text: "notes" }]);
   });
 
-  test("a URL is refused unless the upstream fetches it", () => {
+  test("rejects a URL unless the upstream fetches it", () => {
     const far = media("image", { kind: "url", url: "https://example.com/a.webp?x=1", mediaType: null });
     expect(refusal({ messages: [user(far)] })).toEqual(["unsupported_by_model", "messages", "other"]);
     expect(sent(far, { fetchesUrls: true })).toEqual([
@@ -298,14 +298,14 @@ describe("media written for Gemini", () => {
     expect(sent(film)).toEqual([{ fileData: { fileUri: "https://www.youtube.com/watch?v=1", mimeType: "video/mp4" } }]);
   });
 
-  test("a file of another vendor is refused, a Gemini file is named", () => {
+  test("rejects a file of another vendor, and names a Gemini file", () => {
     const file = (dialect: Seal["dialect"]): MediaPart =>
       media("document", { kind: "file", id: "gs://b/a.pdf", dialect });
     expect(refusal({ messages: [user(file("openai-chat"))] })).toEqual(["unsupported_by_model", "messages", "other"]);
     expect(sent(file("gemini"))).toEqual([{ fileData: { fileUri: "gs://b/a.pdf", mimeType: "application/pdf" } }]);
   });
 
-  test("detail is warned of once, however many pictures have it", () => {
+  test("warns of detail once", () => {
     const picture = media("image", { kind: "base64", mediaType: "image/png", data: "AAAA" }, "high");
     expect(write({ messages: [user(picture, picture)] }).warnings).toHaveLength(1);
   });

@@ -13,7 +13,7 @@ const edited = fc
     return { bytes, edits: edits.map((edit, index) => (index % 2 === 0 ? edit : { ...edit, start: edit.end })) };
   });
 
-test("in pieces it is the same as put together, and what stays is not copied", () => {
+test("returns pieces equal to the spliced bytes without copying", () => {
   fc.assert(
     fc.property(edited, ({ bytes, edits }) => {
       const pieces = splicedPieces(bytes, edits);

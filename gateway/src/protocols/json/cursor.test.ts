@@ -5,7 +5,7 @@ import { closingQuote, skipSpace, skipSpaceBack, stringEnd, valueEnd } from "./c
 const space = fc.string({ unit: fc.constantFrom(" ", "\t", "\n", "\r"), maxLength: 3 });
 const text = fc.string({ unit: fc.constantFrom("\\", '"', "a", "ü", "\n"), maxLength: 120 });
 
-test("a value ends where JSON says, and a string at its closing quote, however many quotes are escaped in it", () => {
+test("finds the end of a value and of a string with escaped quotes", () => {
   const value = fc.oneof(text, fc.jsonValue({ maxDepth: 3 }));
   fc.assert(
     fc.property(value, space, fc.constantFrom(",", "]", "}", " "), (value, before, next) => {
@@ -23,7 +23,7 @@ test("a value ends where JSON says, and a string at its closing quote, however m
   );
 });
 
-test("what does not end before the end it is given ends beyond it", () => {
+test("returns an index beyond the end for unfinished values", () => {
   fc.assert(
     fc.property(fc.oneof(text, fc.array(text), fc.dictionary(text, text)), fc.nat(), (value, cut) => {
       const bytes = Buffer.from(`${JSON.stringify(value)} `);
@@ -33,7 +33,7 @@ test("what does not end before the end it is given ends beyond it", () => {
   );
 });
 
-test("only the white space of JSON is skipped", () => {
+test("skips only JSON white space", () => {
   expect(skipSpace(Buffer.from(" \t\r\n\u000b{"), 0)).toBe(4);
   expect(valueEnd(Buffer.from(",1"), 0)).toBe(3);
 });

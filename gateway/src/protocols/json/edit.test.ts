@@ -12,7 +12,7 @@ test.each([
   ['{ "stream" : true , "model" : "m" }', "{ }"],
   ['{"a":[{"model":"inner"}],"mod\\u0065l":"m"}', '{"a":[{"model":"inner"}]}'],
   ["{}", "{}"],
-])("members are taken out of %s and nothing else changes", (body, expected) => {
+])("removes members from %s and changes nothing else", (body, expected) => {
   expect(text(editBody(bytes(body), { remove: ["model", "stream"] }))).toBe(expected);
 });
 
@@ -21,21 +21,21 @@ test.each([
   ['{"model":"m"}', '{"v":"1"}'],
   ['{"a":1}', '{"v":"1","a":1}'],
   ['{"model":"m","v":"old","a":1}', '{"v":"1","a":1}'],
-])("a member is put in front of %s, in the place of one of the same name", (body, expected) => {
+])("adds a member at the front of %s, replacing one of the same name", (body, expected) => {
   expect(text(editBody(bytes(body), { remove: ["model"], add: { v: '"1"' } }))).toBe(expected);
 });
 
-test("a member is renamed where its new name is free", () => {
+test("renames a member if the new name is free", () => {
   const rename = { old: "new" };
   expect(text(editBody(bytes('{"old" : 5,"x":"old"}'), { rename }))).toBe('{"new" : 5,"x":"old"}');
   expect(text(editBody(bytes('{"old":5,"new":6}'), { rename }))).toBe('{"old":5,"new":6}');
 });
 
-test("bytes that are no JSON object pass unchanged, for the upstream to refuse", () => {
+test("returns bytes that are not an object unchanged", () => {
   expect(text(editBody(bytes('{"model":'), { remove: ["model"] }))).toBe('{"model":');
 });
 
-test("any object reads as the same object with just these members changed", () => {
+test("edits any object as if it were parsed", () => {
   const name = fc.constantFrom("model", "stream", "a", "b", 'quote"d', "v");
   const space = fc.constantFrom("", " ", "\n ");
   const member = fc.tuple(name, fc.jsonValue({ maxDepth: 2 }), space, space);

@@ -14,7 +14,7 @@ function heardIn(text: string): number {
   return heard.classes;
 }
 
-test("a name that is looked for is heard at every depth, and however it is spelt", () => {
+test("matches a wanted name at every depth and in every spelling", () => {
   const spelt = fc.constantFrom(...looked).chain((name) =>
     fc.nat(name.length - 1).map((at) => {
       const spelling = `\\u${name.charCodeAt(at).toString(16).padStart(4, "0")}`;
@@ -36,7 +36,7 @@ test("a name that is looked for is heard at every depth, and however it is spelt
   );
 });
 
-test("what stands in texts is not heard, nor are the names that nearly every body has", () => {
+test("does not match texts or common names", () => {
   const tool = {
     type: "function",
     function: {
@@ -58,7 +58,7 @@ test("what stands in texts is not heard, nor are the names that nearly every bod
   expect(heardIn(JSON.stringify(body))).toBe(0);
 });
 
-test("each class has its own bit", () => {
+test("gives each class its own bit", () => {
   expect(heardIn('{"a":[{"container":"c"}]}')).toBe(2);
   expect(heardIn('{"container":"c","url":1}')).toBe(3);
 });

@@ -32,7 +32,7 @@ function parsed(value: unknown): string[] {
   });
 }
 
-test("tells of each wanted member what it and its object say of themselves, wherever that stands", () => {
+test("visits wanted members with what identifies them and their object", () => {
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(
       { maxDepth: 5 },
@@ -52,12 +52,12 @@ test("tells of each wanted member what it and its object say of themselves, wher
   );
 });
 
-test("of members that stand twice the last counts, however they are spelled", () => {
+test("uses the last of duplicate members", () => {
   expect(walked('{"type":"a","file_id":"f","typ\\u0065":"b"}')).toEqual(['["file_id",null,null,"b",null]']);
   expect(walked('{"\\u0066ile_id":{"type":"a","type":"b"}}')).toEqual(['["file_id","b",null,null,null]']);
 });
 
-test("ends at the first member beyond the most there may be", () => {
+test("ends at the first member beyond the limit", () => {
   const bytes = Buffer.from(JSON.stringify([{ file_id: 1 }, { file_id: 2 }, { source: 3 }]));
   let count = 0;
   expect(walkObjects(bytes, wanted, 2, () => count++)).toBe("source");

@@ -18,7 +18,7 @@ function refusal(body: unknown): { code: string; param: string | null } {
 }
 
 describe("an embeddings request", () => {
-  test("changes in nothing but the model on its way upstream", () => {
+  test("changes only in its model", () => {
     const body = '{"input" : ["a","b"],"model":"public","encoding_format":"base64","dimensions":256,"x":{"y":[1]}}';
     const facts = read(body);
     const sent = new TextDecoder().decode(patchRequest(embeddingsWire, bytes(body), facts, "org/embed-3"));
@@ -30,7 +30,7 @@ describe("an embeddings request", () => {
     ["texts", ["x".repeat(200), "x".repeat(200)], 102],
     ["tokens", [1, 22, 333], 3],
     ["several texts' tokens", [[1, 22], [333], [4, 5, 6]], 6],
-  ])("is estimated from %s without building it", (_, input, expected) => {
+  ])("is estimated from %s", (_, input, expected) => {
     expect(read({ model: "m", input }).inputEstimate).toBe(expected);
   });
 
@@ -46,7 +46,7 @@ describe("an embeddings request", () => {
     [{ model: "m", input: 5 }, "invalid_request", "input"],
     [{ model: "m", input: { text: "x" } }, "invalid_request", "input"],
     [{ model: "m", input: null }, "missing_required_parameter", "input"],
-  ])("%j is refused as %s, naming %s", (body, code, param) => {
+  ])("rejects %j as %s, naming %s", (body, code, param) => {
     expect(refusal(body)).toEqual({ code, param });
   });
 });
@@ -54,7 +54,7 @@ describe("an embeddings request", () => {
 describe("an embeddings answer", () => {
   const data = [{ object: "embedding", index: 0, embedding: [0.1, -0.2] }];
 
-  test("is counted by its own numbers, an explicit zero included", () => {
+  test("uses the reported numbers, including zero", () => {
     const usage = (value: unknown) => embeddingsWire.readReply(bytes({ object: "list", data, usage: value })).usage;
     expect(usage({ prompt_tokens: 7, total_tokens: 7 })?.usage).toMatchObject({ inputUncached: 7, output: 0 });
     expect(usage({ total_tokens: 0 })?.usage.inputUncached).toBe(0);
@@ -62,7 +62,7 @@ describe("an embeddings answer", () => {
     expect(usage({})).toBeNull();
   });
 
-  test("that is an error under status 200 is noticed", () => {
+  test("reads an error with status 200", () => {
     expect(embeddingsWire.readReply(bytes({ error: { message: "no" } })).errorMessage).toBe("no");
     expect(embeddingsWire.readReply(bytes({ data, error: null })).errorMessage).toBeNull();
     expect(() => embeddingsWire.readReply(bytes("<html>"))).toThrow(Failure);

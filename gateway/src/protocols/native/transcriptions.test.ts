@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { noUsage } from "#core/index.ts";
 import { transcriptUsage } from "./transcriptions.ts";
 
-test("what a transcription used is never less than nothing, whatever its upstream says", () => {
+test("never reads negative usage", () => {
   const told = { prompt_tokens: 7, completion_tokens: 3, prompt_audio_seconds: -90 };
   expect(transcriptUsage(told)?.usage).toEqual({ ...noUsage, audioInput: 7, output: 3 });
   expect(transcriptUsage({ ...told, prompt_audio_seconds: 1.2 })?.usage.audioSeconds).toBe(2);

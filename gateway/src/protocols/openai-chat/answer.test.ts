@@ -39,8 +39,8 @@ function read(message: object, rest: object = {}): Answer {
 
 const call: AnswerBlock = { kind: "tool-call", id: "c1", name: "look", argumentsText: '{"a":1}', seal: null };
 
-describe("a chat completion for the caller", () => {
-  test("has every field that the vendor's has", () => {
+describe("writing a chat completion", () => {
+  test("has every field of the vendor's type", () => {
     expect(
       write([{ kind: "text", text: "Hi" }], {
         usage: { ...noUsage, inputUncached: 5, cacheRead: 3, output: 4, reasoning: 1 },
@@ -73,7 +73,7 @@ describe("a chat completion for the caller", () => {
     });
   });
 
-  test("has null for content only beside tool calls", () => {
+  test("has null content only beside tool calls", () => {
     expect(write([]).message["content"]).toBe("");
     expect(write([{ kind: "refusal", text: "no" }]).message).toMatchObject({ content: "", refusal: "no" });
     expect(write([call]).message["content"]).toBeNull();
@@ -85,15 +85,15 @@ describe("a chat completion for the caller", () => {
     ["context-length", "length"],
     ["tool-calls", "tool_calls"],
     ["refusal", "content_filter"],
-  ] as const)("says of %s that it finished for %s", (reason, expected) => {
+  ] as const)("writes the finish of %s as %s", (reason, expected) => {
     expect(write([], { finish: { reason, stopSequence: null } }).choice["finish_reason"]).toBe(expected);
   });
 
-  test("is no completion at all when the upstream broke off", () => {
+  test("throws if the upstream broke off", () => {
     expect(() => write([], { finish: { reason: "error", stopSequence: null } })).toThrow(Failure);
   });
 
-  test("carries Gemini's signatures and drops what only others can read", () => {
+  test("carries Gemini's signatures and drops other seals", () => {
     const sealed = (dialect: "gemini" | "anthropic-messages"): AnswerBlock => ({
       ...call,
       seal: { dialect, account: "acc", data: "sig", itemId: null },
@@ -103,19 +103,19 @@ describe("a chat completion for the caller", () => {
     expect(calls.map((each) => each["extra_content"])).toEqual([{ google: { thought_signature: "sig" } }, undefined]);
   });
 
-  test("gives the caller of a custom tool its free text", () => {
+  test("writes a custom tool's free text", () => {
     const shell: AnswerBlock = { ...call, name: "shell", argumentsText: '{"input":"ls\\n"}' };
     const { message } = write([shell], {}, [customTool("shell", null)]);
     expect(message["tool_calls"]).toEqual([{ id: "c1", type: "custom", custom: { name: "shell", input: "ls\n" } }]);
   });
 
-  test("leaves pictures that only their vendor can read out with a warning", () => {
+  test("drops pictures that only their vendor can read, with a warning", () => {
     expect(write([{ kind: "image", source: { kind: "file", id: "f", dialect: "gemini" } }]).warnings).toHaveLength(1);
   });
 });
 
-describe("an upstream's chat completion", () => {
-  test("is read with its thoughts, under either name, before its text", () => {
+describe("reading a chat completion", () => {
+  test("reads reasoning under either name before the text", () => {
     for (const field of ["reasoning_content", "reasoning"]) {
       expect(read({ content: "Hi", [field]: "hm" }).blocks).toMatchObject([
         { kind: "reasoning", text: "hm" },
@@ -124,7 +124,7 @@ describe("an upstream's chat completion", () => {
     }
   });
 
-  test("is read where a vendor sends its content as parts", () => {
+  test("reads content sent as parts", () => {
     const content = [
       { type: "thinking", thinking: [{ type: "text", text: "hm" }] },
       { type: "text", text: "a" },
@@ -136,7 +136,7 @@ describe("an upstream's chat completion", () => {
     ]);
   });
 
-  test("has tool calls whatever the finish reason says, with ids where there were none", () => {
+  test("reads tool calls whatever the finish reason, and invents missing ids", () => {
     const answer = read({ content: null, tool_calls: [{ function: { name: "look", arguments: { a: 1 } } }] });
     expect(answer.blocks).toMatchObject([{ id: "call_new", name: "look", argumentsText: '{"a":1}' }]);
     expect(answer.finish.reason).toBe("tool-calls");
@@ -144,25 +144,25 @@ describe("an upstream's chat completion", () => {
     expect(legacy.blocks).toMatchObject([{ kind: "tool-call", name: "look" }]);
   });
 
-  test("that refuses is a refusal", () => {
+  test("reads a refusal", () => {
     expect(read({ content: null, refusal: "no" })).toMatchObject({
       blocks: [{ kind: "refusal", text: "no" }],
       finish: { reason: "refusal" },
     });
   });
 
-  test("without names or usage says so", () => {
+  test("accepts missing names and usage", () => {
     expect(read({ content: "x" })).toMatchObject({ id: null, model: null, usage: null });
   });
 
-  test("that is an error, or nothing, is a Failure that another deployment may mend", () => {
+  test("throws for an error or an empty answer, so that another deployment is tried", () => {
     for (const reply of ['{"error":{"message":"no"}}', '{"choices":[]}', "<html>", "[]"]) {
       expect(() => readChatAnswer(new TextEncoder().encode(reply), source)).toThrow(Failure);
     }
   });
 });
 
-test("a whole answer is its first choice's message, whatever else the choice has", () => {
+test("reads the first choice's message", () => {
   const read = (choice: object) =>
     readChatAnswer(new TextEncoder().encode(JSON.stringify({ id: "c1", choices: [choice] })), source).blocks;
   const message = { role: "assistant", content: "hello" };
@@ -172,7 +172,7 @@ test("a whole answer is its first choice's message, whatever else the choice has
   expect(read({ index: 1, message })).toEqual(text as never);
 });
 
-test("a whole answer has as many calls as it has, since each is complete", () => {
+test("reads any number of complete calls", () => {
   const tool_calls = Array.from({ length: 1_100 }, (_, index) => ({
     id: `c${index}`,
     type: "function",

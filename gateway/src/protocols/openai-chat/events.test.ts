@@ -41,8 +41,8 @@ function short(events: readonly AnswerEvent[]): readonly string[] {
   return words;
 }
 
-describe("an upstream's chat stream", () => {
-  test("is thoughts, text and calls one after the other, with usage wherever it stands", () => {
+describe("reading a chat stream", () => {
+  test("emits reasoning, text and calls in order, with usage wherever it is", () => {
     const events = read(
       { id: "", model: "", choices: [], prompt_filter_results: [] },
       chunk({ role: "assistant", content: "" }),
@@ -68,7 +68,7 @@ describe("an upstream's chat stream", () => {
     expect(short(events)).toEqual(["start", "one#a:11", "two#b:22", "tool-calls", "end"]);
   });
 
-  test("streams the first call while it is written", () => {
+  test("streams the first call as it arrives", () => {
     const events: AnswerEvent[] = [];
     const reader = new ChatEventReader((event) => events.push(event), {
       account: "acc",
@@ -79,7 +79,7 @@ describe("an upstream's chat stream", () => {
     expect(events.at(-1)).toEqual({ kind: "block-delta", text: '{"' });
   });
 
-  test("is read from vendors that name calls in their own way", () => {
+  test("accepts other vendors' ways to number calls", () => {
     const whole = (call: object): object => ({ function: { name: "look", arguments: "{}" }, ...call });
     const calls = (...deltas: object[]): readonly string[] => short(read(...deltas.map(callDelta), chunk({}, "stop")));
     const noIndex = calls(whole({ id: "a" }), whole({ id: "b" }));
@@ -95,7 +95,7 @@ describe("an upstream's chat stream", () => {
     expect(repeated).toEqual(["start", "look#a:{}", "tool-calls", "end"]);
   });
 
-  test("of the old function_call form is a tool call", () => {
+  test("reads the deprecated function_call as a tool call", () => {
     const events = read(
       chunk({ function_call: { name: "look", arguments: "" } }),
       chunk({ function_call: { arguments: "{}" } }),
@@ -104,7 +104,7 @@ describe("an upstream's chat stream", () => {
     expect(short(events)).toEqual(["start", "look#call_new1:{}", "tool-calls", "end"]);
   });
 
-  test("keeps a signature of Gemini with its call", () => {
+  test("keeps Gemini's signature with its call", () => {
     const events = read(
       callDelta({
         index: 0,
@@ -120,18 +120,18 @@ describe("an upstream's chat stream", () => {
     });
   });
 
-  test("that reports an error ends with it", () => {
+  test("ends with an error that it reports", () => {
     const events = read(chunk({ content: "x" }), { error: { message: "overloaded" } }, chunk({ content: "y" }));
     expect(short(events).at(-1)).toBe("error");
   });
 
-  test("that never answered is a Failure, and so is what is no event", () => {
+  test("throws without an answer or for invalid events", () => {
     expect(() => read("[DONE]")).toThrow(Failure);
     expect(() => read("{broken")).toThrow(Failure);
     expect(() => read("[]")).toThrow(Failure);
   });
 
-  test("holds what waits within a bound", () => {
+  test("bounds what is buffered", () => {
     const piece = "x".repeat(bounds.heldArgumentsCharactersMax / 4);
     const flood = Array.from({ length: 5 }, () => callDelta({ index: 1, function: { arguments: piece } }));
     expect(() => read(callDelta({ index: 0, id: "a", function: { name: "one" } }), ...flood)).toThrow(Failure);
@@ -183,8 +183,8 @@ const parallel: readonly AnswerEvent[] = [
   end,
 ];
 
-describe("a chat stream for the caller", () => {
-  test("has every chunk as the vendor sends it", () => {
+describe("writing a chat stream", () => {
+  test("writes chunks like the vendor", () => {
     const text = write([start, ...block({ kind: "text" }, "Hi"), finish("stop"), end]);
     const shared = { id: "id-1", object: "chat.completion.chunk", created: 1_700_000_000, model: "up" };
     const choice = (delta: object, reason: string | null = null): object => ({
@@ -199,7 +199,7 @@ describe("a chat stream for the caller", () => {
     expect(text.endsWith("data: [DONE]\n\n")).toBe(true);
   });
 
-  test("tells usage in a last chunk without choices to those who asked, and null before it", () => {
+  test("writes usage in a last chunk only if it was requested", () => {
     const asked = chunksOf(write(parallel, { wantsUsage: true }));
     expect(asked.at(-1)).toMatchObject({
       choices: [],
@@ -209,7 +209,7 @@ describe("a chat stream for the caller", () => {
     expect(chunksOf(write(parallel)).some((each) => "usage" in each)).toBe(false);
   });
 
-  test("is put together by the official SDK", async () => {
+  test("is accepted by the official SDK", async () => {
     const lines = chunksOf(write(parallel, { wantsUsage: true })).map((each) => `${JSON.stringify(each)}\n`);
     const stream = ChatCompletionStream.fromReadableStream(new Blob(lines).stream());
     const completion = await stream.finalChatCompletion();
@@ -226,7 +226,7 @@ describe("a chat stream for the caller", () => {
     expect(completion.usage?.total_tokens).toBe(7);
   });
 
-  test("gives the caller of a custom tool its free text", () => {
+  test("writes a custom tool's free text", () => {
     const turn = { tools: [customTool("shell", null)] as Turn["tools"] } as Turn;
     const events = [
       start,
@@ -240,7 +240,7 @@ describe("a chat stream for the caller", () => {
     expect(deltas).toEqual(['"custom":{"name":"shell","input":""}', '"custom":{"input":"ls"}']);
   });
 
-  test("ends with an error where the upstream broke, never with [DONE]", () => {
+  test("ends with an error and without [DONE] if the upstream broke off", () => {
     for (const last of [finish("error"), { kind: "error" as const, failure: new Failure("upstream_error", "broke") }]) {
       const text = write([start, ...block({ kind: "text" }, "half"), last, end]);
       expect(chunksOf(text).at(-1)).toHaveProperty("error");

@@ -29,8 +29,8 @@ function refusal(request: object): { code: string; param: string | null } {
   throw new Error("was accepted");
 }
 
-describe("instructions in a chat request", () => {
-  test("stand apart while they lead, and stay in their place after that", () => {
+describe("instructions", () => {
+  test("are separated while they lead, and stay in place afterwards", () => {
     const { turn } = read({
       messages: [
         { role: "system", content: "one" },
@@ -45,8 +45,8 @@ describe("instructions in a chat request", () => {
   });
 });
 
-describe("parts of a chat message", () => {
-  test("images, sounds, films and files are told apart by their kind and where they are", () => {
+describe("parts of a message", () => {
+  test("reads images, audio, video and files by kind and source", () => {
     const content = [
       { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", detail: "low" } },
       { type: "image_url", image_url: { url: "https://example.com/a.png" } },
@@ -68,7 +68,7 @@ describe("parts of a chat message", () => {
     ]);
   });
 
-  test("a cache breakpoint on a part is a cache hint", () => {
+  test("reads a cache breakpoint as a cache hint", () => {
     const part = { type: "text", text: "x" };
     const content = [
       { ...part, prompt_cache_breakpoint: { mode: "explicit" } },
@@ -80,8 +80,8 @@ describe("parts of a chat message", () => {
   });
 });
 
-describe("what the assistant said before", () => {
-  test("is thoughts, text, refusal and calls, in this order", () => {
+describe("messages of the assistant", () => {
+  test("are read as reasoning, text, refusal and calls in this order", () => {
     const [message] = messagesOf({
       role: "assistant",
       content: "text",
@@ -92,20 +92,20 @@ describe("what the assistant said before", () => {
     expect(message?.parts.map((part) => part.kind)).toEqual(["reasoning", "text", "refusal", "tool-call"]);
   });
 
-  test("thoughts are read under either name that vendors give them", () => {
+  test("accepts both names of reasoning", () => {
     for (const field of ["reasoning_content", "reasoning"]) {
       const [message] = messagesOf({ role: "assistant", content: "text", [field]: "hm" });
       expect(message?.parts[0]).toEqual({ kind: "reasoning", text: "hm", seal: null, redacted: false });
     }
   });
 
-  test("a thought signature of Gemini comes back as its seal", () => {
+  test("reads Gemini's thought signature as its seal", () => {
     const signed = call("c1", "look", { extra_content: { google: { thought_signature: "sig" } } });
     const [message] = messagesOf({ role: "assistant", content: null, tool_calls: [signed] });
     expect(message?.parts).toMatchObject([{ seal: { dialect: "gemini", data: "sig", account: null } }]);
   });
 
-  test("neighbouring tool results are one message, each with the name of its tool", () => {
+  test("joins neighboring tool results and names their tools", () => {
     const [, results, after] = messagesOf(
       { role: "assistant", content: null, tool_calls: [call("c1", "look"), call("c2", "listen")] },
       { role: "tool", tool_call_id: "c1", content: "seen" },
@@ -122,7 +122,7 @@ describe("what the assistant said before", () => {
     expect(after).toMatchObject({ role: "user", parts: [{ kind: "text", text: "Hello" }] });
   });
 
-  test("calls of the time before ids are joined with their results by name", () => {
+  test("pairs calls without ids by name", () => {
     const [called, result] = messagesOf(
       { role: "assistant", content: null, function_call: { name: "look", arguments: "{}" } },
       { role: "function", name: "look", content: "seen" },
@@ -133,10 +133,10 @@ describe("what the assistant said before", () => {
   });
 });
 
-describe("tools of a chat request", () => {
+describe("tools", () => {
   const tools = ["look", "listen"].map((name) => ({ type: "function", function: { name, parameters: {} } }));
 
-  test("a custom tool becomes one with a single text, and stays known as custom", () => {
+  test("reads a custom tool as one with a text argument", () => {
     const { turn, warnings } = read({
       tools: [{ type: "custom", custom: { name: "shell", format: { type: "grammar", grammar: {} } } }],
       messages: [
@@ -153,7 +153,7 @@ describe("tools of a chat request", () => {
     expect(warnings.join()).toContain("grammar");
   });
 
-  test("only allowed tools are offered where a list of them is given", () => {
+  test("keeps only allowed tools", () => {
     const allowed = { mode: "required", tools: [{ type: "function", function: { name: "look" } }] };
     const { turn, warnings } = read({ tools, tool_choice: { type: "allowed_tools", allowed_tools: allowed } });
     expect(turn.tools.map((tool) => tool.name)).toEqual(["look"]);
@@ -169,29 +169,29 @@ describe("tools of a chat request", () => {
       { type: "function", function: { name: "look" } },
       { kind: "tool", name: "look" },
     ],
-  ])("the choice %j is read", (choice, expected) => {
+  ])("reads the choice %j", (choice, expected) => {
     expect(read({ tools, tool_choice: choice }).turn.toolChoice).toMatchObject(expected);
   });
 
-  test("functions of the old form are tools", () => {
+  test("reads the deprecated functions as tools", () => {
     const { turn } = read({ functions: [{ name: "look" }], function_call: { name: "look" } });
     expect(turn.tools).toMatchObject([{ name: "look", parameters: null }]);
     expect(turn.toolChoice).toEqual({ kind: "tool", name: "look" });
   });
 });
 
-describe("settings of a chat request", () => {
-  test("an explicit zero is a value and null is not said", () => {
+describe("settings", () => {
+  test("treats zero as a value and null as absent", () => {
     const { turn } = read({ temperature: 0, seed: 0, top_p: null, max_tokens: null, stop: null });
     expect(turn).toMatchObject({ temperature: 0, seed: 0, topP: null, outputTokensMax: null, stop: [] });
   });
 
-  test("newer names win over older ones", () => {
+  test("prefers newer names", () => {
     const { turn } = read({ max_tokens: 1, max_completion_tokens: 2, user: "a", safety_identifier: "b", stop: "x" });
     expect(turn).toMatchObject({ outputTokensMax: 2, userId: "b", stop: ["x"] });
   });
 
-  test("how much to think is read from reasoning_effort, or from the thinking object of several vendors", () => {
+  test("reads reasoning_effort and other vendors' thinking", () => {
     const requested = (request: object): Turn["reasoning"] => read(request).turn.reasoning;
     expect(requested({ reasoning_effort: "low" })).toEqual({ effort: "low", budgetTokens: null, visible: false });
     expect(requested({ thinking: { type: "disabled" } })).toMatchObject({ effort: "none" });
@@ -199,7 +199,7 @@ describe("settings of a chat request", () => {
     expect(requested({})).toBeNull();
   });
 
-  test("what has no neutral place is named once, what is harmless not at all", () => {
+  test("warns once of unsupported fields and never of harmless ones", () => {
     const { warnings } = read({
       logprobs: true,
       top_logprobs: 0,
@@ -218,7 +218,7 @@ describe("settings of a chat request", () => {
   });
 });
 
-describe("a chat request that cannot be understood", () => {
+describe("invalid requests", () => {
   test.each<[object, string, string]>([
     [{ messages: null }, "missing_required_parameter", "messages"],
     [{ messages: [{ content: "x" }] }, "missing_required_parameter", "messages[0].role"],
@@ -240,13 +240,13 @@ describe("a chat request that cannot be understood", () => {
     [{ modalities: ["text", "audio"] }, "unsupported_by_model", "modalities"],
     [{ response_format: { type: "json_schema" } }, "missing_required_parameter", "response_format.json_schema.schema"],
     [{ tools: [{ type: "function", function: {} }] }, "missing_required_parameter", "tools[0].function.name"],
-  ])("%j is refused as %s, naming %s", (request, code, param) => {
+  ])("rejects %j as %s, naming %s", (request, code, param) => {
     expect(refusal(request)).toEqual({ code, param });
   });
 });
 
-describe("what clients of other gateways put into a chat request", () => {
-  test("a cache mark at a message is its last part's", () => {
+describe("fields of other gateways", () => {
+  test("applies a cache mark on a message to its last part", () => {
     const cache_control = { type: "ephemeral", ttl: "1h" };
     const { turn } = read({
       messages: [
@@ -262,7 +262,7 @@ describe("what clients of other gateways put into a chat request", () => {
     expect(turn.messages[2]?.parts[0]).toMatchObject({ kind: "tool-result", cache });
   });
 
-  test("OpenRouter's reasoning is a wish to reason", () => {
+  test("reads OpenRouter's reasoning", () => {
     const asked = (reasoning: object) => read({ reasoning }).turn.reasoning;
     expect(asked({ effort: "high" })).toEqual({ effort: "high", budgetTokens: null, visible: true });
     expect(asked({ max_tokens: 2_000, exclude: true })).toEqual({ effort: null, budgetTokens: 2_000, visible: false });
@@ -271,7 +271,7 @@ describe("what clients of other gateways put into a chat request", () => {
     expect(read({ reasoning: { effort: "low" } }).warnings).toEqual([]);
   });
 
-  test("of the two names of thoughts the empty one does not hide the other", () => {
+  test("ignores an empty reasoning field beside a filled one", () => {
     const messages = [...hello, { role: "assistant", content: "x", reasoning_content: "", reasoning: "because" }];
     expect(read({ messages }).turn.messages[1]?.parts[0]).toMatchObject({ kind: "reasoning", text: "because" });
   });

@@ -24,8 +24,8 @@ function refusal(body: unknown): { code: string; param: string | null } {
   throw new Error("was accepted");
 }
 
-describe("a chat request on its way upstream", () => {
-  test("only the model changes: every other member, known or not, keeps its value and its place", () => {
+describe("a chat request for the upstream", () => {
+  test("changes only the model", () => {
     const extra = fc.dictionary(
       // No name that governs, in any case: those are refused.
       fc
@@ -44,7 +44,7 @@ describe("a chat request on its way upstream", () => {
     );
   });
 
-  test("a body that needs no change is not copied", () => {
+  test("is not copied if nothing changes", () => {
     const raw = bytes({ model: "same", messages });
     expect(patchRequest(openaiChatWire, raw, readChatRequest(raw), "same")).toBe(raw);
   });
@@ -59,19 +59,19 @@ describe("a chat request on its way upstream", () => {
       { include_usage: null, x: 1 },
       { include_usage: true, x: 1 },
     ],
-  ])("a stream with options %p is asked for usage", (options, expected) => {
+  ])("requests usage for a stream with options %p", (options, expected) => {
     const body = { model: "m", stream: true, messages, ...(options === undefined ? {} : { stream_options: options }) };
     expect(patched(body, "m")).toEqual({ ...body, stream_options: expected });
   });
 
-  test("nothing is asked for where the caller asked itself, or does not stream", () => {
+  test("does not request usage if the caller did or does not stream", () => {
     const asked = { model: "m", stream: true, stream_options: { include_usage: true }, messages };
     expect(patched(asked, "m")).toEqual(asked);
     expect(readChatRequest(bytes(asked)).wantsUsage).toBe(true);
     expect(patched({ model: "m", messages }, "m")).toEqual({ model: "m", messages });
   });
 
-  test("the cap on output is the caller's own, times the answers it wants", () => {
+  test("multiplies the cap by the number of choices", () => {
     expect(readChatRequest(bytes({ model: "m", messages, max_tokens: 7 })).outputTokensMax).toBe(7);
     expect(
       readChatRequest(bytes({ model: "m", messages, max_tokens: 7, max_completion_tokens: 9, n: 2 })).outputTokensMax,
@@ -80,7 +80,7 @@ describe("a chat request on its way upstream", () => {
   });
 });
 
-describe("a bad chat request", () => {
+describe("an invalid chat request", () => {
   test.each([
     ["", "invalid_json", null],
     ["[]", "invalid_json", null],
@@ -94,7 +94,7 @@ describe("a bad chat request", () => {
     [{ model: "m", messages: "hi" }, "invalid_request", "messages"],
     [{ model: "m", messages: "x" }, "invalid_request", "messages"],
     [{ model: "m", messages, stream: "yes" }, "invalid_request", "stream"],
-  ])("%j is refused as %s, naming %s", (body, code, param) => {
+  ])("is rejected: %j as %s, naming %s", (body, code, param) => {
     expect(refusal(body)).toEqual({ code, param });
   });
 });

@@ -39,19 +39,19 @@ function listen(text: string, hideUsage: boolean, cuts: readonly number[] = []):
   return { tap, out: decoder.decode(Buffer.concat(out)) };
 }
 
-describe("a chat stream on its way through", () => {
-  test("passes every byte unchanged when the caller asked for usage", () => {
+describe("a chat stream", () => {
+  test("passes every byte unchanged if the caller asked for usage", () => {
     const { tap, out } = listen(whole, false);
     expect(out).toBe(whole);
     expect(tap.usage?.usage).toMatchObject({ inputUncached: 9, output: 3 });
     expect(tap.ended).toBe(true);
   });
 
-  test("keeps only the usage chunk that the gateway asked for to itself", () => {
+  test("hides only the usage chunk that the gateway requested", () => {
     expect(listen(whole, true).out).toBe(withoutUsage);
   });
 
-  test("however the bytes are cut, the caller gets the same bytes and the gateway reads the same facts", () => {
+  test("passes the same bytes and reads the same facts for any chunking", () => {
     for (const text of [whole, whole.replaceAll("\n", "\r\n"), whole.replaceAll("\n\n", "\r\n\n")]) {
       const plain = listen(text, true);
       fc.assert(
@@ -70,30 +70,30 @@ describe("a chat stream on its way through", () => {
     }
   });
 
-  test("only whole events are passed on: a cut inside one never reaches the caller", () => {
+  test("passes only whole events", () => {
     const first = chunk({ content: "one" });
     const { out } = listen(first + chunk({ content: "two" }).slice(0, -3), true);
     expect(out).toBe(first);
   });
 
-  test("usage that rides on a chunk with choices is read and the chunk is passed", () => {
+  test("reads usage on a chunk with choices and passes it", () => {
     const text = chunk({ content: "x" }, { usage }) + done;
     const { tap, out } = listen(text, true);
     expect(out).toBe(text);
     expect(tap.usage?.usage.output).toBe(3);
   });
 
-  test("a reported zero is a value, and no report is no value", () => {
+  test("treats a reported zero as a value", () => {
     expect(listen(usageChunk({ prompt_tokens: 0, completion_tokens: 0 }) + done, true).tap.usage?.usage.output).toBe(0);
     expect(listen(finish + done, true).tap.usage).toBeNull();
   });
 
-  test("output is guessed at one token for each short piece of content", () => {
+  test("estimates one token per short delta", () => {
     const { tap } = listen([..."abcde"].map((word) => chunk({ content: word })).join(""), true);
     expect(tap.outputEstimate).toBe(5);
   });
 
-  test("whatever was generated is counted: thoughts, refusals, calls, lists of parts, text written with spaces", () => {
+  test("counts all generated content", () => {
     const long = "x".repeat(400);
     const call = (index: number): object => ({ index, function: { name: "f", arguments: long } });
     const generated: readonly (readonly [delta: object | string, tokens: number])[] = [
@@ -113,7 +113,7 @@ describe("a chat stream on its way through", () => {
     }
   });
 
-  test("comments, other fields and a byte order mark ahead of the data of an event hide nothing of it", () => {
+  test("accepts comments, other fields and a byte order mark before the data", () => {
     for (const ahead of [": ping\n", ": one\r\n: two\r\n", "retry: 3000\n", "id: 7\n", "event: chunk\n", "\uFEFF"]) {
       const text = ahead + chunk({ content: "x" }) + ahead + usageChunk(usage) + ahead + done;
       const { tap, out } = listen(ahead === "\uFEFF" ? text.replaceAll(`\n${ahead}`, "\n") : text, true);
@@ -128,14 +128,14 @@ describe("a chat stream on its way through", () => {
     }
   });
 
-  test("[DONE] in an event with a name ends the stream, and within a text it does not", () => {
+  test("ends at [DONE] in a named event, but not within text", () => {
     const named = "event: done\nid: 01JDXN8Q5W0000000000000000\ndata: [DONE]\n\n";
     expect(listen(chunk({ content: "x" }) + named, true).tap.ended).toBe(true);
     const { tap } = listen(`${chunk({ content: "x" })}data: {"choices":[{"text":"[DONE]"}]}\n\n`, true);
     expect([tap.ended, tap.complete()]).toEqual([false, false]);
   });
 
-  test("usage that rides within a choice is read", () => {
+  test("reads usage within a choice", () => {
     const choice = { index: 0, delta: {}, finish_reason: "stop", usage };
     const { tap } = listen(chunk({ content: "x" }) + chunk({}, { choices: [choice] }) + done, true);
     expect(tap.usage?.usage).toMatchObject({ inputUncached: 9, output: 3 });
@@ -143,23 +143,23 @@ describe("a chat stream on its way through", () => {
   });
 });
 
-describe("a chat stream that goes wrong", () => {
-  test("ending without [DONE] and without a finish reason is not complete", () => {
+describe("a broken chat stream", () => {
+  test("is incomplete without [DONE] and finish reason", () => {
     expect(listen(chunk({ content: "x" }), true).tap.complete()).toBe(false);
   });
 
-  test("ending after a finish reason but without [DONE] is complete: some vendors send none", () => {
+  test("is complete after a finish reason without [DONE]", () => {
     expect(listen(chunk({ content: "x" }) + finish, true).tap.complete()).toBe(true);
   });
 
-  test("an error event is noticed and passed on", () => {
+  test("reports an error event and passes it on", () => {
     const error = 'data: {"error":{"message":"overloaded","type":"server_error"}}\n\n';
     const { tap, out } = listen(chunk({ content: "x" }) + error, true);
     expect(out.endsWith(error)).toBe(true);
     expect(tap.failure?.message).toContain("overloaded");
   });
 
-  test("of several answers the end of one is not the end of the stream", () => {
+  test("continues after the end of one of several choices", () => {
     const choice = (index: number, delta: object, finish_reason: string | null = null): string =>
       chunk({}, { choices: [{ index, delta, finish_reason }] });
     const first = choice(0, { content: "a" }) + choice(1, { content: "b" }) + choice(0, {}, "stop");
@@ -169,7 +169,7 @@ describe("a chat stream that goes wrong", () => {
     expect(listen(first + chunk({}, { choices: both }), true).tap.complete()).toBe(true);
   });
 
-  test("an error beside choices is noticed, and passed on with its event", () => {
+  test("reports an error beside choices and passes it on", () => {
     const error = { code: 502, message: "Provider disconnected" };
     const last = chunk({}, { error, choices: [{ index: 0, delta: { content: "" }, finish_reason: "error" }] });
     const { tap, out } = listen(chunk({ content: "x" }) + last, true);
@@ -178,7 +178,7 @@ describe("a chat stream that goes wrong", () => {
     expect(tap.errorUnreadable).toBe(false);
   });
 
-  test("an error that is the event itself is one that no client of the dialect has been told", () => {
+  test("marks a bare error event as unreadable for clients", () => {
     const error = 'data: {"object":"error","message":"out of memory","type":"InternalServerError","code":500}\n\n';
     const { tap, out } = listen(chunk({ content: "x" }) + error + done, true);
     expect(out).toBe(chunk({ content: "x" }));
@@ -186,11 +186,11 @@ describe("a chat stream that goes wrong", () => {
     expect(tap.errorUnreadable).toBe(true);
   });
 
-  test("a first event that is not JSON fails while another deployment can still be tried", () => {
+  test("fails on a first event that is not JSON, so that another deployment is tried", () => {
     expect(() => listen("data: {broken\n\n", true)).toThrow(Failure);
   });
 
-  test("an event that never ends is refused at the bound, however small its pieces", () => {
+  test("fails on an event beyond the bound, however small its pieces", () => {
     const tap = new ChatStreamTap(true);
     const piece = encoder.encode("x".repeat(600_000));
     tap.push(encoder.encode("data: "));

@@ -36,13 +36,13 @@ function write(...messages: Turn["messages"]): readonly Message[] {
 const roles = (messages: readonly Message[]) => messages.map(({ role }) => role);
 
 // Mistral: "Unexpected role 'user' after role 'tool'"; what Claude Code and Codex send has it in nearly every turn.
-test("behind a tool's result the assistant speaks before the user does", () => {
+test("inserts an assistant message after a tool result", () => {
   const messages = write(user(text("go")), assistant(call("c1")), user(result("c1"), text("and now?")));
   expect(roles(messages)).toEqual(["user", "assistant", "tool", "assistant", "user"]);
   expect(messages.at(-1)?.["content"]).toBe("and now?");
 });
 
-test("instructions stand where the vendor takes them, else they are the user's words", () => {
+test("keeps leading instructions and writes others as user text", () => {
   expect(roles(write(user(text("a")), system("b"), assistant(text("c")), user(text("d"))))).toEqual([
     "user",
     "system",
@@ -54,7 +54,7 @@ test("instructions stand where the vendor takes them, else they are the user's w
 });
 
 // "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9"
-test("ids of calls have nine letters and digits, the same for a call and its result", () => {
+test("gives calls ids of nine letters and digits, equal for call and result", () => {
   const [, asked, answered] = write(user(text("go")), assistant(call("toolu_01ABC")), user(result("toolu_01ABC")));
   const calls = asked?.["tool_calls"] as readonly { readonly id: string }[];
   const id = calls[0]?.id;
@@ -65,14 +65,14 @@ test("ids of calls have nine letters and digits, the same for a call and its res
 });
 
 // "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"
-test("the beginning of an answer is marked as one", () => {
+test("marks a prefilled answer", () => {
   expect(write(user(text("go")), assistant(text("{")))).toEqual([
     { role: "user", content: "go" },
     { role: "assistant", content: "{", prefix: true },
   ]);
 });
 
-test("a refusal of before is text: the vendor takes no field that it does not know", () => {
+test("writes an earlier refusal as text", () => {
   const messages = write(user(text("go")), assistant({ kind: "refusal", text: "No." }), user(text("why?")));
   expect(messages[1]).toEqual({ role: "assistant", content: "No." });
 });

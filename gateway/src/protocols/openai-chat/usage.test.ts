@@ -3,8 +3,8 @@ import { readChatUsage } from "./usage.ts";
 
 const read = (reported: object) => readChatUsage(reported)?.usage;
 
-describe("what a chat answer says it used", () => {
-  test("totals that agree are taken as they are: reasoning, sound and what was kept lie within them", () => {
+describe("chat usage", () => {
+  test("keeps totals that agree, with reasoning, audio and cache inside", () => {
     const told = {
       prompt_tokens: 100,
       completion_tokens: 50,
@@ -23,11 +23,11 @@ describe("what a chat answer says it used", () => {
     [{ prompt_tokens: 8, completion_tokens: 10, total_tokens: 3 }],
     [{ prompt_tokens: 8, completion_tokens: 10, total_tokens: null }],
     [{ prompt_tokens: 8, completion_tokens: 10, total_tokens: 0 }],
-  ])("%j: output is what completion_tokens say", (told) => {
+  ])("counts output in %j from completion_tokens", (told) => {
     expect(read(told)).toMatchObject({ inputUncached: 8, output: 10 });
   });
 
-  test("pictures are classes of their own on both sides", () => {
+  test("splits pictures on both sides", () => {
     const told = {
       prompt_tokens: 300,
       completion_tokens: 1_310,
@@ -38,7 +38,7 @@ describe("what a chat answer says it used", () => {
     expect(read(told)).toMatchObject({ inputUncached: 42, imageInput: 258, output: 20, imageOutput: 1_290 });
   });
 
-  test("an overstated part never makes a class negative", () => {
+  test("never makes a class negative", () => {
     const told = {
       prompt_tokens: 10,
       completion_tokens: 4,

@@ -57,16 +57,16 @@ function write(change: Partial<Turn>, traits: DialectTraits = {}): Sent {
 const callsOf = (message: Record<string, unknown> | undefined): readonly Record<string, unknown>[] =>
   (message?.["tool_calls"] ?? []) as Record<string, unknown>[];
 
-describe("a turn for a chat upstream", () => {
-  test("says no more than was said", () => {
+describe("writing a chat request", () => {
+  test("writes only what is set", () => {
     expect(write({}).body).toEqual({ model: "up", messages: [{ role: "user", content: "Hello" }] });
   });
 
-  test("asks a stream for its usage", () => {
+  test("requests usage of a stream", () => {
     expect(write({ stream: true }).body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
   });
 
-  test("speaks to each vendor in its own words", () => {
+  test("follows each vendor's traits", () => {
     const change = { outputTokensMax: 9, system: [text("a"), text("b")] };
     expect(write(change).body).toMatchObject({
       max_completion_tokens: 9,
@@ -85,11 +85,11 @@ describe("a turn for a chat upstream", () => {
     [{ effort: null, budgetTokens: 31_999 }, "high"],
     [{ effort: null, budgetTokens: 32_768 }, "xhigh"],
     [{ effort: null, budgetTokens: null }, undefined],
-  ] as const)("reasoning of %j is asked for as %p", (requested, expected) => {
+  ] as const)("writes reasoning of %j as %p", (requested, expected) => {
     expect(write({ reasoning: { ...requested, visible: true } }).body["reasoning_effort"]).toBe(expected as string);
   });
 
-  test("where schemas are not understood, JSON is asked for and the schema is said in words", () => {
+  test("puts a schema into the instructions where it is not supported", () => {
     const format = { kind: "schema", name: null, description: null, schema: { type: "object" }, strict: null } as const;
     const { body, messages, warnings } = write({ format }, { noSchemaOutput: true });
     expect(body["response_format"]).toEqual({ type: "json_object" });
@@ -97,12 +97,12 @@ describe("a turn for a chat upstream", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("JSON mode is refused by upstreams unless the prompt names it, so it is made to", () => {
+  test("mentions JSON in the prompt for JSON mode", () => {
     expect(write({ format: { kind: "json" } }).messages[0]?.["content"]).toContain("JSON");
     expect(write({ format: { kind: "json" }, system: [text("as json")] }).messages[0]?.["content"]).toBe("as json");
   });
 
-  test("ids that OpenAI would refuse for their length are shortened, the same way each time", () => {
+  test("shortens long ids consistently", () => {
     const id = "toolu_".padEnd(60, "x");
     const { body, messages } = write({
       userId: "u".repeat(100),
@@ -114,7 +114,7 @@ describe("a turn for a chat upstream", () => {
     expect(String(body["user"]).length).toBeLessThanOrEqual(64);
   });
 
-  test("what its upstream cannot read is refused, so that another one can be tried", () => {
+  test("rejects what the upstream cannot read, so that another is tried", () => {
     const video: TurnPart = { ...image, kind: "video" };
     expect(() => write({ messages: [{ role: "user", parts: [video] }] })).toThrow(Failure);
     const byUrl: TurnPart = { ...image, source: { kind: "url", url: "https://example.com/a.png", mediaType: null } };
@@ -122,7 +122,7 @@ describe("a turn for a chat upstream", () => {
     expect(() => write({ choices: 2 })).toThrow(Failure);
   });
 
-  test("a text document is said as text, since chat takes files of other kinds only", () => {
+  test("writes a text document as text", () => {
     const document: TurnPart = { ...image, kind: "document", source: { kind: "text", text: "body" }, name: "a.txt" };
     expect(write({ messages: [{ role: "user", parts: [document] }] }).messages).toEqual([
       { role: "user", content: "a.txt:\nbody" },
@@ -130,8 +130,8 @@ describe("a turn for a chat upstream", () => {
   });
 });
 
-describe("tool calls for a chat upstream", () => {
-  test("are one message with all of them, then a message for each result, then what else was said", () => {
+describe("tool calls", () => {
+  test("writes all calls in one message, then each result, then other content", () => {
     const { messages, warnings } = write({
       messages: [
         ...hello,
@@ -150,7 +150,7 @@ describe("tool calls for a chat upstream", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("without a result get one that says so, and a result without its call is said as text", () => {
+  test("fills in a missing result, and writes a result without a call as text", () => {
     const { messages, warnings } = write({
       messages: [
         { role: "assistant", parts: [call("c1")] },
@@ -166,7 +166,7 @@ describe("tool calls for a chat upstream", () => {
     expect(warnings).toHaveLength(2);
   });
 
-  test("pictures in results move into a user message behind all results", () => {
+  test("moves pictures of results into a user message", () => {
     const { messages, warnings } = write({
       messages: [
         { role: "assistant", parts: [call("c1"), call("c2")] },
@@ -184,7 +184,7 @@ describe("tool calls for a chat upstream", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("that failed say so in their text, since the dialect has no mark for it", () => {
+  test("states in the text that a tool failed", () => {
     const failed = (...parts: (TurnPart & { kind: "text" })[]): TurnPart => ({
       ...result("c1", ...parts),
       ...{ isError: true },
@@ -200,7 +200,7 @@ describe("tool calls for a chat upstream", () => {
     expect(content(failed())).toMatchObject({ content: "Error: the tool failed" });
   });
 
-  test("carry a signature of Gemini only to the account that made it", () => {
+  test("sends Gemini's signature only to its own account", () => {
     const sealed = (account: string | null): unknown => {
       const seal = { dialect: "gemini" as const, account, data: "sig", itemId: null };
       const { messages } = write({ messages: [{ role: "assistant", parts: [call("c1", seal)] }] });
@@ -212,7 +212,7 @@ describe("tool calls for a chat upstream", () => {
   });
 });
 
-describe("thoughts for a chat upstream", () => {
+describe("reasoning", () => {
   const seal = { dialect: "anthropic-messages" as const, account: null, data: "sig", itemId: null };
   const messages: Turn["messages"] = [
     ...hello,
@@ -222,7 +222,7 @@ describe("thoughts for a chat upstream", () => {
     { role: "user", parts: [result("c1", text("r"))] },
   ];
 
-  test("go back within the tool loop that they belong to, in the vendor's field, and only its own", () => {
+  test("is sent back within its tool loop in the vendor's field", () => {
     const sent = write({ messages }, { reasoningField: "reasoning_content" }).messages;
     expect(sent.map((message) => message["reasoning_content"])).toEqual([
       undefined,
@@ -233,7 +233,7 @@ describe("thoughts for a chat upstream", () => {
     ]);
   });
 
-  test("are left out for all others", () => {
+  test("is dropped for other upstreams", () => {
     expect(JSON.stringify(write({ messages }).body)).not.toContain("own");
   });
 });
