@@ -31,7 +31,6 @@ export const azureOpenai = defineKind({
   id: "azure-openai",
   title: "Azure OpenAI",
   baseUrl: null,
-  variable: null,
   baseUrlHelp:
     "The resource's endpoint, such as https://NAME.openai.azure.com. Leave empty to use the resource's name.",
   apiKeyHelp: "Key 1 or key 2 of the resource, under Keys and Endpoint.",

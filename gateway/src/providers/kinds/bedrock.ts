@@ -20,7 +20,6 @@ export const bedrock = defineKind({
   id: "bedrock",
   title: "Amazon Bedrock",
   baseUrl: null,
-  variable: null,
   baseUrlHelp: "Leave empty to use the region. For a VPC endpoint: its URL.",
   apiKey: "optional",
   apiKeyHelp: "A Bedrock API key. Leave empty to sign with an access key.",

@@ -26,7 +26,6 @@ export const demo = defineKind({
   id: "demo",
   title: "Built-in demo",
   baseUrl: "demo://simulator/v1",
-  variable: null,
   apiKey: "none",
   baseUrlHelp: "The demo runs inside the gateway.",
   // Headers that control the simulator.

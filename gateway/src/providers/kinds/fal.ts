@@ -7,11 +7,8 @@ export const fal = defineKind({
   id: "fal",
   title: "fal",
   baseUrl: "https://queue.fal.run",
-  variable: null,
-  lanes: [],
   envKey: "FAL_KEY",
   apiKeyHelp: "Create one at fal.ai, under Keys.",
-  listsModels: false,
   video: falVideo,
   authorize: authorizeWith("authorization", "Key "),
 });

@@ -9,7 +9,6 @@ export const kling = defineKind({
   title: "Kling",
   baseUrl: "https://api-singapore.klingai.com",
   // One variable cannot hold a key pair.
-  variable: null,
   baseUrlHelp: "For an account in China: https://api-beijing.klingai.com.",
   apiKeyHelp: "The secret key of the access key, or a plain API key. Create one at app.klingai.com, under API keys.",
   fields: [
@@ -17,9 +16,7 @@ export const kling = defineKind({
       help: "For an account with a key pair. Leave empty for a plain API key.",
     }),
   ],
-  lanes: [],
   checkSettings: (provider) => nameProblem(provider, "access_key"),
-  listsModels: false,
   video: klingVideo,
   authorize: authorizeKling,
   classify: classifyKling,

@@ -8,7 +8,6 @@ export const ollama = defineKind({
   id: "ollama",
   title: "Ollama",
   baseUrl: "http://localhost:11434/v1",
-  variable: null,
   apiKey: "optional",
   apiKeyHelp: "Only if a proxy in front of the server requires one.",
   baseUrlHelp: "For your own server, allow the private network for this provider.",

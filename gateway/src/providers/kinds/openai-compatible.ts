@@ -8,7 +8,6 @@ export const openaiCompatible = defineKind({
   id: "openai-compatible",
   title: "OpenAI-compatible",
   baseUrl: null,
-  variable: null,
   apiKey: "optional",
   apiKeyHelp: "The server's key, if it requires one; sent as a bearer token.",
   baseUrlHelp:

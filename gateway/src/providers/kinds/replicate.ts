@@ -6,10 +6,7 @@ export const replicate = defineKind({
   id: "replicate",
   title: "Replicate",
   baseUrl: "https://api.replicate.com/v1",
-  variable: null,
-  lanes: [],
   envKey: "REPLICATE_API_TOKEN",
   apiKeyHelp: "A token; create one at replicate.com, under API tokens.",
-  listsModels: false,
   video: replicateVideo,
 });

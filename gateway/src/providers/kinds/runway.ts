@@ -7,12 +7,9 @@ export const runway = defineKind({
   id: "runway",
   title: "Runway",
   baseUrl: "https://api.dev.runwayml.com",
-  variable: null,
-  lanes: [],
   envKey: "RUNWAYML_API_SECRET",
   apiKeyHelp: "A secret; create one at dev.runwayml.com, under API keys.",
   envBaseUrl: "RUNWAYML_BASE_URL",
-  listsModels: false,
   video: runwayVideo,
   authorize: (draft) => {
     authorizeBearer(draft);

@@ -23,7 +23,6 @@ export const vertex = defineKind({
   id: "vertex",
   title: "Google Vertex AI",
   baseUrl: null,
-  variable: null,
   baseUrlHelp: "Leave empty to use the location.",
   apiKeyHelp: "The JSON key of a service account, or an access token.",
   fields: [

@@ -10,8 +10,6 @@ export const vidu = defineKind({
   variable: "VIDU",
   baseUrlHelp: "For an account in China: https://api.vidu.cn.",
   apiKeyHelp: "Create one at platform.vidu.com, under API keys.",
-  lanes: [],
-  listsModels: false,
   video: viduVideo,
   authorize: authorizeWith("authorization", "Token "),
   classify: (answer) => classifyByStatus(answer),

@@ -18,7 +18,6 @@ export const vllm = defineKind({
   id: "vllm",
   title: "vLLM",
   baseUrl: null,
-  variable: null,
   apiKey: "optional",
   apiKeyHelp: "The server's --api-key, if it has one.",
   baseUrlHelp: "The server's URL, such as http://10.0.0.7:8000. For a private address, allow the private network.",

@@ -84,9 +84,7 @@ test("Kimi K3 is asked for any tool, never for one by its name", () => {
   });
   const several = write(moonshotModels, "kimi-k3", { toolChoice: named, tools: [tool, { ...tool, name: "other" }] });
   expect(several.sent["tool_choice"]).toBe("required");
-  expect(several.warnings).toEqual([
-    "this model does not accept the choice of one tool: it may call any",
-  ]);
+  expect(several.warnings).toEqual(["this model does not accept the choice of one tool: it may call any"]);
 });
 
 // "invalid temperature: only 1 is allowed for this model": a 400 for every agent with a temperature of its own.
@@ -94,9 +92,7 @@ test("Kimi's models are told no sampling, but stop sequences", () => {
   for (const model of ["kimi-k2.6", "kimi-k2.7-code", "kimi-k3"]) {
     const { sent, warnings } = write(moonshotModels, model, { temperature: 0.2, topP: 0.9, stop: ["END"] });
     expect([sent["temperature"], sent["top_p"], sent["stop"]]).toEqual([undefined, undefined, ["END"]]);
-    expect(warnings).toEqual([
-      "temperature, top_p and penalties are refused by a model that reasons and were dropped",
-    ]);
+    expect(warnings).toEqual(["temperature, top_p and penalties are refused by a model that reasons and were dropped"]);
   }
   expect(write(moonshotModels, "moonshot-v1-32k", { temperature: 0.2 }).sent["temperature"]).toBe(0.2);
 });

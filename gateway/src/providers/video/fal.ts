@@ -14,7 +14,7 @@ import {
   webUrl,
 } from "./answers.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
-import { plainRoot, present, refuseWatermark, seedOf, unsupported, videoDraft } from "./requests.ts";
+import { createTaskDraft, plainRoot, refuseWatermark, seedOf, unsupported, videoDraft } from "./requests.ts";
 
 /**
  * fal's queue (@fal-ai/client@1.10.1; K = general knowledge). A model is `owner/app/path`; polls use owner and app. The
@@ -39,25 +39,22 @@ export const falVideo: VideoAdapter = {
   readCallback: callbackIdIn("request_id"),
 };
 
-function createDraft({ provider, upstreamModel, turn, callbackUrl }: CreateInput): OutboundDraft {
+function createDraft(input: CreateInput): OutboundDraft {
+  const { provider, upstreamModel, turn, callbackUrl } = input;
   refuseWatermark(turn);
   const material = materialOf(turn);
   refuseReferences([...material.images, ...material.videos, ...material.audios], "references but in its own fields");
-  const json = {
-    ...turn.more,
-    ...present({
-      prompt: turn.prompt,
-      aspect_ratio: turn.ratio,
-      resolution: turn.resolution,
-      duration: durationIn(turn, upstreamModel),
-      seed: seedOf(turn),
-      generate_audio: turn.audio,
-      ...framesIn(material, upstreamModel),
-    }),
-  };
   const path = upstreamModel.split("/").map(encodeURIComponent).join("/");
   const hook = callbackUrl === null ? "" : `?fal_webhook=${encodeURIComponent(callbackUrl)}`;
-  return videoDraft(provider, `${plainRoot(provider)}/${path}${hook}`, { json });
+  return createTaskDraft(input, `${plainRoot(provider)}/${path}${hook}`, {
+    prompt: turn.prompt,
+    aspect_ratio: turn.ratio,
+    resolution: turn.resolution,
+    duration: durationIn(turn, upstreamModel),
+    seed: seedOf(turn),
+    generate_audio: turn.audio,
+    ...framesIn(material, upstreamModel),
+  });
 }
 
 /** Most models expect text, Veo's with a unit, some a number (K). */

@@ -6,8 +6,16 @@ import type { AuthorizeOptions, BadAnswer, OutboundDraft } from "../kind.ts";
 import { settingText } from "../settings.ts";
 import type { CreateInput, GoodAnswer, VideoAdapter } from "../video-adapter.ts";
 import { answerObject, createdId, createdObject, rawUsageOf, refusalInside, taskState } from "./answers.ts";
-import { type Material, materialOf, refuseReferences, withoutDataPrefix } from "./material.ts";
-import { plainRoot, present, refuseRatio, refuseSeed, refuseSound, unsupported, videoDraft } from "./requests.ts";
+import { type Material, materialOf, refuseNonImages, withoutDataPrefix } from "./material.ts";
+import {
+  createTaskDraft,
+  plainRoot,
+  refuseRatio,
+  refuseSeed,
+  refuseSound,
+  unsupported,
+  videoDraft,
+} from "./requests.ts";
 
 /**
  * Kling (several independent clients agree; K = general knowledge). A task's URL is below the path that created it, so our
@@ -73,33 +81,30 @@ function isSilent(upstreamModel: string): boolean {
   return /kling-v(1|2-[0-5])/.test(upstreamModel);
 }
 
-function createDraft({ provider, upstreamModel, turn, taskId, callbackUrl }: CreateInput): OutboundDraft {
+function createDraft(input: CreateInput): OutboundDraft {
+  const { provider, upstreamModel, turn, taskId, callbackUrl } = input;
   refuseSeed(turn);
   if (isSilent(upstreamModel)) refuseSound(turn);
   const material = materialOf(turn);
   const { path, members } = endpointFor(turn, material);
-  const json = {
-    ...turn.more,
-    ...present({
-      model_name: upstreamModel,
-      prompt: turn.prompt,
-      duration: turn.durationSeconds?.toString(),
-      mode: modeOf(turn, upstreamModel),
-      sound: turn.audio === null || isSilent(upstreamModel) ? null : turn.audio ? "on" : "off",
-      watermark_info: turn.watermark === null ? null : { enabled: turn.watermark }, // K
-      ...members,
-      external_task_id: `${taskId}.${path}`,
-      callback_url: callbackUrl,
-    }),
-  };
-  return videoDraft(provider, `${plainRoot(provider)}/v1/videos/${path}`, { json });
+  return createTaskDraft(input, `${plainRoot(provider)}/v1/videos/${path}`, {
+    model_name: upstreamModel,
+    prompt: turn.prompt,
+    duration: turn.durationSeconds?.toString(),
+    mode: modeOf(turn, upstreamModel),
+    sound: turn.audio === null || isSilent(upstreamModel) ? null : turn.audio ? "on" : "off",
+    watermark_info: turn.watermark === null ? null : { enabled: turn.watermark }, // K
+    ...members,
+    external_task_id: `${taskId}.${path}`,
+    callback_url: callbackUrl,
+  });
 }
 
 function endpointFor(
   turn: VideoTurn,
   { first, last, images, videos, audios }: Material,
 ): { path: string; members: JsonObject } {
-  refuseReferences([...videos, ...audios], "videos or sounds as references");
+  refuseNonImages({ videos, audios });
   const shape = { aspect_ratio: turn.ratio };
   if (images.length > 0) {
     if (first !== null || last !== null) {

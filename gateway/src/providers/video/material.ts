@@ -34,6 +34,10 @@ export function refuseReferences(references: readonly string[], what: string): v
   if (references.length > 0) throw unsupported("references", `This model does not support ${what}.`);
 }
 
+export function refuseNonImages({ videos, audios }: Pick<Material, "videos" | "audios">): void {
+  refuseReferences([...videos, ...audios], "videos or sounds as references");
+}
+
 export function refuseLastFrame({ last }: Material): void {
   if (last !== null) throw unsupported("last_frame", "This model does not support a last frame.");
 }

@@ -21,10 +21,10 @@ import {
   videoState,
   webUrl,
 } from "./answers.ts";
-import { type Material, materialOf, refuseReferences } from "./material.ts";
+import { type Material, materialOf, refuseNonImages } from "./material.ts";
 import {
+  createTaskDraft,
   plainRoot,
-  present,
   refuseRatio,
   refuseSeed,
   refuseSound,
@@ -75,27 +75,24 @@ export const minimaxVideo: VideoAdapter = {
   usualSeconds: 6,
 };
 
-function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDraft {
+function createDraft(input: CreateInput): OutboundDraft {
+  const { provider, upstreamModel, turn } = input;
   const v2 = isV2(upstreamModel);
   const material = materialOf(turn);
-  refuseReferences([...material.videos, ...material.audios], "videos or sounds as references");
+  refuseNonImages(material);
   if (!v2) refuseV2Fields(turn, material);
-  const json = {
-    ...turn.more,
-    ...present({
-      model: upstreamModel,
-      prompt: turn.prompt,
-      duration: turn.durationSeconds,
-      resolution: turn.resolution?.toUpperCase(),
-      aigc_watermark: turn.watermark,
-      first_frame_image: material.first,
-      last_frame_image: material.last,
-      subject_reference: material.images.length === 0 ? null : [{ type: "character", image: material.images }],
-      // v2 is unconfirmed: fields that v1 lacks use the common names (U).
-      ...(v2 ? { ratio: turn.ratio, seed: seedOf(turn), audio: turn.audio } : {}),
-    }),
-  };
-  return videoDraft(provider, `${versionedRoot(provider, upstreamModel)}/video_generation`, { json });
+  return createTaskDraft(input, `${versionedRoot(provider, upstreamModel)}/video_generation`, {
+    model: upstreamModel,
+    prompt: turn.prompt,
+    duration: turn.durationSeconds,
+    resolution: turn.resolution?.toUpperCase(),
+    aigc_watermark: turn.watermark,
+    first_frame_image: material.first,
+    last_frame_image: material.last,
+    subject_reference: material.images.length === 0 ? null : [{ type: "character", image: material.images }],
+    // v2 is unconfirmed: fields that v1 lacks use the common names (U).
+    ...(v2 ? { ratio: turn.ratio, seed: seedOf(turn), audio: turn.audio } : {}),
+  });
 }
 
 function refuseV2Fields(turn: VideoTurn, { first, last, images }: Material): void {

@@ -13,7 +13,7 @@ import {
   timeOf,
   webUrl,
 } from "./answers.ts";
-import { type Material, materialOf, refuseReferences } from "./material.ts";
+import { type Material, materialOf, refuseNonImages } from "./material.ts";
 import {
   membersFor,
   plainRoot,
@@ -106,7 +106,7 @@ function materialIn({ first, last, images, videos, audios }: Material, upstreamM
     : /minimax|hailuo/i.test(upstreamModel)
       ? ["first_frame_image", "last_frame_image"]
       : ["image", "last_frame_image"];
-  if (!upstreamModel.includes("seedance-2")) refuseReferences([...videos, ...audios], "videos or sounds as references");
+  if (!upstreamModel.includes("seedance-2")) refuseNonImages({ videos, audios });
   return {
     [firstName]: first,
     [lastName]: last,

@@ -1,6 +1,7 @@
 import { Failure, type Provider, type VideoTurn } from "#core/index.ts";
 import { isObject, type JsonObject } from "#protocols/index.ts";
 import { type OutboundDraft, outboundDraft } from "../outbound-draft.ts";
+import type { CreateInput } from "../video-adapter.ts";
 
 interface VideoRequest {
   /** Default: POST with a body, else GET. */
@@ -17,6 +18,11 @@ export function videoDraft(provider: Provider, url: string, request: VideoReques
     headers: { accept: "application/json", ...typed, ...headers },
     body: json === undefined ? null : encoder.encode(JSON.stringify(json)),
   });
+}
+
+/** A request to create a task: our fields override the caller's vendor fields. */
+export function createTaskDraft({ provider, turn }: CreateInput, url: string, members: JsonObject): OutboundDraft {
+  return videoDraft(provider, url, { json: { ...turn.more, ...present(members) } });
 }
 
 /** Drafts for one task at `path` below the root, followed by its id and a suffix. */

@@ -5,14 +5,13 @@ import type { CreateInput, VideoAdapter } from "../video-adapter.ts";
 import { answerObject, createdIdIn, goneBy404, rawUsageOf, taskState } from "./answers.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
 import {
+  createTaskDraft,
   plainRoot,
-  present,
   refuseSound,
   refuseWatermark,
   seedOf,
   taskDrafts,
   unsupported,
-  videoDraft,
 } from "./requests.ts";
 
 const task = taskDrafts(plainRoot, "/v1/tasks");
@@ -44,25 +43,22 @@ export const runwayVideo: VideoAdapter = {
   keepsSeconds: 86_400,
 };
 
-function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDraft {
+function createDraft(input: CreateInput): OutboundDraft {
+  const { provider, upstreamModel, turn } = input;
   refuseWatermark(turn);
   if (!makesSound(upstreamModel)) refuseSound(turn);
   const material = materialOf(turn);
   refuseReferences(material.audios, "sounds as references");
   const { path, members } = endpointFor(material);
-  const json = {
-    ...turn.more,
-    ...present({
-      model: upstreamModel,
-      promptText: turn.prompt,
-      ratio: pixelsOf(turn),
-      duration: turn.durationSeconds,
-      seed: seedOf(turn),
-      audio: makesSound(upstreamModel) ? turn.audio : null, // K
-      ...members,
-    }),
-  };
-  return videoDraft(provider, `${plainRoot(provider)}/v1/${path}`, { json });
+  return createTaskDraft(input, `${plainRoot(provider)}/v1/${path}`, {
+    model: upstreamModel,
+    promptText: turn.prompt,
+    ratio: pixelsOf(turn),
+    duration: turn.durationSeconds,
+    seed: seedOf(turn),
+    audio: makesSound(upstreamModel) ? turn.audio : null, // K
+    ...members,
+  });
 }
 
 /** Only Google's models have audio (K). */

@@ -13,7 +13,7 @@ import {
   videoState,
   webUrl,
 } from "./answers.ts";
-import { type Material, materialOf, readDataUri, refuseReferences } from "./material.ts";
+import { type Material, materialOf, readDataUri, refuseNonImages } from "./material.ts";
 import {
   membersFor,
   present,
@@ -127,7 +127,7 @@ function isSilent(upstreamModel: string): boolean {
 function veoBody(turn: VideoTurn, extra: JsonObject): object {
   refuseWatermark(turn);
   const material = materialOf(turn);
-  refuseReferences([...material.videos, ...material.audios], "videos or sounds as references");
+  refuseNonImages(material);
   const own = objectOf(arrayOf(turn.more["instances"])[0]);
   const ours = present({
     aspectRatio: turn.ratio,

@@ -3,8 +3,8 @@ import { arrayOf, type JsonObject, objectOf } from "#protocols/index.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, VideoAdapter } from "../video-adapter.ts";
 import { answerObject, callbackIdIn, createdIdIn, listedTasks, rawUsageOf, taskState } from "./answers.ts";
-import { type Material, materialOf, refuseReferences } from "./material.ts";
-import { plainRoot, present, refuseRatio, seedOf, taskDrafts, unsupported, videoDraft } from "./requests.ts";
+import { type Material, materialOf, refuseNonImages } from "./material.ts";
+import { createTaskDraft, plainRoot, refuseRatio, seedOf, taskDrafts, unsupported, videoDraft } from "./requests.ts";
 
 const task = taskDrafts(plainRoot, "/ent/v2/tasks");
 
@@ -34,26 +34,23 @@ export const viduVideo: VideoAdapter = {
   keepsSeconds: 86_400,
 };
 
-function createDraft({ provider, upstreamModel, turn, taskId, callbackUrl }: CreateInput): OutboundDraft {
+function createDraft(input: CreateInput): OutboundDraft {
+  const { provider, upstreamModel, turn, taskId, callbackUrl } = input;
   const material = materialOf(turn);
-  refuseReferences([...material.videos, ...material.audios], "videos or sounds as references");
+  refuseNonImages(material);
   const { path, members } = endpointFor(turn, material);
-  const json = {
-    ...turn.more,
-    ...present({
-      model: upstreamModel,
-      prompt: turn.prompt,
-      duration: turn.durationSeconds,
-      seed: seedOf(turn),
-      resolution: turn.resolution,
-      audio: turn.audio,
-      watermark: turn.watermark,
-      ...members,
-      payload: taskId,
-      callback_url: callbackUrl,
-    }),
-  };
-  return videoDraft(provider, `${plainRoot(provider)}/ent/v2/${path}`, { json });
+  return createTaskDraft(input, `${plainRoot(provider)}/ent/v2/${path}`, {
+    model: upstreamModel,
+    prompt: turn.prompt,
+    duration: turn.durationSeconds,
+    seed: seedOf(turn),
+    resolution: turn.resolution,
+    audio: turn.audio,
+    watermark: turn.watermark,
+    ...members,
+    payload: taskId,
+    callback_url: callbackUrl,
+  });
 }
 
 function endpointFor(turn: VideoTurn, { first, last, images }: Material): { path: string; members: JsonObject } {
