@@ -21,7 +21,7 @@ export function turnOf(changes: Partial<VideoTurn> = {}): VideoTurn {
     seed: null,
     material: [],
     content: null,
-    more: {},
+    vendorFields: {},
     wantsLastFrame: false,
     ...changes,
   };

@@ -222,8 +222,8 @@ export class Assets {
     if (account === null || group.upstreamId === null || !account.provider.enabled) {
       throw new Failure("no_deployment_available", "The account of this asset group is disabled or was deleted.");
     }
-    const asked = { upstreamGroupId: group.upstreamId, url, type, name, projectName: group.projectName };
-    return { providerId: account.provider.id, upstreamId: await account.createAsset(asked, this.#end.signal) };
+    const texts = { upstreamGroupId: group.upstreamId, url, type, name, projectName: group.projectName };
+    return { providerId: account.provider.id, upstreamId: await account.createAsset(texts, this.#end.signal) };
   }
 }
 

@@ -96,12 +96,12 @@ export class LocalAssets {
     const { clock, store } = this.#dependencies;
     const bytes = { blobHash: hash, sizeBytes: size, contentType };
     const change = { status: "Active", error: null, ...bytes, updatedAt: clock.now(), dueAt: null } as const;
-    let held = true;
-    const kept = await this.#useBytes(hash, async () => {
-      held = await store.updateAsset(row.id, change, { dueAt: row.dueAt });
+    let isStored = true;
+    const isWritten = await this.#useBytes(hash, async () => {
+      isStored = await store.updateAsset(row.id, change, { dueAt: row.dueAt });
     });
-    if (!held) await this.drop(hash);
-    else if (!kept) await this.#refuse(row, retryableRefusal("storage_failed", "The bytes could not be stored."));
+    if (!isStored) await this.drop(hash);
+    else if (!isWritten) await this.#refuse(row, retryableRefusal("storage_failed", "The bytes could not be stored."));
   }
 
   /** Retries are limited by the asset's age, which survives restarts. */

@@ -165,22 +165,22 @@ export class Resolver {
    * after assetBindMs; the binding stays and the next call continues it.
    */
   async #bindingOf(asset: Asset, account: LibraryAccount, addressOf: () => Promise<string>): Promise<AssetBinding> {
-    const known = await this.#dependencies.store.binding(asset.id, account.provider.id);
-    if (known?.status === "Active") return known;
+    const binding = await this.#dependencies.store.binding(asset.id, account.provider.id);
+    if (binding?.status === "Active") return binding;
     return once(this.#bindings, `${asset.id} ${account.provider.id}`, () =>
-      this.#bind(asset, account, known, addressOf),
+      this.#bind(asset, account, binding, addressOf),
     );
   }
 
   async #bind(
     asset: Asset,
     account: LibraryAccount,
-    known: AssetBinding | null,
+    existing: AssetBinding | null,
     addressOf: () => Promise<string>,
   ): Promise<AssetBinding> {
     const group = await this.#dependencies.store.findGroup(asset.workspaceId, asset.groupId);
     if (group === null) throw new Failure("asset_not_found", `There is no asset ${asset.id}.`);
-    const pending = known?.status === "Processing" ? known : await this.#create(asset, group, account, addressOf);
+    const pending = existing?.status === "Processing" ? existing : await this.#create(asset, group, account, addressOf);
     return this.#untilActive(pending, account);
   }
 
@@ -264,8 +264,8 @@ function missingBytes(asset: Asset): Failure {
 }
 
 function once<T>(running: Map<string, Promise<T>>, key: string, begin: () => Promise<T>): Promise<T> {
-  const known = running.get(key);
-  if (known !== undefined) return known;
+  const current = running.get(key);
+  if (current !== undefined) return current;
   const made = begin().finally(() => running.delete(key));
   running.set(key, made);
   return made;

@@ -23,7 +23,7 @@ async function written({ value, material, made }: Awaited<ReturnType<typeof read
     {
       provider: { ...providerOf("ark"), secret: null },
       upstreamModel: "m",
-      turn: turnOf({ more: value }),
+      turn: turnOf({ vendorFields: value }),
       taskId: "vt_1",
       callbackUrl: null,
       material,

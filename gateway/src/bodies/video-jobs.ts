@@ -226,8 +226,11 @@ function cutShort(): Failure {
 
 /** Words are left as they are: a prompt may name what it likes. */
 function withEachIn(turn: VideoTurn, replace: (text: string) => string): VideoTurn {
-  const { material, content, more } = turn;
-  const replaced = withEach({ material, content, more }, replace) as Pick<VideoTurn, "material" | "content" | "more">;
+  const { material, content, vendorFields } = turn;
+  const replaced = withEach({ material, content, vendorFields }, replace) as Pick<
+    VideoTurn,
+    "material" | "content" | "vendorFields"
+  >;
   return { ...turn, ...replaced };
 }
 

@@ -291,7 +291,7 @@ export interface VideoTurn extends Omit<TaskRequest, "remixOf"> {
   /** A `content` array in the vendor's format, with assets resolved; null if the caller used our own fields. */
   readonly content: readonly unknown[] | null;
   /** Unknown members of the body, which are forwarded. */
-  readonly more: Readonly<Record<string, unknown>>;
+  readonly vendorFields: Readonly<Record<string, unknown>>;
   readonly wantsLastFrame: boolean;
 }
 

@@ -83,8 +83,8 @@ export class ProviderProbe {
   isReached(provider: Provider, kind: ProviderKind, signal: AbortSignal): Promise<boolean> | null {
     const draft = listQuestion(provider, kind, null);
     if (draft === null) return null;
-    const asked = { model: null, bytesMax: bounds.modelListBytesMax, leftMs: bounds.providerProbeMs, signal };
-    return this.#send(kind, draft, asked).then(
+    const options = { model: null, bytesMax: bounds.modelListBytesMax, leftMs: bounds.providerProbeMs, signal };
+    return this.#send(kind, draft, options).then(
       ({ status }) => status !== 0 && status < 500,
       () => false,
     );
@@ -128,7 +128,7 @@ export class ProviderProbe {
     try {
       await this.#authorize(kind, draft, options);
       const answer = await this.#ask(draft, options, Math.max(1, options.leftMs - elapsedMs()));
-      return this.#judge(kind, draft.provider, { answer, ms: elapsedMs(), asked: options });
+      return this.#judge(kind, draft.provider, { answer, ms: elapsedMs(), options: options });
     } catch (thrown) {
       const failure = accountRedactor(draft.provider).failure(asFailure(thrown));
       if (failure.code === "client_closed") throw failure;
@@ -167,7 +167,11 @@ export class ProviderProbe {
   #judge(
     kind: ProviderKind,
     provider: Provider,
-    { answer, ms, asked }: { readonly answer: WholeAnswer; readonly ms: number; readonly asked: ProbeOptions },
+    {
+      answer,
+      ms,
+      options: asked,
+    }: { readonly answer: WholeAnswer; readonly ms: number; readonly options: ProbeOptions },
   ): Probe {
     const { status, headers, good, body: bytes } = answer;
     const date = Date.parse(headers.get("date") ?? "");
@@ -208,9 +212,9 @@ interface ProbeOptions {
 const small = { bytesMax: bounds.probeAnswerBytesMax, leftMs: bounds.providerProbeMs };
 
 /** Only account failures count: the task is expected to be missing. */
-function hiddenRefusal(answer: GoodAnswer, asked: ProbeOptions): Failure | null {
+function hiddenRefusal(answer: GoodAnswer, options: ProbeOptions): Failure | null {
   try {
-    asked.read?.(answer);
+    options.read?.(answer);
     return null;
   } catch (thrown) {
     const failure = asFailure(thrown);

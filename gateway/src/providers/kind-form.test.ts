@@ -50,7 +50,7 @@ const turn: CreateInput["turn"] = {
   seed: null,
   material: [],
   content: null,
-  more: {},
+  vendorFields: {},
   wantsLastFrame: false,
 } as unknown as CreateInput["turn"];
 

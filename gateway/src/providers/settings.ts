@@ -32,8 +32,8 @@ export function allowsObject(provider: Provider, id: string): boolean {
 
 /** Whether a restricted field is allowed for this account, by its name or its parent's. */
 export function passesMember(provider: Provider, name: string): boolean {
-  const passed = provider.settings["pass_members"];
-  return Array.isArray(passed) && (passed.includes(name) || passed.includes(name.split(".", 1)[0]));
+  const allowed = provider.settings["pass_members"];
+  return Array.isArray(allowed) && (allowed.includes(name) || allowed.includes(name.split(".", 1)[0]));
 }
 
 /** A problem with a name that becomes part of a host or path; null if there is none. */

@@ -104,7 +104,7 @@ export class CandidateOrder {
   }
 
   #findNext(): boolean {
-    this.#removeTaken();
+    this.#removeLast();
     if (this.#rest.length === 0 && !this.#beginTier()) return false;
     const candidate = this.#rest.length < 2 ? this.#candidate(0) : this.#drawn();
     if (candidate === null) return false;
@@ -139,7 +139,7 @@ export class CandidateOrder {
     return unit >= circuit.share(clock.monotonic());
   }
 
-  #removeTaken(): void {
+  #removeLast(): void {
     if (this.#lastIndex < 0) return;
     this.#rest = this.#rest.length < 2 ? [] : this.#rest.toSpliced(this.#lastIndex, 1);
     this.#units = this.#units?.toSpliced(this.#lastIndex, 1) ?? null;

@@ -119,7 +119,11 @@ function mismatches(request: VideoRequest, { capabilities, adapter, provider }: 
     refuse("references", count("reference"), [referencesMax === 0 ? "none" : `at most ${referencesMax}`]);
   }
   // Vendor fields that raise the price must use our own fields, which are priced.
-  for (const { path, value, instead, takes: taken } of paidMembersIn(request.more, provider, adapter.paidMembers)) {
+  for (const { path, value, instead, takes: taken } of paidMembersIn(
+    request.vendorFields,
+    provider,
+    adapter.paidMembers,
+  )) {
     const words = taken.map((one) => JSON.stringify(one));
     refuse(path, value, instead === null ? [...words, "none"] : [...words, `none; use "${instead}"`]);
   }

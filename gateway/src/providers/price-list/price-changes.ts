@@ -80,8 +80,8 @@ function laterChanges(
 ): PriceChange[] {
   const before = stored === null ? current : priceConfigOf(stored);
   if (next !== null) {
-    const isTaken = stored?.effectiveFrom === next.from && isSame(before, next.price);
-    return isTaken ? [] : [{ ...about, from: next.from, before, after: next.price }];
+    const isStored = stored?.effectiveFrom === next.from && isSame(before, next.price);
+    return isStored ? [] : [{ ...about, from: next.from, before, after: next.price }];
   }
   if (stored?.origin !== "catalogue" || current === null || isSame(before, current)) return [];
   return [{ ...about, from: stored.effectiveFrom, before, after: current }];

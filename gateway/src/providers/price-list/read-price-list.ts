@@ -93,10 +93,10 @@ function modelOf({ id, match, context_window: window, deprecated, prices }: Json
   const matched = matchOf(match, 0);
   const priced = (Array.isArray(prices) ? prices : [{ prices }]).map(conditionOf);
   if (!isName(id) || matched === null || priced.length === 0 || priced.length > 64) return [];
-  const known = priced.filter((each) => each !== null);
-  if (known.length < priced.length) return [];
+  const complete = priced.filter((each) => each !== null);
+  if (complete.length < priced.length) return [];
   const contextWindow = typeof window === "number" && Number.isSafeInteger(window) && window > 0 ? window : null;
-  return [{ id, match: matched, contextWindow, deprecated: deprecated === true, prices: known }];
+  return [{ id, match: matched, contextWindow, deprecated: deprecated === true, prices: complete }];
 }
 
 const depthMax = 8;
@@ -107,10 +107,10 @@ function matchOf(value: unknown, depth: number): NameMatch | null {
     const parts = value[word];
     if (!Array.isArray(parts)) continue;
     const read = parts.slice(0, 256).map((part) => matchOf(part, depth + 1));
-    const known = read.filter((part) => part !== null);
+    const understood = read.filter((part) => part !== null);
     // An unknown alternative is skipped; an unknown condition skips the model.
-    if (word === "or") return { or: known };
-    return known.length === parts.length ? { and: known } : null;
+    if (word === "or") return { or: understood };
+    return understood.length === parts.length ? { and: understood } : null;
   }
   for (const word of ["equals", "starts_with", "ends_with", "contains"] as const) {
     const text = value[word];

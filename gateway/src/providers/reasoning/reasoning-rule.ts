@@ -63,9 +63,9 @@ function ruleProblem(rule: unknown): string | null {
 
 /** The operator's setting for a model: by its name, else by the longest prefix. null: none. */
 export function configuredReasoning(provider: Provider, upstreamModel: string): ReasoningTraits | null {
-  const said = provider.settings["reasoning"];
-  if (!isObject(said)) return null;
-  const matching = Object.entries(said)
+  const setting = provider.settings["reasoning"];
+  if (!isObject(setting)) return null;
+  const matching = Object.entries(setting)
     .filter(([name]) => (name.endsWith("*") ? upstreamModel.startsWith(name.slice(0, -1)) : upstreamModel === name))
     .sort(([a], [b]) => Number(a.endsWith("*")) - Number(b.endsWith("*")) || b.length - a.length);
   const rule = matching[0]?.[1];

@@ -56,7 +56,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
   });
 
   test("pass members on that are the vendor's, also where it has the same under our name", () => {
-    const draft = create({ more: { negative_prompt: "rain", ...vendor.own } });
+    const draft = create({ vendorFields: { negative_prompt: "rain", ...vendor.own } });
     const text = textOfBody(draft.body);
     expect(text).toContain("negative_prompt");
     expect(text).toContain("rain");

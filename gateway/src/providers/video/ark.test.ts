@@ -93,7 +93,7 @@ describe("Seedance on Ark", () => {
     const draft = adapter.create({ ...inputOf("ark", pro), provider: marked });
     expect(parsed(draft.body)).toMatchObject({ safety_identifier: "vt_1" });
     expect(bodyOf("ark", pro)).not.toHaveProperty("safety_identifier");
-    const own = { ...inputOf("ark", pro, { more: { safety_identifier: "user-7" } }), provider: marked };
+    const own = { ...inputOf("ark", pro, { vendorFields: { safety_identifier: "user-7" } }), provider: marked };
     expect(parsed(adapter.create(own).body)).toMatchObject({ safety_identifier: "user-7" });
     const items = [
       { id: "cgt-1", model: pro, created_at: 1_783_475_210, safety_identifier: "vt_1" },

@@ -83,7 +83,7 @@ function bodyOf({ upstreamModel, turn, taskId, callbackUrl }: CreateInput, marks
   if (silent) refuseSound(turn);
   return {
     ...(marks ? { safety_identifier: taskId } : {}),
-    ...turn.more,
+    ...turn.vendorFields,
     model: upstreamModel,
     content: contentOf(turn.prompt, turn.content ?? [], turn.material),
     ...present({

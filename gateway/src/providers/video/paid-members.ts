@@ -21,21 +21,21 @@ export interface PaidMemberFound extends PaidMember {
 
 /** The caller's vendor fields that would raise the price past our priced fields, unless the account allows them. */
 export function paidMembersIn(
-  more: Readonly<JsonObject>,
+  vendorFields: Readonly<JsonObject>,
   provider: Provider,
   own: PaidMembers = {},
 ): readonly PaidMemberFound[] {
   const found: PaidMemberFound[] = [];
-  const poll = (members: Readonly<JsonObject>, above: string): void => {
+  const collect = (members: Readonly<JsonObject>, above: string): void => {
     for (const [name, value] of Object.entries(members)) {
-      if (above === "" && holders.has(name) && isObject(value)) poll(value, `${name}.`);
+      if (above === "" && holders.has(name) && isObject(value)) collect(value, `${name}.`);
       const folded = name.replaceAll(/[-_]/g, "").toLowerCase();
       const paid = own[folded] ?? common.find(([names]) => names.test(folded))?.[1];
       if (paid === undefined || value === null || paid.takes.includes(value) || passesMember(provider, name)) continue;
       found.push({ ...paid, path: above + name, value });
     }
   };
-  poll(more, "");
+  collect(vendorFields, "");
   return found;
 }
 

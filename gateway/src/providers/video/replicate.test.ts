@@ -16,7 +16,7 @@ describe("Replicate", () => {
     expect(() => draftOf("replicate", "../admin/x")).toThrow(Failure);
     const kling = {
       material: [material("first_frame", image), material("last_frame", image)],
-      more: { stream: false },
+      vendorFields: { stream: false },
     };
     expect(bodyOf("replicate", "kwaivgi/kling-v2.1", kling)).toEqual({
       stream: false,

@@ -68,9 +68,9 @@ function createDraft({ provider, upstreamModel, turn, callbackUrl }: CreateInput
   const { path, version } = endpointOf(upstreamModel);
   const json = present({
     version,
-    ...Object.fromEntries(Object.entries(turn.more).filter(([member]) => topLevelFields.has(member))),
+    ...Object.fromEntries(Object.entries(turn.vendorFields).filter(([member]) => topLevelFields.has(member))),
     input: {
-      ...membersFor(turn.more, "input", (member) => !topLevelFields.has(member)),
+      ...membersFor(turn.vendorFields, "input", (member) => !topLevelFields.has(member)),
       ...present({
         prompt: turn.prompt,
         aspect_ratio: turn.ratio,

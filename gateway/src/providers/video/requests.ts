@@ -22,7 +22,7 @@ export function videoDraft(provider: Provider, url: string, request: VideoReques
 
 /** A request to create a task: our fields override the caller's vendor fields. */
 export function createTaskDraft({ provider, turn }: CreateInput, url: string, members: JsonObject): OutboundDraft {
-  return videoDraft(provider, url, { json: { ...turn.more, ...present(members) } });
+  return videoDraft(provider, url, { json: { ...turn.vendorFields, ...present(members) } });
 }
 
 /** Drafts for one task at `path` below the root, followed by its id and a suffix. */
@@ -48,9 +48,13 @@ export function present(members: JsonObject): JsonObject {
 }
 
 /** The caller's vendor fields for a nested object: those inside `name`, and those next to it that `beside` accepts. */
-export function membersFor(more: Readonly<JsonObject>, name: string, beside: (member: string) => boolean): JsonObject {
-  const inside = more[name];
-  const loose = Object.entries(more).filter(([member]) => member !== name && beside(member));
+export function membersFor(
+  vendorFields: Readonly<JsonObject>,
+  name: string,
+  beside: (member: string) => boolean,
+): JsonObject {
+  const inside = vendorFields[name];
+  const loose = Object.entries(vendorFields).filter(([member]) => member !== name && beside(member));
   return { ...Object.fromEntries(loose), ...(isObject(inside) ? inside : {}) };
 }
 

@@ -29,7 +29,7 @@ describe("Sora", () => {
 
   test("writes a form that no value can break", async () => {
     const prompt = 'x\r\n--video-vt_1\r\ncontent-disposition: form-data; name="model"\r\n\r\nsora-2-pro';
-    const draft = draftOf("openai", "sora-2", { prompt, more: { 'a"\r\nb': "c" } });
+    const draft = draftOf("openai", "sora-2", { prompt, vendorFields: { 'a"\r\nb': "c" } });
     const form = await new Response(draft.body, { headers: draft.headers }).formData();
     expect([form.getAll("model"), form.getAll("prompt")]).toEqual([["sora-2"], [prompt]]);
   });

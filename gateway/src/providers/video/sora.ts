@@ -80,7 +80,7 @@ function capabilities(upstreamModel: string): VideoCapabilities {
 function createDraft({ provider, upstreamModel, turn, taskId }: CreateInput, url: string): OutboundDraft {
   if (turn.remixOf !== undefined) {
     // The vendor keeps model, length and size.
-    const json = { ...turn.more, prompt: turn.prompt };
+    const json = { ...turn.vendorFields, prompt: turn.prompt };
     return videoDraft(provider, `${url}/${encodeURIComponent(turn.remixOf)}/remix`, { json });
   }
   const material = materialOf(turn);
@@ -90,7 +90,7 @@ function createDraft({ provider, upstreamModel, turn, taskId }: CreateInput, url
   refuseSilence(turn);
   refuseWatermark(turn);
   const members: JsonObject = {
-    ...turn.more,
+    ...turn.vendorFields,
     model: upstreamModel,
     ...(turn.prompt === null ? {} : { prompt: turn.prompt }),
     ...(turn.durationSeconds === null ? {} : { seconds: String(turn.durationSeconds) }),

@@ -128,7 +128,7 @@ function veoBody(turn: VideoTurn, extra: JsonObject): object {
   refuseWatermark(turn);
   const material = materialOf(turn);
   refuseNonImages(material);
-  const own = objectOf(arrayOf(turn.more["instances"])[0]);
+  const own = objectOf(arrayOf(turn.vendorFields["instances"])[0]);
   const ours = present({
     aspectRatio: turn.ratio,
     resolution: turn.resolution,
@@ -137,7 +137,7 @@ function veoBody(turn: VideoTurn, extra: JsonObject): object {
   });
   return {
     instances: [{ ...own, ...(turn.prompt === null ? {} : { prompt: turn.prompt }), ...pictures(material) }],
-    parameters: { ...membersFor(turn.more, "parameters", (member) => member !== "instances"), ...ours },
+    parameters: { ...membersFor(turn.vendorFields, "parameters", (member) => member !== "instances"), ...ours },
   };
 }
 

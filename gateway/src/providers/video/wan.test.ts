@@ -8,7 +8,7 @@ describe("Wan on DashScope", () => {
     const draft = draftOf("dashscope", "wan2.5-i2v-preview", {
       material: [material("first_frame", image), material("reference", "https://x.example/a.mp3", "audio")],
       resolution: "720p",
-      more: { negative_prompt: "rain", shot_type: "multi", parameters: { prompt_extend: false } },
+      vendorFields: { negative_prompt: "rain", shot_type: "multi", parameters: { prompt_extend: false } },
     });
     expect(draft.headers["x-dashscope-async"]).toBe("enable");
     expect(parsed(draft.body)).toEqual({

@@ -76,14 +76,14 @@ function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDr
     json: {
       model: upstreamModel,
       input: {
-        ...membersFor(turn.more, "input", (member) => inputMembers.has(member)),
+        ...membersFor(turn.vendorFields, "input", (member) => inputMembers.has(member)),
         ...present({
           prompt: turn.prompt,
           ...(usesMediaList(upstreamModel) ? mediaOf(material) : inputOf(material, upstreamModel)),
         }),
       },
       parameters: {
-        ...membersFor(turn.more, "parameters", (member) => member !== "input" && !inputMembers.has(member)),
+        ...membersFor(turn.vendorFields, "parameters", (member) => member !== "input" && !inputMembers.has(member)),
         ...present({
           ...sizeOf(turn, upstreamModel, material),
           duration: turn.durationSeconds,

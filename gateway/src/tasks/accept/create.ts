@@ -248,8 +248,8 @@ function newTask(dependencies: TaskDependencies, call: CreateCall, request: Vide
 }
 
 /** One hour beyond the vendor's limit (Ark: execution_expires_after), if the caller sets it. */
-function deadlineMs({ more }: VideoRequest): number {
-  const seconds = more["execution_expires_after"];
+function deadlineMs({ vendorFields }: VideoRequest): number {
+  const seconds = vendorFields["execution_expires_after"];
   if (typeof seconds !== "number" || !(seconds > 0)) return bounds.taskDeadlineMs;
   return Math.min(taskDeadlineMsMax, Math.ceil(seconds * 1_000) + 3_600_000);
 }

@@ -82,7 +82,7 @@ describe("a request for a video", () => {
       watermark: false,
       seed: -5,
     });
-    expect(read.more).toEqual({ camera_fixed: true, service_tier: "flex" });
+    expect(read.vendorFields).toEqual({ camera_fixed: true, service_tier: "flex" });
     expect([read.wantsLastFrame, read.callbackUrl]).toEqual([true, "https://x.example/hook?a=1"]);
   });
 

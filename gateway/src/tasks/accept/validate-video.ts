@@ -24,7 +24,7 @@ export interface VideoRequest {
   readonly prompt: string | null;
   readonly material: readonly VideoMaterial[];
   readonly content: readonly unknown[] | null;
-  readonly more: JsonObject;
+  readonly vendorFields: JsonObject;
   readonly wantsLastFrame: boolean;
   readonly callbackUrl: string | null;
   readonly metadata: JsonObject;
@@ -32,7 +32,7 @@ export interface VideoRequest {
 }
 
 /**
- * Validates the body of POST /v1/video/tasks. Fields of a vendor are collected in `more`. `webhookExemptions` lists private
+ * Validates the body of POST /v1/video/tasks. Fields of a vendor are collected in `vendorFields`. `webhookExemptions` lists private
  * targets that callbacks may reach. Throws missing_required_parameter or invalid_request with the name of the parameter.
  */
 export function readVideoRequest(body: JsonObject, webhookExemptions: readonly ExemptRule[] = []): VideoRequest {
@@ -54,7 +54,7 @@ export function readVideoRequest(body: JsonObject, webhookExemptions: readonly E
   if ((prompt ?? "").trim() === "" && material.length === 0 && content === null) {
     throw new Failure("missing_required_parameter", 'The parameter "prompt" is missing.', { param: "prompt" });
   }
-  const more = Object.fromEntries(Object.entries(body).filter(([name]) => !fieldNames.has(name)));
+  const vendorFields = Object.fromEntries(Object.entries(body).filter(([name]) => !fieldNames.has(name)));
   return {
     asked: {
       prompt: promptText,
@@ -69,11 +69,11 @@ export function readVideoRequest(body: JsonObject, webhookExemptions: readonly E
     prompt,
     material,
     content,
-    more,
+    vendorFields,
     wantsLastFrame: input.return_last_frame ?? false,
     callbackUrl: readCallbackUrl(input.callback_url ?? null, webhookExemptions),
     metadata: readMetadata(input.metadata ?? {}),
-    references: referencesIn([material.map(({ url }) => url), content, more], content),
+    references: referencesIn([material.map(({ url }) => url), content, vendorFields], content),
   };
 }
 

@@ -189,8 +189,8 @@ async function vendorTurn(
       types.set(`asset://${id}`, type);
     }
   }
-  const { asked: said, prompt, material, content, more, wantsLastFrame } = request;
-  const { remixOf, ...asked } = said;
+  const { asked: fields, prompt, material, content, vendorFields, wantsLastFrame } = request;
+  const { remixOf, ...asked } = fields;
   const remixed = remixOf === undefined ? undefined : upstreamIds.get(remixOf);
   const turn: VideoTurn = {
     ...asked,
@@ -204,7 +204,7 @@ async function vendorTurn(
       url: String(withReferences(one.url, replacements)),
     })),
     content: content?.map((item) => withReferences(item, replacements)) ?? null,
-    more: objectOf(withReferences(more, replacements)),
+    vendorFields: objectOf(withReferences(vendorFields, replacements)),
     wantsLastFrame,
   };
   return { turn, media };
