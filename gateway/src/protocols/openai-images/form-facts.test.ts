@@ -42,8 +42,8 @@ function refusal(entries: readonly Entry[]): unknown {
   return "accepted";
 }
 
-describe("what governs a form", () => {
-  test("is read wherever its fields stand and however the bytes are cut", () => {
+describe("the facts of an image form", () => {
+  test("are read in any field order and for any chunking", () => {
     const entries: readonly Entry[] = [picture, model, prompt, ["n", "3"], ["stream", "true"], ["user", "u1"], picture];
     fc.assert(
       fc.property(
@@ -80,11 +80,11 @@ describe("what governs a form", () => {
     ["false", false],
     ["0", false],
     ["", false],
-  ])("stream=%j means %p", (value, stream) => {
+  ])("reads stream=%j as %p", (value, stream) => {
     expect(read(form([model, prompt, ["stream", value]])).facts.stream).toBe(stream);
   });
 
-  test("a count is a whole number above 0, or absent", () => {
+  test("requires a count above 0", () => {
     for (const value of ["0", "many", "-1", "1.5", " 2", "9".repeat(16)]) {
       expect(refusal([model, prompt, ["n", value]])).toEqual(["invalid_request", "n"]);
     }
@@ -92,13 +92,13 @@ describe("what governs a form", () => {
     expect(read(form([model, prompt, ["n", "12"]])).facts.images).toBe(12);
   });
 
-  test("each picture in it is held", () => {
+  test("counts each picture in the form", () => {
     expect(read(form([model, prompt, picture, picture])).facts.mediaByUrl).toEqual({ pictures: 2, others: 0 });
     expect(read(form([model, prompt])).facts.mediaByUrl).toBeUndefined();
   });
 });
 
-describe("a form that does not say what is needed, or says it in two ways, is refused", () => {
+describe("an incomplete or ambiguous form is rejected", () => {
   test.each<[string, readonly Entry[], string, string]>([
     ["no model", [prompt], "missing_required_parameter", "model"],
     ["an empty model", [["model", ""], prompt], "missing_required_parameter", "model"],

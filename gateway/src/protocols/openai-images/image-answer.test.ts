@@ -22,7 +22,7 @@ const turn: ImageTurn = {
 };
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-test("pictures of another dialect are answered as OpenAI answers them, with totals that hold their details", () => {
+test("writes another dialect's pictures in OpenAI's shape with totals", () => {
   const written: OpenAI.ImagesResponse = JSON.parse(text(writeImageAnswer(answer, 1_700_000_000)));
   expect(written).toEqual({
     created: 1_700_000_000,
@@ -38,12 +38,12 @@ test("pictures of another dialect are answered as OpenAI answers them, with tota
   });
 });
 
-test("what the upstream did not say is left out, and a format that OpenAI has no name for too", () => {
+test("omits what the upstream did not report and unknown formats", () => {
   const plain = { images: [{ mediaType: "image/heic", data: "QUJD" }], usage: null, revisedPrompt: null };
   expect(JSON.parse(text(writeImageAnswer(plain, 1)))).toEqual({ created: 1, data: [{ b64_json: "QUJD" }] });
 });
 
-test("as a stream each picture is one finished event, and the usage is told once", () => {
+test("streams one finished event per picture, with usage on the last", () => {
   const two = { ...answer, images: [...answer.images, { mediaType: "image/png", data: "REVG" }] };
   const bytes = writeImageEvents(two, 1_700_000_000, "image_edit", turn);
   const events = text(bytes).split("\n\n").slice(0, -1);

@@ -42,8 +42,8 @@ function refusal(act: () => unknown): unknown {
 const silent = (): void => {};
 const json = (body: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(body));
 
-describe("a call for pictures in neutral form", () => {
-  test("says of a form and of a JSON body the same", () => {
+describe("reading an image request", () => {
+  test("reads a form and a JSON body alike", () => {
     const { value, warnings } = heard((warn) => readImageTurn({ ...form, files: [...form.files, maskFile] }, warn));
     expect(value).toEqual({
       prompt: "42",
@@ -77,7 +77,7 @@ describe("a call for pictures in neutral form", () => {
     expect(heard((warn) => readImageTurn(bytes(body), warn))).toEqual({ value, warnings: [] });
   });
 
-  test("what the upstream cannot do as asked is a warning, where the picture stays what it is", () => {
+  test("warns of settings that the upstream ignores", () => {
     const body = { prompt: "p", size: "2K", response_format: "url", "x y\n": 1 };
     expect(heard((warn) => readImageTurn(bytes(body), warn)).warnings).toEqual([
       "(unnamed) is not supported by the upstream and was dropped",
@@ -93,18 +93,18 @@ describe("a call for pictures in neutral form", () => {
     [{ prompt: "p", images: [{ file_id: "f" }] }, ["unsupported_by_model", "image", "other"]],
     [{ prompt: "p", image: "data:text/plain,x" }, ["invalid_request", "image", "never"]],
     [{ prompt: "p", images: [{}] }, ["invalid_request", "image", "never"]],
-  ])("%j is refused as %j", (body, expected) => {
+  ])("rejects %j as %j", (body, expected) => {
     expect(refusal(() => readImageTurn(bytes(body), silent))).toEqual(expected);
   });
 
-  test("a file that is no known picture is refused", () => {
+  test("rejects a file that is no known picture", () => {
     const files = [{ name: "image", filename: "a", mediaType: null, data: "QUJD" }];
     expect(refusal(() => readImageTurn({ ...form, files }, silent))).toEqual(["invalid_request", "image", "never"]);
   });
 });
 
-describe("a call for changed pictures as vendors want it that take URLs in `image`", () => {
-  test("a form becomes a JSON body: its pictures as data URIs, its own fields in their own types", () => {
+describe("an edit for vendors that take URLs in `image`", () => {
+  test("turns a form into JSON with data URIs and typed fields", () => {
     const { value, warnings } = heard((warn) => writeImageJson(form, "seedream", warn));
     expect(json(value)).toEqual({
       model: "seedream",
@@ -118,7 +118,7 @@ describe("a call for changed pictures as vendors want it that take URLs in `imag
     expect(warnings).toEqual(["quality is not supported by the upstream and was dropped"]);
   });
 
-  test("OpenAI's JSON body keeps its URLs and what the vendor knows; `auto` is the same as nothing", () => {
+  test("keeps URLs and the vendor's own fields, and drops `auto`", () => {
     const body = {
       model: "public",
       prompt: "p",
@@ -141,7 +141,7 @@ describe("a call for changed pictures as vendors want it that take URLs in `imag
     expect(warnings).toEqual(["output_format is not supported by the upstream and was dropped"]);
   });
 
-  test("a mask, or several pictures at once, is for another upstream", () => {
+  test("rejects a mask and several pictures, so that another upstream is tried", () => {
     const masked = { ...form, files: [...form.files, maskFile] };
     expect(refusal(() => writeImageJson(masked, "m", silent))).toEqual(["unsupported_by_model", "mask", "other"]);
     expect(refusal(() => writeImageJson(bytes({ prompt: "p", n: 2 }), "m", silent))).toEqual([

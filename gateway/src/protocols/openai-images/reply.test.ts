@@ -7,8 +7,8 @@ const encoder = new TextEncoder();
 const read = (value: unknown) =>
   imagesWire.readReply(encoder.encode(typeof value === "string" ? value : JSON.stringify(value)));
 
-describe("what an answer with pictures used", () => {
-  test("OpenAI's tokens of text and of pictures are told apart, and the pictures are counted", () => {
+describe("image usage", () => {
+  test("splits OpenAI's text and picture tokens and counts the pictures", () => {
     const usage = {
       input_tokens: 50,
       input_tokens_details: { text_tokens: 10, image_tokens: 40 },
@@ -20,7 +20,7 @@ describe("what an answer with pictures used", () => {
     expect(JSON.parse(reading?.raw ?? "")).toEqual(usage);
   });
 
-  test("text among the output, and the author of an SVG, are text", () => {
+  test("counts text output and the author of an SVG as text", () => {
     const reply = {
       data: [{ b64_json: "QUJD" }],
       usage: {
@@ -41,7 +41,7 @@ describe("what an answer with pictures used", () => {
     });
   });
 
-  test("an entry that holds an error is no picture (Ark), and a reported zero is a value", () => {
+  test("does not count Ark's failed pictures, and keeps reported zeros", () => {
     const reply = {
       model: "doubao-seedream",
       data: [{ url: "https://x/1" }, { error: { code: "x", message: "y" } }, { url: "https://x/2", error: null }],
@@ -50,7 +50,7 @@ describe("what an answer with pictures used", () => {
     expect(read(reply).usage?.usage).toEqual({ ...noUsage, images: 2 });
   });
 
-  test("an answer that reports nothing used its pictures", () => {
+  test("counts the pictures of an answer without usage", () => {
     expect(read({ created: 1, data: [{ url: "https://x/1" }, { url: "https://x/2" }] }).usage).toEqual({
       usage: { ...noUsage, images: 2 },
       raw: "{}",
@@ -58,7 +58,7 @@ describe("what an answer with pictures used", () => {
     expect(read({ created: 1, data: [] }).usage?.usage).toEqual(noUsage);
   });
 
-  test("an answer of thirty megabytes is read in a fraction of what parsing it would take", () => {
+  test("reads an answer of thirty megabytes quickly", () => {
     const picture = "A".repeat(15_000_000);
     const bytes = encoder.encode(
       JSON.stringify({ data: [{ b64_json: picture }, { b64_json: picture }], usage: { output_tokens: 3 } }),
@@ -69,13 +69,13 @@ describe("what an answer with pictures used", () => {
   });
 });
 
-describe("an answer that is none", () => {
-  test("a 200 that carries an error says so", () => {
+describe("invalid answers", () => {
+  test("reads an error with status 200", () => {
     expect(read({ error: { message: "no" } })).toMatchObject({ errorMessage: "no", usage: null });
     expect(read({ error: null, data: [{ url: "u" }] }).errorMessage).toBeNull();
   });
 
-  test.each(["", "[]", '{"data":[', "<html>"])("%j is refused, to be tried elsewhere", (text) => {
+  test.each(["", "[]", '{"data":[', "<html>"])("rejects %j, so that another deployment is tried", (text) => {
     expect(() => read(text)).toThrow(
       expect.objectContaining({ code: "upstream_error", retry: "other", unhealthy: true }) as unknown as Error,
     );

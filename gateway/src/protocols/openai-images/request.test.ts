@@ -18,8 +18,8 @@ function refusal(body: unknown): unknown {
   return "accepted";
 }
 
-describe("a request for pictures", () => {
-  test("only the model changes on its way upstream", () => {
+describe("an image request", () => {
+  test("changes only in its model", () => {
     const extra = fc.dictionary(
       fc.string().filter((key) => !["model", "prompt", "stream", "n", "__proto__"].includes(key.toLowerCase())),
       fc.jsonValue({ maxDepth: 3 }),
@@ -43,16 +43,16 @@ describe("a request for pictures", () => {
     [{ sequential_image_generation: "auto", sequential_image_generation_options: { max_images: 6 } }, 6],
     [{ sequential_image_generation: "auto" }, 15],
     [{ sequential_image_generation: "disabled", sequential_image_generation_options: { max_images: 6 } }, 1],
-  ])("with %j it is held to ask for %d pictures", (more, images) => {
+  ])("with %j counts %d pictures", (more, images) => {
     expect(read({ model: "m", prompt: "a cat", ...more }).images).toBe(images);
   });
 
-  test("its input is guessed from the prompt, not from pictures that are sent along", () => {
+  test("estimates input from the prompt, not from pictures", () => {
     const facts = read({ model: "m", prompt: "x".repeat(400), images: [{ image_url: "A".repeat(100_000) }] });
     expect(facts.inputEstimate).toBe(100);
   });
 
-  test("streaming and the user are read", () => {
+  test("reads streaming and user", () => {
     expect(read({ model: "m", prompt: "p", stream: true, user: "u1" })).toMatchObject({ stream: true, affinity: "u1" });
   });
 
@@ -64,7 +64,7 @@ describe("a request for pictures", () => {
     [{ model: "m", prompt: null }, "missing_required_parameter", "prompt"],
     [{ model: "m", prompt: ["p"] }, "invalid_request", "prompt"],
     [{ model: "m", prompt: "p", stream: "yes" }, "invalid_request", "stream"],
-  ])("%j is refused as %s, naming %s", (body, code, param) => {
+  ])("rejects %j as %s, naming %s", (body, code, param) => {
     expect(refusal(body)).toEqual({ code, param });
   });
 });

@@ -51,28 +51,28 @@ const facts = (tap: ImagesStreamTap) => ({
   contentSeen: tap.contentSeen,
 });
 
-describe("a stream of pictures on its way through", () => {
-  test("OpenAI's: unfinished pictures pass, the finished one brings its usage", () => {
+describe("an image stream", () => {
+  test("passes OpenAI's partial pictures and reads usage of the finished one", () => {
     const { tap, out } = listen(openai);
     expect(out).toBe(openai);
     expect(tap.usage?.usage).toEqual({ ...noUsage, inputUncached: 10, imageInput: 40, imageOutput: 300, images: 1 });
     expect(facts(tap)).toMatchObject({ events: 3, complete: true, usageFinal: true, ended: false, contentSeen: true });
   });
 
-  test("Ark's: pictures that were made are counted, those that failed are not", () => {
+  test("counts Ark's finished pictures, not the failed ones", () => {
     const { tap, out } = listen(ark);
     expect(out).toBe(ark);
     expect(tap.usage?.usage).toEqual({ ...noUsage, imageOutput: 32, images: 2 });
     expect(facts(tap)).toMatchObject({ events: 5, complete: true, usageFinal: true, ended: true });
   });
 
-  test("of several finished pictures each is counted, and the last report of tokens counts", () => {
+  test("counts several finished pictures and uses the last report", () => {
     const one = event("image_generation.completed", { b64_json: "QUJD" });
     const two = event("image_generation.completed", { b64_json: "QUJD", usage });
     expect(listen(two + two + one).tap.usage?.usage).toMatchObject({ images: 3, imageOutput: 300, imageInput: 40 });
   });
 
-  test("what was made before the stream broke off is known, and is not the last word", () => {
+  test("reports what was made before the stream broke off, not as final", () => {
     const { tap } = listen(ark.slice(0, ark.indexOf("event: image_generation.completed")));
     expect(facts(tap)).toMatchObject({
       complete: false,
@@ -83,7 +83,7 @@ describe("a stream of pictures on its way through", () => {
     expect(facts(early)).toMatchObject({ complete: false, usage: null, contentSeen: true, outputEstimate: 100 });
   });
 
-  test("however the bytes are cut, the caller gets the same bytes and the gateway reads the same facts", () => {
+  test("passes the same bytes and reads the same facts for any chunking", () => {
     for (const text of [openai, ark, openai.replaceAll("\n", "\r\n"), ark.replaceAll("\n", "\r")]) {
       const plain = listen(text);
       fc.assert(
@@ -97,7 +97,7 @@ describe("a stream of pictures on its way through", () => {
     }
   });
 
-  test("an event of many megabytes in small pieces passes whole, and is copied a few times at most", () => {
+  test("passes an event of many megabytes in small pieces with few copies", () => {
     const picture = "A".repeat(16 * 1024 * 1024);
     const bytes = encoder.encode(event("image_generation.completed", { b64_json: picture, usage }));
     const tap = imagesWire.tapStream(false);
@@ -108,8 +108,8 @@ describe("a stream of pictures on its way through", () => {
   });
 });
 
-describe("a stream of pictures that goes wrong", () => {
-  test("an error event is noticed and passed on", () => {
+describe("a broken image stream", () => {
+  test("reports an error event and passes it on", () => {
     const error = event("error", { error: { message: "moderation", code: "moderation_blocked" } });
     const { tap, out } = listen(event("image_generation.partial_image", { b64_json: "QUJD" }) + error);
     expect(out.endsWith(error)).toBe(true);
@@ -117,11 +117,11 @@ describe("a stream of pictures that goes wrong", () => {
     expect(tap.complete()).toBe(false);
   });
 
-  test("a first event that is not JSON fails while another deployment can still be tried", () => {
+  test("fails on a first event that is not JSON, so that another deployment is tried", () => {
     expect(() => listen("data: {broken\n\n")).toThrow(Failure);
   });
 
-  test("an event larger than any picture is refused", () => {
+  test("fails on an event larger than any picture", () => {
     const tap = new ImagesStreamTap();
     const piece = new Uint8Array(1024 * 1024).fill(0x41);
     tap.push(encoder.encode("data: "));

@@ -57,8 +57,8 @@ const gist = (events: readonly AnswerEvent[]): string[] =>
     return event.kind === "block-end" ? "-" : event.kind;
   });
 
-describe("an upstream's Responses stream read", () => {
-  test("text, thoughts with their seal, and calls come as blocks, then usage and finish", () => {
+describe("reading a Responses stream", () => {
+  test("emits text, sealed reasoning and calls as blocks, then usage and finish", () => {
     const events = read([
       created,
       added(0, { type: "reasoning", id: "rs_1", summary: [] }),
@@ -100,7 +100,7 @@ describe("an upstream's Responses stream read", () => {
     });
   });
 
-  test("items that are made side by side are put one behind the other", () => {
+  test("puts interleaved items in order", () => {
     const events = read([
       created,
       added(0, fc1),
@@ -116,7 +116,7 @@ describe("an upstream's Responses stream read", () => {
     ]);
   });
 
-  test("what the deltas left out is taken from what is said at the end", () => {
+  test("completes deltas from the final items", () => {
     const part = { type: "response.output_text.done", output_index: 0, content_index: 0, text: "hello" };
     expect(
       gist(
@@ -128,7 +128,7 @@ describe("an upstream's Responses stream read", () => {
     expect(gist(read([created, late]))).toEqual(["start", "+text", "only here", "-", "usage", "stop", "end"]);
   });
 
-  test("text without an item or a part before it is text all the same", () => {
+  test("accepts text without an item or part", () => {
     expect(gist(read([delta("output_text", 0, "x"), completed]))).toEqual([
       "start",
       "+text",
@@ -140,7 +140,7 @@ describe("an upstream's Responses stream read", () => {
     ]);
   });
 
-  test("a refusal is one, and an incomplete response says why", () => {
+  test("reads a refusal, and why a response is incomplete", () => {
     const refusal = { type: "message", id: "i0", content: [{ type: "refusal", refusal: "no" }] };
     expect(gist(read([created, added(0, refusal), done(0, refusal), completed]))).toContain("refusal");
     const incomplete = (reason: string): object => ({
@@ -151,7 +151,7 @@ describe("an upstream's Responses stream read", () => {
     expect(gist(read([created, incomplete("content_filter")]))).toContain("content-filter");
   });
 
-  test("a custom tool's text becomes arguments", () => {
+  test("turns a custom tool's text into arguments", () => {
     const item = { type: "custom_tool_call", id: "ctc_1", call_id: "c", name: "p", input: "" };
     const events = read([
       created,
@@ -168,13 +168,13 @@ describe("an upstream's Responses stream read", () => {
     [{ type: "error", code: "server_error", message: "broke", param: null }],
     [{ type: "error", error: { type: "server_error", message: "broke" } }],
     [{ error: { message: "broke" } }],
-  ])("%j is an error, behind which nothing comes", (event) => {
+  ])("reads %j as an error and emits nothing after it", (event) => {
     const events = read([created, event, completed]);
     expect(gist(events)).toEqual(["start", "error"]);
     expect(events[1]).toMatchObject({ failure: { code: "upstream_error" } });
   });
 
-  test("what is no event is refused, unknown events and [DONE] are passed over", () => {
+  test("rejects invalid events and skips unknown ones and [DONE]", () => {
     const reader = openaiResponsesCodec.readEvents(() => {}, source);
     reader.read("[DONE]");
     reader.read('{"type":"response.something_new","output_index":7}');
@@ -182,7 +182,7 @@ describe("an upstream's Responses stream read", () => {
     expect(() => read([created])).toThrow(Failure);
   });
 
-  test("however the bytes are cut, the events are the same", () => {
+  test("emits the same for any chunking", () => {
     const list = [
       created,
       added(0, message("")),
@@ -212,11 +212,11 @@ describe("an upstream's Responses stream read", () => {
   });
 });
 
-describe("an upstream's whole response read", () => {
+describe("reading a whole response", () => {
   const encode = (value: object): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
   const whole = { id: "resp_1", object: "response", model: "gpt", status: "completed", output: [message("hi")], usage };
 
-  test("says its blocks, finish and usage", () => {
+  test("reads blocks, finish and usage", () => {
     expect(openaiResponsesCodec.readAnswer(encode(whole), source)).toMatchObject({
       id: "resp_1",
       model: "gpt",
@@ -226,7 +226,7 @@ describe("an upstream's whole response read", () => {
     });
   });
 
-  test("a failed, running or foreign one is a failure that may be tried elsewhere", () => {
+  test("throws for a failed, running or foreign response, so that another deployment is tried", () => {
     const error = { code: "server_error", message: "broke" };
     for (const reply of [
       { ...whole, status: "failed", error },
@@ -239,7 +239,7 @@ describe("an upstream's whole response read", () => {
   });
 });
 
-test("a sign of life is no event that anything is lost with", () => {
+test("does not warn of keep-alives", () => {
   const warnings: string[] = [];
   const reader = openaiResponsesCodec.readEvents(() => undefined, { ...source, warn: (what) => warnings.push(what) });
   for (const event of [created, { type: "keepalive" }, completed]) reader.read(JSON.stringify(event));

@@ -3,8 +3,8 @@ import type { Seal, TurnPart } from "#core/index.ts";
 import { assistant, call, read, refusal, text, thought, user } from "../../../test/responses-turns.ts";
 import { sealText } from "../turn/seal-text.ts";
 
-describe("a Responses request read", () => {
-  test("instructions come first, then leading system messages; later ones stay where they stood", () => {
+describe("reading a Responses request", () => {
+  test("puts instructions first and keeps later system messages in place", () => {
     const { turn } = read({
       instructions: "one",
       input: [
@@ -18,7 +18,7 @@ describe("a Responses request read", () => {
     expect(turn.messages).toEqual([user(text("hi")), { role: "system", parts: [text("four")] }]);
   });
 
-  test("a tool loop becomes one assistant message and one message of results", () => {
+  test("joins a tool loop into one assistant message and one of results", () => {
     const { turn } = read({
       input: [
         { role: "user", content: "go" },
@@ -48,7 +48,7 @@ describe("a Responses request read", () => {
     });
   });
 
-  test("a cache breakpoint on a part is a cache hint, a longer one for twelve hours", () => {
+  test("reads a cache breakpoint as a hint, a long one for twelve hours", () => {
     const part = { type: "input_text", text: "x" };
     const image = { type: "input_image", image_url: "data:image/png;base64,AA==" };
     const content = [
@@ -66,7 +66,7 @@ describe("a Responses request read", () => {
     ]);
   });
 
-  test("custom tools and their calls become tools with one text argument", () => {
+  test("reads custom tools and calls with one text argument", () => {
     const { turn } = read({
       tools: [
         {
@@ -86,7 +86,7 @@ describe("a Responses request read", () => {
     expect(turn.messages[0]?.parts[0]).toMatchObject({ kind: "tool-call", argumentsText: '{"input":"say \\"hi\\""}' });
   });
 
-  test("tools in namespaces become tools of their joined names, in calls too", () => {
+  test("joins namespaces and names of tools and calls", () => {
     const { turn } = read({
       tools: [
         {
@@ -104,7 +104,7 @@ describe("a Responses request read", () => {
     expect(turn.messages[0]?.parts[0]).toMatchObject({ name: "mcp__files__read" });
   });
 
-  test("built-in tools and their items are left out with one warning each", () => {
+  test("drops built-in tools and items with one warning each", () => {
     const { turn, warnings } = read({
       tools: [
         { type: "web_search" },
@@ -140,7 +140,7 @@ describe("a Responses request read", () => {
       },
       "input[1]",
     ],
-  ])("%j needs what only OpenAI has, and is left to a deployment of its own dialect", (request, param) => {
+  ])("leaves %j to a deployment of OpenAI's own dialect", (request, param) => {
     expect(refusal(() => read(request))).toEqual({ code: "unsupported_by_model", param, retry: "other" });
   });
 
@@ -155,20 +155,20 @@ describe("a Responses request read", () => {
     [{ input: "x", instructions: ["be brief"] }, "instructions"],
     [{ input: "x", metadata: { a: 1 } }, "metadata"],
     [{ input: "x", text: { format: { type: "xml" } } }, "text.format.type"],
-  ])("%j cannot be understood, and the place is named", (request, param) => {
+  ])("rejects %j and names the field", (request, param) => {
     expect(refusal(() => read(request))).toMatchObject({ code: "invalid_request", param });
   });
-  test("names a text that is missing from a part", () => {
+  test("reports a text that is missing from a part", () => {
     const param = "input[0].content[0].text";
     const failure = refusal(() => read({ input: [{ role: "user", content: [{ type: "input_text" }] }] }));
     expect(failure).toMatchObject({ code: "missing_required_parameter", param });
   });
 
-  test("explicit zeros are values and nulls are nothing said", () => {
+  test("treats zero as a value and null as absent", () => {
     expect(read({ input: "x", temperature: 0, top_p: null }).turn).toMatchObject({ temperature: 0, topP: null });
   });
 
-  test("Codex's own request is understood without a warning", () => {
+  test("reads Codex's own request without a warning", () => {
     const { turn, warnings } = read({
       instructions: "You are Codex.",
       input: [{ type: "message", role: "user", content: [{ type: "input_text", text: "hi" }] }],
@@ -200,19 +200,19 @@ describe("a Responses request read", () => {
     });
   });
 
-  test("fields without a neutral place are named in a warning", () => {
+  test("warns of fields without a counterpart", () => {
     expect(read({ input: "x", truncation: "auto", max_tool_calls: 3, brand_new: {} }).warnings).toHaveLength(3);
     expect(read({ input: "x", truncation: "disabled", stream_options: {}, store: true }).warnings).toEqual([]);
   });
 
-  test("allowed_tools leaves the other tools out", () => {
+  test("applies allowed_tools by dropping the other tools", () => {
     const tools = ["a", "b"].map((name) => ({ type: "function", name }));
     const choice = { type: "allowed_tools", mode: "required", tools: [{ type: "function", name: "b" }] };
     const { turn } = read({ input: "x", tools, tool_choice: choice });
     expect([turn.tools.map((tool) => tool.name), turn.toolChoice]).toEqual([["b"], { kind: "any" }]);
   });
 
-  test("seals of other vendors come back from encrypted_content, of calls to the call before", () => {
+  test("restores other vendors' seals, also on calls", () => {
     const seal: Seal = { dialect: "gemini", account: "g1", data: "sig", itemId: null };
     const { turn } = read({
       input: [

@@ -8,8 +8,8 @@ const read = (value: unknown) =>
 const usage = { input_tokens: 10, output_tokens: 3, total_tokens: 13 };
 const response = { id: "resp_1", object: "response", status: "completed", error: null, output: [] };
 
-describe("a whole response", () => {
-  test("tells its usage whether it was completed, incomplete or failed", () => {
+describe("reading a response", () => {
+  test("reads usage of completed, incomplete and failed responses", () => {
     for (const status of ["completed", "incomplete", "failed"]) {
       const error = status === "failed" ? { code: "server_error", message: "oops" } : null;
       const facts = read({ ...response, status, error, usage });
@@ -19,7 +19,7 @@ describe("a whole response", () => {
     }
   });
 
-  test("that still runs in the background has used nothing that is known yet", () => {
+  test("reports no usage of a running background response", () => {
     for (const status of ["queued", "in_progress"]) {
       expect(read({ ...response, status, usage: null })).toMatchObject({
         usage: null,
@@ -29,7 +29,7 @@ describe("a whole response", () => {
     }
   });
 
-  test("without usage is estimated by what it holds; explicit zeros are values", () => {
+  test("estimates a response without usage, and keeps zeros", () => {
     const message = { type: "message", content: [{ type: "output_text", text: "x".repeat(400) }] };
     expect(read({ ...response, output: [message] }).outputEstimate).toBeGreaterThan(100);
     const zero = { input_tokens: 0, output_tokens: 0 };
@@ -37,7 +37,7 @@ describe("a whole response", () => {
     expect(read({ ...response, usage: zero }).usage?.usage.output).toBe(0);
   });
 
-  test("is not mistaken for an error, nor an error for it", () => {
+  test("tells responses and errors apart", () => {
     expect(read({ error: { message: "no such thing" } }).errorMessage).toBe("no such thing");
     expect(() => read({ hello: 1 })).toThrow(Failure);
     expect(() => read("not json")).toThrow(Failure);
@@ -56,8 +56,8 @@ const drawn = {
 const drawing = { type: "image_generation_call", id: "ig_1", status: "completed", result: "QUJD" };
 const tool = { type: "image_generation", model: "gpt-image-1.5", size: "1024x1024" };
 
-describe("what the tool that makes pictures used", () => {
-  test("is that of the model behind it, beside the response's own", () => {
+describe("usage of the image generation tool", () => {
+  test("belongs to the image model", () => {
     const body = { ...response, tools: [{ type: "function", model: "no" }, tool], output: [drawing], usage };
     const { usage: told } = read({ ...body, tool_usage: drawn });
     expect(told?.usage).toMatchObject({ inputUncached: 10, output: 3, imageOutput: 0 });
@@ -70,7 +70,7 @@ describe("what the tool that makes pictures used", () => {
     expect(told?.raw).toContain('"image_gen"');
   });
 
-  test("and was kept is cached input of its own kind", () => {
+  test("has its own cached input", () => {
     const image_gen = {
       ...drawn.image_gen,
       cached_tokens: 230,
@@ -83,7 +83,7 @@ describe("what the tool that makes pictures used", () => {
     });
   });
 
-  test("zeros and nothing are no use of it", () => {
+  test("is none if all counts are zero or missing", () => {
     const zero = { image_gen: { input_tokens: 0, output_tokens: 0, total_tokens: 0 }, web_search: { num_requests: 0 } };
     for (const tool_usage of [zero, null, {}, { image_gen: null }]) {
       expect(read({ ...response, tools: [tool], usage, tool_usage }).usage).not.toHaveProperty("others");
@@ -93,7 +93,7 @@ describe("what the tool that makes pictures used", () => {
   test.each([
     ["in the last event", [drawing]],
     ["in an event of its own", []],
-  ])("is read of a stream that has the picture %s", (_, output) => {
+  ])("is read from a stream with the picture %s", (_, output) => {
     const tap = new ResponsesStreamTap();
     const event = (data: object): Uint8Array => new TextEncoder().encode(`data: ${JSON.stringify(data)}\n\n`);
     tap.push(event({ type: "response.created", response: { ...response, tools: [tool] } }));
@@ -105,7 +105,7 @@ describe("what the tool that makes pictures used", () => {
   });
 });
 
-test("what was written to the cache for twelve hours is of the longer class", () => {
+test("counts cache writes for twelve hours as the longer class", () => {
   const details = { cached_tokens: 2, cache_write_tokens: 6, cache_write_tokens_details: { ttl_12h_tokens: 4 } };
   const told = { ...usage, input_tokens_details: details };
   expect(read({ ...response, usage: told }).usage?.usage).toMatchObject({

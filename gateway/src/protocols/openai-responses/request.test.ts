@@ -19,8 +19,8 @@ function refusal(wire: typeof openaiResponsesWire, body: unknown): { code: strin
   throw new Error("was accepted");
 }
 
-describe("a Responses request on its way upstream", () => {
-  test("only the model changes: every other member, known or not, keeps its value and its place", () => {
+describe("a Responses request for the upstream", () => {
+  test("changes only the model", () => {
     const extra = fc.dictionary(
       fc.string().filter((key) => !Object.hasOwn(known, key.toLowerCase()) && key !== "__proto__"),
       fc.jsonValue({ maxDepth: 4 }),
@@ -40,19 +40,19 @@ describe("a Responses request on its way upstream", () => {
     );
   });
 
-  test("a body that needs no change is not copied", () => {
+  test("is not copied if nothing changes", () => {
     const raw = bytes(base);
     expect(patchRequest(openaiResponsesWire, raw, openaiResponsesWire.readRequest(raw, null), "m")).toBe(raw);
   });
 
-  test("a conversation is held together by its cache key, else by its user", () => {
+  test("has its affinity from the cache key, else the user", () => {
     expect(facts({ ...base, prompt_cache_key: "k", user: "u" }).affinity).toBe("k");
     expect(facts({ ...base, safety_identifier: "s", user: "u" }).affinity).toBe("s");
     expect(facts({ ...base, user: "u" }).affinity).toBe("u");
     expect(facts(base).affinity).toBeNull();
   });
 
-  test("what a call continues is known by the response or the conversation it names", () => {
+  test("names the response or conversation that it continues", () => {
     expect(facts({ model: "m", previous_response_id: "resp_1" }).continues?.id).toBe("resp_1");
     for (const conversation of ["conv_1", { id: "conv_1" }]) {
       const read = facts({ ...base, conversation });
@@ -64,19 +64,19 @@ describe("a Responses request on its way upstream", () => {
     expect(facts({ ...base, previous_response_id: null }).continues).toBeNull();
   });
 
-  test("responses are kept upstream unless the caller says no; background ones always are", () => {
+  test("is stored unless the caller says no; background responses always are", () => {
     expect(facts(base).storesAs).toBe("response");
     expect(facts({ ...base, store: null }).storesAs).toBe("response");
     expect(facts({ ...base, store: false }).storesAs).toBeNull();
     expect(facts({ ...base, store: false, background: true }).storesAs).toBe("response");
   });
 
-  test("input may be left out where something else brings it", () => {
+  test("may omit input if something else brings it", () => {
     expect(facts({ model: "m", prompt: { id: "pmpt_1" } }).model).toBe("m");
     expect(facts({ model: "m", input: null, conversation: "conv_1" }).model).toBe("m");
   });
 
-  test("the size of inline pictures and files hardly counts; text counts a token for four bytes", () => {
+  test("hardly counts inline pictures and files; text counts a token for four bytes", () => {
     const picture = (size: number) =>
       facts({
         model: "m",
@@ -92,7 +92,7 @@ describe("a Responses request on its way upstream", () => {
     expect(facts({ model: "m", input: "x", tools: [], instructions: "y".repeat(400) }).inputEstimate).toBe(102);
   });
 
-  test("stream and the cap on output are read as they are", () => {
+  test("reads streaming and the output cap", () => {
     expect(facts({ ...base, stream: true, max_output_tokens: 64 })).toMatchObject({
       stream: true,
       outputTokensMax: 64,
@@ -101,7 +101,7 @@ describe("a Responses request on its way upstream", () => {
   });
 });
 
-describe("a bad Responses request", () => {
+describe("an invalid Responses request", () => {
   test.each([
     ["", "invalid_json", null],
     ["[]", "invalid_json", null],
@@ -113,13 +113,13 @@ describe("a bad Responses request", () => {
     [{ model: "m", input: 7 }, "invalid_request", "input"],
     [{ model: "m", input: {} }, "invalid_request", "input"],
     [{ model: "m", input: "x", stream: "yes" }, "invalid_request", "stream"],
-  ])("%j is refused as %s, naming %s", (body, code, param) => {
+  ])("is rejected: %j as %s, naming %s", (body, code, param) => {
     expect(refusal(openaiResponsesWire, body)).toEqual({ code, param });
   });
 });
 
 describe("a compaction", () => {
-  test("needs a model alone, is never streamed and keeps nothing", () => {
+  test("requires only a model, and is neither streamed nor stored", () => {
     expect(refusal(responsesCompactWire, { input: "x" })).toEqual({
       code: "missing_required_parameter",
       param: "model",
@@ -130,7 +130,7 @@ describe("a compaction", () => {
     expect(continued.continues?.id).toBe("resp_1");
   });
 
-  test("its answer tells its usage", () => {
+  test("reports its usage", () => {
     const reply = {
       id: "resp_1",
       object: "response.compaction",

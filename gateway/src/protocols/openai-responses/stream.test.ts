@@ -64,8 +64,8 @@ function listen(text: string, cuts: readonly number[] = []): { tap: ResponsesStr
   return { tap, out: decoder.decode(Buffer.concat(out)) };
 }
 
-describe("a Responses stream on its way through", () => {
-  test("passes every byte unchanged and is read for id, usage and end", () => {
+describe("a Responses stream", () => {
+  test("passes every byte unchanged and reads id, usage and end", () => {
     const { tap, out } = listen(whole);
     expect(out).toBe(whole);
     expect(tap.usage?.usage).toMatchObject({
@@ -80,7 +80,7 @@ describe("a Responses stream on its way through", () => {
     expect(tap.rest()).toHaveLength(0);
   });
 
-  test("however the bytes are cut, the caller gets the same bytes and the gateway reads the same facts", () => {
+  test("passes the same bytes and reads the same facts for any chunking", () => {
     for (const text of [whole, whole.replaceAll("\n", "\r\n"), whole.replaceAll(/event: .*\n/g, "")]) {
       const plain = listen(text);
       expect(plain.tap).toMatchObject({ ended: true, id: "resp_1" });
@@ -101,30 +101,30 @@ describe("a Responses stream on its way through", () => {
     }
   });
 
-  test("keep-alives are not counted as events", () => {
+  test("does not count keep-alives as events", () => {
     expect(listen(whole).tap.events).toBe(8);
   });
 
-  test("usage is final only once the terminal event has told it", () => {
+  test("has final usage only after the terminal event", () => {
     expect(listen(body).tap).toMatchObject({ usage: null, usageFinal: false, ended: false });
   });
 
-  test.each(["incomplete", "completed"])("a stream that ends with response.%s is complete", (kind) => {
+  test.each(["incomplete", "completed"])("is complete after response.%s", (kind) => {
     const { tap } = listen(body + ending(kind));
     expect([tap.complete(), tap.failure, tap.usage?.usage.output]).toEqual([true, null, 7]);
   });
 
-  test("the type is found wherever it stands in the payload, and never inside another value", () => {
+  test("finds the type anywhere at the top of the payload, never inside other values", () => {
     const last = `data: ${JSON.stringify({ response: { type: "response.failed", id: "resp_1", usage }, type: "response.completed" })}\n\n`;
     const { tap } = listen(body + last);
     expect([tap.ended, tap.failure]).toEqual([true, null]);
   });
 
-  test("[DONE] behind the terminal event is tolerated", () => {
+  test("accepts [DONE] after the terminal event", () => {
     expect(listen(`${whole}data: [DONE]\n\n`).tap).toMatchObject({ ended: true, failure: null });
   });
 
-  test("a terminal event whose blank line is missing at the end still completes, and is still delivered", () => {
+  test("completes a terminal event without its blank line and delivers it", () => {
     const { tap, out } = listen(whole.slice(0, -2));
     expect(out).toBe(body);
     expect(tap.complete()).toBe(true);
@@ -137,7 +137,7 @@ describe("a Responses stream on its way through", () => {
     "response.reasoning_summary_text.delta",
     "response.reasoning_text.delta",
     "response.refusal.delta",
-  ])("%s counts as content: short pieces a token each, long ones a token for four bytes", (type) => {
+  ])("counts %s as content", (type) => {
     expect(listen(created + delta("abc", type) + delta("x".repeat(80), type)).tap).toMatchObject({
       contentSeen: true,
       outputEstimate: 21,
@@ -145,13 +145,13 @@ describe("a Responses stream on its way through", () => {
   });
 });
 
-describe("a Responses stream that goes wrong", () => {
-  test("ending without a terminal event is not complete, cut inside it neither", () => {
+describe("a broken Responses stream", () => {
+  test("is incomplete without a terminal event", () => {
     expect(listen(body).tap.complete()).toBe(false);
     expect(listen(whole.slice(0, -30)).tap.complete()).toBe(false);
   });
 
-  test("response.failed is an ending and a failure, with its usage", () => {
+  test("ends with response.failed, a failure with usage", () => {
     const { tap, out } = listen(body + ending("failed", { error: { code: "server_error", message: "broke" } }));
     expect(tap.ended).toBe(true);
     expect(tap.usage?.usage.output).toBe(7);
@@ -163,7 +163,7 @@ describe("a Responses stream that goes wrong", () => {
   test.each([
     ["flat, as the types say", { code: "server_error", message: "overloaded", param: null }],
     ["nested, as it is sent", { error: { type: "server_error", message: "overloaded" } }],
-  ])("an error event, %s, is noticed and passed on, and response.failed may follow it", (_, rest) => {
+  ])("reports the error event %s and passes it on, even before response.failed", (_, rest) => {
     const text =
       created + event("error", rest) + ending("failed", { error: { code: "server_error", message: "late" } });
     const { tap, out } = listen(text);
@@ -172,7 +172,7 @@ describe("a Responses stream that goes wrong", () => {
     expect(tap.ended).toBe(true);
   });
 
-  test("an error that any upstream would give is not tried elsewhere", () => {
+  test("does not retry an error that any upstream would return", () => {
     const error = { error: { code: "context_length_exceeded", message: "too long" } };
     expect(listen(created + event("error", error)).tap.failure).toMatchObject({
       contextLength: true,
@@ -180,12 +180,12 @@ describe("a Responses stream that goes wrong", () => {
     });
   });
 
-  test("a first event that is not JSON fails while another deployment can still be tried", () => {
+  test("fails on a first event that is not JSON, so that another deployment is tried", () => {
     expect(() => listen("event: response.created\ndata: {broken\n\n")).toThrow(Failure);
     expect(() => listen("data: <html>\n\n")).toThrow(Failure);
   });
 
-  test("a failure of the gateway goes on with the stream's own id and numbers", () => {
+  test("continues ids and numbers in a failure of the gateway", () => {
     number = 0;
     const { tap } = listen(event("response.created", { response }) + delta("x"));
     const text = decoder.decode(tap.breakOff(new Failure("upstream_timeout", "too slow")));
@@ -201,7 +201,7 @@ describe("a Responses stream that goes wrong", () => {
   });
 });
 
-test("an error before anything is known of the stream is told to those who listen for errors and to those who do not", () => {
+test("reports an early error in both forms that clients read", () => {
   const text = openaiResponses.renderStreamError(new Failure("draining", "going down"), "req_1");
   expect(text).toStartWith("event: error\ndata: ");
   expect(text).toContain("\n\nevent: response.failed\ndata: ");
@@ -209,7 +209,7 @@ test("an error before anything is known of the stream is told to those who liste
 });
 
 test.each(["code_interpreter_call_code", "mcp_call_arguments", "shell_call_command", "audio.transcript"])(
-  "what a model writes as %s is counted when the stream breaks off",
+  "counts %s when the stream breaks off",
   (kind) => {
     const tap = new ResponsesStreamTap();
     tap.push(encoder.encode(created + delta("x".repeat(400), `response.${kind}.delta`)));

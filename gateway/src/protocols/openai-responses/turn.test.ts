@@ -6,7 +6,7 @@ import { silentTurn } from "../../../test/silent-turn.ts";
 
 const none: Turn = { ...silentTurn };
 
-describe("a turn carried there and back", () => {
+describe("a turn written for Responses and read again", () => {
   test("keeps its meaning", () => {
     fc.assert(
       fc.property(turns(), (turn) => {

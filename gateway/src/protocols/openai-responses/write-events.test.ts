@@ -93,8 +93,8 @@ function finalOf(text: string): Promise<SdkResponse> {
   return clientOf(text).responses.stream({ model: "m", input: "hi" }).finalResponse();
 }
 
-describe("an answer streamed to a caller of Responses", () => {
-  test("comes in the order that SDKs rely on, numbered from zero", () => {
+describe("writing a Responses stream", () => {
+  test("writes numbered events in the order that SDKs rely on", () => {
     const events = parse(stream(answerEvents(answer([{ kind: "text", text: "hi" }]))));
     expect(events.map((event) => event.type)).toEqual([
       "response.created",
@@ -110,7 +110,7 @@ describe("an answer streamed to a caller of Responses", () => {
     expect(events.map((event) => (event as { sequence_number: number }).sequence_number)).toEqual([...events.keys()]);
   });
 
-  test("reasoning, calls and custom calls have their own events, each closed before the next begins", () => {
+  test("closes reasoning, calls and custom calls before the next item", () => {
     const types = parse(stream(answerEvents(rich))).map((event) => event.type.replace("response.", ""));
     const counts = (type: string): number => types.filter((each) => each === type).length;
     expect(types.slice(2, 9)).toEqual([
@@ -133,7 +133,7 @@ describe("an answer streamed to a caller of Responses", () => {
     expect(open).toBe(0);
   });
 
-  test("every event of an item names it alike, and its done repeats what its deltas said", () => {
+  test("names an item alike in all its events and repeats its deltas in done", () => {
     const texts = new Map<string, string>();
     const ids = new Map<number, string>();
     for (const event of parse(stream(answerEvents(rich)))) {
@@ -154,7 +154,7 @@ describe("an answer streamed to a caller of Responses", () => {
     expect(texts.size).toBe(7);
   });
 
-  test("the last event holds the same response as an answer that is not streamed, for any answer in any pieces", () => {
+  test("ends with the same response as a whole answer, for any pieces", () => {
     fc.assert(
       fc.property(answers(), fc.integer({ min: 1, max: 5 }), (of, size) => {
         const events = parse(stream(inPieces(of, size)));
@@ -168,7 +168,7 @@ describe("an answer streamed to a caller of Responses", () => {
     );
   });
 
-  test("the vendor's own client puts it together to the same response", async () => {
+  test("is accepted by the vendor's client", async () => {
     for (const of of [rich, answer([{ kind: "text", text: "cut" }], "length"), answer([], "content-filter")]) {
       const { output_text, output_parsed, ...seen } = (await finalOf(stream(inPieces(of, 2)))) as SdkResponse & {
         output_parsed: unknown;
@@ -178,7 +178,7 @@ describe("an answer streamed to a caller of Responses", () => {
     }
   });
 
-  test("the vendor's previous client puts it together too", async () => {
+  test("is accepted by the vendor's previous client", async () => {
     const text = stream(inPieces(rich, 2));
     const answered = async (): Promise<globalThis.Response> =>
       new globalThis.Response(text, { headers: { "content-type": "text/event-stream" } });
@@ -189,7 +189,7 @@ describe("an answer streamed to a caller of Responses", () => {
 });
 
 describe("the response object", () => {
-  test("says what was asked, that nothing is kept, and usage with every class counted in", () => {
+  test("repeats the request, says that nothing is stored, and sums up usage", () => {
     expect(whole(rich)).toMatchObject({
       object: "response",
       status: "completed",
@@ -215,7 +215,7 @@ describe("the response object", () => {
     expect(whole(rich).tools.map((tool) => tool.type)).toEqual(["function", "custom", "namespace"]);
   });
 
-  test("calls keep their ids, and go back to the tools they came from", () => {
+  test("keeps call ids and restores the called tools", () => {
     const { output } = whole(rich);
     expect(output.filter((item) => item.type !== "message")).toMatchObject([
       { type: "reasoning", encrypted_content: sealText(seal) },
@@ -234,14 +234,14 @@ describe("the response object", () => {
     ["context-length", "incomplete", "max_output_tokens"],
     ["content-filter", "incomplete", "content_filter"],
     ["refusal", "incomplete", "content_filter"],
-  ] as const)("an answer that finished for %s is %s", (reason, status, because) => {
+  ] as const)("writes the finish %s as %s", (reason, status, because) => {
     const said = whole(answer([{ kind: "text", text: "x" }], reason));
     expect(said.status).toBe(status);
     expect(said.incomplete_details?.reason ?? null).toBe(because);
     expect(said.output[0]).toMatchObject({ status });
   });
 
-  test("a refusal in words is a completed answer with a refusal part", () => {
+  test("completes a refusal with a refusal part", () => {
     const said = whole(answer([{ kind: "refusal", text: "no" }], "refusal"));
     expect([said.status, said.output[0]]).toMatchObject([
       "completed",
@@ -249,7 +249,7 @@ describe("the response object", () => {
     ]);
   });
 
-  test("its sealed thoughts come back from the caller as they were given", () => {
+  test("restores sealed reasoning when it is sent back", () => {
     const input = whole(rich).output.filter((item) => item.type !== "image_generation_call");
     const body = new TextEncoder().encode(JSON.stringify({ model: "m", input }));
     const turn = openaiResponsesCodec.readTurn(body, { model: "m", stream: false }, () => {});
@@ -265,7 +265,7 @@ describe("the response object", () => {
   });
 });
 
-describe("a stream that fails", () => {
+describe("a failing stream", () => {
   const failing: AnswerEvent[] = [
     { kind: "start", id: null, model: null },
     { kind: "block-start", block: { kind: "tool-call", id: "c", name: "f" } },
@@ -274,7 +274,7 @@ describe("a stream that fails", () => {
     { kind: "end" },
   ];
 
-  test("says so to clients that raise on errors and to those that read response.failed, and finishes nothing", () => {
+  test("reports the failure to all clients and completes nothing", () => {
     const events = parse(stream(failing));
     expect(events.slice(-2)).toMatchObject([
       { type: "error", code: "rate_limit_exceeded", message: "slow down" },
@@ -291,13 +291,13 @@ describe("a stream that fails", () => {
     expect(events.some((event) => event.type === "response.output_item.done")).toBe(false);
   });
 
-  test("raises in the vendor's own client", async () => {
+  test("throws in the vendor's client", async () => {
     await expect(finalOf(stream(failing))).rejects.toThrow("slow down");
     const create = clientOf(stream(failing)).responses.create({ model: "m", input: "x", stream: true });
     await expect(Array.fromAsync(await create)).rejects.toThrow("slow down");
   });
 
-  test("an upstream that broke off for an error of its own is a failed response", () => {
+  test("ends with a failed response if the upstream broke off", () => {
     expect(whole(answer([{ kind: "text", text: "x" }], "error"))).toMatchObject({
       status: "failed",
       output: [{ type: "message" }],

@@ -4,8 +4,8 @@ import type { TurnPart } from "#core/index.ts";
 import { assistant, call, refusal, result, sealBy, text, thought, user, write } from "../../../test/responses-turns.ts";
 import { openaiResponsesCodec } from "./index.ts";
 
-describe("a turn written as a Responses request", () => {
-  test("keeps nothing upstream and says strict for every tool", () => {
+describe("writing a Responses request", () => {
+  test("stores nothing and sets strict for every tool", () => {
     const tools = [{ name: "f", description: null, parameters: null, strict: null, cache: null }];
     const { body } = write({ messages: [user(text("hi"))], tools, toolChoice: { kind: "any" } });
     expect(body).toMatchObject({
@@ -18,7 +18,7 @@ describe("a turn written as a Responses request", () => {
     expect(body).not.toHaveProperty("stream");
   });
 
-  test("own reasoning goes back before what came of it; that of others and that without a follower does not", () => {
+  test("sends own reasoning before what follows it, and drops other reasoning", () => {
     const own = sealBy("acc");
     const { items, body, warnings } = write({
       messages: [
@@ -49,7 +49,7 @@ describe("a turn written as a Responses request", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("a call without a result is given one before the conversation goes on, a result without a call becomes text", () => {
+  test("fills in a missing result, and writes a result without a call as text", () => {
     const { items, warnings } = write({
       messages: [user(text("go")), assistant(call("c1"), call("c2")), user(result("c2"), result("c9"), text("and?"))],
     });
@@ -66,7 +66,7 @@ describe("a turn written as a Responses request", () => {
     expect(warnings).toHaveLength(2);
   });
 
-  test("every call has exactly one output behind it, whatever the history", () => {
+  test("writes exactly one output for every call, whatever the history", () => {
     const part = fc.oneof(
       fc.constantFrom("a", "b", "c").map((id) => call(id)),
       fc.constantFrom("a", "b", "c").map((id) => result(id)),
@@ -89,7 +89,7 @@ describe("a turn written as a Responses request", () => {
     );
   });
 
-  test("what cannot be said is warned of; what would change the meaning is refused", () => {
+  test("warns of unsupported settings and rejects what would change the meaning", () => {
     const hi = { messages: [user(text("hi"))] };
     const { warnings, body } = write({
       ...hi,
@@ -127,13 +127,13 @@ describe("a turn written as a Responses request", () => {
     [{ effort: null, budgetTokens: 10_000, visible: false }, { effort: "medium" }],
     [{ effort: null, budgetTokens: 60_000, visible: false }, { effort: "xhigh" }],
     [{ effort: null, budgetTokens: null, visible: true }, { summary: "auto" }],
-  ] as const)("reasoning asked for as %j becomes %j", (reasoning, expected) => {
+  ] as const)("writes reasoning of %j as %j", (reasoning, expected) => {
     const { body } = write({ messages: [user(text("hi"))], reasoning });
     expect(body.reasoning).toEqual(expected);
     expect(body.include !== undefined).toBe(!("effort" in expected && expected.effort === "none"));
   });
 
-  test("ids longer than the API takes are replaced by the same digest wherever they stand", () => {
+  test("replaces long ids by the same digest everywhere", () => {
     const id = "c".repeat(80);
     const { items, body } = write({
       messages: [assistant(call(id)), user(result(id))],
@@ -146,7 +146,7 @@ describe("a turn written as a Responses request", () => {
     expect(body.prompt_cache_key).toBe("k");
   });
 
-  test("a failed tool's result says so, pictures in results stay pictures", () => {
+  test("states that a tool failed, and keeps pictures in results", () => {
     const failed = { ...(result("c1", "boom") as TurnPart & { kind: "tool-result" }), isError: true };
     const image = {
       kind: "image",
@@ -162,7 +162,7 @@ describe("a turn written as a Responses request", () => {
     expect(items[3]?.["output"]).toEqual([{ type: "input_image", detail: "auto", image_url: "https://x/y.png" }]);
   });
 
-  test("names that the API does not take are written in another form, and come back as they were", () => {
+  test("encodes tool names reversibly", () => {
     const tools = [{ name: "files.read", description: null, parameters: null, strict: null, cache: null }];
     const { items, body } = write({
       messages: [user(text("x")), assistant(call("c1", "files.read")), user(result("c1"))],

@@ -14,11 +14,11 @@ test.each([
   ["adaptive", "720p", null],
   ["16:9", "4k", null],
   ["0:9", "720p", null],
-])("a ratio of %p at %p is %p", (ratio, resolution, size) => {
+])("turns %p at %p into %p", (ratio, resolution, size) => {
   expect(frameSize(ratio, resolution)).toEqual(size);
 });
 
-test("a size is told in ratio and resolution so that the same size comes out of them", () => {
+test("restores a size from its ratio and resolution", () => {
   expect(ratioAndResolution("1792x1024")).toEqual({ ratio: "7:4", resolution: "1024p" });
   const side = fc.integer({ min: 5, max: 4_999 }).map((half) => 2 * half);
   fc.assert(
@@ -30,7 +30,7 @@ test("a size is told in ratio and resolution so that the same size comes out of 
 });
 
 test.each(["", "720", "720p", "720 x 1280", "1281x720", "0x720", "720x99999", "720X1280", "720*1280", "-720x1280"])(
-  "%p is no size",
+  "rejects %p",
   (size) => {
     expect(ratioAndResolution(size)).toBeNull();
   },

@@ -4,7 +4,7 @@ import { countMediaByUrl } from "./media.ts";
 const found = (body: object) => countMediaByUrl(Buffer.from(JSON.stringify(body)), { classes: 0xff });
 const url = "https://example.com/a";
 
-test("pictures and what may be a document are told apart in each dialect", () => {
+test("tells pictures from other media in each dialect", () => {
   expect(
     found({
       content: [
@@ -26,18 +26,18 @@ test("pictures and what may be a document are told apart in each dialect", () =>
   expect(found({ parts })).toMatchObject({ pictures: 1, others: 1 });
 });
 
-test("an object with two addresses counts as media, whichever the vendor reads", () => {
+test("counts an object with two URLs", () => {
   const body = Buffer.from(`{"image_url":{"url":"${url}","url":"data:image/png;base64,QUJD"}}`);
   expect(countMediaByUrl(body, { classes: 0xff })).toEqual({ pictures: 1, others: 0 });
 });
 
-test("what stands in the body, and what a tool was called with, is no address", () => {
+test("does not count URLs in the caller's own data", () => {
   expect(found({ image_url: { url: "data:image/png;base64,QUJD" } })).toMatchObject({ pictures: 0, others: 0 });
   expect(found({ tool: { input: { file_url: url } } })).toMatchObject({ pictures: 0, others: 0 });
   expect(found({ text: "hello" })).toBeUndefined();
 });
 
-test("addresses beyond any number that a vendor takes are taken for documents", () => {
+test("counts URLs beyond the limit as documents", () => {
   const content = Array.from({ length: 10_000 }, () => ({ type: "input_image", image_url: url }));
   expect(found({ content })).toEqual({ pictures: 256, others: 1 });
 });

@@ -11,7 +11,7 @@ function fingerprint(messages: unknown): string | null {
 const system = { role: "system", content: long };
 const user = (content: unknown) => ({ role: "user", content });
 
-test("later turns, cache marks and a text that becomes a list of parts change nothing", () => {
+test("stays the same for later turns, moved cache marks and text as a list", () => {
   const first = fingerprint([system, user("hello")]);
   expect(first).not.toBeNull();
   expect(fingerprint([system, user("hello"), { role: "assistant", content: "hi" }, user("more")])).toBe(first);
@@ -19,18 +19,18 @@ test("later turns, cache marks and a text that becomes a list of parts change no
   expect(fingerprint([system, user(marked)])).toBe(first);
 });
 
-test("another beginning is another conversation, also where long texts differ at their end alone", () => {
+test("differs for another beginning, even if long texts differ only at the end", () => {
   const ends = ["a", "b", "bb"].map((end) => fingerprint([user(`${"x".repeat(100_000)}${end}`)]));
   expect(new Set(ends).size).toBe(3);
   expect(fingerprint([system, user("hello")])).not.toBe(fingerprint([system, user("good day")]));
 });
 
-test("prompts that are too short for any cache have none, unless they ask for one", () => {
+test("is null for prompts too short for a cache, unless caching is requested", () => {
   expect(fingerprint([user("hello")])).toBeNull();
   expect(fingerprint([{ ...user("hello"), cache_control: { type: "ephemeral" } }])).not.toBeNull();
 });
 
-test("odd lists are taken as they are", () => {
+test("accepts unusual lists", () => {
   for (const messages of [[], [[]], [1, 2], [null], long, { parts: [{ text: long }] }, ["[", long]]) {
     expect(() => fingerprint(messages)).not.toThrow();
   }

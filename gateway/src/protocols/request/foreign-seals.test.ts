@@ -43,7 +43,7 @@ const block = fc.oneof(
 );
 const message = fc.oneof(fc.array(block, { maxLength: 5 }), words);
 
-test("what is left of any conversation is what the seals leave, and all else is read as before", () => {
+test("removes only foreign seals from any conversation", () => {
   fc.assert(
     fc.property(
       fc.array(message, { maxLength: 5 }),
@@ -70,7 +70,7 @@ test("what is left of any conversation is what the seals leave, and all else is 
   );
 });
 
-test("a body of a dialect without seals, and one without any, come back as they are", () => {
+test("returns bodies without seals unchanged", () => {
   const bytes = Buffer.from(`{"messages":[{"content":[{"type":"thinking","signature":"${seal}"}]}]}`);
   expect(removeForeignSeals(bytes, { dialect: "openai-chat", upstreamModel: "m" }, () => {})).toBe(bytes);
   const plain = Buffer.from('{"messages":[{"content":[{"type":"text","text":"sluice1.x"}]}]}');

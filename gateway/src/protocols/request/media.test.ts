@@ -15,7 +15,7 @@ test.each([
     '{"content":[{"type":"image","source":{"type":"url","url":"https://x.example/a.png"},"cache_control":{}}]}',
     '{"content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"},"cache_control":{}}]}',
   ],
-])("what stands at an address takes its place, and nothing else changes: %s", (text, expected) => {
+])("replaces only the URL by its media: %s", (text, expected) => {
   const body = encoder.encode(text);
   expect(new TextDecoder().decode(inlineMediaUrls(body, mediaUrlsIn(body), found))).toBe(expected);
 });
@@ -25,7 +25,7 @@ test.each([
   '{"source":{"type":"url","url":"http://10.0.0.1/","url":"data:image/png;base64,QUJD"}}',
   '{"source":{"type":"url","url":"http://10.0.0.1/","url":null}}',
   '{"source":{"type":"url","type":"base64","url":"http://10.0.0.1/"}}',
-])("refuses an object that the upstream might read in another way: %s", (text) => {
+])("rejects an ambiguous object: %s", (text) => {
   expect(() => mediaUrlsIn(encoder.encode(text))).toThrow("must stand once");
 });
 
@@ -34,11 +34,11 @@ test.each([
   '{"tools":[{"type":"mcp","server_url":"https://x.example/a.png"}]}',
   '{"messages":[{"content":[{"type":"tool_use","input":{"image_url":"https://x.example/a.png"}}]}]}',
   '{"image_url":null}',
-])("an address that is no media is not touched: %s", (text) => {
+])("leaves other URLs alone: %s", (text) => {
   expect(mediaUrlsIn(encoder.encode(text))).toEqual([]);
 });
 
-test("one picture that is named very often is not put in place each time", () => {
+test("bounds a picture that is named many times", () => {
   const image = '{"image_url":"https://x.example/a.png"}';
   const body = encoder.encode(`{"content":[${`${image},`.repeat(100)}${image}]}`);
   const large = new Map([["https://x.example/a.png", { mediaType: "image/png", data: "A".repeat(1024 * 1024) }]]);

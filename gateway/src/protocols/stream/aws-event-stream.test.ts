@@ -33,14 +33,14 @@ const joined = (...frames: readonly Uint8Array[]): Uint8Array => new Uint8Array(
 const decoded = (...frames: readonly Uint8Array[]): string => text(new AwsEventStream().push(joined(...frames)));
 
 describe("Amazon's event stream", () => {
-  test("gives out a Claude model's events as Anthropic sends them", () => {
+  test("returns a Claude model's events as Anthropic sends them", () => {
     const delta = '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Grüße"}}';
     expect(decoded(chunk(delta), chunk('{"type":"message_stop"}'))).toBe(
       `event: content_block_delta\ndata: ${delta}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n`,
     );
   });
 
-  test("gives out Converse events under their names", () => {
+  test("returns Converse events by name", () => {
     expect(
       decoded(event("messageStart", { role: "assistant" }), event("messageStop", { stopReason: "end_turn" })),
     ).toBe(
@@ -49,7 +49,7 @@ describe("Amazon's event stream", () => {
     );
   });
 
-  test("keeps an event whose JSON has line ends in one event", () => {
+  test("keeps JSON with line breaks in one event", () => {
     expect(decoded(chunk('{\n  "type": "ping"\r\n}'))).toBe('event: ping\ndata: {   "type": "ping" }\n\n');
   });
 
@@ -73,11 +73,11 @@ describe("Amazon's event stream", () => {
     expect(JSON.parse(out.split("data: ")[1] ?? "")).toMatchObject({ error: { message: "no more" } });
   });
 
-  test("says nothing for the frames that say nothing", () => {
+  test("returns nothing for empty frames", () => {
     expect(decoded(event("initial-response", {}))).toBe("");
   });
 
-  test("gives out the same however its bytes are cut", () => {
+  test("returns the same for any chunking", () => {
     const stream = joined(
       event("initial-response", {}),
       event("contentBlockDelta", { contentBlockIndex: 0, delta: { text: "a€b" }, p: "x".repeat(300) }),
@@ -98,7 +98,7 @@ describe("Amazon's event stream", () => {
     expect(text(joined(...single))).toBe(whole);
   });
 
-  test("gives out what stood before damaged bytes and then fails", () => {
+  test("returns what precedes damaged bytes, then throws", () => {
     const good = chunk('{"type":"ping"}');
     const bad = chunk('{"type":"message_stop"}');
     bad[bad.length - 5] = (bad[bad.length - 5] ?? 0) ^ 1;
@@ -108,13 +108,13 @@ describe("Amazon's event stream", () => {
     expect(() => new AwsEventStream().push(bad)).toThrow("damaged");
   });
 
-  test("refuses a frame that says it is larger than any event, before holding it", () => {
+  test("rejects a frame larger than any event without buffering it", () => {
     const head = new Uint8Array(8);
     new DataView(head.buffer).setUint32(0, bounds.eventBytesMax + 1);
     expect(() => new AwsEventStream().push(head)).toThrow(`more than ${bounds.eventBytesMax} bytes`);
   });
 
-  test("refuses a frame shorter than a frame can be, instead of standing still", () => {
+  test("rejects a frame that is too short", () => {
     expect(() => new AwsEventStream().push(new Uint8Array(8))).toThrow("damaged");
   });
 });

@@ -16,7 +16,7 @@ function whole(json: string): string {
   );
 }
 
-test("media and marks put together are the JSON that came", () => {
+test("restores the JSON from media and marks", () => {
   const value = fc.letrec((tie) => ({
     any: fc.oneof(
       { maxDepth: 3 },
@@ -47,18 +47,18 @@ test.each([
   ["data", `${picture(20_000)}\n`, false],
   ["data", `${picture(20_000)}é`, false],
   ["data", picture(1_000), false],
-])("a long string of %s is set aside only where it reads the same everywhere", (name, value, isMedia) => {
+])("removes a long string of %s only if it is the same in every JSON", (name, value, isMedia) => {
   const aside = setMediaAside(encoder.encode(JSON.stringify({ before: "x", [name]: value })), 2_000_000, mark);
   expect(aside?.media.length).toBe(isMedia ? 1 : 0);
 });
 
-test("an event with more JSON than is built is told by reading no more of it", () => {
+test("stops reading an event with too much JSON", () => {
   for (const json of [{ text: "x".repeat(3_000_000) }, { list: Array.from({ length: 400_000 }, () => "x") }]) {
     expect(setMediaAside(encoder.encode(JSON.stringify(json)), 1_000_000, mark)).toBeNull();
   }
 });
 
-test("a large event keeps its name and its JSON without the media", () => {
+test("keeps name and JSON of a large event without its media", () => {
   const event = encoder.encode(`: comment\r\nevent: e\r\ndata: {"data":"${picture(100_000)}",\r\ndata: "n":1}\r\n\r\n`);
   const read = textOf(eventWithoutMedia(event, 0, event.length) ?? encoder.encode(""));
   expect(read).toStartWith('event: e\ndata: {"data":"iVBOR');

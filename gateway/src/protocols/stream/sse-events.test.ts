@@ -30,7 +30,7 @@ function cut(text: string, sizes: readonly number[]): Edit {
   return { events, passed: decoder.decode(Buffer.concat(passed)), held: decoder.decode(sse.held) };
 }
 
-test("however the bytes are cut, the same events come out, and what was passed is never written over", () => {
+test("finds the same events for any chunking and never overwrites returned bytes", () => {
   // A number stands for a line of that length.
   const line = fc.oneof(fc.constantFrom("data: x", ": c", "", "event: y"), fc.nat({ max: 40_000 }));
   const lines = fc.array(line, { maxLength: 12 });
@@ -47,7 +47,7 @@ test("however the bytes are cut, the same events come out, and what was passed i
   );
 });
 
-test("an event of sixteen megabytes in pieces of one kilobyte costs no copy for each piece", () => {
+test("takes an event of sixteen megabytes in small pieces with few copies", () => {
   const piece = new Uint8Array(1024).fill(0x41);
   let size = 0;
   const cpuMs = leastCpuMs(() => {
@@ -62,13 +62,13 @@ test("an event of sixteen megabytes in pieces of one kilobyte costs no copy for 
   expect(cpuMs).toBeLessThan(2_000);
 });
 
-test("an event beyond the given size is refused", () => {
+test("rejects an event beyond the bound", () => {
   const sse = new SseEvents(10);
   sse.push(encoder.encode("data: 1234"), () => {});
   expect(() => sse.push(encoder.encode("5"), () => {})).toThrow("more than 10 bytes");
 });
 
-test("the data of a large event is that of its lines, as of a small one", () => {
+test("reads the data of a large event like that of a small one", () => {
   const line = fc.stringMatching(/^[a-zé\u{1F600}: ]*$/u);
   fc.assert(
     fc.property(fc.array(line), fc.constantFrom("\n", "\r\n", "\r"), (lines, lineEnd) => {

@@ -28,7 +28,7 @@ function sidesOf(messages: readonly TurnMessage[], answersLast = true) {
   return { sides: answered, warnings };
 }
 
-test("a result that comes later than the next turn is put behind its call", () => {
+test("moves a late result behind its call", () => {
   const { sides, warnings } = sidesOf([
     { role: "user", parts: [textPart("go")] },
     { role: "assistant", parts: [call("a")] },
@@ -45,7 +45,7 @@ test("a result that comes later than the next turn is put behind its call", () =
   expect(warnings).toEqual([]);
 });
 
-test("a result answers the earliest open call of its id", () => {
+test("matches a result with the earliest open call of its id", () => {
   const { sides } = sidesOf([
     { role: "assistant", parts: [call("a")] },
     { role: "user", parts: [result("a", "one")] },
@@ -59,7 +59,7 @@ test("a result answers the earliest open call of its id", () => {
   expect(sides.at(-1)?.pieces).toEqual(["Result of f: three"]);
 });
 
-test("calls at the very end are answered only where that is asked for", () => {
+test("answers calls at the very end only if requested", () => {
   const messages: readonly TurnMessage[] = [
     { role: "user", parts: [textPart("go")] },
     { role: "assistant", parts: [call("a")] },

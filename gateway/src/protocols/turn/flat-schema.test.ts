@@ -23,7 +23,7 @@ function written(codec: Codec, parameters: JsonObject, strict: boolean | null = 
 const inMessages = (parameters: JsonObject) => written(anthropicMessagesCodec, parameters).body.tools[0].input_schema;
 
 // "input_schema does not support oneOf, allOf, or anyOf at the top level": 400 for the whole request, for one tool of an MCP server.
-test.each(["anyOf", "oneOf", "allOf"])("a tool whose schema is %s of several goes to Claude as one object", (name) => {
+test.each(["anyOf", "oneOf", "allOf"])("merges %s at the top of a tool schema for Claude", (name) => {
   for (const codec of [anthropicMessagesCodec, bedrockConverseCodec]) {
     const { body, warnings } = written(codec, { type: "object", properties: { all: text }, [name]: [id, path] });
     const schema = body.tools?.[0].input_schema ?? body.toolConfig.tools[0].toolSpec.inputSchema.json;
@@ -37,27 +37,27 @@ test.each(["anyOf", "oneOf", "allOf"])("a tool whose schema is %s of several goe
   }
 });
 
-test("what every branch requires is required, and its own description stays", () => {
+test("keeps what every branch requires, and the description", () => {
   const both = { ...path, required: ["path", "id"] };
   const schema = inMessages({ description: "Either.", required: ["all"], oneOf: [id, both] });
   expect(schema.required).toEqual(["all", "id"]);
   expect(schema.description).toStartWith("Either.\n\n");
 });
 
-test("branches behind references are read, also where they refer to one another", () => {
+test("resolves references, even circular ones", () => {
   const $defs = { a: { anyOf: [{ $ref: "#/$defs/b" }] }, b: { ...id, anyOf: [{ $ref: "#/$defs/a" }] } };
   const schema = inMessages({ $defs, anyOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/none" }, true] });
   expect(schema).toMatchObject({ type: "object", $defs, properties: { id: text }, required: [] });
 });
 
-test("branches inside of properties stay", () => {
+test("keeps branches inside properties", () => {
   const parameters = { type: "object", properties: { at: { anyOf: [text, { type: "null" }] } } };
   expect(written(anthropicMessagesCodec, parameters)).toMatchObject({ warnings: [] });
   expect(inMessages(parameters)).toEqual(parameters);
 });
 
 // "For 'array' type, property 'maxItems' is not supported": Claude says the same by Converse, of strict tools alone.
-test("a strict tool is fitted for Claude on Bedrock as it is for Anthropic", () => {
+test("adapts a strict tool for Claude on Bedrock like for Anthropic", () => {
   const parameters = { type: "object", properties: { ids: { type: "array", items: text, maxItems: 3 } } };
   const sent = (strict: boolean) => written(bedrockConverseCodec, parameters, strict).body.toolConfig.tools[0].toolSpec;
   expect(sent(true)).toMatchObject({ strict: true });

@@ -20,23 +20,23 @@ describe.each([
     return { body: JSON.parse(new TextDecoder().decode(bytes)), warnings };
   }
 
-  test("goes to models that take it", () => {
+  test("is sent to models that accept it", () => {
     expect(write(warmth, {})).toMatchObject({ body: { temperature: 0.2, top_p: 0.9 }, warnings: [] });
   });
 
-  test("is left out for a model that reasons, which would refuse the whole request for it", () => {
+  test("is dropped for a model that reasons", () => {
     const { body, warnings } = write(warmth, { refusesSampling: true });
     expect(body).not.toContainAnyKeys(["temperature", "top_p"]);
     expect(warnings).toEqual([expect.stringContaining("temperature")]);
   });
 
-  test("nobody is warned of values that hold anyway", () => {
+  test("is dropped without a warning if it is the default", () => {
     const usual = { temperature: 1, topP: 1, presencePenalty: 0, frequencyPenalty: 0 };
     const { warnings } = write(usual, { refusesSampling: true });
     expect(warnings.filter((warning) => warning.includes("temperature"))).toEqual([]);
   });
 
-  test("goes to a model whose reasoning is switched off, and to no other that can reason", () => {
+  test("is sent to a model whose reasoning is disabled", () => {
     const traits: DialectTraits = { refusesSampling: "while-reasoning" };
     expect(write({ ...warmth, ...reasoning("none") }, traits).body).toMatchObject({ temperature: 0.2, top_p: 0.9 });
     for (const turn of [warmth, { ...warmth, ...reasoning("high") }]) {
@@ -45,7 +45,7 @@ describe.each([
   });
 });
 
-test("stop sequences are left out for a model that reasons, with the rest that it refuses", () => {
+test("drops stop sequences for a model that reasons", () => {
   const warnings: string[] = [];
   const target = { upstreamModel: "up", account: "acc", traits: { refusesSampling: true }, newId: String } as const;
   const turn = { ...silentTurn, messages, stop: ["END"] };

@@ -10,7 +10,7 @@ describe("a strict tool for OpenAI's dialects", () => {
     return { ...toolSchema({ parameters, strict }, (what) => warnings.push(what)), warnings };
   };
 
-  test("stays strict where its schema can be held to", () => {
+  test("stays strict if its schema fits", () => {
     for (const parameters of [
       null,
       { ...closed, properties: { a: text, b: { type: ["string", "null"] } }, required: ["a", "b"] },
@@ -27,11 +27,11 @@ describe("a strict tool for OpenAI's dialects", () => {
     ["one of these inside", { ...closed, properties: { a: { ...closed, properties: { b: text } } }, required: ["a"] }],
     ["a format that is not known", { ...closed, properties: { a: { ...text, format: "uri" } }, required: ["a"] }],
     ["parts that all hold", { ...closed, properties: { a: { allOf: [text] } }, required: ["a"] }],
-  ])("is no longer strict with %s, and its caller is told", (_, parameters) => {
+  ])("is not strict with %s, with a warning", (_, parameters) => {
     expect(written(parameters)).toEqual({ parameters, strict: false, warnings: [expect.stringContaining("strict")] });
   });
 
-  test("of a tool that is not strict nothing is said", () => {
+  test("causes no warning if it was not strict", () => {
     const parameters = { type: "object", properties: { a: text } };
     expect(written(parameters, null)).toEqual({ parameters, strict: null, warnings: [] });
   });

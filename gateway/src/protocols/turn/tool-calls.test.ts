@@ -6,8 +6,8 @@ import { CallerToolNames, shortToolName } from "./tool-calls.ts";
 const long = `mcp__a_server_with_a_long_name__${"a_tool_with_a_long_name".repeat(3)}`;
 const toolOf = (name: string) => ({ name, description: null, parameters: null, strict: null, cache: null });
 
-describe("names of tools for upstreams that take 64 characters", () => {
-  test("are always taken, and the same each time", () => {
+describe("tool names for upstreams with 64 characters", () => {
+  test("are always accepted and stable", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 200, unit: "binary" }), (name) => {
         expect(shortToolName(name)).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
@@ -16,13 +16,13 @@ describe("names of tools for upstreams that take 64 characters", () => {
     );
   });
 
-  test("stay as they are where they fit, and different where they do not", () => {
+  test("stay as they are if they fit, and stay distinct", () => {
     expect(shortToolName("read_file")).toBe("read_file");
     expect(shortToolName(long)).toStartWith("mcp__a_server_with_a_long_name__a_tool");
     expect(shortToolName(`${long}1`)).not.toBe(shortToolName(`${long}2`));
   });
 
-  test("are the caller's own again in what it is answered", () => {
+  test("are restored in the answer", () => {
     const names = new CallerToolNames([toolOf("short"), toolOf(long)]);
     const call = (name: string) => ({ kind: "tool-call", id: "c", name }) as const;
     const begun = (name: string): AnswerEvent => ({ kind: "block-start", block: call(name) });

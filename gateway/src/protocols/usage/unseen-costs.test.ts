@@ -9,7 +9,7 @@ const section = text.slice(text.indexOf("### What a call holds"), text.indexOf("
 const rows = section.split("\n").filter((line) => line.startsWith("| "));
 const figure = (count: number): string => count.toLocaleString("en-US");
 
-test("the documents show what is held for each tool that an upstream runs", () => {
+test("are documented for each tool that an upstream runs", () => {
   const shown = hostedTools.map(({ title, tokens, calls }) => {
     const often = calls === bounds.serverToolCallsAssumed ? `\`max_uses\`, else ${calls}` : `${calls}`;
     return `| ${title} | ${figure(tokens)} | ${often} |`;
@@ -18,14 +18,14 @@ test("the documents show what is held for each tool that an upstream runs", () =
   expect(rows.slice(start + 1, start + 1 + shown.length)).toEqual(shown);
 });
 
-test("the documents show what is held for media at an address", () => {
+test("are documented for media named by URL", () => {
   for (const [member, bound] of Object.entries(addressBounds)) {
     const held = bound === "picture" ? `${figure(bounds.pictureTokensMax)} tokens` : "the model's context window";
     expect(rows.filter((row) => row.includes(`\`${member}\``) && row.includes(held))).not.toEqual([]);
   }
 });
 
-test("the documents show the tokens of a picture that is drawn, and of a window that nobody knows", () => {
+test("are documented for generated pictures and unknown context windows", () => {
   expect(section).toContain(`a picture of ${figure(bounds.drawnTokensMax)} tokens`);
   expect(section).toContain(`drawn ones of more than ${figure(bounds.drawnTokensMax)}`);
   expect(section).toContain(`else ${figure(bounds.contextTokensAssumed)} tokens are held`);
