@@ -2,12 +2,12 @@
  * relay: one call, from the plan to the last byte.
  *
  * A plan is made and a permit is taken. The attempt is written to the journal, then sent. Before the first content of a stream a
- * failure may go to the next deployment. After it nothing is retried: the caller is told in its own dialect.
+ * failure may go to the next deployment. After it nothing is retried: the caller gets an error in its dialect.
  *
  * attempt           one try against one deployment. It ends in an answer that has begun, or in a Failure.
  * translation       caller and upstream speak different dialects.
  * pass-through      a call for a provider's own API.
- * stored responses  an answer that an upstream keeps, and that is asked for later.
+ * stored responses  a response that an upstream stores, and that is requested later.
  *
  * Promises: every attempt is settled exactly once, before its last bytes leave. When the journal cannot be written, nothing
  * is sent.

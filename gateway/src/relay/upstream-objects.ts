@@ -12,17 +12,17 @@ export interface UpstreamObjectsOptions {
 export interface KeptState {
   /** Objects that the call's workspace made, by id. */
   readonly found: ReadonlyMap<string, UpstreamObject>;
-  /** The only account that the call may go to. null: none of the objects is known. */
+  /** The only account that the call may go to. null: no object was found. */
   readonly provider: string | null;
   /** The models that may serve the call. */
   readonly models: readonly Model[];
 }
 
-/** The objects that vendors keep for a workspace: recent ones in memory, until the journal has drained, the others in the database. */
+/** Objects that vendors store for a workspace: recent ones in memory, because the journal may not have drained, others in the database. */
 export class UpstreamObjects {
   readonly #options: UpstreamObjectsOptions;
   readonly #memory = new TenantMap<UpstreamObject>(bounds.upstreamObjectsMax);
-  /** Ids that were waited for in vain. */
+  /** Ids that were not found after a wait. */
   readonly #missing: BoundedMap<string, true>;
 
   constructor(options: UpstreamObjectsOptions) {
@@ -43,7 +43,7 @@ export class UpstreamObjects {
     return this.#options.objectStore.put(ended);
   }
 
-  /** Returns those that the workspace made and that have not expired. `waits`: for the journals of other processes. */
+  /** Returns the workspace's objects that have not expired. `waits`: other processes may still have records in their journals. */
   async find(
     workspaceId: string,
     ids: readonly string[],

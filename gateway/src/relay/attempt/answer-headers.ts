@@ -6,7 +6,7 @@ import type { Call } from "../call.ts";
 import type { CallTally } from "./call-tally.ts";
 import type { BegunAttempt } from "./run-attempt.ts";
 
-/** Headers of an answer: those of the upstream's that clients read, who served, and the caller's limits. */
+/** Headers of an answer: upstream headers that clients read, the deployment, and the caller's limits. */
 export function answerHeaders(attempt: BegunAttempt, upstream: HeaderReader): Record<string, string> {
   const out = passedHeaders(attempt.selection.deployment.provider, upstream, attempt.call.facts.stream);
   addOwnHeaders(attempt, out);
@@ -17,27 +17,27 @@ export function passedHeaders(provider: Provider, upstream: HeaderReader, isStre
   const out: Record<string, string> = {};
   const redactor = accountRedactor(provider);
   upstream.forEach((value, name) => {
-    const shownAs = passedName(name, isStream);
+    const shownAs = shownName(name, isStream);
     if (shownAs !== null) out[shownAs] = usualTypes.has(value) ? value : redactor.header(value);
   });
   return out;
 }
 
-function passedName(name: string, isStream: boolean): string | null {
-  if (passed.has(name) || name.startsWith("x-codex-")) return name;
-  // Caches must neither keep a stream nor gather it. A whole answer is not cached anyway.
+function shownName(name: string, isStream: boolean): string | null {
+  if (passedOn.has(name) || name.startsWith("x-codex-")) return name;
+  // Caches must neither store nor buffer a stream. A whole answer is not cached anyway.
   if (name === "cache-control") return isStream ? name : null;
   // For talking to the vendor's support.
   return name === "x-request-id" ? "x-sluice-upstream-request-id" : null;
 }
 
-/** They hide no secret. */
+/** Cannot contain secrets. */
 const usualTypes: ReadonlySet<string> = new Set([
   ...["application/json", "application/json; charset=utf-8"],
   ...["text/event-stream", "text/event-stream; charset=utf-8"],
 ]);
 
-const passed: ReadonlySet<string> = new Set([
+const passedOn: ReadonlySet<string> = new Set([
   "content-type",
   "openai-model",
   "openai-version",
@@ -47,7 +47,7 @@ const passed: ReadonlySet<string> = new Set([
   "request-id",
 ]);
 
-/** Headers of a translated answer: none of the other vendor's. */
+/** Headers of a translated answer, without the upstream's. */
 export function translatedHeaders(attempt: BegunAttempt, contentType: string): Record<string, string> {
   const out: Record<string, string> = { "content-type": contentType };
   addOwnHeaders(attempt, out);
@@ -78,7 +78,7 @@ function inThousandths(ms: number): string {
   return `${(thousandths - rest) / 1_000}.${rest < 10 ? "00" : rest < 100 ? "0" : ""}${rest}`;
 }
 
-/** Proxies such as nginx must not gather a stream's events. */
+/** Proxies such as nginx must not buffer a stream's events. */
 export function passAtOnce(headers: Record<string, string>): void {
   headers["x-accel-buffering"] = "no";
 }
@@ -98,15 +98,12 @@ export function addRateHeaders(dialect: Dialect, rates: RateStates, now: number,
   if (tokens !== null) dialect.addLimitHeaders(out, "tokens", tokens, now);
 }
 
-/**
- * What a coding agent that is signed in as a person reads of a budget: the names that Claude Code shows a cap by. Programs with a key
- * are answered as they always are.
- */
+/** Coding agents that are signed in as a person get budgets in the headers that Claude Code reads. Programs with a key do not. */
 type AgentCall = Pick<Call, "principal" | "protocol">;
 
 /**
- * A budget's refusal as the agent takes it: 429, which Claude Code shows as it is, and does not repeat. Codex repeats a 402 five times, and
- * tells its person of `usage_limit_reached` at once, with the time in `resets_at`. Others stay as they are.
+ * A budget's refusal in the form that agents handle best. Claude Code shows a 429 and does not retry it. Codex retries a 402 five times,
+ * but shows `usage_limit_reached` at once, with the time in `resets_at`. Other failures are unchanged.
  */
 export function agentsFailure(call: AgentCall, failure: Failure): Failure {
   const how = failure.upstream === undefined ? shownAs(call, failure) : null;
@@ -140,7 +137,7 @@ export function refusedCapHeaders(call: AgentCall, failure: Failure, nowMs: numb
   };
 }
 
-/** How far the agent's tightest budget is spent, on an answer. */
+/** The share of the agent's tightest budget that is spent. */
 function capHeaders(budget: SpentBudget | null): Record<string, string> {
   if (budget === null) return {};
   const { share, resetsAt } = budget;

@@ -22,7 +22,7 @@ import { KeptObjects } from "./kept-objects.ts";
 import { pricesAt, recordOthers } from "./priced-usage.ts";
 import { attemptRedactor, mayConcernObject, shownWords } from "./upstream-refusal.ts";
 
-/** What the ledger stores of an attempt, filled in as the attempt goes on. */
+/** The values that the ledger stores, filled in during the attempt. */
 type AttemptFacts = { -readonly [Member in keyof AttemptEnd]: AttemptEnd[Member] };
 
 type EndedOutcome = AttemptEnd["outcome"];
@@ -37,7 +37,7 @@ export class AttemptEntry {
   readonly facts: AttemptFacts;
   readonly money: AttemptMoney;
   readonly kept: KeptObjects;
-  /** What the upstream said when it refused; null: nothing that may be shown. */
+  /** The upstream's message when it refused; null: none that may be shown. */
   refusedWith: string | null = null;
   readonly #parts: AttemptParts;
   readonly #fields: AttemptFields;
@@ -102,8 +102,7 @@ export class AttemptEntry {
   }
 
   warnUnpriced(): void {
-    for (const name of this.#settled?.unpriced ?? [])
-      this.#parts.warnings.add(`${name}: used, and has no price of its own`);
+    for (const name of this.#settled?.unpriced ?? []) this.#parts.warnings.add(`${name}: used without a price`);
   }
 
   /** Returns the failure that the stream has to end with, when its money is used up. `now`: monotonic milliseconds. */
@@ -210,7 +209,7 @@ export class AttemptEntry {
     this.#settle(outcome, status, used, rawUsage, failure, this.#now());
   }
 
-  /** The upstream goes on with a background response whoever listens: a task learns how it ends. */
+  /** The upstream continues a background response without a listener: a task polls its end. */
   #isPending(): boolean {
     const isBackground = this.#parts.call.facts.background === true;
     return isBackground && this.kept.answerId !== null && this.money.stream?.usageFinal !== true;

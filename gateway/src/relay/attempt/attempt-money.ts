@@ -23,7 +23,7 @@ import {
 import type { AttemptParts } from "./call-tally.ts";
 import { StreamMoney } from "./hold.ts";
 
-/** What an attempt used, with everything that its price depends on. */
+/** The usage of an attempt, with everything that its price depends on. */
 export interface MeasuredUsage {
   readonly usage: Usage;
   readonly source: UsageSource;
@@ -39,14 +39,14 @@ export interface InputEstimate {
 
 const nothingUsed: MeasuredUsage = { usage: noUsage, source: "none" };
 
-/** What one attempt used so far, expects to use, or has to be charged for; and the money that is held while it streams. */
+/** The usage of one attempt so far, at its end, and expected; and the money that is held while it streams. */
 export class AttemptMoney implements InputEstimate {
   readonly #parts: AttemptParts;
   /** null: the caller has no budget, the model no price, or the answer comes as a whole. */
   readonly #held: StreamMoney | null;
-  /** The upstream searches the web for the call, and may not say how often. */
+  /** The upstream searches the web for the call, and may not report how often. */
   searches: boolean;
-  /** A whole reply: what it says it used is paid for even if it cannot be delivered. */
+  /** A whole reply: its usage is charged even if it cannot be delivered. */
   reply: ReplyFacts | null = null;
   stream: StreamTap | null = null;
   headersServed: Served | undefined;
@@ -82,7 +82,7 @@ export class AttemptMoney implements InputEstimate {
     return this.#withRequested(measuredStream(tap, this));
   }
 
-  /** The input of an answer that has begun is paid for, whatever its output. */
+  /** If an answer has begun, its input is charged even without output. */
   usedSoFar(): MeasuredUsage {
     const seen = measuredStream(this.stream, this);
     return this.#withFee(this.#withRequested(seen.source === "none" ? estimatedUsage(this.inputTokens(), 0) : seen));
@@ -97,9 +97,9 @@ export class AttemptMoney implements InputEstimate {
   }
 
   /**
-   * What a failed attempt costs, wherever it failed. If something was generated: what the upstream reports, else what was seen, with
-   * its input. If nothing was: nothing if the upstream refused the request or reported an error, or if the request never reached it;
-   * else an estimate, because the upstream may have done the work.
+   * The charge for a failed attempt. If something was generated: the reported usage, else the input and the output that came. If nothing
+   * was generated: free if the upstream refused the request or reported an error, or if the request never reached it; else an estimate,
+   * because the upstream may have done the work.
    */
   usedByFailed({ arrival }: Failure): MeasuredUsage {
     const { reply, stream } = this;
@@ -113,7 +113,7 @@ export class AttemptMoney implements InputEstimate {
   /** The use with what only the headers, the account and the price know of it. */
   charged(used: MeasuredUsage, outcome: Outcome): MeasuredUsage {
     if (outcome !== "succeeded" && used.source === "none") return used;
-    // The headers of a stream are written before its cost is known.
+    // The headers of a stream are written before its cost is final.
     let charged = withServedBy(used, this.stream === null ? this.headersServed : axesOf(this.headersServed));
     // A search comes before the answer: one that was requested and is not reported counts also when the answer breaks off.
     if (this.searches && charged.source !== "none" && charged.usage.webSearches === 0)
@@ -121,7 +121,7 @@ export class AttemptMoney implements InputEstimate {
     return this.#withFee(charged);
   }
 
-  /** Adds what the request says of its use and the upstream does not. Of an answer with usage only what has a price. */
+  /** Adds usage that the request implies and the upstream does not report. If it reports some, only usage with a price is added. */
   #withRequested(used: MeasuredUsage): MeasuredUsage {
     const { call, selection } = this.#parts;
     const { estimatedUse } = call.facts;
@@ -146,7 +146,7 @@ export class AttemptMoney implements InputEstimate {
   }
 }
 
-/** What an attempt that is never settled is recovered with, beside its input. null: nothing. */
+/** The usage, without input, that recovery assumes for an attempt without a settlement. null: none. */
 export function recoveredUse(
   { estimatedUse, images }: Pick<RequestFacts, "estimatedUse" | "images">,
   { price }: Pick<Model, "price">,
@@ -160,7 +160,7 @@ function estimatedUsage(inputUncached: number, output: number): MeasuredUsage {
   return { usage: { ...noUsage, inputUncached, output }, source: "estimated" };
 }
 
-/** Where the upstream does not say what its output is, it is the pictures. */
+/** If the upstream does not report image output, all of its output is images. */
 function withImages(used: MeasuredUsage, images: number): MeasuredUsage {
   if (images === 0) return used;
   const { usage, source } = used;
@@ -168,12 +168,12 @@ function withImages(used: MeasuredUsage, images: number): MeasuredUsage {
   return { usage: { ...usage, ...output, images }, source: source === "none" ? "estimated" : source };
 }
 
-/** The upstream's numbers, else an estimate from what was seen. */
+/** The upstream's numbers, else an estimate from the size of the reply. */
 export function measuredReply(reply: ReplyFacts, input: InputEstimate): MeasuredUsage {
   return measured(reply.usage, reply.outputEstimate, reply.served, input);
 }
 
-/** The same of a stream. Numbers from its start are completed by what was seen since. */
+/** The same for a stream. Numbers from its start are completed by the output since. */
 function measuredStream(tap: StreamTap | null, input: InputEstimate): MeasuredUsage {
   if (tap === null) return nothingUsed;
   const reading = tap.usage;

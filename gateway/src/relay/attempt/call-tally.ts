@@ -15,7 +15,7 @@ export interface AttemptParts {
   readonly warnings: Warnings;
 }
 
-/** An attempt that failed, in words that may be shown to whoever looks at the request. */
+/** A failed attempt, with a message that may be shown on the request's page. */
 export interface FailedAttempt {
   readonly attemptId: string;
   readonly code: string;
@@ -26,17 +26,17 @@ export interface FailedAttempt {
 /** The sums of one call over all its attempts, and the one place where its permit ends. */
 export class CallTally {
   attempts = 0;
-  /** Of those, the ones for which a connection to an upstream was tried. */
+  /** Attempts that tried a connection to an upstream. */
   tried = 0;
-  /** Milliseconds spent waiting for upstreams and between attempts; the rest of the time is ours. */
+  /** Milliseconds spent waiting for upstreams and between attempts; the rest is overhead. */
   awayMs = 0;
   tokens = 0;
   /** Something of an attempt has left this machine, or may have. */
   sent = false;
-  /** The call in neutral form, once an attempt had to be translated, and what its own dialect could not say. */
+  /** The call in neutral form, once an attempt had to be translated, and the warnings of reading it. */
   turn: Turn | null = null;
   readonly turnWarnings = new Warnings();
-  /** In their order; null when none has failed. */
+  /** In order; null: none has failed. */
   failures: FailedAttempt[] | null = null;
   /** Why nothing was sent at all. */
   refusal: Failure | null = null;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { bounds, type Model, noUsage } from "#core/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
-import { type Asker, UsageForecast } from "./estimate.ts";
+import { type ForecastCall, UsageForecast } from "./estimate.ts";
 
 const factsOf = (inputEstimate: number, outputTokensMax: number | null = null): RequestFacts => ({
   model: "m",
@@ -24,7 +24,7 @@ const facts = (
     key = "key",
     affinity = null,
   }: { workspace?: string; key?: string; affinity?: string | null } = {},
-): Asker => ({
+): ForecastCall => ({
   facts: { ...factsOf(inputEstimate, outputTokensMax), affinity },
   principal: { workspace: { id: workspace }, key: { id: key } },
 });
@@ -49,7 +49,7 @@ test("a guess at the input comes closer to what the upstream counts, cached toke
   expect(forecast.input(facts(1_000), "m")).toBeLessThanOrEqual(1_300);
 });
 
-test("short inputs, and those that are mostly pictures, say nothing of the next", () => {
+test("short inputs and inputs of pictures do not change the input ratio", () => {
   const forecast = new UsageForecast();
   forecast.learn(facts(4), "m", { ...noUsage, inputUncached: 40 }, null);
   forecast.learn(facts(100_000), "m", { ...noUsage, inputUncached: 900 }, null);
@@ -66,12 +66,12 @@ test("output is the caller's own cap or, without one, what the model's answers h
 const cost = (guessed: number, paid: number) => ({ guessed, paid });
 const used = { ...noUsage, inputUncached: 1_000 };
 
-test("what input costs is known by conversation, else by key, else by workspace, and never across workspaces", () => {
+test("the input cost ratio is learned by conversation, else key, else workspace, and never across workspaces", () => {
   const forecast = new UsageForecast();
   const of = (workspace: string, key: string, affinity: string | null) => facts(1_000, 0, { workspace, key, affinity });
   forecast.learn(of("ws", "one", "talk"), "m", used, cost(1_000, 100));
   forecast.learn(of("ws", "one", "other"), "m", used, cost(1_000, 300));
-  const ratio = (asker: Asker) => forecast.inputCostRatio(asker, "m");
+  const ratio = (call: ForecastCall) => forecast.inputCostRatio(call, "m");
   expect(ratio(of("ws", "one", "talk"))).toBe(0.1);
   expect(ratio(of("ws", "one", "new"))).toBeCloseTo((75 + 300) / 1_750);
   expect(ratio(of("ws", "two", null))).toBeCloseTo((75 + 300) / 1_750);

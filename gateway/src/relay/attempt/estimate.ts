@@ -1,39 +1,38 @@
 import { bounds, inputTokensOf, type Model, TenantMap, type Usage } from "#core/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
 
-/** Whose call it is, and what governs it. */
-export interface Asker {
+/** A call with its key and workspace. */
+export interface ForecastCall {
   readonly facts: Pick<RequestFacts, "inputEstimate" | "outputTokensMax" | "affinity">;
   readonly principal: { readonly workspace: { readonly id: string }; readonly key: { readonly id: string } };
 }
 
-/** What recent answers of one model were, to one conversation, key or workspace. */
+/** Averages over recent answers of one model to one conversation, key or workspace. */
 interface Experience {
   output: number;
-  /** Tokens that the upstream counted for each token guessed from the size of the input. */
+  /** Counted by the upstream for each token estimated from the size of the input. */
   inputRatio: number;
-  /** What input was guessed to cost and what it did, of recent calls; older ones fade. Nano-USD. */
+  /** Estimated and paid cost of the input of recent calls, nano-USD. Older calls fade. */
   guessed: number;
   paid: number;
 }
 
 const firstGuess = 256;
 const weight = 1 / 16;
-const costsKept = 3 / 4;
-/** Beyond these an input is not text for the most part (pictures), and says nothing of the next one. */
+const costWeight = 3 / 4;
+/** Outside of these an input is mostly not text (pictures), and the next one may differ. */
 const ratioMin = 0.2;
 const ratioMax = 3;
 
 /**
- * What a call will probably use, for its rates, for what is held of its budgets and for answers that report nothing. It goes by
- * recent answers of the model to the same conversation, else the same key, else the same workspace: no tenant learns from, or
- * displaces, another one.
+ * Forecasts the usage of a call, for its rates, its budget holds and answers without usage. It is based on recent answers of the model
+ * to the same conversation, else the same key, else the same workspace. Tenants neither learn from nor evict each other.
  */
 export class UsageForecast {
   readonly #experiences = new TenantMap<Experience>(bounds.forecastsMax);
   /** Calls in flight by key. */
   readonly #trusted = new Map<string, number>();
-  /** A call asks for its scopes several times. */
+  /** The scopes of the last call, which are needed several times. */
   #last: {
     readonly keyId: string;
     readonly affinity: string | null;
@@ -42,74 +41,74 @@ export class UsageForecast {
   } | null = null;
 
   /** Input and output together. */
-  tokens(asker: Asker, model: Model): number {
-    const known = this.#find(asker, model.name);
+  tokens(call: ForecastCall, model: Model): number {
+    const recent = this.#find(call, model.name);
     return (
-      Math.ceil(asker.facts.inputEstimate * (known?.inputRatio ?? 1)) +
-      (asker.facts.outputTokensMax ?? Math.ceil(known?.output ?? firstGuess))
+      Math.ceil(call.facts.inputEstimate * (recent?.inputRatio ?? 1)) +
+      (call.facts.outputTokensMax ?? Math.ceil(recent?.output ?? firstGuess))
     );
   }
 
-  input(asker: Asker, model: string): number {
-    return Math.ceil(asker.facts.inputEstimate * (this.#find(asker, model)?.inputRatio ?? 1));
+  input(call: ForecastCall, model: string): number {
+    return Math.ceil(call.facts.inputEstimate * (this.#find(call, model)?.inputRatio ?? 1));
   }
 
-  /** What input cost for each nano-USD that was guessed: caches and the text's density are in it. null: not known. */
-  inputCostRatio(asker: Asker, model: string): number | null {
-    for (const scope of this.#scopesOf(asker, model)) {
-      const known = this.#experiences.get(asker.principal.workspace.id, scope);
-      if (known !== undefined && known.guessed > 0) return known.paid / known.guessed;
+  /** Paid for each nano-USD of estimated input cost, so that it includes caches and the density of the text. null: unknown. */
+  inputCostRatio(call: ForecastCall, model: string): number | null {
+    for (const scope of this.#scopesOf(call, model)) {
+      const recent = this.#experiences.get(call.principal.workspace.id, scope);
+      if (recent !== undefined && recent.guessed > 0) return recent.paid / recent.guessed;
     }
     return null;
   }
 
-  /** Takes what an upstream reported for a call, and what its input was guessed to cost and did (nano-USD), where that was guessed. */
+  /** `usage`: as the upstream reported it. `cost`: of the input, estimated and paid, nano-USD; null: it was not estimated. */
   learn(
-    asker: Asker,
+    call: ForecastCall,
     model: string,
     usage: Usage,
     cost: { readonly guessed: number; readonly paid: number } | null,
   ): void {
-    const workspaceId = asker.principal.workspace.id;
-    for (const scope of this.#scopesOf(asker, model)) {
-      let known = this.#experiences.get(workspaceId, scope);
-      if (known === undefined) {
-        known = { output: usage.output, inputRatio: ratioOf(asker, usage, 1), guessed: 0, paid: 0 };
-        this.#experiences.set(workspaceId, scope, known);
+    const workspaceId = call.principal.workspace.id;
+    for (const scope of this.#scopesOf(call, model)) {
+      let recent = this.#experiences.get(workspaceId, scope);
+      if (recent === undefined) {
+        recent = { output: usage.output, inputRatio: ratioOf(call, usage, 1), guessed: 0, paid: 0 };
+        this.#experiences.set(workspaceId, scope, recent);
       } else {
-        known.output += (usage.output - known.output) * weight;
-        known.inputRatio += (ratioOf(asker, usage, known.inputRatio) - known.inputRatio) * weight;
+        recent.output += (usage.output - recent.output) * weight;
+        recent.inputRatio += (ratioOf(call, usage, recent.inputRatio) - recent.inputRatio) * weight;
       }
       if (cost === null || cost.guessed <= 0) continue;
-      known.guessed = known.guessed * costsKept + cost.guessed;
-      known.paid = known.paid * costsKept + cost.paid;
+      recent.guessed = recent.guessed * costWeight + cost.guessed;
+      recent.paid = recent.paid * costWeight + cost.paid;
     }
   }
 
-  /** Another call of the key is held below the first guess. False: there are as many as may be. */
-  trust({ principal }: Asker): boolean {
+  /** One more call of the key is held below the first estimate. False: bounds.trustedHoldsMax are already. */
+  trust({ principal }: ForecastCall): boolean {
     const count = this.#trusted.get(principal.key.id) ?? 0;
     if (count >= bounds.trustedHoldsMax) return false;
     this.#trusted.set(principal.key.id, count + 1);
     return true;
   }
 
-  /** One of them has ended. */
-  distrust({ principal }: Asker): void {
+  /** Such a call has ended. */
+  distrust({ principal }: ForecastCall): void {
     const count = (this.#trusted.get(principal.key.id) ?? 1) - 1;
     if (count > 0) this.#trusted.set(principal.key.id, count);
     else this.#trusted.delete(principal.key.id);
   }
 
-  #find(asker: Asker, model: string): Experience | undefined {
-    for (const scope of this.#scopesOf(asker, model)) {
-      const known = this.#experiences.get(asker.principal.workspace.id, scope);
-      if (known !== undefined) return known;
+  #find(call: ForecastCall, model: string): Experience | undefined {
+    for (const scope of this.#scopesOf(call, model)) {
+      const recent = this.#experiences.get(call.principal.workspace.id, scope);
+      if (recent !== undefined) return recent;
     }
     return undefined;
   }
 
-  #scopesOf({ principal, facts: { affinity } }: Asker, model: string): Scopes {
+  #scopesOf({ principal, facts: { affinity } }: ForecastCall, model: string): Scopes {
     const keyId = principal.key.id;
     const last = this.#last;
     if (last !== null && last.keyId === keyId && last.affinity === affinity && last.model === model) return last.scopes;
@@ -120,11 +119,11 @@ export class UsageForecast {
   }
 }
 
-/** Of experience: conversation, key, workspace. */
+/** Keys of experiences: conversation, key, workspace. */
 type Scopes = readonly string[];
 
-/** `otherwise` for a call that says nothing: a short one, or one that is mostly not text. */
-function ratioOf({ facts }: Asker, usage: Usage, otherwise: number): number {
+/** Returns `otherwise` for a call that is short or mostly not text. */
+function ratioOf({ facts }: ForecastCall, usage: Usage, otherwise: number): number {
   const counted = inputTokensOf(usage);
   if (facts.inputEstimate < bounds.calibrationTokensMin || counted === 0) return otherwise;
   const ratio = counted / facts.inputEstimate;

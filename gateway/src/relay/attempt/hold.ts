@@ -22,25 +22,25 @@ import type { Call, RelayDependencies } from "../call.ts";
 
 export type EstimateDependencies = Pick<RelayDependencies, "forecast" | "configSnapshot">;
 
-/** What a call needs at one model, beside its output. */
+/** The hold of a call at one model, without its output. */
 export interface ModelHold {
   readonly model: string;
   readonly input: NanoUsd;
-  /** Not charged by tokens. */
+  /** Charged by other measures than tokens. */
   readonly counted: NanoUsd;
   readonly prices: HoldPrices;
-  /** Of an input that is all in the body, to be compared with its cost; else 0. */
+  /** Estimated cost of an input that is all in the body, to be compared with its real cost; else 0. */
   readonly guessed: NanoUsd;
 }
 
-/** Half as much as recent answers cost is added: from an eighth of the first guess to four times as much. */
+/** Recent costs are multiplied by 1.5. The result is at least an eighth of the first estimate, and at most four times as much. */
 const learnedMargin = 3 / 2;
 const learnedMin = 1 / 8;
 const learnedMax = 4;
 
 /**
- * What a call takes from the limits: the probable cost of its input, and the most that its output can cost, at the dearest model of
- * its plan. See docs/operations.md, Limits.
+ * The share of the limits that a call reserves: the probable cost of its input, and the maximum cost of its output, at the most
+ * expensive model of its plan. See docs/operations.md, Limits.
  */
 export class CallEstimate implements Estimate {
   readonly tokens: number;
@@ -82,13 +82,13 @@ export class CallEstimate implements Estimate {
   /** null: the model has no price. */
   hold(model: Model): ModelHold | null {
     if (model.price === null) return null;
-    const known = this.#holdOf(model);
-    if (known !== undefined) return known;
+    const found = this.#holdOf(model);
+    if (found !== undefined) return found;
     this.#input ??= guessInput(this.#call);
     this.#unseen ??= unseenInput(this.#call);
     const { facts } = this.#call;
     const { text, image, audio } = this.#input;
-    // An upstream that generates reads no more than its context window, and with tools of its own reads a prompt again.
+    // An upstream that generates reads at most its context window. With hosted tools it reads a prompt again.
     const window = model.contextWindow ?? bounds.contextTokensAssumed;
     const most = facts.outputTokensMax === 0 ? Number.POSITIVE_INFINITY : window;
     const unseen = unseenTokens(this.#unseen, window);
@@ -101,20 +101,20 @@ export class CallEstimate implements Estimate {
     let guessed = costOf({ text, image, audio });
     if (facts.hostedInput !== undefined) guessed += costOf({ text: text + facts.hostedInput.tokens, image, audio });
     let more = unseen === 0 ? 0 : costOf({ text: 0, image: unseen, audio: 0 });
-    // What may fill the window may be sound.
+    // Input of unknown size may be audio.
     if (this.#unseen.fillsWindow) more = Math.max(more, costOf({ text: 0, image: 0, audio: unseen }));
-    const counted = countedCost(facts, prices) + this.#drawn(model, prices);
+    const counted = countedCost(facts, prices) + this.#pictureCost(model, prices);
     const expected = this.#corrected(guessed, model) + more;
     const hold = {
       model: model.name,
-      // Whatever was learned, a prompt that is read once is not longer than the window.
+      // A prompt that is read once is not longer than the window, even if recent costs suggest it.
       input:
         expected <= guessed || facts.hostedInput !== undefined
           ? expected
           : Math.min(expected, costOfWindow(prices, most)),
       counted,
       prices,
-      // A short input says nothing of the next one.
+      // Short inputs are not compared: the next one may differ.
       guessed: unseen === 0 && facts.inputEstimate >= bounds.calibrationTokensMin ? guessed : 0,
     };
     this.#holds.push(hold);
@@ -138,7 +138,7 @@ export class CallEstimate implements Estimate {
     this.#isTrusted = false;
   }
 
-  /** Few calls of a key at once are held below the first guess, because what was learned may not be true of all of them. */
+  /** Only a few calls of a key at the same time are held below the first estimate: recent costs may not fit all of them. */
   #corrected(guessed: NanoUsd, model: Model): NanoUsd {
     const ratio = this.#dependencies.forecast.inputCostRatio(this.#call, model.name);
     if (ratio === null) return guessed;
@@ -148,8 +148,8 @@ export class CallEstimate implements Estimate {
     return this.#isTrusted ? Math.ceil(guessed * factor) : guessed;
   }
 
-  /** Pictures of a hosted tool, at the price of the dearest image model of the same accounts. */
-  #drawn({ deployments }: Model, { output }: HoldPrices): NanoUsd {
+  /** Pictures of a hosted tool, at the price of the most expensive image model of the same accounts. */
+  #pictureCost({ deployments }: Model, { output }: HoldPrices): NanoUsd {
     const pictures = this.#call.facts.hostedInput?.pictures ?? 0;
     if (pictures === 0) return 0;
     const accounts = new Set(deployments.map(({ provider }) => provider.id));
@@ -164,41 +164,41 @@ export class CallEstimate implements Estimate {
 }
 
 function costOfWindow(prices: HoldPrices, tokens: number): NanoUsd {
-  const dearest = prices.image > prices.audio ? "image" : "audio";
-  return costAtMost(prices, { input: { text: 0, image: 0, audio: 0, [dearest]: tokens } });
+  const kind = prices.image > prices.audio ? "image" : "audio";
+  return costAtMost(prices, { input: { text: 0, image: 0, audio: 0, [kind]: tokens } });
 }
 
 function unseenTokens({ tokens, pictures, fillsWindow }: UnseenInput, window: number): number {
   return fillsWindow ? window : Math.min(window, tokens + pictures * bounds.pictureTokensMax);
 }
 
-/** A stream is ended when its money is; what comes as a whole, or is made whoever listens, has to be paid for as a whole. */
+/** A stream can be ended when its money is used up. A whole answer, or one that is made in the background, is paid for in full. */
 function canBeEnded(facts: RequestFacts): boolean {
   return facts.stream && facts.background !== true && facts.images === 0;
 }
 
-function countedCost({ images, serverTools, estimatedUse: counted }: RequestFacts, prices: HoldPrices): NanoUsd {
-  if (serverTools === undefined && counted === undefined && images === 0) return prices.request;
-  return costAtMost(prices, { counted: { ...serverTools, ...counted?.most, images, chargedRequests: 1 } });
+function countedCost({ images, serverTools, estimatedUse }: RequestFacts, prices: HoldPrices): NanoUsd {
+  if (serverTools === undefined && estimatedUse === undefined && images === 0) return prices.request;
+  return costAtMost(prices, { counted: { ...serverTools, ...estimatedUse?.most, images, chargedRequests: 1 } });
 }
 
-/** Of all choices together. */
+/** The sum over all choices. */
 function outputTokensMax({ outputTokensMax, choices, images }: RequestFacts, model: Model): number {
   return outputTokensMax ?? (model.outputTokensMax ?? bounds.outputTokensAssumed) * Math.max(1, choices ?? 1, images);
 }
 
-/** Input of a call that its body does not hold. */
+/** Input of a call that is not in its body. */
 interface UnseenInput {
-  /** Of objects that the vendor keeps, by their records. */
+  /** Objects that the vendor stores, by their records. */
   readonly tokens: number;
   readonly pictures: number;
-  /** There is more, of unknown size. */
+  /** There is more input, of unknown size. */
   readonly fillsWindow: boolean;
 }
 
 const nothingUnseen: UnseenInput = Object.freeze({ tokens: 0, pictures: 0, fillsWindow: false });
 
-/** As the tables `objectBounds` and `addressBounds` bound it. */
+/** Bounded by the tables `objectBounds` and `addressBounds`. */
 function unseenInput({ facts, kept }: Pick<Call, "facts" | "kept">): UnseenInput {
   const { continues, objects = [], mediaByUrl } = facts;
   if (continues === null && objects.length === 0 && mediaByUrl === undefined) return nothingUnseen;
@@ -206,15 +206,15 @@ function unseenInput({ facts, kept }: Pick<Call, "facts" | "kept">): UnseenInput
   let tokens = 0;
   for (const { id, kind, isPicture } of continues === null ? objects : [continues, ...objects]) {
     if (objectBounds[kind] === "nothing") continue;
-    const known = kept?.found.get(id)?.inputTokens ?? null;
+    const inputTokens = kept?.found.get(id)?.inputTokens ?? null;
     if (isPicture === true) pictures++;
-    else if (known === null) others++;
-    else tokens += known;
+    else if (inputTokens === null) others++;
+    else tokens += inputTokens;
   }
   return { tokens, pictures, fillsWindow: others > 0 };
 }
 
-/** Text: four bytes a token, and half a token for each byte outside of ASCII (a Chinese character has three), with a quarter more. */
+/** Four bytes of text per token, half a token for each byte outside of ASCII (a Chinese character has three), and a margin. */
 const bytesPerToken = 4;
 const margin = 5 / 4;
 
@@ -237,7 +237,7 @@ export function asksToCache({ facts, body, protocol }: Pick<Call, "facts" | "bod
   return cacheWrites(asBuffer(body), protocol.wireDialect);
 }
 
-/** Of a large body some parts are sampled. */
+/** A large body is sampled. */
 function nonAsciiShare(bytes: Uint8Array): number {
   const parts = bytes.length > sampleBytes * samples ? samples : 1;
   if (parts === 1 && isAscii(bytes)) return 0;
@@ -254,7 +254,7 @@ function nonAsciiShare(bytes: Uint8Array): number {
 const samples = 64;
 const sampleBytes = 512;
 
-/** Of a file that the vendor keeps, by its size and its media type or name: text, a picture, or what may be packed text. */
+/** Estimated tokens of a file that the vendor stores, by its size and its media type or name: text, a picture, or packed text. */
 export function guessFile(bytes: number, type: string): number {
   if (/^image\/|\.(?:png|jpe?g|gif|webp)$/i.test(type)) return bounds.pictureTokensMax;
   const isText = /^text\/|^application\/(?:json|xml)|\.(?:txt|md|jsonl?|csv|html?|xml|[cm]?[jt]sx?|py)$/i.test(type);
@@ -262,24 +262,24 @@ export function guessFile(bytes: number, type: string): number {
 }
 
 /**
- * The money that is held for one stream, as the output it pays for. When the output comes near to that, more is held, step by step;
- * when nothing is left the stream is to be ended. Input costs what was held for it until the upstream reports it. So a stream costs
- * at most what is held, what its input was dearer than that, and one piece of its upstream's.
+ * The money that is held for one stream, as the number of output tokens that it pays for. When the output comes near that number, more
+ * is held, step by step; when nothing is left, the stream has to end. Until the upstream reports the input, its cost is the amount held
+ * for it. So a stream costs at most the held amount, the excess of its input over its hold, and one piece of its upstream's.
  */
 export class StreamMoney {
   readonly #permit: Permit;
   readonly #price: PriceVersion;
   readonly #counted: number;
   #prices: HoldPrices;
-  /** With what is counted. */
+  /** Includes `#counted`. */
   #inputCost: number;
   #inputTokens = 0;
-  /** Input was dearer than held, and the rest of it is being asked for. */
+  /** The input cost more than its hold, and the difference is being requested. */
   #owesInput = false;
-  /** Up to here no more need be held. */
+  /** Output tokens up to which no more has to be held, and those that the hold pays for. */
   #quietUntil = 0;
   #paidUntil = 0;
-  #asking = false;
+  #isAsking = false;
 
   constructor(permit: Permit, hold: ModelHold, price: PriceVersion) {
     this.#permit = permit;
@@ -287,13 +287,13 @@ export class StreamMoney {
     this.#counted = hold.counted;
     this.#prices = hold.prices;
     this.#inputCost = hold.input + hold.counted;
-    this.#reckon();
+    this.#recount();
   }
 
   /** Returns the failure that the stream has to end with. `usage`: as reported so far. */
   check(outputTokens: number, usage: Usage | null): Failure | null {
     if (usage !== null) this.#takeInput(usage);
-    return outputTokens < this.#quietUntil ? null : this.#lookCloser(outputTokens);
+    return outputTokens < this.#quietUntil ? null : this.#topUp(outputTokens);
   }
 
   #takeInput(usage: Usage): void {
@@ -304,34 +304,34 @@ export class StreamMoney {
     this.#prices = holdPrices(this.#price, tokens, noWrites);
     this.#owesInput ||= cost > this.#inputCost;
     this.#inputCost = cost;
-    this.#reckon();
+    this.#recount();
   }
 
-  #lookCloser(outputTokens: number): Failure | null {
-    if (!this.#asking) {
+  #topUp(outputTokens: number): Failure | null {
+    if (!this.#isAsking) {
       const missing = this.#inputCost + this.#costOf(outputTokens) - this.#permit.held;
       const step = this.#costOf(bounds.budgetStepTokens) + Math.max(0, missing);
       const got = this.#permit.topUp(step, this.#costOf(leastStepTokens) + Math.max(0, missing));
       if (got instanceof Promise) {
-        this.#asking = true;
+        this.#isAsking = true;
         void got.then(
-          (later) => this.#answered(later),
-          () => this.#answered(0),
+          (later) => this.#toppedUp(later),
+          () => this.#toppedUp(0),
         );
-      } else this.#answered(got);
+      } else this.#toppedUp(got);
     }
-    if (outputTokens < this.#paidUntil || (this.#asking && this.#owesInput)) return null;
+    if (outputTokens < this.#paidUntil || (this.#isAsking && this.#owesInput)) return null;
     return new Failure(
       "budget_exceeded",
-      "The stream was ended: what was held for it is used up, and its budget has nothing left to go on.",
+      "The stream was ended: the money held for it is used up, and its budget has nothing left.",
     );
   }
 
-  #answered(got: number): void {
-    this.#asking = false;
+  #toppedUp(got: number): void {
+    this.#isAsking = false;
     this.#owesInput = false;
-    this.#reckon();
-    // Use the rest, and ask again only with its last tokens.
+    this.#recount();
+    // Use the rest first, and ask again with its last tokens.
     if (got === 0) this.#quietUntil = Math.max(this.#quietUntil, this.#paidUntil - leastStepTokens);
   }
 
@@ -339,7 +339,7 @@ export class StreamMoney {
     return costAtMost(this.#prices, { output });
   }
 
-  #reckon(): void {
+  #recount(): void {
     const left = this.#permit.held - this.#inputCost;
     const { output } = this.#prices;
     this.#paidUntil =

@@ -61,7 +61,7 @@ export class KeptObjects {
     this.#passed = [...this.#passed, ...objects.filter(({ id }) => isObjectId(id))];
   }
 
-  /** For the attempt's record. `used` null: not known yet. */
+  /** For the attempt's record. `used` null: not measured yet. */
   record(used: MeasuredUsage | null): readonly KeptObject[] | undefined {
     if (this.#isEmpty()) return undefined;
     const now = this.#parts.dependencies.clock.now();
@@ -123,8 +123,8 @@ function conversationsIn({ found }: KeptState): readonly KeptObject[] {
 }
 
 /**
- * Looks up everything that a call names before it is planned. What it continues must be its workspace's. Other objects are checked
- * for each account (`checkObjects`), because an account of one workspace may have more than was seen here.
+ * Looks up all objects that a call names, before it is planned. The object that it continues must belong to its workspace. Other
+ * objects are checked for each account (`checkObjects`), because an account of one workspace may have objects without a record here.
  */
 export async function findKeptState(dependencies: RelayDependencies, call: Call): Promise<KeptState> {
   const { continues } = call.facts;
@@ -164,7 +164,7 @@ export function checkObjects(dependencies: RelayDependencies, call: Call, provid
   }
 }
 
-/** A thread goes on with the model that answered it, at its own account. None: its caller has to begin a new one. */
+/** A thread continues with the model that answered it, at its account. Empty: the caller has to start a new thread. */
 function threadModels({ models }: Call, { provider: account, upstreamModel }: UpstreamObject): readonly Model[] {
   const isThere = ({ enabled, provider, upstreamModel: name }: Deployment): boolean =>
     enabled && provider.enabled && provider.id === account && name === upstreamModel;
@@ -189,7 +189,7 @@ function mayBeRefused(
 function notContinued(call: Call, { id, kind, param }: NamedObject): Failure {
   const shown = id.slice(0, 128);
   if (kind !== "thread_message") {
-    return new Failure("invalid_request", `There is no response with the id "${shown}" to go on from.`, { param });
+    return new Failure("invalid_request", `There is no response with the id "${shown}" to continue.`, { param });
   }
   const [model] = call.models;
   if (model === undefined || !modelKeepsThreads(model, call)) {

@@ -11,7 +11,7 @@ import {
 } from "#providers/index.ts";
 import type { Call, EndpointProtocol } from "../call.ts";
 
-/** How a call gets to a deployment: by a lane of its own dialect, or translated. */
+/** How a call reaches a deployment: by a lane of the caller's dialect, or translated. */
 export interface LaneMatch {
   readonly kind: ProviderKind;
   readonly lane: Lane;
@@ -33,11 +33,11 @@ export function urlOf(match: LaneMatch, { provider, upstreamModel }: Deployment,
 
 /** null: a call of this protocol cannot be served there. */
 export function matchLane(deployment: Deployment, protocol: EndpointProtocol): LaneMatch | null {
-  const known = matchesOf(deployment);
-  let match = known.get(protocol.endpoint);
+  const matches = matchesOf(deployment);
+  let match = matches.get(protocol.endpoint);
   if (match === undefined) {
     match = findMatch(deployment, protocol);
-    known.set(protocol.endpoint, match);
+    matches.set(protocol.endpoint, match);
   }
   return match;
 }

@@ -35,7 +35,7 @@ export function soldAt(configSnapshot: ConfigSnapshot, providerId: string): Read
   return soldIn(configSnapshot).get(providerId)?.sold ?? nothing;
 }
 
-/** For settling: the price of whatever model an account's answer names. */
+/** For settling: the price of the model that an account's answer names. */
 export function pricesAt(configSnapshot: ConfigSnapshot, providerId: string): (model: string) => PriceVersion | null {
   return soldIn(configSnapshot).get(providerId)?.priceOf ?? noPrice;
 }
@@ -71,8 +71,8 @@ function addAccount(accounts: Map<string, SoldModels>, providerId: string): Sold
 }
 
 /**
- * Records what other models used within one answer (an adviser that the upstream asked), an entry each, at the price of the model of
- * ours that leads to it, else at that of the call's own. Returns the tokens.
+ * Records the usage of other models within one answer (an adviser that the upstream called), an entry each. The price is that of our
+ * model for it, else of the call's model. Returns the tokens.
  */
 export function recordOthers(
   { dependencies, selection }: AttemptParts,
@@ -96,14 +96,14 @@ export function usedByOthers<Fields extends AttemptFields>(
   { others = [], served }: Pick<MeasuredUsage, "others" | "served">,
 ) {
   return others.map(({ model, usage }) => {
-    const known = findByModelName(soldAt(configSnapshot, attempt.provider), model);
-    const price = (known?.model ?? configSnapshot.models.get(attempt.model))?.price ?? null;
+    const sold = findByModelName(soldAt(configSnapshot, attempt.provider), model);
+    const price = (sold?.model ?? configSnapshot.models.get(attempt.model))?.price ?? null;
     const fields: Fields = {
       ...attempt,
-      model: known?.model.name ?? attempt.model,
-      deployment: known?.deployment.id ?? attempt.deployment,
+      model: sold?.model.name ?? attempt.model,
+      deployment: sold?.deployment.id ?? attempt.deployment,
       upstreamModel: model === "" ? attempt.upstreamModel : model,
-      // No request of its own: sums of requests count what has the index 0.
+      // Not a request: sums of requests count entries with the index 0.
       retryIndex: attempt.retryIndex + 1,
       priceVersion: price?.id ?? null,
       inputEstimate: 0,
@@ -113,15 +113,18 @@ export function usedByOthers<Fields extends AttemptFields>(
   });
 }
 
-type Asked = Pick<Call, "principal" | "facts" | "models" | "protocol">;
-
 /**
- * Where the caller has a budget, refuses a call that will use something without a price at a model of its plan. `unpriced: allow`
- * lets it pass, and the entry is marked. Throws Failure model_not_priced.
+ * If the caller has a budget, refuses a call that will use something without a price at a model of its plan. With `unpriced: allow` it
+ * passes, and the entry is marked. Throws Failure model_not_priced.
  */
-export function checkPricedUse({ principal, facts, models, protocol }: Asked): void {
+export function checkPricedUse({
+  principal,
+  facts,
+  models,
+  protocol,
+}: Pick<Call, "principal" | "facts" | "models" | "protocol">): void {
   if (onlyCounts(protocol.endpoint)) return;
-  const tools = toolsAsked(facts);
+  const tools = requestedTools(facts);
   for (const model of models) {
     const missing = tools.length > 0 ? unpricedUse(model, tools) : unpricedWithoutTools(model);
     if (missing === null) continue;
@@ -129,7 +132,7 @@ export function checkPricedUse({ principal, facts, models, protocol }: Asked): v
     const isTool = tools.some((name) => name === missing);
     throw new Failure(
       "model_not_priced",
-      `The price of the model "${model.name}" does not include ${usageClassColumns[missing]}, so no budget can count it. ${isTool ? "Leave the tool out, or ask" : "Ask"} whoever runs the gateway to complete the price.`,
+      `The price of the model "${model.name}" does not include ${usageClassColumns[missing]}, so no budget can count it. ${isTool ? "Leave the tool out, or ask" : "Ask"} the administrator of the gateway to complete the price.`,
       { param: "model" },
     );
   }
@@ -138,7 +141,7 @@ export function checkPricedUse({ principal, facts, models, protocol }: Asked): v
 const chargedTools = ["webSearches", "fileSearches", "codeSessions"] as const satisfies readonly PricedClass[];
 const tokens = ["inputUncached", "output"] as const satisfies readonly PricedClass[];
 
-function toolsAsked({ serverTools, requestsSearch }: RequestFacts): readonly PricedClass[] {
+function requestedTools({ serverTools, requestsSearch }: RequestFacts): readonly PricedClass[] {
   if (serverTools === undefined && requestsSearch !== true) return none;
   return chargedTools.filter(
     (name) => (serverTools?.[name] ?? 0) > 0 || (name === "webSearches" && requestsSearch === true),
@@ -151,7 +154,7 @@ const onceEach: Usage = { ...noUsage, ...Object.fromEntries(measures.map((name) 
 const none: readonly PricedClass[] = [];
 const unpricedWithoutTools = oncePerObject((model: Model) => unpricedUse(model, none));
 
-/** Every answer of a chat model has input and output; of other models one of them may be free. */
+/** Every answer of a chat model has input and output; for other models one of them may be free. */
 function unpricedUse(
   { type, isPricedWhole, price, deployments }: Model,
   tools: readonly PricedClass[],

@@ -25,19 +25,19 @@ export interface RefusedBy {
   readonly provider: Provider;
   readonly kind: ProviderKind;
   readonly errorDialect: WireDialectId;
-  /** Keeps what it said, unless that is about the account. */
+  /** Stores its message, unless that is about the account. */
   readonly entry?: { refusedWith: string | null };
-  /** Of a request whose deployment is well when what it names is refused. */
+  /** If the refusal may concern an object of the request, the deployment is healthy. */
   readonly facts?: RequestFacts;
-  /** Returned as it is: its caller speaks to this vendor. */
+  /** Returned unchanged: the caller uses this vendor's API. */
   readonly asItIs?: boolean;
 }
 
 type Caller = Pick<Call, "requestId" | "protocol">;
 
 /**
- * A bad answer as the provider's kind understands it. The body is returned as it is where it is an error of the caller's dialect, else
- * in that dialect with the same status.
+ * Classifies a bad answer by the provider's kind. The body is returned unchanged if it is an error of the caller's dialect, else it is
+ * rendered in that dialect with the same status.
  */
 export async function refusalOf(
   dependencies: RelayDependencies,
@@ -45,26 +45,26 @@ export async function refusalOf(
   { provider, kind, errorDialect, entry, facts, asItIs }: RefusedBy,
   answer: OutboundAnswer,
 ): Promise<Failure> {
-  const { isWhole, read } = await wordsOf(dependencies, provider, answer);
+  const { isWhole, read } = await refusalBodyOf(dependencies, provider, answer);
   const { status } = answer;
   const { message, contextLength } = readRefusal(errorDialect, status, read.body);
   const classified = kind.classify(read).with({ contextLength });
   const failure = mayConcernObject(facts, status) ? classified.with({ unhealthy: false, cools: "never" }) : classified;
   if (entry !== undefined && (failure.upstream !== undefined || status >= 500)) entry.refusedWith = message;
-  return asItIs === true && isWhole && status < 500 ? failure : inWordsOf(call, errorDialect, failure);
+  return asItIs === true && isWhole && status < 500 ? failure : inCallersShape(call, errorDialect, failure);
 }
 
-/** What may be forbidden or missing is something that the request names or has the vendor fetch, so the deployment is well. */
+/** The forbidden or missing object may be one that the request names or has the vendor fetch, so the deployment is healthy. */
 export function mayConcernObject(facts: RequestFacts | undefined, status: number): boolean {
   if (facts === undefined || (status !== 403 && status !== 404)) return false;
   return facts.continues !== null || facts.mayHoldMedia === true || (facts.objects?.length ?? 0) > 0;
 }
 
 /**
- * The status says that it refused. A body that is too long (some quote the whole request) or breaks off is ignored: else it would look
- * like an answer that was lost on the way, which is paid for.
+ * The status shows the refusal. A body that is too long (some quote the whole request) or breaks off is ignored; otherwise it would
+ * count as a lost answer, which is charged.
  */
-async function wordsOf(
+async function refusalBodyOf(
   { providerClient, clock }: RelayDependencies,
   provider: Provider,
   answer: OutboundAnswer,
@@ -85,22 +85,22 @@ const lost: ReadonlySet<Failure["code"]> = new Set([
   "upstream_timeout",
 ] as const);
 
-function inWordsOf(call: Caller, spoken: WireDialectId, failure: Failure): Failure {
+function inCallersShape(call: Caller, spoken: WireDialectId, failure: Failure): Failure {
   if (failure.upstream === undefined) return failure;
   const { status, body } = failure.upstream;
   if (status >= 500) return overloaded(call, failure);
   if (refusalShape(body) === call.protocol.dialect.errorShape) return failure;
   const refusal = readRefusal(spoken, status, body);
-  return said(call, failure, { ...refusal, message: upstreamWords(refusal.message) });
+  return rendered(call, failure, { ...refusal, message: upstreamWords(refusal.message) });
 }
 
 /** 529 is Anthropic's own status. */
 function overloaded(call: Caller, failure: Failure): Failure {
   const status = call.protocol.dialect.errorShape === "anthropic" ? 529 : 503;
-  return said(call, failure, { status, message: failure.message, code: "overloaded", contextLength: false });
+  return rendered(call, failure, { status, message: failure.message, code: "overloaded", contextLength: false });
 }
 
-function said(call: Caller, failure: Failure, refusal: UpstreamRefusal): Failure {
+function rendered(call: Caller, failure: Failure, refusal: UpstreamRefusal): Failure {
   const body = encoder.encode(call.protocol.dialect.renderRefusal(refusal, call.requestId));
   return failure.with({ upstream: { status: refusal.status, contentType: "application/json", body } });
 }
@@ -109,21 +109,21 @@ function said(call: Caller, failure: Failure, refusal: UpstreamRefusal): Failure
 export function refusalInStream(
   call: Caller,
   { kind, errorDialect, entry }: Pick<RefusedBy, "kind" | "errorDialect" | "entry">,
-  told: Failure,
+  failed: Failure,
 ): Failure {
-  const safe = inSafeWords(told).with({ arrival: "refused" });
-  const { upstream } = told;
+  const safe = inSafeWords(failed).with({ arrival: "refused" });
+  const { upstream } = failed;
   if (upstream === undefined) return safe;
-  if (entry !== undefined) entry.refusedWith = told.message;
+  if (entry !== undefined) entry.refusedWith = failed.message;
   const { status } = upstream;
   const body = withSafeWords(upstream.body);
   // The time is for a Retry-After, which only headers hold.
   const failure = kind.classify({ status, headers: new Headers(), body, now: 0 });
   const words = failure.accountFault === null ? { message: safe.message } : {};
-  return inWordsOf(call, errorDialect, failure.with({ ...words, contextLength: told.contextLength }));
+  return inCallersShape(call, errorDialect, failure.with({ ...words, contextLength: failed.contextLength }));
 }
 
-/** A refusal that is an object with an `error`, whose message may name the account. */
+/** The refusal is an object with an `error`. Its message may name the account. */
 function withSafeWords(body: Uint8Array): Uint8Array {
   const refusal = parseObject(decoder.decode(body)) ?? {};
   const error = objectOf(refusal["error"]);
@@ -135,23 +135,23 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * What an upstream said, for a caller of another dialect: without keys, and without what names the upstream's account
- * or address. What it said to a caller of its own dialect goes on as it is.
+ * An upstream's message for callers of another dialect: without keys, and without names of the upstream's account or addresses. Callers
+ * of its own dialect get the message unchanged.
  */
-export function upstreamWords(said: string): string {
-  return telling.reduce((words, pattern) => words.replace(pattern, "[hidden]"), said.slice(0, wordsMax));
+export function upstreamWords(message: string): string {
+  return accountPatterns.reduce((words, pattern) => words.replace(pattern, "[hidden]"), message.slice(0, wordsMax));
 }
 
-/** The same of a failure that was read out of an answer. */
+/** The same for a failure that was read from an answer. */
 export function inSafeWords(failure: Failure): Failure {
   const words = upstreamWords(failure.message);
   return words === failure.message ? failure : failure.with({ message: words });
 }
 
-/** Enough for any explanation; a body that is no error in the vendor's shape may be said whole. */
+/** Enough for any explanation. The message may be a whole body that is not in the vendor's error shape. */
 const wordsMax = 4_096;
 
-const telling: readonly RegExp[] = [
+const accountPatterns: readonly RegExp[] = [
   /\bhttps?:\/\/[^\s"'<>)\]]+/gi,
   /\barn:aws[\w-]*:[^\s"'<>)\]]+/g,
   /\b(?:sk|rk|xai|gsk|pplx|hf)[-_][\w*.-]{6,}/gi,
@@ -163,16 +163,16 @@ const telling: readonly RegExp[] = [
 ];
 
 /**
- * Hides what a failed attempt may show nobody: the secrets of its account, and the credentials that its caller sent. Every
- * failure of an attempt goes by it once, where it leaves the attempt: whole answers, events, frames, logs, explanations.
+ * Hides the secrets of an attempt's account and the credentials that its caller sent. Every failure passes it once, where it leaves the
+ * attempt: whole answers, events, frames, logs, explanations.
  */
 export function attemptRedactor(provider: Provider, callersHeaders: HeaderReader): Redactor {
   return new Redactor(callersSecrets(callersHeaders), accountRedactor(provider));
 }
 
-/** Why an attempt failed, for whoever looks at the request. `said`: what the upstream said of it; null: nothing. */
-export function shownWords(redactor: Redactor, { message }: Failure, said: string | null): string {
-  return upstreamWords(redactor.text(said === null ? message : `${message} It said: ${said}`));
+/** The reason of a failed attempt, for the request's page. `refusedWith`: the upstream's message; null: none. */
+export function shownWords(redactor: Redactor, { message }: Failure, refusedWith: string | null): string {
+  return upstreamWords(redactor.text(refusedWith === null ? message : `${message} It said: ${refusedWith}`));
 }
 
 const credentialHeaders = ["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie"] as const;

@@ -33,7 +33,7 @@ interface PassedAttempt extends BegunAttempt {
   readonly passed: PassedCall;
 }
 
-/** Sends it once, to the one account it is for, and gives its answer as it is. Throws Failure, as `runAttempt`. */
+/** Sends the call once, to the one account that it names, and returns the answer unchanged. Throws Failure, as `runAttempt`. */
 export function passThrough(dependencies: RelayDependencies, passed: PassedCall, tally: CallTally): Promise<Delivery> {
   const { call, place, price } = passed;
   const selection: Selection = {
@@ -46,20 +46,20 @@ export function passThrough(dependencies: RelayDependencies, passed: PassedCall,
   };
   const warnings = new Warnings();
   if (price.by === "unknown") warnings.add(unpriced);
-  const parts = { dependencies, call, selection, match: laneOfPassed(place), tally, warnings };
+  const parts = { dependencies, call, selection, match: matchOfPath(place), tally, warnings };
   return runAttempt(parts, async (entry, signal) => {
     const attempt: PassedAttempt = { ...parts, entry, passed };
     return deliver(attempt, await send(attempt, signal));
   });
 }
 
-const unpriced = "what this call costs is not known: nothing was booked for it";
+const unpriced = "the cost of this call is unknown: nothing was charged for it";
 
-/** Only the dialect matters, and how the account counts tokens on the path. */
-function laneOfPassed({ provider, kind, target, protocol }: PassedPlace): LaneMatch {
+/** Only the dialect is used, and how the account counts tokens on this path. */
+function matchOfPath({ provider, kind, target, protocol }: PassedPlace): LaneMatch {
   const lane = { endpoint: protocol.endpoint, dialect: protocol.wireDialect, path: target.pathClass };
-  const known = target.lane?.lane;
-  const usage = known?.traitsOf?.(provider).usage ?? known?.traits?.usage;
+  const called = target.lane?.lane;
+  const usage = called?.traitsOf?.(provider).usage ?? called?.traits?.usage;
   const traits = usage === undefined ? {} : { usage };
   return { kind, lane, translated: false, traits, adjusts: false, url: null, streamUrl: null };
 }
@@ -79,10 +79,8 @@ async function send(attempt: PassedAttempt, signal: CallSignal): Promise<Outboun
   entry.sending();
   const sent =
     body === null || body instanceof Uint8Array ? body : { size: body.size, open: () => body.read(0, body.size) };
-  const { connectMs, headersMs, totalMs } = provider.timeouts;
-  // On a kept connection the runtime may send a request again by itself.
-  const clocks = { connectMs, headersMs, totalMs, ownConnection: true };
-  return dependencies.providerClient.send(draft, clocks, signal, sent);
+  // On a kept connection the runtime may send a request again.
+  return dependencies.providerClient.send(draft, { ...provider.timeouts, ownConnection: true }, signal, sent);
 }
 
 const ofBodies = ["content-type", "content-encoding"] as const;
@@ -110,7 +108,7 @@ function refused({ dependencies, passed, entry }: PassedAttempt, answer: Outboun
   return refusalOf(dependencies, call, { provider, kind, errorDialect, entry, asItIs: true }, answer);
 }
 
-/** The target would get the account's credential, or from the caller its key of the gateway. */
+/** Following it would send the account's credential to the target; passing it on, the caller's key of the gateway. */
 function redirected(status: number): Failure {
   return new Failure(
     "upstream_error",
@@ -119,7 +117,7 @@ function redirected(status: number): Failure {
   );
 }
 
-/** What comes in one piece from a known path is read before it is passed. */
+/** Whole answers of paths with a lane are read before they are passed on. */
 function isWhole({ passed }: PassedAttempt, { headers }: OutboundAnswer): boolean {
   if (passed.method === "HEAD") return false;
   const type = headers.get("content-type") ?? "";
@@ -129,7 +127,7 @@ function isWhole({ passed }: PassedAttempt, { headers }: OutboundAnswer): boolea
   return type === "" || isJsonType(type) || /^text\/(?:plain|json|html)\b/i.test(type);
 }
 
-/** It may say that an object was made, which only its workspace may use. */
+/** The answer may contain the id of a new object, which only its workspace may use. */
 function isRecorded(passed: PassedCall, headers: OutboundAnswer["headers"]): boolean {
   const length = Number(headers.get("content-length") ?? 0);
   return makesObjects(passed) && length <= bounds.replyInPlaceBytesMax;
@@ -158,7 +156,7 @@ function takeWhole(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delive
   });
 }
 
-/** What is no reply of the dialect is passed all the same. A large one is read in a thread. */
+/** Answers that are no reply of the dialect are passed on all the same. Large ones are read in a thread. */
 async function readReply(
   { dependencies, passed, match }: PassedAttempt,
   body: Uint8Array,
@@ -174,7 +172,7 @@ async function readReply(
     return { body: done.body, facts: unlessFailed(() => outcomeOf(done).answer) };
   }
   const plain = isPacked ? unpackedAnswer(body, encoding) : body;
-  // What cannot be unpacked is estimated by its size.
+  // The usage of an answer that cannot be unpacked is estimated by its size.
   if (plain === null) return { body, facts: { ...nothingTold, outputEstimate: Math.ceil(body.length / 2) } };
   return { body, facts: unlessFailed(() => listenerOf(passed).readReply(withoutMark(plain), usage)) };
 }
@@ -194,7 +192,7 @@ async function passStream(parts: PassedAttempt, answer: OutboundAnswer): Promise
     tap,
     begun: () => true,
     check(cut) {
-      // Only a stream of events needs one.
+      // Only a stream of events needs an event.
       if (cut === null || tap.isRaw === true) return;
       const message = "The upstream's stream ended before its first event.";
       throw new Failure("upstream_truncated", message, { unhealthy: true });
@@ -204,7 +202,7 @@ async function passStream(parts: PassedAttempt, answer: OutboundAnswer): Promise
   });
 }
 
-/** Events of a known dialect are passed one by one, everything else as it comes. */
+/** Events of the path's dialect are passed one by one, everything else as it comes. */
 async function tapOf({ passed, match }: PassedAttempt, { headers }: OutboundAnswer): Promise<StreamTap> {
   const { call, place, body } = passed;
   const wire = listenerOf(passed);
@@ -246,10 +244,10 @@ const ofAnswers = [
 
 const ofHeads = [...ofAnswers, "content-length"] as const;
 
-/** Passes a packed stream as it comes, and listens to it once it has ended. What is too long is estimated by its bytes. */
+/** Passes a packed stream as it comes, and reads its usage at its end. The usage of a long one is estimated by its bytes. */
 class PackedTap extends AnyTap {
   readonly #encoding: string;
-  #kept: Uint8Array[] = [];
+  #chunks: Uint8Array[] = [];
   #bytes = 0;
 
   constructor(inner: StreamTap, encoding: string) {
@@ -259,9 +257,9 @@ class PackedTap extends AnyTap {
 
   protected override listen(chunk: Uint8Array): void {
     this.#bytes += chunk.length;
-    // The bytes go on to the caller, whose buffer they become.
-    if (this.#bytes <= keptMax) this.#kept.push(chunk.slice());
-    else this.#kept = [];
+    // The caller takes over the buffer of the chunk.
+    if (this.#bytes <= packedMax) this.#chunks.push(chunk.slice());
+    else this.#chunks = [];
   }
 
   override get usage(): UsageReading | null {
@@ -283,24 +281,24 @@ class PackedTap extends AnyTap {
     return true;
   }
 
-  /** Fails until the stream has ended; the next try unpacks all that came. */
+  /** Fails until the stream has ended. Each try unpacks everything so far. */
   #unpack(): void {
-    if (this.#kept.length === 0) return;
-    const unpacked = unpackedAnswer(Buffer.concat(this.#kept), this.#encoding);
+    if (this.#chunks.length === 0) return;
+    const unpacked = unpackedAnswer(Buffer.concat(this.#chunks), this.#encoding);
     if (unpacked === null) return;
-    this.#kept = [];
+    this.#chunks = [];
     super.listen(unpacked);
   }
 }
 
 /** Unpacking blocks the event loop. */
 const unpackedMax = Math.min(8 * 1024 * 1024, bounds.replyBytesMax);
-/** Packed bytes of a stream that are kept until its end. */
-const keptMax = 1024 * 1024;
+/** Packed bytes of a stream that are stored until its end. */
+const packedMax = 1024 * 1024;
 
 /** null: it cannot be unpacked, or is too large. */
 function unpackedAnswer(bytes: Uint8Array, encoding: string): Uint8Array | null {
-  if (bytes.length > keptMax) return null;
+  if (bytes.length > packedMax) return null;
   try {
     return unpack(bytes, encoding.trim().toLowerCase(), unpackedMax);
   } catch {

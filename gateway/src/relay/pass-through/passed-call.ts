@@ -72,16 +72,16 @@ export function passedPlace(
   if (!provider.enabled) throw new Failure("no_deployment_available", "The provider is switched off.");
   const target = passThroughTarget(provider, ask.path, ask.query);
   const called = target.lane;
-  const known = called === null ? undefined : endpointProtocols[called.lane.endpoint];
-  // At the same endpoint there may be another dialect (Bedrock's own).
-  const isRead = known !== undefined && known.wireDialect === called?.lane.dialect;
+  const own = called === null ? undefined : endpointProtocols[called.lane.endpoint];
+  // The same endpoint may have another dialect (Bedrock's own).
+  const isRead = own !== undefined && own.wireDialect === called?.lane.dialect;
   const unread = endpointProtocols["pass-through"];
-  if (unread === undefined) throw new Error("nothing is known of calls that are passed through");
+  if (unread === undefined) throw new Error("The pass-through endpoint has no protocol.");
   return {
     provider,
     kind,
     target,
-    protocol: isRead ? known : { ...unread, dialect: dialectOf(kind) },
+    protocol: isRead ? own : { ...unread, dialect: dialectOf(kind) },
     path: called === null || called.model === null ? null : { model: called.model, stream: called.streamPath },
     isRead,
     isShared: dependencies.sharesAccount(provider.id),
@@ -89,13 +89,13 @@ export function passedPlace(
   };
 }
 
-/** The dialect of errors of a provider's own API, where that is known. */
+/** The dialect of errors of a provider's own API. */
 export function dialectOf(kind: ProviderKind): Dialect {
   const [lane] = kind.lanes;
   return lane === undefined ? openaiChat : (dialects[lane.dialect] ?? openaiChat);
 }
 
-/** One that is not granted looks like one that does not exist. */
+/** The same answer whether the provider does not exist or is not granted. */
 export function noSuchProvider(id: string): Failure {
   const shown = id.slice(0, 64).replaceAll(/[^\x21-\x7e]/g, "?");
   return new Failure("not_found", `There is no provider "${shown}" that this key may be passed through to.`, {
@@ -111,15 +111,15 @@ const dialects: { readonly [Id in WireDialectId]?: Dialect } = {
 export interface PassedPrice {
   readonly model: Model;
   readonly deployment: Deployment;
-  /** `unread`: it may generate, and is not understood. `unknown`: its cost is not known. A key with a budget may make neither. */
+  /** `unread`: it may generate, and cannot be read. `unknown`: its cost is unknown. A key with a budget may make neither. */
   readonly by: "model" | "call" | "nothing" | "unread" | "unknown";
-  /** The least that it costs. */
+  /** The minimum charge. */
   readonly floor: PriceVersion | null;
-  /** It chose a tier, a region or a speed, whose price comes with the answer: so many times the plain price are held. */
+  /** The factor on the held amount if the call chose a tier, a region or a speed, because the answer determines the price. */
   readonly heldTimes: number;
 }
 
-/** A field of a form that is no file. `text` null: it is too long to name an object. */
+/** A form field that is not a file. `text` null: it is too long to name an object. */
 export interface PassedField {
   readonly name: string;
   readonly text: string | null;
@@ -130,18 +130,19 @@ export interface PassedCall {
   readonly call: Call;
   readonly place: PassedPlace;
   readonly price: PassedPrice;
-  /** The body was understood: `call.facts` says what governs it. */
+  /** The body was read into `call.facts`. */
   readonly isRead: boolean;
   readonly method: OutboundMethod;
   /** Bytes where its provider's signature covers it. */
   readonly body: Uint8Array | Spooled | null;
-  /** Of a form, where objects that it names have to be checked. null: it is none, or its account is the workspace's alone. */
+  /** Fields of a form that may name objects to check. null: not a form, or the account serves one workspace only. */
   readonly fields: readonly PassedField[] | null;
 }
 
 /**
- * The usage that the answer reports at the price of the model that the call names at this provider, else of the dearest that is served
- * there; and at least the provider's price for a call, unless the request shows that the model's price is true. Counting tokens is free. `facts` null: its body is not understood.
+ * The price of a call: the reported usage at the price of the model that it names at this provider, else of the most expensive model
+ * served there; and at least the provider's price per call, unless the request shows that the model's price applies. Counting tokens is
+ * free. `facts` null: the body cannot be read.
  */
 export function passedPrice(
   configSnapshot: ConfigSnapshot,
@@ -170,7 +171,7 @@ export function passedPrice(
     facts === null && !isUnread
       ? undefined
       : upstreamModel === "" && endpoint !== undefined
-        ? dearestAt(configSnapshot, provider.id, endpoint)
+        ? mostExpensiveAt(configSnapshot, provider.id, endpoint)
         : soldAt(configSnapshot, provider.id).get(upstreamModel);
   const chosen = facts === null ? "else" : choiceOf(place, facts);
   if (sold !== undefined && chosen !== "else") {
@@ -183,7 +184,7 @@ export function passedPrice(
 
 const free = { floor: null, heldTimes: 1 } as const;
 
-/** The dearest tier or speed of any vendor. */
+/** The most expensive tier or speed of any vendor. */
 const tierTimesMax = Math.max(...usualFactors.map(({ factor }) => factor)) / 1_000;
 
 const counting: ReadonlySet<string> = new Set(["count-tokens", "input-tokens", "gemini-count-tokens"]);
@@ -205,7 +206,7 @@ function withoutModel(deployment: Deployment, price: Model["price"]): Pick<Passe
   };
 }
 
-/** Whether the request chooses something that changes the price. The answer reports a tier, and nothing else. */
+/** Whether the request chooses something that changes the price. Of these, answers report only a tier. */
 function choiceOf({ provider, kind }: PassedPlace, facts: RequestFacts): "plain" | "tier" | "else" {
   if ((facts.namedModels ?? []).length > 0) return "else";
   if (facts.governed === undefined) return "plain";
@@ -214,15 +215,19 @@ function choiceOf({ provider, kind }: PassedPlace, facts: RequestFacts): "plain"
   return names.every((name) => tierMembers.has(name)) ? "tier" : "else";
 }
 
-function dearestAt(configSnapshot: ConfigSnapshot, provider: string, endpoint: EndpointId): SoldModel | undefined {
+function mostExpensiveAt(
+  configSnapshot: ConfigSnapshot,
+  provider: string,
+  endpoint: EndpointId,
+): SoldModel | undefined {
   const types: readonly string[] = endpoint in modelEndpoints ? modelEndpoints[endpoint as ModelEndpoint].types : [];
-  let dearest: SoldModel | undefined;
+  let highest: SoldModel | undefined;
   for (const model of configSnapshot.models.values()) {
     const deployment = model.deployments.find((one) => one.provider.id === provider);
     if (model.price === null || deployment === undefined || !types.includes(model.type)) continue;
-    if (dearest === undefined || priceSum(model) > priceSum(dearest.model)) dearest = { model, deployment };
+    if (highest === undefined || priceSum(model) > priceSum(highest.model)) highest = { model, deployment };
   }
-  return dearest;
+  return highest;
 }
 
 type ModelEndpoint = keyof typeof modelEndpoints;
@@ -243,16 +248,14 @@ export class PassedEstimate extends CallEstimate {
     this.#price = price;
   }
 
-  /** Throws Failure forbidden for a call whose cost is not known. */
+  /** Throws Failure forbidden for a call of unknown cost. */
   override money(): Money {
     const { by, floor, heldTimes } = this.#price;
     if (by === "unread")
-      throw uncounted(
-        "asks for: its body cannot be read as a call of this path. Send it as JSON, or call the model under /v1.",
-      );
+      throw uncounted("its body cannot be read as a call of this path. Send it as JSON, or call the model under /v1.");
     if (by === "unknown")
       throw uncounted(
-        "costs: the provider has no price for a call that is passed through (settings.pass_through.price_per_call), and no model with a price is called.",
+        "the provider has no price for pass-through calls (settings.pass_through.price_per_call), and no model with a price is called.",
       );
     const { most, least } = super.money();
     const atLeast = floor === null ? 0 : costOf(floor.table, { ...noUsage, chargedRequests: 1 });
@@ -261,5 +264,5 @@ export class PassedEstimate extends CallEstimate {
 }
 
 function uncounted(why: string): Failure {
-  return new Failure("forbidden", `A budget stands on this key, and nobody can say what this call ${why}`);
+  return new Failure("forbidden", `This key has a budget, and the cost of this call is unknown: ${why}`);
 }

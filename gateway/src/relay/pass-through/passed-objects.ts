@@ -15,8 +15,8 @@ import type { Call, RelayDependencies } from "../call.ts";
 import type { PassedCall, PassedField, PassedPlace } from "./passed-call.ts";
 
 /**
- * At an account that several workspaces share, a call may name, in path and body, what its workspace made and what the operator has
- * listed, and no list is passed on. Throws Failure not_found or forbidden.
+ * At an account that several workspaces share, path and body may name only objects that the call's workspace made or the operator has
+ * listed, and lists are refused. Throws Failure not_found or forbidden.
  */
 export async function checkPassedObjects(dependencies: RelayDependencies, passed: PassedCall): Promise<void> {
   const { call, place, isRead, method, body } = passed;
@@ -31,7 +31,7 @@ export async function checkPassedObjects(dependencies: RelayDependencies, passed
   await checkOwned(dependencies, call, place, inBody);
 }
 
-/** The same of what the path names alone, before a large body is read. */
+/** The same for the path alone, before a large body is read. */
 export async function checkPathObjects(dependencies: RelayDependencies, call: Call, place: PassedPlace): Promise<void> {
   if (!allowsAll(place)) await checkOwned(dependencies, call, place, []);
 }
@@ -48,22 +48,22 @@ async function checkOwned(
 ): Promise<void> {
   const { ids } = pathObjects(target.parts);
   const named = [...ids.slice(0, 1), ...inBody];
-  const asked = named.filter(({ id }) => !allowsObject(provider, id));
-  if (asked.length === 0) return;
+  const unlisted = named.filter(({ id }) => !allowsObject(provider, id));
+  if (unlisted.length === 0) return;
   const { workspace } = call.principal;
-  const look = { waits: true, signal: call.signal };
-  const all = [...asked, ...ids].map(({ id }) => id);
-  const found = call.kept?.found ?? (await dependencies.upstreamObjects.find(workspace.id, all, look));
+  const options = { waits: true, signal: call.signal };
+  const all = [...unlisted, ...ids].map(({ id }) => id);
+  const found = call.kept?.found ?? (await dependencies.upstreamObjects.find(workspace.id, all, options));
   const owns = (id: string): boolean => found.get(id)?.provider === provider.id;
-  for (const object of asked) {
-    // Any spelling of the path's object will do.
+  for (const object of unlisted) {
+    // The path's object may be recorded in any of its spellings.
     if (owns(object.id) || (object === ids[0] && ids.some(({ id }) => owns(id) || allowsObject(provider, id))))
       continue;
     throw notFound(object);
   }
 }
 
-/** What a successful call has deleted, or the upload that it has begun. */
+/** The objects that a successful call has deleted, or the upload that it has started. */
 export function objectsOfHead(
   { place: { target }, method }: PassedCall,
   headers: HeaderReader,
@@ -77,7 +77,7 @@ export function objectsOfHead(
   return pathObjects(target.parts).ids.map(({ id, kind }) => ({ id, kind, inputTokens: null, expiresAt: now }));
 }
 
-/** What a call has made, by its JSON answer. */
+/** The objects that a call has created, read from its JSON answer. */
 export function madeObjects({ place, method }: PassedCall, body: Uint8Array): readonly KeptObject[] {
   const { ids, collection } = pathObjects(place.target.parts);
   if (method !== "POST" || ids.length > 0) return [];
@@ -105,7 +105,7 @@ export function endedResponse({ place, method }: PassedCall): string | null {
 interface PathObjects {
   /** The first object that the path names, in each of its spellings. */
   readonly ids: readonly NamedObject[];
-  /** The path is that of a collection, or of anything else without an object. */
+  /** The path names a collection, or something else that is not an object. */
   readonly isList: boolean;
   readonly collection: string;
 }
@@ -129,7 +129,7 @@ function pathObjects(parts: readonly string[]): PathObjects {
   return { ids: [], isList: !places.has(last) && !places.has(words.at(-2) ?? ""), collection: last };
 }
 
-/** `DELETE /files/{id}`, but not that of something within an object. */
+/** True for `DELETE /files/{id}`, false for a part of an object. */
 function deletesWhole(parts: readonly string[]): boolean {
   const words = parts.filter((part) => !/^v\d/.test(part));
   return words.length === 2 || collections.has(words.at(-2) ?? "");
@@ -158,7 +158,7 @@ const collections: ReadonlyMap<string, UpstreamObjectKind> = new Map<string, Ups
 /** Also follow a collection, and are no ids. */
 const verbs: ReadonlySet<string> = new Set(["compact", "input_tokens", "runs", "edits", "extensions"]);
 
-/** Ids in a body that is not understood: members that end like ids, and texts that look like a vendor's ids. */
+/** Ids in a body that cannot be read as a call: members named like ids, and texts in the form of vendors' ids. */
 function unreadObjects({ call: { headers }, place: { target }, body, fields }: PassedCall): readonly NamedObject[] {
   if (target.isUpload) {
     const id = URL.parse(target.url)?.searchParams.get(uploadIdName) ?? null;
@@ -169,26 +169,26 @@ function unreadObjects({ call: { headers }, place: { target }, body, fields }: P
   const type = headers.get("content-type") ?? "";
   if (uploadType.test(type)) return [];
   const packed = headers.get("content-encoding") ?? "identity";
-  const said =
+  const text =
     body instanceof Uint8Array && isJsonType(type) && packed === "identity" ? new TextDecoder().decode(body) : "";
-  const read = parseObject(said);
+  const read = parseObject(text);
   if (read === null) throw unchecked();
-  // Of two the vendor may read the other one.
-  if (membersWritten(said) !== membersIn(read)) throw unreadable("A member stands twice in an object of the body.");
+  // The vendor may read the other one.
+  if (membersWritten(text) !== membersIn(read)) throw unreadable("The body has an object with a duplicate member.");
   const found: NamedObject[] = [];
   collect(read, "", found);
   return found;
 }
 
-/** Of valid JSON: its colons outside of texts. */
+/** The number of members in valid JSON: its colons outside of strings. */
 function membersWritten(json: string): number {
   let count = 0;
-  let inText = false;
+  let inString = false;
   for (let at = 0; at < json.length; at++) {
     const code = json.charCodeAt(at);
-    if (code === quote) inText = !inText;
+    if (code === quote) inString = !inString;
     else if (code === backslash) at++;
-    else if (code === colon && !inText) count++;
+    else if (code === colon && !inString) count++;
   }
   return count;
 }
@@ -197,7 +197,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 const colon = 0x3a;
 
-/** Throws Failure invalid_request for what is nested deeper than any vendor's JSON. */
+/** The number of members without duplicates. Throws Failure invalid_request for JSON that is nested too deep. */
 function membersIn(value: unknown, depth = 0): number {
   if (depth > nestingMax) throw unreadable(`The body is nested more than ${nestingMax} deep.`);
   if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + membersIn(one, depth + 1), 0);
@@ -208,12 +208,12 @@ function membersIn(value: unknown, depth = 0): number {
 const nestingMax = 500;
 
 /** Vendors write lists and members of objects as names in brackets, or as JSON: `file_ids[]`, `input_reference[file_id]`. */
-function fieldObjects({ name, text: said }: PassedField): readonly NamedObject[] {
-  if (said === null) throw unchecked();
+function fieldObjects({ name, text }: PassedField): readonly NamedObject[] {
+  if (text === null) throw unchecked();
   const found: NamedObject[] = [];
-  const read = /^\s*[[{]/.test(said) ? parseObject(`{"value":${said}}`) : null;
+  const read = /^\s*[[{]/.test(text) ? parseObject(`{"value":${text}}`) : null;
   const member = name.split(/[[\]]/).findLast((part) => /\D/.test(part)) ?? name;
-  collect(read?.["value"] ?? said, member, found);
+  collect(read?.["value"] ?? text, member, found);
   return found;
 }
 
@@ -246,8 +246,8 @@ function tokensIn(made: JsonObject): number | null {
 }
 
 function expiryIn(made: JsonObject): number | null {
-  const said = made["expires_at"] ?? made["expirationTime"] ?? made["expireTime"];
-  const at = typeof said === "number" ? said * 1_000 : typeof said === "string" ? Date.parse(said) : Number.NaN;
+  const expiry = made["expires_at"] ?? made["expirationTime"] ?? made["expireTime"];
+  const at = typeof expiry === "number" ? expiry * 1_000 : typeof expiry === "string" ? Date.parse(expiry) : Number.NaN;
   return Number.isSafeInteger(at) ? at : null;
 }
 
@@ -267,7 +267,7 @@ function unchecked(): Failure {
   );
 }
 
-/** A resumable upload that has begun. Source: Gemini API docs, "Files API"; @google/genai. */
+/** A resumable upload that has started. Source: Gemini API docs, "Files API"; @google/genai. */
 interface UploadSession {
   /** Where the bytes go, below the provider. */
   readonly path: string;
@@ -275,7 +275,7 @@ interface UploadSession {
   readonly id: string | null;
 }
 
-/** The vendor answers with an address of its own, and bytes sent there would pass by the gateway. null: no such address. */
+/** The vendor answers with its own address; bytes sent there would bypass the gateway. null: no such address. */
 function uploadSession(headers: HeaderReader): UploadSession | null {
   const url = URL.parse(headers.get(uploadUrlHeader) ?? "");
   const at = url?.pathname.indexOf("/upload/") ?? -1;

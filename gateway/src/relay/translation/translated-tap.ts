@@ -25,7 +25,7 @@ export interface TranslatedTapOptions {
   /** Absent: no tool can be called. */
   readonly toolNames?: OwnToolNames;
   /** Turns an error of the upstream into the caller's. */
-  readonly inStream: (told: Failure) => Failure;
+  readonly inStream: (failure: Failure) => Failure;
   /** An error as a whole event of the caller's dialect, for writers that leave it to others. */
   readonly renderError: (failure: Failure) => string;
 }
@@ -34,11 +34,11 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const nothing: readonly Uint8Array[] = [];
 const emptyBytes = new Uint8Array(0);
 
-/** Listens to a stream of one dialect and passes it on in another. */
+/** Reads a stream of one dialect and writes it in another. */
 export class TranslatedTap implements StreamTap {
   readonly #options: TranslatedTapOptions;
   readonly #inner: StreamTap;
-  // The inner tap has bounded the events already, each by the limit of its own dialect.
+  // The inner tap bounds the events already, by the limit of their dialect.
   readonly #sse = new SseEvents(bounds.imageEventBytesMax);
   readonly #reader: EventReader;
   readonly #writer: EventWriter;
@@ -191,14 +191,14 @@ interface HeldPiece {
 
 /**
  * Pictures of one translated stream, which are never decoded: while its event is translated a mark takes the place of each.
- * `repeats`: a picture may be written again, so it is kept until the stream ends.
+ * `repeats`: a picture may be written again, and is stored until the stream ends.
  */
 export class HeldMedia {
   readonly #newId: NewId;
   readonly #repeats: boolean;
   readonly #pieces = new Map<number, HeldPiece>();
   #next = 0;
-  /** Begins each mark, and is not known upstream; empty until there is a picture. */
+  /** The beginning of each mark, which the upstream cannot guess; empty until there is a picture. */
   #key = "";
   #bytes = 0;
 
@@ -219,7 +219,7 @@ export class HeldMedia {
     if (aside === null) {
       const max = bounds.eventJsonBytesMax;
       throw notCarried(
-        `The upstream sent an event of more than ${max} bytes beside media, which cannot be translated.`,
+        `The upstream sent an event of more than ${max} bytes without media, which cannot be translated.`,
       );
     }
     for (const bytes of aside.media) this.#hold(bytes);

@@ -94,7 +94,7 @@ test.each(calls)("of %s the usage is read and paid by the deployment's model", a
 
 test.each(calls)("of %s without a price the usage is noted, and that it is not paid", async (_, path, body) => {
   const answer = await post(unpriced, path, body);
-  expect(answer.headers.get("x-sluice-warnings")).toContain("not known");
+  expect(answer.headers.get("x-sluice-warnings")).toContain("unknown");
   await answer.text();
   const [entry] = await unpriced.entries();
   expect(entry).toMatchObject({ model: "(pass-through)", usageSource: "upstream", costNanoUsd: 0, priceVersion: null });

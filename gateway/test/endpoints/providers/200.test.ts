@@ -119,7 +119,7 @@ test("each call has an entry that says what it was, with nothing in it that its 
   const answer = await call(gateway, "GET", "/v1/files/file-abc123/content?after=my-own-word");
   expect(answer.headers.get("x-sluice-provider")).toBe("own");
   expect(answer.headers.get("x-sluice-attempts")).toBe("1");
-  expect(answer.headers.get("x-sluice-warnings")).toContain("not known");
+  expect(answer.headers.get("x-sluice-warnings")).toContain("unknown");
   const [entry] = await gateway.entries();
   expect(entry).toMatchObject({
     requestId: answer.headers.get("x-request-id"),
@@ -134,7 +134,7 @@ test("each call has an entry that says what it was, with nothing in it that its 
     costNanoUsd: 0,
     priceVersion: null,
   });
-  expect(entry?.warnings?.join()).toContain("not known");
+  expect(entry?.warnings?.join()).toContain("unknown");
   expect(entry?.upstreamMs).toBeGreaterThan(0);
   expect(JSON.stringify(entry)).not.toContain("my-own-word");
 });

@@ -262,14 +262,14 @@ test("a body that nobody can read is refused at a shared account", async () => {
 });
 
 test.each([
-  ["a member that stands twice", '{"file_ids":["file-of-acme"],"file_ids":[]}', "twice"],
-  ["a member that stands twice, once with escapes", '{"a":[{"file_id":"file-of-acme","\\u0066ile_id":"x"}]}', "twice"],
+  ["a duplicate member", '{"file_ids":["file-of-acme"],"file_ids":[]}', "duplicate"],
+  ["a duplicate member with escapes", '{"a":[{"file_id":"file-of-acme","\\u0066ile_id":"x"}]}', "duplicate"],
   [
-    "a member that stands twice beside a long text",
+    "a duplicate member after a long string",
     `{"file_ids":"${"x\\n".repeat(2_000_000)}","file_ids":["file-of-acme"]}`,
-    "twice",
+    "duplicate",
   ],
-  ["what is nested without end", `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`, "nested"],
+  ["endless nesting", `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`, "nested"],
 ])("a body with %s is refused at a shared account", async (_what, body, word) => {
   const before = vendor.received.length;
   const headers = { authorization: `Bearer ${aliceKey}`, "content-type": "application/json" };
