@@ -1,5 +1,5 @@
 import type { Database, ExplainWriter } from "#storage/index.ts";
-import { keepExplained, pruneExplained } from "../src/storage/explain/explain-rows.ts";
+import { pruneExplanations, writeExplanations } from "../src/storage/explain/explain-rows.ts";
 
 /**
  * Writes explanations and captures in this thread, on the connection that is open already: a thread of its own costs a started
@@ -9,10 +9,10 @@ import { keepExplained, pruneExplained } from "../src/storage/explain/explain-ro
 export function writingHere(database: Database): ExplainWriter {
   return {
     async keep(batch) {
-      await keepExplained(database, batch);
+      await writeExplanations(database, batch);
       return batch.explanations.length + batch.captures.length;
     },
-    prune: (ages) => pruneExplained(database, ages),
+    prune: (ages) => pruneExplanations(database, ages),
     end: async () => undefined,
   };
 }

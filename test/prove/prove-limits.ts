@@ -65,7 +65,7 @@ function exactly(replicas: Replicas, options: LimitsOptions, fail: "open" | "clo
 
 /** Whether a replica has said since its start that Redis did not answer it. */
 function saysRedisAway({ gateways }: Replicas): boolean {
-  return gateways.some((gateway) => gateway.output().includes("The shared counter of limits does not answer"));
+  return gateways.some((gateway) => gateway.output().includes("Redis unavailable"));
 }
 
 /** Redis dies in the middle, with all that it had counted. */

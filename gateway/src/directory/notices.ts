@@ -14,7 +14,7 @@ import {
   membersOf,
   type Row,
   removeRows,
-  sealedAgain,
+  sealIfChanged,
   updateDue,
   updateRow,
 } from "#storage/tables.ts";
@@ -191,7 +191,7 @@ function noticeRow(
     percent: JSON.stringify([...new Set(fields.percent)].sort((a, b) => a - b)),
     scope: fields.scope,
     scope_id: fields.scope === null ? null : fields.scope_id,
-    sealed_channel: sealedAgain(vault, channelSealId(id), sealedBefore, JSON.stringify(fields.channel)),
+    sealed_channel: sealIfChanged(vault, channelSealId(id), sealedBefore, JSON.stringify(fields.channel)),
     enabled: fields.enabled ? 1 : 0,
     created_at: place.created_at,
   };

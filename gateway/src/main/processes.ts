@@ -38,7 +38,7 @@ export async function openProcesses(options: ProcessesOptions) {
   const leadership = isSole ? createSoleLeadership(shared) : createLeadership({ ...shared, leases });
   const heartbeat = (): Promise<void> =>
     instances
-      .tell(instance, lag())
+      .report(instance, lag())
       .catch((error: unknown) => observer.log("debug", "heartbeat to the database failed", { error }));
   const stopHeartbeats = isSole ? null : repeat(clock, bounds.instanceTellMs, heartbeat);
   const close = async (): Promise<void> => {
@@ -49,7 +49,7 @@ export async function openProcesses(options: ProcessesOptions) {
     await broadcast.close();
   };
   try {
-    if (!isSole) await instances.tell(instance);
+    if (!isSole) await instances.report(instance);
   } catch (thrown) {
     await close();
     throw thrown;

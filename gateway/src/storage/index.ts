@@ -1,17 +1,14 @@
 /**
- * storage: everything that is kept on disk, behind the ports. The `Database` holds the config snapshot, the ledger, tasks and
- * assets. The `Vault` holds the master key. The journal is the write-ahead file of the ledger; the drain moves its records
- * into the database. Blobs are on disk or in a bucket. The explainer stores, in its own thread, why requests went as they
- * did, and what was captured of them. What it cannot write in time it drops. Objects with the owner `file` belong to the
- * config file; those with `console` can be changed in the console and on the command line.
- *
- * Promises: a write is done as a whole or not at all, and is synced to disk when it resolves (except leases and poll
- * times). A ledger entry counts once, however often it is given, and rollups always agree with the entries. No secret is
- * stored in plain text or shown in an audit row. A schema newer than this program is refused. When the database is locked
- * or broken, calls reject and nothing is half done. The journal does not need the database.
+ * storage: everything kept on disk, behind the ports. `Database` holds configuration, ledger, tasks and assets. `Vault` holds the master
+ * key. The journal is the write-ahead file of the ledger; the drain moves its records into the database. Blobs are on disk or in a
+ * bucket. Explanations and captures are written by a thread, and dropped if it cannot keep up. Objects with the owner `file` belong to
+ * the config file; those with `console` can be changed in the console and on the command line.
+ * Guarantees: writes are atomic and synced to disk when they resolve (except leases and poll times). A ledger entry counts once, however
+ * often it is inserted, and rollups agree with entries. Secrets are sealed and never in audit rows. A newer schema is refused. If the
+ * database is locked or broken, calls reject and nothing is half done; the journal does not need it.
  */
 
-export { refuseOtherBlobFolder } from "./blobs/blob-folder.ts";
+export { checkBlobFolder as refuseOtherBlobFolder } from "./blobs/blob-folder.ts";
 export { type BucketBlobStoreOptions, createBucketBlobStore } from "./blobs/bucket-blob-store.ts";
 export { createBucketObjects, type ObjectStore } from "./blobs/bucket-requests.ts";
 export { createDiskBlobStore } from "./blobs/disk-blob-store.ts";
@@ -23,7 +20,7 @@ export { openDatabaseClock } from "./database/database-clock.ts";
 export { type DatabasePlace, openPlace, placeLabel as shownPlace } from "./database/database-place.ts";
 export { migrate, schemaState } from "./database/migrate.ts";
 export { openDatabase } from "./database/open-database.ts";
-export { dataPaths, prepareDataDirectory, refuseLostDatabase } from "./disk/data-directory.ts";
+export { checkDatabasePresent as refuseLostDatabase, dataPaths, prepareDataDirectory } from "./disk/data-directory.ts";
 export { settingAside } from "./disk/drain-set-aside.ts";
 export { startDrain } from "./drain/drain-thread.ts";
 export { ExplainQueue, type ExplainWriter } from "./explain/explain-queue.ts";
@@ -53,8 +50,8 @@ export { backupDatabase, restoreDatabase } from "./upkeep/backup.ts";
 export { integrityFaults } from "./upkeep/integrity.ts";
 export { refuseMoved } from "./upkeep/moved-mark.ts";
 export { bringUpToDate, openInstallation } from "./upkeep/open-installation.ts";
-export { sealAllAgain } from "./upkeep/seal-all-again.ts";
-export { watchDatabase } from "./upkeep/watch-place.ts";
+export { resealAll as sealAllAgain } from "./upkeep/reseal-all.ts";
+export { watchDatabase } from "./upkeep/watch-database.ts";
 export { FirstSecrets } from "./vault/first-secrets.ts";
 export { givenMasterKey, keptKeyFiles, newMasterKey, replaceKeyFile } from "./vault/master-key.ts";
 export { hashPassword, passwordMatches } from "./vault/password.ts";

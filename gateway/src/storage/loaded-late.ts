@@ -1,7 +1,7 @@
 import type { postgresFacts as facts, openPostgres as open } from "./database/postgres/open-postgres.ts";
-import type { moveOver as move } from "./move/move-over.ts";
+import type { moveToPostgres as move } from "./move/move-to-postgres.ts";
 
-/** What only a server's database needs: an installation with a file of its own loads none of it. */
+/** Loaded on demand: installations with SQLite need none of it. */
 export const openPostgres: typeof open = async (options) => {
   const late = await import("./database/postgres/open-postgres.ts");
   return await late.openPostgres(options);
@@ -13,6 +13,6 @@ export const postgresFacts: typeof facts = async (url) => {
 };
 
 export const moveOver: typeof move = async (options) => {
-  const late = await import("./move/move-over.ts");
-  return await late.moveOver(options);
+  const late = await import("./move/move-to-postgres.ts");
+  return await late.moveToPostgres(options);
 };

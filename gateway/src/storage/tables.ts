@@ -1,12 +1,10 @@
-/**
- * The second entry point of storage, for modules with tables of their own (`directory`, `tasks`, `assets`, `sign-in`): connections, tables and
- * columns, leases, writes with their audit rows or ledger entries, and what is sealed.
- */
+/** The second entry point of storage, for modules with their own tables (`directory`, `tasks`, `assets`, `sign-in`). */
 
 export { type AuditedObject, insertRows, removeRows, suspendRows, updateRow } from "./changes/audited-rows.ts";
 export { type AuditedWrite, auditedWrite } from "./changes/audited-write.ts";
 export { lastChange } from "./changes/change-feed.ts";
 export * from "./database/columns.ts";
+export { compiledOnce as writtenOnce } from "./database/compiled-once.ts";
 export * from "./database/conditions.ts";
 export { type Connection, type Database, inSnapshot, lockRows as heldRows, relaxedWrite } from "./database/database.ts";
 export * from "./database/leases.ts";
@@ -16,7 +14,6 @@ export { chunksOf, reconcile, sameRow } from "./database/reconcile.ts";
 export type { ManagedBy, NewRow, Row, Tables } from "./database/schema.ts";
 export * from "./database/scope-columns.ts";
 export { putSystemValue, systemValue } from "./database/system-values.ts";
-export { compiledOnce as writtenOnce } from "./database/written-once.ts";
 export * from "./keys/keys.ts";
 export { ledgerWriter } from "./ledger/ledger-insert.ts";
 export { hashPassword } from "./vault/password.ts";

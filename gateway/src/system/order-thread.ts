@@ -4,13 +4,13 @@ import { endOrder, type OrderAnswer } from "./thread-messages.ts";
 import { type ThreadProgram, WorkerThread } from "./worker-thread.ts";
 
 interface OrderThreadOptions extends ThreadProgram {
-  /** It ended while it was wanted, or could not begin. */
+  /** It ended unexpectedly, or could not start. */
   readonly onDeath: (problem: string) => void;
 }
 
 /**
- * One thread that does one order at a time; its program calls `serveOrders`. It is started with its first order, and again
- * when it has died or was ended.
+ * A thread that does one order at a time; its program calls `serveOrders`. Starts with the first order, and again after it died or was
+ * ended.
  */
 export class OrderThread<Order extends object, Reply> {
   readonly #options: OrderThreadOptions;
@@ -26,12 +26,12 @@ export class OrderThread<Order extends object, Reply> {
     return this.#answer === null;
   }
 
-  /** It has begun, and need not read its program first. */
-  get begun(): boolean {
+  /** It is running. */
+  get isRunning(): boolean {
     return this.#thread !== null;
   }
 
-  /** Resolves with the reply, or with what went wrong. Never rejects. */
+  /** Resolves to the reply or the failure. Never rejects. */
   run(order: Order, moved?: readonly Transferable[]): Promise<OrderAnswer<Reply>> {
     if (this.#answer !== null) throw new Error("the thread is given one order at a time");
     const { promise, resolve } = Promise.withResolvers<OrderAnswer<Reply>>();
@@ -46,33 +46,30 @@ export class OrderThread<Order extends object, Reply> {
     return promise;
   }
 
-  /** From outside. What it is at work on fails when it is gone, and it is not free before. */
+  /** Terminates the thread. Its order fails, and it is free, once it has ended. */
   stop(): void {
     if (this.#thread === null) return;
     this.#stopping = true;
     this.#thread.stop();
   }
 
-  /**
-   * Ends it: by itself when it has nothing to do, so that it lets go of what it holds; else from outside, and its order
-   * fails at once. Resolves when it is gone.
-   */
+  /** Ends an idle thread orderly; terminates a busy one, whose order fails at once. Resolves when it has ended. */
   async end(): Promise<void> {
     const thread = this.#thread;
     if (thread === null) return;
     this.#thread = null;
     this.#stopping = false;
-    thread.leave();
+    thread.stopListening();
     if (this.#answer === null) thread.post(endOrder);
     else thread.stop();
     this.#answer?.({ failed: "the thread was ended" });
-    await thread.gone;
+    await thread.ended;
   }
 
   #started(): WorkerThread<Order | typeof endOrder, OrderAnswer<Reply>> {
     return new WorkerThread(this.#options, {
       onReport: (answer: OrderAnswer<Reply>) => {
-        // A reply that came before the end would make it free, and the next order would be given to a thread that is going.
+        // A reply between stop and end must not free it: the next order would go to an ending thread.
         if (!this.#stopping) this.#answer?.(answer);
       },
       onEnd: (problem) => {
@@ -87,16 +84,13 @@ export class OrderThread<Order extends object, Reply> {
 
 interface OrderProgram<Order, Reply> {
   readonly work: (order: Order) => Reply | Promise<Reply>;
-  /** Which buffers of a reply are moved, not copied. */
+  /** Buffers of a reply to transfer instead of copy. */
   readonly moved?: (reply: Reply) => Transferable[];
-  /** Lets go of what it holds, at its end. */
+  /** Cleanup at the end. */
   readonly close?: () => Promise<void>;
 }
 
-/**
- * Makes this thread one of an OrderThread's: each message is an order, each answer its reply. For entry points of threads;
- * anywhere else it does nothing.
- */
+/** The thread's side of OrderThread: answers each message. Does nothing in the main thread. */
 export function serveOrders<Order, Reply>(program: OrderProgram<Order, Reply>): void {
   if (parentPort === null) return;
   lowerPriority(niceness);

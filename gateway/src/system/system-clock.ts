@@ -1,6 +1,6 @@
 import type { Clock, Observer } from "#ports/index.ts";
 
-/** setTimeout counts in 31 bits and fires at once beyond them. */
+/** setTimeout fires at once for larger values. */
 const timerMsMax = 2_147_483_647;
 
 export const systemClock: Clock = Object.freeze({
@@ -13,7 +13,7 @@ export const systemClock: Clock = Object.freeze({
   },
 });
 
-/** A wait longer than one timer can hold is made of several. */
+/** Chains timers. */
 function afterLong(delayMs: number, act: () => void): () => void {
   let cancel = systemClock.after(timerMsMax, () => {
     cancel = systemClock.after(delayMs - timerMsMax, act);
@@ -21,20 +21,19 @@ function afterLong(delayMs: number, act: () => void): () => void {
   return () => cancel();
 }
 
-/** The wall clock was set if it moves this much differently from the time that passed; it is trusted again when it stays so for clockTrustMs. */
+/** The wall clock counts as set if it deviates this much from the time passed. It is trusted again after clockTrustMs. */
 const clockJumpMs = 5_000;
 export const clockTrustMs = 600_000;
 
 /**
- * A clock whose wall is not moved by a hand for a moment. As long as wall and monotonic time agree it is the wall clock; when
- * the wall has moved by more than clockJumpMs otherwise than time passed, it goes on as time passes, and follows only
- * when the wall has stayed where it was set for clockTrustMs. Money is counted by it: a clock that is a month ahead for
- * a minute opens no new month. (A machine that slept is such a jump too; its budgets follow a few minutes later.)
+ * A wall clock that ignores short changes. While wall and monotonic time agree, it is the wall clock. After a jump of more than
+ * clockJumpMs it continues as time passes, and follows only if the wall clock stays changed for clockTrustMs. Money uses it: a clock that
+ * is a month ahead for a minute must not begin a new month. A suspended machine looks like a jump too.
  */
 export function steadyClock(clock: Clock, observer: Pick<Observer, "log">): Clock {
-  /** Wall minus monotonic time, as it is believed; and as it was set, when that is something else. */
-  let believed = clock.now() - clock.monotonic();
-  let doubted: { readonly offset: number; readonly sinceMs: number } | null = null;
+  /** Trusted difference of wall and monotonic time, and a new one that is not trusted yet. */
+  let trustedOffset = clock.now() - clock.monotonic();
+  let newOffset: { readonly offset: number; readonly sinceMs: number } | null = null;
   const tell = (byMs: number): void => {
     const seconds = Math.round(Math.abs(byMs) / 1_000);
     const minutes = clockTrustMs / 60_000;
@@ -47,16 +46,16 @@ export function steadyClock(clock: Clock, observer: Pick<Observer, "log">): Cloc
     const monotonicMs = clock.monotonic();
     const wallMs = clock.now();
     const offset = wallMs - monotonicMs;
-    // Small corrections are followed at once, as they come.
-    if (Math.abs(offset - believed) > clockJumpMs) {
-      if (doubted === null || Math.abs(offset - doubted.offset) > clockJumpMs) {
-        doubted = { offset, sinceMs: monotonicMs };
-        tell(offset - believed);
+    // Small corrections are followed at once.
+    if (Math.abs(offset - trustedOffset) > clockJumpMs) {
+      if (newOffset === null || Math.abs(offset - newOffset.offset) > clockJumpMs) {
+        newOffset = { offset, sinceMs: monotonicMs };
+        tell(offset - trustedOffset);
       }
-      if (monotonicMs - doubted.sinceMs < clockTrustMs) return Math.floor(monotonicMs + believed);
+      if (monotonicMs - newOffset.sinceMs < clockTrustMs) return Math.floor(monotonicMs + trustedOffset);
     }
-    believed = offset;
-    doubted = null;
+    trustedOffset = offset;
+    newOffset = null;
     return wallMs;
   };
   return { now, monotonic: () => clock.monotonic(), after: (ms, act) => clock.after(ms, act) };

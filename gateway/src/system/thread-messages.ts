@@ -1,5 +1,5 @@
-/** From a thread that does orders: `failed` is a fault of ours, in words for the log. */
+/** `failed`: an error of the thread, for the log. */
 export type OrderAnswer<Reply> = { readonly reply: Reply } | { readonly failed: string };
 
-/** To such a thread, in the place of an order: it lets go of what it holds, and ends. */
+/** Sent instead of an order: clean up and end. */
 export const endOrder = "end";

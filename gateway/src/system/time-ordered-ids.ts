@@ -1,18 +1,15 @@
 import type { Chance, Clock, Ids } from "#ports/index.ts";
 
-/** Crockford's base32: no I, L, O or U, so that an id can be read aloud. https://www.crockford.com/base32.html */
+/** No I, L, O or U, so that ids can be read aloud. https://www.crockford.com/base32.html */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/** Of the time; the last two are a pair, which counts 1,024 milliseconds. */
+/** The last two form a pair, which counts 1,024 milliseconds. */
 const timeCharacters = 10;
 const randomCharacters = 12;
 const counterMax = 1024 * 1024;
-/** Randomness is fetched for this many ids at once: a call into the kernel costs more than an id should. */
+/** Randomness is fetched in batches to save system calls. */
 const batchIds = 512;
 
-/**
- * Ids in the order they were made. Within one millisecond a counter orders them; 60 random bits keep two processes apart
- * and an id from being guessed from its neighbour.
- */
+/** Sortable ids: within a millisecond a counter orders them; 60 random bits separate processes and prevent guessing. */
 export function createIds(clock: Pick<Clock, "now">): Ids {
   const pairs = Array.from({ length: 1024 }, (_, i) => `${alphabet[i >>> 5]}${alphabet[i & 31]}`);
   const alphabetBytes = new TextEncoder().encode(alphabet);
@@ -31,7 +28,7 @@ export function createIds(clock: Pick<Clock, "now">): Ids {
       counter++;
       return;
     }
-    // A clock that was set back, or a million ids in one millisecond: go on from the last one, never behind it.
+    // The clock was set back, or a million ids were made in a millisecond: continue from the last time.
     lastMs = nowMs > lastMs ? nowMs : lastMs + 1;
     const pairsPassed = Math.floor(lastMs / pairs.length);
     if (pairsPassed !== lastPairs) {

@@ -4,21 +4,21 @@ import { getEnvironmentData, setEnvironmentData } from "node:worker_threads";
 const sharedName = "sluice.authorities";
 
 /**
- * Believes these authorities (PEM) beside the usual ones, in every connection of this process that is told nothing else:
- * PostgreSQL, Redis, mail. Threads that are started later do so by `trustAsTheProcess`.
+ * Adds certificate authorities (PEM) to the usual ones, as default for all connections: PostgreSQL, Redis, mail. Threads call
+ * `trustAsTheProcess`.
  */
 export function trustAuthorities(authorities: readonly string[]): void {
   if (authorities.length === 0) return;
   setEnvironmentData(sharedName, [...authorities]);
-  believe(authorities);
+  addAuthorities(authorities);
 }
 
-/** In a thread: what its process believes. */
-export function trustAsTheProcess(): void {
+/** Applies the authorities of the process in a thread. */
+export function inheritAuthorities(): void {
   const authorities: unknown = getEnvironmentData(sharedName);
-  if (Array.isArray(authorities)) believe(authorities as string[]);
+  if (Array.isArray(authorities)) addAuthorities(authorities as string[]);
 }
 
-function believe(authorities: readonly string[]): void {
+function addAuthorities(authorities: readonly string[]): void {
   setDefaultCACertificates([...new Set([...getCACertificates("default"), ...authorities])]);
 }

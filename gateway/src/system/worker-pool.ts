@@ -4,18 +4,18 @@ import { OrderThread } from "./order-thread.ts";
 import type { OrderAnswer } from "./thread-messages.ts";
 
 export interface WorkerPoolOptions {
-  /** The module that a thread runs; it calls `serveOrders`. */
+  /** Its program calls `serveOrders`. */
   readonly entry: URL;
   readonly name: string;
   readonly threads: number;
   readonly waitingMax: number;
-  /** How long one order may take, its wait included. */
+  /** Timeout of an order, including its wait. */
   readonly jobMs: number;
-  /** Unasked threads end after this. */
+  /** Idle threads end after this. */
   readonly idleMs: number;
-  /** Orders of this size and more may take long: one thread is always left to the others. */
+  /** Orders of this size or more may take long; one thread is left for others. */
   readonly longBytes: number;
-  /** Smaller orders go first, but for those that have waited so long. */
+  /** Smaller orders go first, until an order has waited this long. */
   readonly patienceMs: number;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
@@ -33,29 +33,29 @@ interface Waiting {
   readonly refuse: (failure: Failure) => void;
 }
 
-/** Of work that is no caller's. */
+/** Owner of work that is not a caller's. */
 const ownWork: MemoryOwner = { key: { id: "" }, workspace: { id: "" } };
 
-/** Orders done in a few threads, which begin with the first of them and end when nobody asks. */
+/** Does orders in a few threads, which start on demand and end when idle. */
 export class WorkerPool implements Offload {
   readonly #options: WorkerPoolOptions;
   readonly #threads: readonly PoolThread[];
-  readonly #atLong = new Set<PoolThread>();
+  readonly #longRunning = new Set<PoolThread>();
   readonly #waiting: Waiting[] = [];
-  /** Places among those that wait. */
-  readonly #places: FairShare;
+  /** Shares of the queue. */
+  readonly #queueShares: FairShare;
   readonly #running = new Set<Waiting>();
-  /** When each key had its last turn, while anything waits. */
+  /** When each key had its last turn. */
   readonly #turns = new Map<string, number>();
   #turn = 0;
-  #unbookEnd = (): void => {};
+  #cancelEnd = (): void => {};
   #closed = false;
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
-    this.#places = new FairShare(options.waitingMax);
+    this.#queueShares = new FairShare(options.waitingMax);
     const onDeath = (problem: string): void =>
-      options.observer.log("error", "A thread that works on bodies has died.", { thread: options.name, problem });
+      options.observer.log("error", "Worker thread died.", { thread: options.name, problem });
     const { entry, name } = options;
     this.#threads = Array.from({ length: options.threads }, () => new OrderThread({ entry, name, onDeath }));
   }
@@ -67,26 +67,26 @@ export class WorkerPool implements Offload {
     { signal, owner }: { readonly signal: CallSignal | null; readonly owner: MemoryOwner | null },
   ): Promise<unknown> {
     const { clock, jobMs } = this.#options;
-    if (this.#closed) return Promise.reject(draining());
-    if (signal?.aborted === true) return Promise.reject(gone());
-    const problem = this.#places.take(owner ?? ownWork, 1);
-    if (problem !== null) return Promise.reject(problem === "all" ? overloaded() : tooMuch(problem));
-    this.#unbookEnd();
+    if (this.#closed) return Promise.reject(shuttingDown());
+    if (signal?.aborted === true) return Promise.reject(clientClosed());
+    const problem = this.#queueShares.take(owner ?? ownWork, 1);
+    if (problem !== null) return Promise.reject(problem === "all" ? overloaded() : shareExceeded(problem));
+    this.#cancelEnd();
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     let at: PoolThread | null = null;
     const over = (): void => {
       unbook();
       signal?.removeEventListener("abort", leave);
       this.#running.delete(waiting);
-      this.#forget(waiting);
+      this.#dequeue(waiting);
     };
     const refuse = (failure: Failure): void => {
       over();
       reject(failure);
     };
-    // What has begun is done to its end: to end a thread for it would cost the next order more.
+    // An order that has started is completed, because restarting a thread costs more.
     const leave = (): void => {
-      if (at === null) refuse(gone());
+      if (at === null) refuse(clientClosed());
     };
     const unbook = clock.after(jobMs, () => {
       refuse(overloaded());
@@ -95,10 +95,10 @@ export class WorkerPool implements Offload {
     const begin = (thread: PoolThread): void => {
       at = thread;
       this.#running.add(waiting);
-      if (this.#isLong(waiting)) this.#atLong.add(thread);
+      if (this.#isLong(waiting)) this.#longRunning.add(thread);
       void thread.run(order, moved).then((reply) => {
         over();
-        this.#atLong.delete(thread);
+        this.#longRunning.delete(thread);
         this.#settle(reply, resolve, reject);
         this.#next();
       });
@@ -112,8 +112,8 @@ export class WorkerPool implements Offload {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#unbookEnd();
-    for (const waiting of [...this.#waiting, ...this.#running]) waiting.refuse(draining());
+    this.#cancelEnd();
+    for (const waiting of [...this.#waiting, ...this.#running]) waiting.refuse(shuttingDown());
     await Promise.all(this.#threads.map((thread) => thread.end()));
   }
 
@@ -129,18 +129,18 @@ export class WorkerPool implements Offload {
       if (!thread.free) continue;
       const waiting = this.#choose();
       if (waiting === null) break;
-      this.#forget(waiting);
+      this.#dequeue(waiting);
       this.#turns.set(waiting.owner.key.id, ++this.#turn);
       waiting.begin(thread);
     }
     if (this.#waiting.length === 0) this.#turns.clear();
-    if (this.#running.size === 0 && this.#waiting.length === 0) this.#endLater();
+    if (this.#running.size === 0 && this.#waiting.length === 0) this.#scheduleEnd();
   }
 
-  /** Of the key whose last turn is the longest ago. null: nothing waits, or only what may take long while all other threads are at such. */
+  /** Takes from the key whose last turn is longest ago. null: nothing waits, or only long orders while no thread may take one. */
   #choose(): Waiting | null {
     const { clock, patienceMs, threads } = this.#options;
-    const roomForLong = this.#atLong.size < Math.max(1, threads - 1);
+    const roomForLong = this.#longRunning.size < Math.max(1, threads - 1);
     const sinceMs = clock.monotonic() - patienceMs;
     let chosen: Waiting | null = null;
     let turn = Number.POSITIVE_INFINITY;
@@ -148,7 +148,7 @@ export class WorkerPool implements Offload {
       if (this.#isLong(waiting) && !roomForLong) continue;
       const own = this.#turns.get(waiting.owner.key.id) ?? 0;
       if (own > turn) continue;
-      // Else the first that has waited long, or the smallest.
+      // Within a key: the first that has waited long, else the smallest.
       if (chosen !== null && own === turn && (chosen.sinceMs <= sinceMs || waiting.size >= chosen.size)) continue;
       chosen = waiting;
       turn = own;
@@ -160,37 +160,37 @@ export class WorkerPool implements Offload {
     return size >= this.#options.longBytes;
   }
 
-  #forget(waiting: Waiting): void {
+  #dequeue(waiting: Waiting): void {
     const place = this.#waiting.indexOf(waiting);
     if (place === -1) return;
     this.#waiting.splice(place, 1);
-    this.#places.add(waiting.owner, -1);
+    this.#queueShares.add(waiting.owner, -1);
   }
 
-  #endLater(): void {
-    this.#unbookEnd();
-    this.#unbookEnd = this.#options.clock.after(this.#options.idleMs, () => {
+  #scheduleEnd(): void {
+    this.#cancelEnd();
+    this.#cancelEnd = this.#options.clock.after(this.#options.idleMs, () => {
       if (this.#running.size === 0) for (const thread of this.#threads) void thread.end();
     });
   }
 }
 
 function overloaded(): Failure {
-  return new Failure("overloaded", "The gateway has too many large requests to work on at the moment; try again.", {
+  return new Failure("overloaded", "The gateway is processing too many large requests. Try again.", {
     retryAfterMs: 1_000,
   });
 }
 
-function tooMuch(problem: Exclude<ShareProblem, "all">): Failure {
+function shareExceeded(problem: Exclude<ShareProblem, "all">): Failure {
   const whose = problem === "key" ? "this key" : "the workspace of this key";
   const message = `Too many large requests of ${whose} wait to be worked on. Try again when some of its calls have ended.`;
   return new Failure("rate_limit_exceeded", message, { retryAfterMs: 2_000, details: { scope: problem } });
 }
 
-function gone(): Failure {
+function clientClosed(): Failure {
   return new Failure("client_closed", "The caller went away.");
 }
 
-function draining(): Failure {
+function shuttingDown(): Failure {
   return new Failure("draining", "The gateway is shutting down.");
 }

@@ -1,7 +1,7 @@
 import { type Transferable, Worker } from "node:worker_threads";
 import { isBuilt } from "./process.ts";
 
-/** What a thread runs: `new URL("./x-worker.ts", import.meta.url)`, and what it is given at its start (`workerData`). */
+/** `entry`: `new URL("./x-worker.ts", import.meta.url)`. `data`: its `workerData`. */
 export interface ThreadProgram {
   readonly entry: URL;
   readonly name: string;
@@ -10,11 +10,11 @@ export interface ThreadProgram {
 
 export interface ThreadListener<Report> {
   readonly onReport: (report: Report) => void;
-  /** Once, when it has ended by itself, has died, or was told to stop; `problem` says why, in words for the log. */
+  /** Called once when it ends. `problem`: for the log. */
   readonly onEnd: (problem: string) => void;
 }
 
-/** A thread from its start to its end; there is no other place that starts one. It keeps the process alive while it is held. */
+/** Starts a thread; used for all threads. Keeps the process alive while held. */
 export class WorkerThread<Message, Report> {
   readonly #worker: Worker;
   readonly #gone = Promise.withResolvers<void>();
@@ -31,13 +31,13 @@ export class WorkerThread<Message, Report> {
     });
   }
 
-  /** Resolves when it is gone, with all that it held. */
-  get gone(): Promise<void> {
+  /** Resolves when it has ended. */
+  get ended(): Promise<void> {
     return this.#gone.promise;
   }
 
   post(message: Message, moved: readonly Transferable[] = none): void {
-    // Read, not written to.
+    // Only read.
     this.#worker.postMessage(message, moved as Transferable[]);
   }
 
@@ -49,13 +49,13 @@ export class WorkerThread<Message, Report> {
     this.#worker.unref();
   }
 
-  /** From outside: as soon as the statement that it is in lets go of it. Its listener is told. */
+  /** Terminates it as soon as its current statement returns. */
   stop(): void {
     void this.#worker.terminate();
   }
 
-  /** Nothing more is told of it. */
-  leave(): void {
+  /** Stops listening to it. */
+  stopListening(): void {
     this.#listener = null;
   }
 
@@ -66,7 +66,7 @@ export class WorkerThread<Message, Report> {
   }
 }
 
-/** In a build each thread's program is a file beside the program itself, and no TypeScript any more. */
+/** In a build, thread programs are JavaScript files next to the program. */
 function builtEntry(entry: URL): URL {
   return new URL(entry.href.replace(/\.ts$/, ".js"));
 }

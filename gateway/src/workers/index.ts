@@ -1,13 +1,10 @@
 /**
  * workers: several processes of one gateway that share its ports on one machine.
- *
- * Supervisor        keeps them running: starts, replaces what ended, ends all, replaces all one by one.
- * workerSpawner     workers as processes, what they print passed on line by line.
- * createWorkerLink  a worker's side of the channel: its turn to listen, being replaced, the numbers of all.
- * SharedPort        what the kernel knows of a port that several processes share, and what it can be told.
- *
- * When the supervisor dies, each worker sees its channel close and ends in order. When a worker dies, or hangs beyond a bound,
- * another takes its place; ends in a row make the rests between them longer.
+ * - Supervisor: starts, replaces and ends workers, or replaces all one by one.
+ * - workerSpawner: starts workers as processes and forwards their output by lines.
+ * - createWorkerLink: a worker's side of the channel.
+ * - SharedPort: what the kernel knows of a shared port, and how to steer its connections.
+ * If the supervisor dies, workers see their channel close and shut down. A worker that dies or hangs is replaced, with increasing delays.
  */
 export type { SharedPorts, Totals } from "./messages.ts";
 export { SharedPort } from "./shared-port.ts";

@@ -2,32 +2,30 @@ import { bounds, within } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { SharedPorts, ToWorker } from "./messages.ts";
 
-/** A worker whose turn it is opens its port within this. */
+/** How long a worker may take to open its ports. */
 export const workerListenMs = 30_000;
 
-/** What of a worker concerns the ports. */
+/** A worker, as far as ports are concerned. */
 export interface Listener {
   send(message: ToWorker): void;
   signal(name: NodeJS.Signals): void;
-  /** It leaves: new connections are to go to the others. */
+  /** New connections should go to others. */
   readonly leaving: boolean;
 }
 
 export interface ListeningOptions {
   readonly clock: Clock;
-  /** The kernel, or this machine, does not let connections be steered. Called once. */
-  readonly unsteered: () => void;
+  /** Called once if connections cannot be steered on this machine. */
+  readonly onUnsupported: () => void;
 }
 
 /**
- * Who listens on the shared ports, in the kernel's own order. Linux keeps the listeners of a port that is shared
- * (SO_REUSEPORT) in a list: who opens it comes last, and when one closes it the last takes its place (reuseport_add_sock and
- * reuseport_detach_sock in net/core/sock_reuseport.c). Workers open theirs one at a time, so the same list is known here, and
- * new connections can be steered away from one that is about to leave: nothing is left in its queue when it closes.
- *
- * Two workers that die in the same moment may leave the list in another order than they are seen to end. Then connections
- * are steered past the wrong one until those listeners have gone, and one that leaves may reset a few: what every worker
- * would do without this.
+ * Tracks who listens on the shared ports, in the kernel's order. Linux keeps the listeners of a SO_REUSEPORT port in a list: new ones are
+ * appended, and when one closes, the last takes its place (reuseport_add_sock and reuseport_detach_sock in net/core/sock_reuseport.c).
+ * Workers open their ports one at a time, so the list is known here, and new connections can be steered away from a worker before it
+ * closes.
+ * If two workers die at the same moment, the order may differ until those listeners have closed. Then a leaving worker may reset a few
+ * connections, as it would without steering.
  */
 export class Listening {
   readonly #options: ListeningOptions;
@@ -66,17 +64,14 @@ export class Listening {
     if (place >= 0) {
       const last = this.#places.pop();
       if (last !== undefined && last !== listener) this.#places[place] = last;
-      // What it was about to do is ordered again, from another.
+      // Its order is repeated by another worker.
       if (this.#awaited?.by === listener) this.#awaited.settle(true);
       if (this.#steered) void this.steer();
     }
     if (this.#opening === listener) this.#opened();
   }
 
-  /**
-   * Has new connections go to those only that do not leave. Resolves when they do. One order at a time: each is carried out by
-   * a worker, and a slow one must not undo what another did after it.
-   */
+  /** Steers new connections to workers that do not leave. One order at a time, so that a slow worker does not undo a later one. */
   steer(): Promise<void> {
     this.#steering = this.#steering.then(() => this.#steerNow());
     return this.#steering;
@@ -96,7 +91,7 @@ export class Listening {
     this.#awaited = null;
     if (done || this.#told) return;
     this.#told = true;
-    this.#options.unsteered();
+    this.#options.onUnsupported();
   }
 
   steeredBy(turn: number, done: boolean): void {

@@ -1,6 +1,6 @@
 import { dlopen, ptr } from "bun:ffi";
 
-/** Of include/uapi/asm-generic/socket.h. The attached program is of classic BPF, which needs no privilege. */
+/** From include/uapi/asm-generic/socket.h. Attaching classic BPF needs no privilege. */
 const SOL_SOCKET = 1;
 const SO_ATTACH_REUSEPORT_CBPF = 51;
 const SO_DETACH_REUSEPORT_BPF = 68;
@@ -8,8 +8,8 @@ const SO_DETACH_REUSEPORT_BPF = 68;
 type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, constant: number];
 
 /**
- * Has the kernel choose among the listeners at `places` only, by chance, for each new connection to the port; null: among all,
- * as it does by itself. A place that does not exist any more counts as "choose by yourself".
+ * Lets the kernel choose randomly among the listeners at these indexes; null: among all, its default. An index that no longer exists
+ * means the kernel's default choice.
  */
 export function setReusePortFilter(descriptor: number, places: readonly number[] | null): boolean {
   const { setsockopt } = openLibrary();
@@ -19,7 +19,7 @@ export function setReusePortFilter(descriptor: number, places: readonly number[]
   }
   if (places.length === 0) return false;
   const program = encoded(chooseAmong(places));
-  // struct sock_fprog: the number of instructions, and on a boundary of eight bytes where they stand.
+  // struct sock_fprog: number of instructions, then a pointer aligned to eight bytes.
   const head = new DataView(new ArrayBuffer(16));
   head.setUint16(0, program.byteLength / instructionBytes, true);
   head.setBigUint64(8, BigInt(ptr(program)), true);
@@ -29,13 +29,13 @@ export function setReusePortFilter(descriptor: number, places: readonly number[]
 
 const instructionBytes = 8;
 
-/** A number by chance, modulo their count, and for each remainder a place. The codes are of include/uapi/linux/bpf_common.h. */
+/** A random number modulo their count, then a branch for each remainder. Codes from include/uapi/linux/bpf_common.h. */
 function chooseAmong(places: readonly number[]): readonly Instruction[] {
   const LOAD_WORD = 0x20;
   const MODULO = 0x94;
   const JUMP_IF_EQUAL = 0x15;
   const RETURN = 0x06;
-  // SKF_AD_OFF + SKF_AD_RANDOM of include/uapi/linux/filter.h.
+  // SKF_AD_OFF + SKF_AD_RANDOM from include/uapi/linux/filter.h.
   const RANDOM = 0xfffff000 + 56;
   return [
     [LOAD_WORD, 0, 0, RANDOM],
@@ -48,7 +48,7 @@ function chooseAmong(places: readonly number[]): readonly Instruction[] {
   ];
 }
 
-/** struct sock_filter: two bytes of code, one of each jump, four of the constant. */
+/** struct sock_filter: u16 code, u8 jt, u8 jf, u32 k. */
 function encoded(program: readonly Instruction[]): Uint8Array {
   const view = new DataView(new ArrayBuffer(program.length * instructionBytes));
   for (const [index, [code, jumpTrue, jumpFalse, constant]] of program.entries()) {
@@ -61,7 +61,7 @@ function encoded(program: readonly Instruction[]): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-/** The C library under the names that it has on glibc and on musl. Throws when it has none of them. */
+/** The C library by its name on glibc and musl. Throws if there is neither. */
 function openLibrary() {
   const names = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
   let last: unknown;

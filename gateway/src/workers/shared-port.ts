@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /**
- * What the kernel knows of a port that several processes share, and what it can be told. Linux only; elsewhere, and where
- * /proc may not be read or the C library not be called, nothing is known, and nothing can be told.
+ * What the kernel knows of a shared port, and how to steer its connections. Linux only; elsewhere, or without access to /proc or the C
+ * library, nothing is known.
  */
 export class SharedPort {
   readonly #port: number;
@@ -11,16 +11,13 @@ export class SharedPort {
     this.#port = port;
   }
 
-  /** Connections of this process on the port; null: not known. */
+  /** Connections of this process; null: not known. */
   connections(): number | null {
     const own = this.#ownSockets();
     return own === null ? null : own.filter(({ state }) => state !== listenState).length;
   }
 
-  /**
-   * New connections go to the listeners at these places of the kernel's list only; null: to all again. It holds for every
-   * process that shares the port, and needs no privilege. False: it could not be done.
-   */
+  /** Sends new connections only to the listeners at these indexes, for all processes; null: to all. False: not possible. */
   async steer(places: readonly number[] | null): Promise<boolean> {
     const listener = this.#ownSockets()?.find(({ state }) => state === listenState);
     if (listener === undefined) return false;
@@ -47,7 +44,7 @@ interface OwnSocket {
   readonly state: string;
 }
 
-/** TCP_LISTEN of include/net/tcp_states.h, as /proc/net/tcp writes it. */
+/** TCP_LISTEN in /proc/net/tcp. */
 const listenState = "0A";
 
 function ownInodes(): ReadonlyMap<string, number> {
@@ -63,13 +60,13 @@ function ownInodes(): ReadonlyMap<string, number> {
   return inodes;
 }
 
-/** A line is `sl local remote state tx:rx tr:when retrnsmt uid timeout inode …`, addresses in hexadecimal (proc(5)). */
+/** `sl local remote state tx:rx tr:when retrnsmt uid timeout inode …`, addresses in hexadecimal (proc(5)). */
 function socketsOf(family: string, port: number, own: ReadonlyMap<string, number>): OwnSocket[] {
   let text: string;
   try {
     text = readFileSync(`/proc/self/net/${family}`, "latin1");
   } catch (thrown) {
-    // A machine without IPv6 has no table of it.
+    // Machines without IPv6 have no such table.
     if (family === "tcp6") return [];
     throw thrown;
   }

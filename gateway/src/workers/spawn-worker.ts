@@ -1,19 +1,19 @@
 import type { FromWorker } from "./messages.ts";
 import type { StartWorker } from "./worker-process.ts";
 
-/** A longer line of a worker's log is split. */
+/** Longer lines are split. */
 const workerLineBytesMax = 256 * 1024;
 
 interface WorkerCommand {
   readonly words: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Takes whole lines of what workers print on either output. */
+  /** Receives whole lines of the workers' output. */
   readonly write: (lines: string) => void;
 }
 
-/** Starts workers as processes of this command, with a channel to each, and passes on what they print, line by line. */
+/** Starts workers as processes with a channel, and forwards their output by lines. */
 export function workerSpawner({ words, env, write }: WorkerCommand): StartWorker {
-  // The channel of our own launcher is no business of theirs.
+  // Not inherited from our own launcher.
   const { NODE_CHANNEL_FD: _, NODE_CHANNEL_SERIALIZATION_MODE: __, ...own } = env;
   return (hear) => {
     const child = Bun.spawn([...words], {
@@ -42,14 +42,14 @@ export function workerSpawner({ words, env, write }: WorkerCommand): StartWorker
         try {
           child.send(message);
         } catch {
-          // It has gone; `ended` says so.
+          // It has ended; see `ended`.
         }
       },
       signal(name) {
         try {
           child.kill(name);
         } catch {
-          // As above.
+          // It has ended; see `ended`.
         }
       },
     };
@@ -61,8 +61,8 @@ function isMessage(message: unknown): message is FromWorker {
 }
 
 /**
- * Passes on what a process prints in whole lines, so that those of several never mix. A line longer than `lineBytesMax` is
- * parted. What the process did not end with a line break, because it was killed in the middle, gets one.
+ * Forwards output in whole lines, so that lines of several processes never mix. Lines over `lineBytesMax` are split. An unfinished last
+ * line is completed.
  */
 export async function passLines(
   stream: ReadableStream<Uint8Array>,
@@ -86,7 +86,7 @@ export async function passLines(
   try {
     for await (const bytes of stream) pass(decoder.decode(bytes, { stream: true }));
   } catch {
-    // A pipe that breaks has no more to say.
+    // The pipe broke.
   }
   pass(decoder.decode());
   if (rest !== "") write(`${rest}\n`);

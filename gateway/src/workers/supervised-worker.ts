@@ -2,19 +2,24 @@ import type { Clock } from "#ports/index.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
 import type { StartWorker, WorkerEnd, WorkerProcess } from "./worker-process.ts";
 
-/** From its start until a worker takes calls: migrating a large database takes time. */
+/** From start to serving calls. Migrating a large database takes time. */
 const workerStartMs = 600_000;
-/** A worker that was told to end says how long it will take, or is killed after this silence. */
+/** A worker that was told to end must announce how long that takes, or is killed after this. */
 export const workerSilenceMs = 30_000;
-/** What a worker may take beyond what it said, and in all once the user is in a hurry. */
+/** Added to the announced time, and the maximum after a second signal. */
 export const workerReserveMs = 15_000;
 export const workerHurriedMs = 30_000;
 
 type Stage = "starting" | "ready" | "ending";
 
-/** One worker on its way from its start to its end. Each stage has its bound; a worker beyond it is killed. */
+/**
+ * A worker process and the timeouts of its stages:
+ * - starting: until it serves calls (workerStartMs).
+ * - ready: no timeout.
+ * - ending: the announced time plus a reserve; a worker beyond it is killed.
+ */
 export class SupervisedWorker {
-  /** Which of the workers it is: 1 is the first. Its successor has the same. */
+  /** Number of the worker, from 1. Its replacement has the same. */
   readonly slot: number;
   readonly startedMs: number;
   readonly #clock: Clock;
@@ -22,58 +27,58 @@ export class SupervisedWorker {
   readonly #ready = Promise.withResolvers<string>();
   #stage: Stage = "starting";
   #leaving = false;
-  #cancelLate: () => void = () => {};
+  #cancelTimeout: () => void = () => {};
   #overdue = false;
 
   constructor(options: {
     readonly slot: number;
     readonly clock: Clock;
     readonly start: StartWorker;
-    readonly hear: (worker: SupervisedWorker, message: FromWorker) => void;
+    readonly onMessage: (worker: SupervisedWorker, message: FromWorker) => void;
   }) {
     this.slot = options.slot;
     this.#clock = options.clock;
     this.startedMs = options.clock.monotonic();
     this.#process = options.start((message) => {
-      if (message.kind === "ready") this.#isReady(message.told);
+      if (message.kind === "ready") this.#isReady(message.banner);
       if (message.kind === "ending") this.#endsWithin(message.withinMs + workerReserveMs);
-      options.hear(this, message);
+      options.onMessage(this, message);
     });
     this.#killAfter(workerStartMs);
-    void this.#process.ended.then(() => this.#cancelLate());
+    void this.#process.ended.then(() => this.#cancelTimeout());
   }
 
   get pid(): number {
     return this.#process.pid;
   }
 
-  get ended(): Promise<WorkerEnd> {
+  get onEnd(): Promise<WorkerEnd> {
     return this.#process.ended;
   }
 
-  /** It takes calls. */
+  /** It serves calls. */
   get ready(): boolean {
     return this.#stage === "ready";
   }
 
-  /** It is there, though it may be about to end. */
-  get answers(): boolean {
+  /** It responds to messages, though it may be ending. */
+  get isResponsive(): boolean {
     return this.#stage !== "starting";
   }
 
-  /** Another takes its place. */
+  /** It is being replaced. */
   get leaving(): boolean {
     return this.#leaving;
   }
 
-  /** It did not do in time what it had to, and was killed. */
-  get overdue(): boolean {
+  /** It exceeded a timeout and was killed. */
+  get timedOut(): boolean {
     return this.#overdue;
   }
 
-  /** Resolves with its banner when it takes calls, or with null when it ends before. */
+  /** Resolves to its banner when it serves calls, or to null if it ends before. */
   get started(): Promise<string | null> {
-    return Promise.race([this.#ready.promise, this.ended.then(() => null)]);
+    return Promise.race([this.#ready.promise, this.onEnd.then(() => null)]);
   }
 
   send(message: ToWorker): void {
@@ -84,8 +89,8 @@ export class SupervisedWorker {
     this.#process.signal(name);
   }
 
-  /** From now on it counts no more among those that stay; `leave` tells it so once new connections are kept from it. */
-  goes(): void {
+  /** Marks it as leaving. `leave` tells it so, after new connections are steered away. */
+  markLeaving(): void {
     this.#leaving = true;
   }
 
@@ -99,7 +104,7 @@ export class SupervisedWorker {
     this.signal(signal);
   }
 
-  /** Somebody is tired of waiting. */
+  /** A second signal: end without waiting. */
   hurry(): void {
     this.#killAfter(workerHurriedMs);
     this.send({ kind: "hurry" });
@@ -108,7 +113,7 @@ export class SupervisedWorker {
   #isReady(told: string): void {
     if (this.#stage !== "starting") return;
     this.#stage = "ready";
-    this.#cancelLate();
+    this.#cancelTimeout();
     this.#ready.resolve(told);
   }
 
@@ -118,8 +123,8 @@ export class SupervisedWorker {
   }
 
   #killAfter(ms: number): void {
-    this.#cancelLate();
-    this.#cancelLate = this.#clock.after(ms, () => {
+    this.#cancelTimeout();
+    this.#cancelTimeout = this.#clock.after(ms, () => {
       this.#overdue = true;
       this.signal("SIGKILL");
     });

@@ -4,7 +4,7 @@ import { FakeClock } from "../../test/fake-clock.ts";
 import { workerListenMs } from "./listening.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
 import { workerHurriedMs, workerReserveMs, workerSilenceMs } from "./supervised-worker.ts";
-import { Supervisor, workerEndsMax, workerRestMs, workerRestMsMax, workerSteadyMs } from "./supervisor.ts";
+import { Supervisor, workerEndsMax, workerRestartMs, workerRestartMsMax, workerSteadyMs } from "./supervisor.ts";
 import type { WorkerEnd } from "./worker-process.ts";
 
 /** A worker that does nothing by itself. */
@@ -24,7 +24,7 @@ class Scripted {
   start(): void {
     this.hear({ kind: "prepared" });
     this.hear({ kind: "listening", ports: { calls: 1, console: null } });
-    this.hear({ kind: "ready", told: "banner" });
+    this.hear({ kind: "ready", banner: "banner" });
   }
 
   end(code: number | null, signal: string | null = null): Promise<void> {
@@ -123,7 +123,7 @@ test("rests between starts grow, and when no worker is left that takes calls the
   expect(rests).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 12_800]);
   await workers.at(-1)?.end(1);
   expect(await status).toBe(1);
-  expect(lines.at(-1)).toBe("error: Workers end again and again, and none takes calls: the gateway gives up.");
+  expect(lines.at(-1)).toBe("error: Workers keep ending and none serves calls; giving up.");
   expect(clock.pending).toBe(0);
 });
 
@@ -131,7 +131,7 @@ test("while another worker takes calls a place whose workers end is tried on, mo
   const { workers, clock, supervisor, status } = await beginReady(2);
   for (let end = 0; end < workerEndsMax * 2; end++) {
     await workers.at(-1)?.end(1);
-    clock.advance(workerRestMsMax);
+    clock.advance(workerRestartMsMax);
     await turns();
   }
   expect(workers).toHaveLength(2 + workerEndsMax * 2);
@@ -139,7 +139,7 @@ test("while another worker takes calls a place whose workers end is tried on, mo
   await turns();
   clock.advance(workerSteadyMs);
   await workers.at(-1)?.end(1);
-  clock.advance(workerRestMs);
+  clock.advance(workerRestartMs);
   expect(workers).toHaveLength(3 + workerEndsMax * 2);
   supervisor.stop("SIGTERM");
   await workers.at(-1)?.end(null, "SIGTERM");

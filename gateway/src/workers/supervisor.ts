@@ -5,7 +5,7 @@ import type { FromWorker, ToWorker } from "./messages.ts";
 import { SupervisedWorker } from "./supervised-worker.ts";
 import type { StartWorker, WorkerEnd } from "./worker-process.ts";
 
-/** A worker that has taken calls for this long is steady: earlier ends are forgotten. */
+/** After serving calls for this long, earlier failures are forgotten. */
 export const workerSteadyMs = 10_000;
 
 interface SupervisorOptions {
@@ -14,26 +14,25 @@ interface SupervisorOptions {
   readonly fold: FoldReports;
   readonly clock: Clock;
   readonly log: (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
-  /** Shows the banner, once. */
+  /** Called once with the banner. */
   readonly print: (text: string) => void;
 }
 
 /**
- * Keeps `count` workers running that share the ports. The first one starts alone: what it makes is there for the others, and
- * what keeps it from starting is told once. From then on one that ends is replaced; `stop` ends them all, `roll` replaces them
- * one by one.
+ * Keeps `count` workers running that share the ports. The first one starts alone: it prepares what the others share, and its failure to
+ * start is reported once. After that, workers that end are replaced.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #workers = new Set<SupervisedWorker>();
   readonly #listening: Listening;
   readonly #totals: WorkerTotals;
-  /** Ends in a row, until a worker has taken calls for workerSteadyMs. */
+  /** Reset when a worker has served calls for workerSteadyMs. */
   #endsInARow = 0;
-  readonly #rests = new Map<number, () => void>();
-  readonly #over = Promise.withResolvers<void>();
+  readonly #restarts = new Map<number, () => void>();
+  readonly #allEnded = Promise.withResolvers<void>();
   readonly #startedAt: number;
-  #begun = false;
+  #firstIsReady = false;
   #stopping = false;
   #stoppedMs: number | null = null;
   #lost = 0;
@@ -48,58 +47,55 @@ export class Supervisor {
     this.#totals = new WorkerTotals(clock, fold);
     this.#listening = new Listening({
       clock,
-      unsteered: () =>
+      onUnsupported: () =>
         log(
           "warn",
-          "New connections cannot be kept from a worker that leaves; it may reset a few when it is replaced.",
+          "Cannot steer new connections away from a leaving worker; replacing workers may reset a few connections.",
         ),
     });
   }
 
-  /** Resolves with the exit status when all workers have ended. */
+  /** Resolves to the exit status when all workers have ended. */
   async run(): Promise<number> {
     const { count, print, log } = this.#options;
     const first = this.#start(1);
     const told = await first.started;
     if (told !== null) {
-      this.#begun = true;
+      this.#firstIsReady = true;
       print(told);
       for (let slot = 2; slot <= count && !this.#stopping; slot++) this.#start(slot);
-      log("info", "The workers are started.", { workers: count });
+      log("info", "Workers started.", { workers: count });
       if (this.#rollAgain) this.roll();
     }
-    await this.#over.promise;
+    await this.#allEnded.promise;
     return this.#status;
   }
 
-  /**
-   * A request to end. What comes within bounds.sameSignalMs of the first is that one again; a later one is somebody who is
-   * tired of waiting.
-   */
+  /** Ends all workers. A second signal, later than bounds.sameSignalMs after the first, ends them without waiting. */
   stop(signal: NodeJS.Signals): void {
     const nowMs = this.#options.clock.monotonic();
     const again = this.#stoppedMs !== null;
     this.#stoppedMs ??= nowMs;
     if (again && nowMs - this.#stoppedMs <= bounds.sameSignalMs) return;
     this.#stopping = true;
-    for (const cancel of this.#rests.values()) cancel();
-    this.#rests.clear();
+    for (const cancel of this.#restarts.values()) cancel();
+    this.#restarts.clear();
     for (const worker of this.#workers) {
       if (again) worker.hurry();
       else worker.end(signal);
     }
-    this.#endIfOver();
+    this.#finishIfEnded();
   }
 
-  /** SIGHUP: whoever has to read the config file reads it again. */
+  /** SIGHUP: workers read the config file again. */
   reload(): void {
-    for (const worker of this.#workers) if (worker.answers) worker.signal("SIGHUP");
+    for (const worker of this.#workers) if (worker.isResponsive) worker.signal("SIGHUP");
   }
 
-  /** Replaces the workers one by one. Each is followed by one that takes calls already before it leaves. */
+  /** Replaces the workers one by one. Each replacement serves calls before the old worker leaves. */
   roll(): void {
     if (this.#stopping) return;
-    if (this.#rolling || !this.#begun) {
+    if (this.#rolling || !this.#firstIsReady) {
       this.#rollAgain = true;
       return;
     }
@@ -114,26 +110,26 @@ export class Supervisor {
   async #rollAll(): Promise<void> {
     const { log } = this.#options;
     const olds = [...this.#workers];
-    log("info", "The workers are replaced one by one.", { workers: olds.length });
+    log("info", "Replacing workers one by one.", { workers: olds.length });
     for (const old of olds) {
       if (this.#stopping) return;
       if (!this.#workers.has(old)) continue;
       const next = this.#start(old.slot);
       if ((await next.started) === null) {
         if (this.#stopping) return;
-        log("error", "A new worker could not start; those that are left go on, and no more are replaced.", {
+        log("error", "A replacement worker failed to start; keeping the remaining workers.", {
           worker: next.slot,
         });
         return;
       }
       if (this.#stopping) return;
-      old.goes();
+      old.markLeaving();
       await this.#listening.steer();
       if (this.#stopping) return;
       old.leave();
-      await old.ended;
+      await old.onEnd;
     }
-    log("info", "The workers have been replaced.", { workers: olds.length });
+    log("info", "Workers replaced.", { workers: olds.length });
   }
 
   #start(slot: number): SupervisedWorker {
@@ -142,32 +138,31 @@ export class Supervisor {
       slot,
       clock,
       start,
-      hear: (from, message) => this.#heard(from, message),
+      onMessage: (from, message) => this.#onMessage(from, message),
     });
     this.#workers.add(worker);
-    void worker.ended.then((end) => this.#ended(worker, end));
+    void worker.onEnd.then((end) => this.#onEnd(worker, end));
     return worker;
   }
 
-  #heard(worker: SupervisedWorker, message: FromWorker): void {
+  #onMessage(worker: SupervisedWorker, message: FromWorker): void {
     if (message.kind === "prepared") this.#listening.prepared(worker);
     else if (message.kind === "listening") this.#listening.listening(worker, message.ports);
     else if (message.kind === "steered") this.#listening.steeredBy(message.turn, message.done);
-    else if (message.kind === "report") this.#totals.heard(worker, message.turn, message.report);
-    else if (message.kind === "ask") void this.#answer(worker, message.turn);
-    else if (message.kind === "ready") this.#watch(worker);
+    else if (message.kind === "report") this.#totals.onReport(worker, message.turn, message.report);
+    else if (message.kind === "ask") void this.#sendTotals(worker, message.turn);
+    else if (message.kind === "ready") this.#resetWhenSteady(worker);
   }
 
-  /** A worker that stays shows that starting makes sense again. */
-  #watch(worker: SupervisedWorker): void {
+  #resetWhenSteady(worker: SupervisedWorker): void {
     const cancel = this.#options.clock.after(workerSteadyMs, () => {
       this.#endsInARow = 0;
     });
-    void worker.ended.then(cancel);
+    void worker.onEnd.then(cancel);
   }
 
-  async #answer(worker: SupervisedWorker, turn: number): Promise<void> {
-    const reporters = [...this.#workers].filter(({ answers }) => answers);
+  async #sendTotals(worker: SupervisedWorker, turn: number): Promise<void> {
+    const reporters = [...this.#workers].filter(({ isResponsive }) => isResponsive);
     const parts = await this.#totals.gather(reporters);
     const ready = [...this.#workers].filter((one) => one.ready).length;
     const { count } = this.#options;
@@ -178,23 +173,23 @@ export class Supervisor {
     });
   }
 
-  #ended(worker: SupervisedWorker, end: WorkerEnd): void {
+  #onEnd(worker: SupervisedWorker, end: WorkerEnd): void {
     this.#workers.delete(worker);
     this.#listening.ended(worker);
     this.#totals.ended(worker);
     if (this.#stopping) this.#status = Math.max(this.#status, statusOf(end));
     if (this.#stopping || worker.leaving) {
-      this.#endIfOver();
+      this.#finishIfEnded();
       return;
     }
-    if (!this.#begun) {
+    if (!this.#firstIsReady) {
       this.#status = statusOf(end);
-      if (end.code === null) this.#tell("error", "The first worker ended before it took calls.", worker, end);
+      if (end.code === null) this.#logWorker("error", "First worker ended before it served calls.", worker, end);
       this.#stopping = true;
-      this.#endIfOver();
+      this.#finishIfEnded();
       return;
     }
-    // A signal to the whole group may reach the worker first; then the supervisor's own is on its way.
+    // A signal to the process group may reach the worker before the supervisor.
     if (end.code === 0) {
       this.#options.clock.after(bounds.sameSignalMs, () => {
         if (!this.#stopping) this.#replace(worker, end);
@@ -204,65 +199,64 @@ export class Supervisor {
     this.#replace(worker, end);
   }
 
-  /** Nobody told it to end. */
+  /** After an unexpected end. */
   #replace(worker: SupervisedWorker, end: WorkerEnd): void {
     this.#lost++;
-    // The one that it was to replace is still there.
+    // Its predecessor is still running.
     if ([...this.#workers].some((other) => other.slot === worker.slot && !other.leaving)) {
-      this.#tell("warn", "A worker ended unexpectedly; the other one of its place goes on.", worker, end);
+      this.#logWorker("warn", "Worker ended unexpectedly; its predecessor continues.", worker, end);
       return;
     }
     this.#endsInARow++;
-    const restMs = Math.min(workerRestMs * 2 ** (this.#endsInARow - 1), workerRestMsMax);
+    const restMs = Math.min(workerRestartMs * 2 ** (this.#endsInARow - 1), workerRestartMsMax);
     if (this.#endsInARow >= workerEndsMax && ![...this.#workers].some(({ ready }) => ready)) {
-      this.#tell("error", "Workers end again and again, and none takes calls: the gateway gives up.", worker, end);
+      this.#logWorker("error", "Workers keep ending and none serves calls; giving up.", worker, end);
       this.#status = 1;
       this.stop("SIGTERM");
       return;
     }
-    this.#tell("error", "A worker ended unexpectedly; another one is started.", worker, { ...end, inMs: restMs });
-    this.#rests.get(worker.slot)?.();
-    this.#rests.set(
+    this.#logWorker("error", "Worker ended unexpectedly; restarting it.", worker, { ...end, inMs: restMs });
+    this.#restarts.get(worker.slot)?.();
+    this.#restarts.set(
       worker.slot,
       this.#options.clock.after(restMs, () => {
-        this.#rests.delete(worker.slot);
+        this.#restarts.delete(worker.slot);
         this.#start(worker.slot);
       }),
     );
   }
 
-  #tell(level: LogLevel, message: string, worker: SupervisedWorker, more: object): void {
-    const { slot, pid, overdue } = worker;
-    this.#options.log(level, message, { worker: slot, pid, ...more, ...(overdue ? { overdue } : {}) });
+  #logWorker(level: LogLevel, message: string, worker: SupervisedWorker, more: object): void {
+    const { slot, pid, timedOut } = worker;
+    this.#options.log(level, message, { worker: slot, pid, ...more, ...(timedOut ? { timedOut } : {}) });
   }
 
-  #endIfOver(): void {
-    if (this.#stopping && this.#workers.size === 0) this.#over.resolve();
+  #finishIfEnded(): void {
+    if (this.#stopping && this.#workers.size === 0) this.#allEnded.resolve();
   }
 }
 
-/** One that was told to end before it could listen for that ends of the signal itself. */
+/** A worker that got SIGTERM or SIGINT before it could handle them. */
 function statusOf({ code, signal }: WorkerEnd): number {
   return code ?? (signal === "SIGTERM" || signal === "SIGINT" ? 0 : 1);
 }
 
-/** The wait before a worker that ended is started again doubles up to the maximum. */
-export const workerRestMs = 200;
-export const workerRestMsMax = 30_000;
-/** After this many ends in a row, with no worker that takes calls, the gateway gives up. */
+/** The delay before a restart doubles up to the maximum. */
+export const workerRestartMs = 200;
+export const workerRestartMsMax = 30_000;
+/** The gateway gives up after this many failures in a row with no worker serving calls. */
 export const workerEndsMax = 8;
 
-/** Who can be asked for its numbers. */
 interface Reporter {
   send(message: ToWorker): void;
 }
 
-/** Makes one report of several, of what only grows: what is kept of workers that ended. */
+/** Merges reports of ended workers; counters only grow. */
 type FoldReports = (reports: readonly unknown[]) => unknown;
 
 /**
- * The numbers of all workers. What a worker counted stays when it ends: a sum that falls would be taken for a start from zero,
- * and all that the others counted for new. One that does not answer in time counts with its last numbers.
+ * Reports of all workers. Counts of ended workers are kept, because a falling sum looks like a restart to monitoring. A worker that does
+ * not answer in time counts with its latest report.
  */
 class WorkerTotals {
   readonly #clock: Clock;
@@ -287,16 +281,16 @@ class WorkerTotals {
     return this.#past === null ? [...this.#last.values()] : [this.#past, ...this.#last.values()];
   }
 
-  heard(reporter: Reporter, turn: number, report: unknown): void {
+  onReport(reporter: Reporter, turn: number, report: unknown): void {
     this.#last.set(reporter, report);
-    if (turn === this.#gathering?.turn) this.#answered(reporter);
+    if (turn === this.#gathering?.turn) this.#onAnswer(reporter);
   }
 
   ended(reporter: Reporter): void {
     const report = this.#last.get(reporter);
     this.#last.delete(reporter);
     if (report !== undefined) this.#past = this.#fold(this.#past === null ? [report] : [this.#past, report]);
-    this.#answered(reporter);
+    this.#onAnswer(reporter);
   }
 
   async #askAll(reporters: readonly Reporter[]): Promise<void> {
@@ -309,7 +303,7 @@ class WorkerTotals {
     this.#gathering = null;
   }
 
-  #answered(reporter: Reporter): void {
+  #onAnswer(reporter: Reporter): void {
     const gathering = this.#gathering;
     if (gathering?.missing.delete(reporter) && gathering.missing.size === 0) gathering.done();
   }

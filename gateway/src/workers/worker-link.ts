@@ -4,7 +4,7 @@ import type { FromWorker, SharedPorts, Totals, ToWorker } from "./messages.ts";
 
 const workersAnswerMs = 4_000;
 
-/** What carries the messages: the process itself, or anything like it. */
+/** Transport of messages; the process itself, except in tests. */
 export interface Channel {
   readonly connected: boolean;
   send(message: FromWorker): void;
@@ -26,14 +26,14 @@ export function createWorkerLink(channel: Channel, clock: Clock) {
     try {
       if (channel.connected) channel.send(message);
     } catch {
-      // The supervisor has gone, and this worker is about to see it.
+      // The supervisor has ended; the worker is about to notice.
     }
   };
   const answerReport = (of: number): void => {
     void read().then(
       (report) => send({ kind: "report", turn: of, report }),
       () => {
-        // Its last numbers count.
+        // Its latest report counts.
       },
     );
   };
@@ -52,31 +52,31 @@ export function createWorkerLink(channel: Channel, clock: Clock) {
     else if (message.kind === "totals") asked.get(message.turn)?.(message.totals);
   });
   return {
-    /** All is prepared: resolves when it is this worker's turn to open the ports. */
+    /** Resolves when it is this worker's turn to open the ports. */
     turnToListen() {
       send({ kind: "prepared" });
       return turn.promise;
     },
     listening: (ports: SharedPorts): void => send({ kind: "listening", ports }),
-    /** It takes calls. */
-    ready: (told: string): void => send({ kind: "ready", told }),
-    /** It is about to end, and will have ended by then. */
+    /** It serves calls. */
+    ready: (banner: string): void => send({ kind: "ready", banner }),
+    /** It will have ended within this time. */
     ending: (withinMs: number): void => send({ kind: "ending", withinMs }),
-    /** Its last numbers, before it ends. */
+    /** Its last report. */
     lastReport: (report: unknown): void => send({ kind: "report", turn: 0, report }),
-    /** `act` gives this worker's numbers when they are asked for. */
+    /** `act` returns this worker's report. */
     reports: (act: typeof read): void => {
       read = act;
     },
-    /** `act` has the kernel keep new connections from some listeners; false: it cannot. */
+    /** `act` steers new connections; false: it cannot. */
     onSteer: (act: typeof steer): void => {
       steer = act;
     },
-    /** Resolves when another takes this worker's place. */
+    /** Resolves when this worker is being replaced. */
     left: left.promise,
-    /** Aborted: somebody is tired of waiting for this one's end. */
+    /** Aborts on a second signal: end without waiting. */
     hurried: hurried.signal,
-    /** The numbers of all; null when they cannot be had within workersAnswerMs. */
+    /** Reports of all workers; null if not available within workersAnswerMs. */
     totals: async (): Promise<Totals | null> => {
       if (!channel.connected) return null;
       const of = ++turns;
@@ -88,7 +88,7 @@ export function createWorkerLink(channel: Channel, clock: Clock) {
   };
 }
 
-/** The channel that the supervisor opened with this process; null when nobody did. */
+/** The channel to the supervisor; null: there is none. */
 export function processChannel(): Channel | null {
   if (process.send === undefined) return null;
   return {

@@ -6,10 +6,10 @@ export interface WorkerEnd {
   readonly signal: string | null;
 }
 
-/** A worker as its supervisor has it. Nothing here throws, also when the process has gone. */
+/** Methods never throw, even if the process has ended. */
 export interface WorkerProcess {
   readonly pid: number;
-  /** Resolves when it has ended and all it printed was passed on. */
+  /** Resolves when it has ended and its output was forwarded. */
   readonly ended: Promise<WorkerEnd>;
   send(message: ToWorker): void;
   signal(name: NodeJS.Signals): void;

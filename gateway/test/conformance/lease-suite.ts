@@ -85,7 +85,7 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
       await using ground = await make();
       const instances = createInstances(ground.database);
       for (const id of ["proc_a", "proc_b", "proc_c"])
-        await instances.tell({ id, version: "1.2.3", host: `host of ${id}` });
+        await instances.report({ id, version: "1.2.3", host: `host of ${id}` });
       const silent = (id: string, ms: number) =>
         ground.database.kysely
           .updateTable("instances")
@@ -101,10 +101,10 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
       const alive = ["proc_a", "proc_b", "proc_c"].map((id) => instances.isAlive(id));
       expect(await Promise.all(alive)).toEqual([true, false, false]);
       await silent("proc_b", instanceKeptMs);
-      await instances.tell({ id: "proc_a", version: "1.2.3", host: "host of proc_a" }, 17);
+      await instances.report({ id: "proc_a", version: "1.2.3", host: "host of proc_a" }, 17);
       expect((await instances.list()).map(({ id }) => id)).toEqual(["proc_a", "proc_b"]);
       // Of many tellings of a process one tidies, the first among them.
-      const tell = createInstances(ground.database).tell;
+      const tell = createInstances(ground.database).report;
       for (let n = 0; n < 2; n++) await tell({ id: "proc_a", version: "1.2.3", host: "host of proc_a" }, 17);
       expect(await instances.list()).toMatchObject([{ id: "proc_a", journalLag: 17 }]);
       expect((await instances.list()).map(({ id }) => id)).toEqual(["proc_a"]);

@@ -208,7 +208,7 @@ await onPostgres("intents in the database", () => {
       return rows.filter(({ checkpoint }) => checkpoint !== null).length === 2;
     });
     journal.settle(settlementOf(1));
-    await createInstances(ground.database).tell({ id: owner.process, version: "1", host: "lost" });
+    await createInstances(ground.database).report({ id: owner.process, version: "1", host: "lost" });
     const adopted: string[] = [];
     const sure = createOpenAttemptStore(ground.database, { sureMs: 0 });
     const adoption = startAdoption({
@@ -245,9 +245,9 @@ await onPostgres("intents in the database", () => {
 
   test("when the database was away for long, processes that live are not taken for lost before they could be heard", async () => {
     const { journal, clock, ledger, store } = remoteProcess("not drained");
-    const { tell } = createInstances(ground.database);
+    const { report } = createInstances(ground.database);
     const living = { id: owner.process, version: "1", host: "here" };
-    await tell(living);
+    await report(living);
     journal.intent(intentOf(1));
     await journal.synced();
     const adoption = startAdoption({
@@ -261,7 +261,7 @@ await onPostgres("intents in the database", () => {
     // The first that asks is not the first that tells.
     await adoption.hurry();
     await adoption.hurry();
-    await tell(living);
+    await report(living);
     await adoption.hurry();
     await adoption.close();
     expect([(await entries()).size, await openIds()]).toEqual([0, [attemptIdOf(1)]]);

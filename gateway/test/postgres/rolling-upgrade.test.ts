@@ -39,7 +39,7 @@ await onPostgres("a rolling upgrade", () => {
         await calls(running.url, keys.main, 3);
         // What the first process of the next version does before it serves.
         await migrateOneAhead(database);
-        await until(() => running.output().includes("this one works on it too"));
+        await until(() => running.output().includes("by a later, compatible version"));
         const started = await startGateway({ config, env });
         try {
           const key = await running.cli("key", "create", "--workspace", "acme", "--name", "meanwhile", "--json");
@@ -60,7 +60,7 @@ await onPostgres("a rolling upgrade", () => {
           expect([verified.status, verified.stdout]).toEqual([0, expect.stringContaining("every rule holds")]);
           const contracted = { "901": () => ({ contractsFrom: "900", up: async () => undefined }) };
           await migrate(database, { ...oneAhead, ...contracted });
-          await until(() => running.output().includes("this one does not work on it"));
+          await until(() => running.output().includes("by a later version that is incompatible"));
           expect(await started.stop()).toBe(0);
           const refused = await started.cli("serve");
           expect([refused.status, refused.stderr.trim().split("\n")]).toEqual([

@@ -120,7 +120,7 @@ function twoWorkers(): void {
     await ready(2);
     // By its successor, in the same place, or by another worker.
     await until(() => told("Calls of another process that ended were taken over.") + told("was taken over.") > 0);
-    expect(told("A worker ended unexpectedly; another one is started.")).toBe(1);
+    expect(told("Worker ended unexpectedly; restarting it.")).toBe(1);
     expect(await metric("sluice_workers_lost_total")).toBe(1);
     await Promise.all(streams.map((stream) => stream.body?.cancel().catch(() => undefined)));
   });
@@ -144,7 +144,7 @@ function twoWorkers(): void {
     const stream = await chat(gateway.url, { stream: true, script: { tokens: 200, event_ms: 20 } });
     const before = childrenOf(gateway.pid());
     process.kill(gateway.pid(), "SIGUSR2");
-    await until(() => told("The workers have been replaced.") === 1);
+    await until(() => told("Workers replaced.") === 1);
     rolling = false;
     await Promise.all(calls);
     expect(failures).toEqual([]);

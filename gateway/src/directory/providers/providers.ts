@@ -10,8 +10,8 @@ import {
   openedSettings,
   type Row,
   removeRows,
-  sealedAgain,
   sealId,
+  sealIfChanged,
   updateRow,
 } from "#storage/tables.ts";
 import { refuseDraft, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
@@ -66,7 +66,7 @@ function sealedSecret(
 ): string | null {
   const stored = before?.sealed_secret ?? null;
   if (provider.api_key !== undefined) {
-    return sealedAgain(context.vault, sealId(provider.id, "secret"), stored, provider.api_key);
+    return sealIfChanged(context.vault, sealId(provider.id, "secret"), stored, provider.api_key);
   }
   // A secret must not be sent to another address than the one it was given for.
   return before?.base_url === baseUrl ? stored : null;
@@ -80,7 +80,7 @@ function sealedSettings(
   const settings = provider.settings ?? {};
   if (Object.keys(settings).length === 0) return null;
   const stored = before?.sealed_settings ?? null;
-  return sealedAgain(context.vault, sealId(provider.id, "settings"), stored, JSON.stringify(settings));
+  return sealIfChanged(context.vault, sealId(provider.id, "settings"), stored, JSON.stringify(settings));
 }
 
 /** Shows in the audit log whether encrypted values changed, never the values. */

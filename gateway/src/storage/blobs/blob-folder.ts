@@ -4,7 +4,7 @@ import type { Ids } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { firstSystemValue } from "../database/system-values.ts";
 import { DataUnusable } from "../disk/data-directory.ts";
-import { unlessMissing, unlessThere, writeLine } from "../disk/files.ts";
+import { ignoreExisting, unlessMissing, writeLine } from "../disk/files.ts";
 
 export interface BlobFolderOptions {
   readonly directory: string;
@@ -13,12 +13,10 @@ export interface BlobFolderOptions {
 }
 
 /**
- * Makes sure that a folder of blobs is the one that all processes on the database use. A folder has an id in a file of its own;
- * the first one that is shown to a database is written down there. So processes on one machine, or on one file system of
- * several, agree, and a machine that has a folder of its own is found out before it answers for what it does not have. Throws
- * DataUnusable then.
+ * Throws DataUnusable unless all processes of the database use this folder of blobs. The folder's id is in a file; the database remembers
+ * the first one. So a machine with a folder of its own is detected.
  */
-export async function refuseOtherBlobFolder({ directory, database, ids }: BlobFolderOptions): Promise<void> {
+export async function checkBlobFolder({ directory, database, ids }: BlobFolderOptions): Promise<void> {
   const id = folderId(directory, ids);
   const value = await firstSystemValue(database.kysely, "blobs.folder", id);
   if (value === id) return;
@@ -31,7 +29,7 @@ export async function refuseOtherBlobFolder({ directory, database, ids }: BlobFo
 
 const fileName = "folder-id";
 
-/** What the folder is called, for good. Whoever comes first names it; a file with the name is always whole. */
+/** The permanent id of the folder. The first process creates it; the file is always complete. */
 function folderId(directory: string, ids: Pick<Ids, "next">): string {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, fileName);
@@ -40,8 +38,8 @@ function folderId(directory: string, ids: Pick<Ids, "next">): string {
   const draft = join(directory, `${fileName}.${ids.next("")}`);
   writeLine(draft, ids.next("blobs_"), "wx");
   try {
-    // There already: another process was first.
-    unlessThere(() => linkSync(draft, path));
+    // Another process was first.
+    ignoreExisting(() => linkSync(draft, path));
   } finally {
     rmSync(draft, { force: true });
   }

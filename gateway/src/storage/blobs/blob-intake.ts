@@ -1,14 +1,13 @@
 import { bounds, Failure } from "#core/index.ts";
 import type { BlobInfo } from "#ports/index.ts";
 
-/** Where the bytes of a blob go while its hash is still unknown. What it was given is its own once it resolves. */
+/** Receives the bytes of a blob whose hash is still unknown. May be reused after it resolves. */
 export type BlobSink = (bytes: Uint8Array) => Promise<void> | void;
 
 /**
- * Reads bytes to their end, one piece at a time: the sender waits while a piece is put away. Throws Failure
- * request_too_large above the bound, and what the sender throws as it is; the rest is then not read.
+ * Reads to the end, piece by piece, at the speed of the sink. Throws Failure request_too_large above the bound, and errors of the sender.
  */
-export async function takeBlob(
+export async function receiveBlob(
   bytes: ReadableStream<Uint8Array>,
   bytesMax: number,
   signal: AbortSignal,
@@ -22,11 +21,10 @@ export async function takeBlob(
   try {
     for (;;) {
       const piece = signal.aborted ? null : await reader.read();
-      if (piece === null || signal.aborted)
-        throw new Failure("client_closed", "Nobody waits for these bytes any more.");
+      if (piece === null || signal.aborted) throw new Failure("client_closed", "The caller went away.");
       if (piece.done) return { hash: hasher.digest("hex"), size };
       size += piece.value.length;
-      if (size > bytesMax) throw new Failure("request_too_large", `There are more than ${bytesMax} bytes.`);
+      if (size > bytesMax) throw new Failure("request_too_large", `The body is larger than ${bytesMax} bytes.`);
       for (const part of parts(piece.value)) {
         hasher.update(part);
         await sink(part);
@@ -42,18 +40,18 @@ export async function takeBlob(
 
 const hashForm = /^[0-9a-f]{64}$/;
 
-/** A hash comes from rows and URLs, and becomes part of a path: what is not one names nothing. */
+/** Hashes come from rows and URLs and become part of a path, so anything else is rejected. */
 export function isBlobHash(hash: string): boolean {
   return hashForm.test(hash);
 }
 
-/** A sender may give megabytes at once; hashing those in one go would hold up the calls that are being carried. */
+/** Splits large pieces, because hashing megabytes at once would block the event loop. */
 function* parts(piece: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < piece.length; at += bounds.spoolPieceBytes)
     yield piece.subarray(at, at + bounds.spoolPieceBytes);
 }
 
-/** What is used of a stream's reader; the runtime's own type is wider. */
+/** The part of a stream reader that is used. */
 interface PieceReader {
   read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
   cancel(reason?: unknown): Promise<void>;

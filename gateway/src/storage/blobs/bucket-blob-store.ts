@@ -1,27 +1,24 @@
 import { bounds, Failure, type MemoryOwner, pulledStream } from "#core/index.ts";
 import type { BlobInfo, BlobStore, Clock, Spool, Spooled, Transport } from "#ports/index.ts";
-import { isBlobHash, takeBlob } from "./blob-intake.ts";
+import { isBlobHash, receiveBlob } from "./blob-intake.ts";
 import { type Bucket, type BucketAnswer, type BucketSend, bucketSend } from "./bucket-requests.ts";
 
-/** The piece in which a blob is read. */
+/** Blobs are read in requests of this size. */
 export const bucketPieceBytes = 1024 * 1024;
 
 export interface BucketBlobStoreOptions extends Bucket {
-  /** In front of every key, such as `sluice/`. */
+  /** Prefix of all keys, such as `sluice/`. */
   readonly prefix?: string;
   readonly transport: Transport;
-  /** Where bytes wait while their hash is still unknown. */
+  /** Holds bytes until their hash is known. */
   readonly spool: Spool;
   readonly clock: Clock;
 }
 
 /**
- * Blobs in an S3-compatible bucket. A key is the hash, so bytes are spooled until they are known whole, and then sent in
- * one request that the bucket checks against that hash: an object is whole or not there, and nothing is ever left over.
- * Objects are read in pieces, one request each: a slow reader holds one piece and no connection.
- *
- * The credentials must allow getting, putting, deleting and listing: without the last a bucket answers 403 instead of
- * 404 for what it does not have.
+ * Blobs in an S3-compatible bucket, by hash. Bytes are spooled first, then sent in one request that the bucket verifies by that hash, so
+ * objects are complete or absent. Objects are read in pieces, one request each: a slow reader holds no connection.
+ * The credentials must allow get, put, delete and list: without list, buckets answer 403 instead of 404.
  */
 export function createBucketBlobStore(options: BucketBlobStoreOptions): BlobStore {
   const send = bucketSend(options, options.transport, options.clock);
@@ -33,7 +30,7 @@ export function createBucketBlobStore(options: BucketBlobStoreOptions): BlobStor
     async put(bytes, bytesMax, signal) {
       const { info, spooled } = await spoolBlob(options.spool, bytes, bytesMax, signal);
       try {
-        // The same bytes are sent once.
+        // Known bytes are not sent again.
         const there = await piece(info.hash, 0, 1, signal);
         if (there === null) await upload(send, keyOf(info.hash), { info, spooled, signal });
         return info;
@@ -64,13 +61,13 @@ export function createBucketBlobStore(options: BucketBlobStoreOptions): BlobStor
   };
 }
 
-/** Bytes of an object, and how long the whole of it is. */
+/** A range of an object, and the size of the whole. */
 interface Piece {
   readonly bytes: Uint8Array;
   readonly size: number;
 }
 
-/** Whose call a blob comes from is not said here: all blobs share what one key may hold. */
+/** Blobs have no calling key here: all share the space of one owner. */
 const blobsOwner: MemoryOwner = { key: { id: "blobs" }, workspace: { id: "blobs" } };
 
 async function spoolBlob(
@@ -81,7 +78,7 @@ async function spoolBlob(
 ): Promise<{ readonly info: BlobInfo; readonly spooled: Spooled }> {
   const writer = spool.open(blobsOwner);
   try {
-    const info = await takeBlob(bytes, bytesMax, signal, (part) => writer.write(part));
+    const info = await receiveBlob(bytes, bytesMax, signal, (part) => writer.write(part));
     return { info, spooled: await writer.end() };
   } catch (thrown) {
     writer.discard();
@@ -101,7 +98,7 @@ async function upload(
   if (answer.status === 404) throw strange(answer);
 }
 
-/** null: there is no such object. A range behind the end of one is empty. */
+/** null: there is no such object. A range after the end is empty. */
 async function readPiece(
   send: BucketSend,
   key: string,
@@ -121,22 +118,22 @@ async function readPiece(
   return { bytes, size };
 }
 
-/** From `content-range: bytes 0-9/1000`, or with a star for the range. An empty object has no range, and may come as a whole. */
+/** From `content-range: bytes 0-9/1000`, possibly with a star for the range. An empty object has no range and may be sent whole. */
 function wholeSize(answer: BucketAnswer): number | null {
   if (answer.status === 200) return answer.headers.get("content-length") === "0" ? 0 : null;
   const size = /\/(\d{1,15})$/.exec(answer.headers.get("content-range") ?? "")?.[1];
   if (size !== undefined) return Number(size);
-  // Not every bucket says how long it is when it refuses a range; that of an empty object is the only one we get wrong.
+  // Some buckets omit the size when refusing a range, which happens only for empty objects.
   return answer.status === 416 ? 0 : null;
 }
 
 function strange(answer: BucketAnswer): Failure {
-  return new Failure("internal_error", "The place where files are kept does not answer as it should.", {
+  return new Failure("internal_error", "File storage returned an unexpected answer.", {
     cause: new Error(`an answer ${answer.status} that a bucket does not give`),
   });
 }
 
-/** The first piece is there already; each further one is asked for when the reader has taken the one before. */
+/** The first piece is given; each further one is requested after the previous was taken. */
 function pieces(
   first: Piece,
   range: { readonly start: number; readonly end: number },
@@ -155,7 +152,7 @@ function pieces(
   }, stop);
 }
 
-/** Where the caller has no signal of its own: the clocks of the request end it. */
+/** For callers without a signal; timeouts still apply. */
 function unending(): AbortSignal {
   return new AbortController().signal;
 }

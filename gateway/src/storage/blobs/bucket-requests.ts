@@ -6,17 +6,17 @@ export const bucketTriesMax = 3;
 const bucketUploadMs = 1_800_000;
 
 export interface Bucket {
-  /** `https://s3.eu-central-1.amazonaws.com`; a path in it is kept. */
+  /** `https://s3.eu-central-1.amazonaws.com`, possibly with a path. */
   readonly endpoint: string;
   readonly bucket: string;
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** With temporary credentials. */
+  /** For temporary credentials. */
   readonly sessionToken?: string;
-  /** The bucket's name in front of the host (some vendors take no other form) instead of in the path. */
+  /** Use `bucket.host` instead of `host/bucket`; some vendors require it. */
   readonly inHost?: boolean;
-  /** A bucket in one's own network. */
+  /** Allow a bucket in a private network. */
   readonly allowPrivateNetwork?: boolean;
 }
 
@@ -36,13 +36,10 @@ export interface BucketAnswer {
 export type BucketSend = (request: BucketRequest, signal: AbortSignal) => Promise<BucketAnswer>;
 
 /**
- * Requests to an S3-compatible bucket, signed (Signature Version 4) and sent through the one way out. The runtime has a
- * client for buckets, but that one has no signal and no clocks, holds parts of 5 MiB, takes session tokens out of the
- * environment, and does not sign what it sends.
- *
- * Every request here may be repeated without harm, so silence and a bucket that is busy are tried again. Resolves with
- * 2xx, 404 and 416; throws Failure storage_unavailable for a bucket that is silent or busy, and internal_error for the rest,
- * the bucket's own code in its cause.
+ * Sends signed requests (Signature Version 4) to an S3-compatible bucket. The runtime's own client has no signal or timeouts, buffers 5
+ * MiB parts, reads session tokens from the environment, and does not sign bodies.
+ * All requests are idempotent, so timeouts and busy answers are retried. Resolves with 2xx, 404 and 416; throws Failure
+ * storage_unavailable for a silent or busy bucket, internal_error otherwise, with the bucket's code in its cause.
  */
 export function bucketSend(bucket: Bucket, transport: Transport, clock: Clock): BucketSend {
   return async (request, signal) => {
@@ -50,20 +47,20 @@ export function bucketSend(bucket: Bucket, transport: Transport, clock: Clock): 
       const headers = await signedHeaders(bucket, request, clock.now());
       const outcome = await attempt(transport, outbound(bucket, request, headers), signal);
       if (!(outcome instanceof Error)) return outcome;
-      if (tries >= bucketTriesMax || !outcome.again) throw failure(outcome);
+      if (tries >= bucketTriesMax || !outcome.isTemporary) throw failure(outcome);
       await sleep(clock, bounds.backoffMsMin * 2 ** tries, signal);
     }
   };
 }
 
-/** What went wrong, and whether it may go better another time. */
+/** `again`: a retry may succeed. */
 class BucketFault extends Error {
   override readonly name = "BucketTrouble";
-  readonly again: boolean;
+  readonly isTemporary: boolean;
 
   constructor(message: string, again: boolean, cause?: unknown) {
     super(message, { cause });
-    this.again = again;
+    this.isTemporary = again;
   }
 }
 
@@ -100,10 +97,10 @@ function outbound(bucket: Bucket, request: BucketRequest, headers: Record<string
   };
 }
 
-/** What may go better another time is said to be so; what an operator must mend (a wrong secret, no such bucket) is ours. */
+/** Temporary problems are reported as such; configuration errors (wrong secret, no such bucket) as internal. */
 function failure(accountFault: BucketFault): Failure {
-  if (accountFault.again) return storageUnavailable(accountFault);
-  return new Failure("internal_error", "The place where files are kept does not answer as it should.", {
+  if (accountFault.isTemporary) return storageUnavailable(accountFault);
+  return new Failure("internal_error", "File storage returned an unexpected answer.", {
     cause: accountFault,
   });
 }
@@ -116,7 +113,7 @@ function urlOf(bucket: Bucket, key: string): URL {
   return url;
 }
 
-/** As Signature Version 4 has a part of a path: a bucket signs the encoded form of `=`, `+` and the like, however they came. */
+/** Percent-encodes a path segment as Signature Version 4 requires. */
 function encoded(part: string): string {
   const octets = (letter: string): string => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(part).replace(/[!'()*]/g, octets);
@@ -124,7 +121,7 @@ function encoded(part: string): string {
 
 async function signedHeaders(bucket: Bucket, request: BucketRequest, now: number): Promise<Record<string, string>> {
   const url = urlOf(bucket, request.key);
-  // Loaded with the first request to a bucket: most installations have none.
+  // Loaded on demand.
   const [{ SignatureV4 }, { Sha256 }] = await Promise.all([
     import("@smithy/signature-v4"),
     import("@aws-crypto/sha256-js"),
@@ -134,7 +131,7 @@ async function signedHeaders(bucket: Bucket, request: BucketRequest, now: number
     service: "s3",
     region,
     sha256: Sha256,
-    // A bucket's path is signed as it is sent, unlike that of every other service.
+    // S3 signs the path as sent, unlike other services.
     uriEscapePath: false,
     credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
   });
@@ -160,7 +157,7 @@ async function signedHeaders(bucket: Bucket, request: BucketRequest, now: number
 
 const emptySha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/** The bucket's own word, such as `AccessDenied`; empty when it says none. */
+/** The bucket's error code, such as `AccessDenied`; empty: none. */
 async function errorCode(body: AnswerBody): Promise<string> {
   try {
     const bytes = await body.readAll(bounds.errorBodyBytesMax, "idle", bounds.bucketSilenceMs);
@@ -171,7 +168,7 @@ async function errorCode(body: AnswerBody): Promise<string> {
 }
 
 interface BucketObjectsOptions extends Bucket {
-  /** In front of every name; may be empty. */
+  /** May be empty. */
   readonly prefix: string;
   readonly transport: Transport;
   readonly clock: Clock;
@@ -179,10 +176,7 @@ interface BucketObjectsOptions extends Bucket {
 
 export type ObjectStore = ReturnType<typeof createBucketObjects>;
 
-/**
- * Objects in an S3-compatible bucket under names of their own. One is whole or not there: the bucket checks it against its digest.
- * The same name again replaces what was there.
- */
+/** Named objects in an S3-compatible bucket, verified by digest, so complete or absent. Writing a name again replaces the object. */
 export function createBucketObjects(options: BucketObjectsOptions) {
   const send = bucketSend(options, options.transport, options.clock);
   return {
@@ -191,7 +185,7 @@ export function createBucketObjects(options: BucketObjectsOptions) {
       const answer = await send({ method: "PUT", key: options.prefix + name, body: { stream, sha256 } }, signal);
       answer.body.cancel();
       if (answer.status >= 300) {
-        throw new Failure("internal_error", "The place where the ledger is copied to does not answer as it should.", {
+        throw new Failure("internal_error", "The bucket for ledger exports returned an unexpected answer.", {
           cause: new Error(`the bucket answered ${answer.status}`),
         });
       }

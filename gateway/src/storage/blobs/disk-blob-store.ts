@@ -5,20 +5,20 @@ import { dirname, join } from "node:path";
 import { bounds, Failure, pulledStream } from "#core/index.ts";
 import type { BlobInfo, BlobStore, Clock } from "#ports/index.ts";
 import { hasCode, isFullDisk, missingAsNull, storageUnavailable, unlessMissing } from "../disk/files.ts";
-import { isBlobHash, takeBlob } from "./blob-intake.ts";
+import { isBlobHash, receiveBlob } from "./blob-intake.ts";
 
-/** A temporary file that was not written to for this long belongs to nobody. */
+/** Temporary files not written to for this long are abandoned. */
 export const blobLeftoverMs = 3_600_000;
 
 export interface DiskBlobStoreOptions {
-  /** Made when it is missing; only this process's user may look into it. Several processes may share it. */
+  /** Created if missing, accessible to this user only. Several processes may share it. */
   readonly directory: string;
   readonly clock: Pick<Clock, "now">;
 }
 
 /**
- * Blobs as files. They arrive under a temporary name and get the name of their hash in one step, synced before, so that
- * a file with such a name is always whole. Temporary files that an earlier run left are removed now.
+ * Blobs as files. Each is written to a temporary file, synced, and renamed to its hash, so a file with such a name is complete. Removes
+ * temporary files of earlier runs.
  */
 export function createDiskBlobStore({ directory, clock }: DiskBlobStoreOptions): BlobStore {
   const arriving = join(directory, "arriving");
@@ -30,7 +30,7 @@ export function createDiskBlobStore({ directory, clock }: DiskBlobStoreOptions):
   const store: BlobStore = {
     put: (bytes, bytesMax, signal) => {
       const temporary = join(arriving, randomBytes(16).toString("hex"));
-      return keep(temporary, pathOf, (file) => takeBlob(bytes, bytesMax, signal, (part) => append(file, part)));
+      return keep(temporary, pathOf, (file) => receiveBlob(bytes, bytesMax, signal, (part) => append(file, part)));
     },
     async stat(hash) {
       const size = await sizeOf(hash);
@@ -78,14 +78,14 @@ async function append(file: FileHandle, bytes: Uint8Array): Promise<void> {
   while (done < bytes.length) done += (await orDiskFailure(file.write(bytes, done, bytes.length - done))).bytesWritten;
 }
 
-/** Not its parents: where those are gone (a volume that was unmounted, a folder that was removed) nothing is made in their place. */
+/** Not its parents: if a volume was unmounted, nothing is created in its place. */
 async function makeDirectory(path: string): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch((thrown: unknown) => {
     if (!hasCode(thrown, /^EEXIST$/)) throw thrown;
   });
 }
 
-/** Without it a power cut could take back the new name. */
+/** Otherwise a power cut could undo the rename. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r");
   try {
@@ -95,7 +95,7 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** The file is opened by the first pull, so that a stream nobody reads holds nothing. */
+/** Opens the file on first read, so that an unread stream holds nothing. */
 function pieces(path: string, start: number, end: number): ReadableStream<Uint8Array> {
   let file: FileHandle | null = null;
   let at = start;
@@ -121,7 +121,7 @@ function pieces(path: string, start: number, end: number): ReadableStream<Uint8A
   return pulledStream(() => next().catch(closing), close);
 }
 
-/** Another process may be writing into the same directory: only files that nobody has written to for long go. */
+/** Other processes may be writing into the directory, so only old files are removed. */
 function removeLeftovers(directory: string, now: number): void {
   for (const name of readdirSync(directory)) {
     const path = join(directory, name);
@@ -134,6 +134,6 @@ async function orDiskFailure<Result>(work: Promise<Result>): Promise<Result> {
     return await work;
   } catch (thrown) {
     if (isFullDisk(thrown)) throw storageUnavailable(thrown);
-    throw new Failure("internal_error", "The gateway could not keep the bytes on its disk.", { cause: thrown });
+    throw new Failure("internal_error", "The gateway cannot write to its disk.", { cause: thrown });
   }
 }

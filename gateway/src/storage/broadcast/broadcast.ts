@@ -3,13 +3,13 @@ import { bounds, Sleeper, within } from "#core/index.ts";
 import type { Broadcast, BroadcastTopic, Clock, Observer } from "#ports/index.ts";
 import type { Database, ServerSession } from "../database/database.ts";
 
-/** A listening session is checked this often, and is lost when it does not receive its own message in time. */
-const broadcastProofMs = 30_000;
+/** A listening session must receive its own message this often. */
+const broadcastPingMs = 30_000;
 export const broadcastAnswerMs = 5_000;
 /** The wait before the next try doubles. */
 export const broadcastRetryMs = 500;
 const broadcastRetryMsMax = 60_000;
-/** Messages that wait, and those sent together. */
+/** Messages that wait, and messages in one statement. */
 const broadcastWaitingMax = 500;
 const broadcastTogetherMax = 50;
 /** Also in a trigger of migration 001, so it must not change. */
@@ -17,7 +17,7 @@ const broadcastChannel = "sluice";
 
 interface BroadcastOptions {
   readonly database: Database;
-  /** The id of this process, by which it knows its own words. */
+  /** The id of this process, to recognize its own messages. */
   readonly instanceId: string;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
@@ -25,13 +25,12 @@ interface BroadcastOptions {
 
 type Listener = (text: string) => void;
 
-/** By what the database can do: PostgreSQL carries words between its processes, SQLite does not. */
+/** Only PostgreSQL can broadcast; an SQLite installation has one process. */
 export function openBroadcast(options: BroadcastOptions): Broadcast {
-  return options.database.openSession === undefined ? silence : new PostgresBroadcast(options);
+  return options.database.openSession === undefined ? noBroadcast : new PostgresBroadcast(options);
 }
 
-/** Where there is one process, nobody else is spoken to. */
-const silence: Broadcast = {
+const noBroadcast: Broadcast = {
   send: () => undefined,
   subscribe: () => () => undefined,
   isUp: false,
@@ -39,9 +38,8 @@ const silence: Broadcast = {
 };
 
 /**
- * NOTIFY and LISTEN. Listening needs a session of its own, and is proven by hearing oneself: at its start, because poolers that
- * share sessions take LISTEN and then tell nothing, and now and then, because a dead connection is silent too. Words that wait to
- * be said go together, one statement at a time.
+ * NOTIFY and LISTEN. The listening session proves itself by receiving its own messages: at the start, because some poolers accept LISTEN
+ * without delivering, and repeatedly, because a dead connection is silent too. Waiting messages are sent together.
  */
 export class PostgresBroadcast implements Broadcast {
   readonly #options: BroadcastOptions;
@@ -50,11 +48,11 @@ export class PostgresBroadcast implements Broadcast {
   readonly #running: Promise<void>;
   #isUp = false;
   #closed = false;
-  #heard: { readonly proof: string; readonly resolve: (heard: boolean) => void } | null = null;
-  #proofs = 0;
-  #toldDeaf = false;
+  #awaitedPing: { readonly proof: string; readonly resolve: (heard: boolean) => void } | null = null;
+  #pings = 0;
+  #warned = false;
   #waiting: string[] = [];
-  #saying: Promise<void> | null = null;
+  #sending: Promise<void> | null = null;
 
   constructor(options: BroadcastOptions) {
     this.#options = options;
@@ -71,7 +69,7 @@ export class PostgresBroadcast implements Broadcast {
     if (this.#closed || this.#waiting.length >= broadcastWaitingMax) return;
     if (Buffer.byteLength(payload) > bounds.broadcastTextBytesMax || payload.includes("\0")) return;
     this.#waiting.push(payload);
-    this.#saying ??= this.#say();
+    this.#sending ??= this.#sendWaiting();
   }
 
   subscribe(topic: BroadcastTopic, listener: Listener): () => void {
@@ -85,8 +83,8 @@ export class PostgresBroadcast implements Broadcast {
     this.#closed = true;
     this.#waiting = [];
     this.#sleeper.end();
-    this.#heard?.resolve(false);
-    await Promise.all([this.#running, this.#saying]);
+    this.#awaitedPing?.resolve(false);
+    await Promise.all([this.#running, this.#sending]);
   }
 
   async #run(): Promise<void> {
@@ -98,7 +96,7 @@ export class PostgresBroadcast implements Broadcast {
     }
   }
 
-  /** From a connection to its end. Resolves to whether words were heard on it. */
+  /** From connect to disconnect. Resolves to whether messages arrived. */
   async #listen(): Promise<boolean> {
     const { database, clock, observer } = this.#options;
     let session: ServerSession | null = null;
@@ -107,25 +105,25 @@ export class PostgresBroadcast implements Broadcast {
       session = (await database.openSession?.()) ?? null;
       if (session === null) return false;
       const opened = session;
-      opened.onNotice = (payload) => this.#hear(payload);
-      opened.onEnd = () => this.#lost();
-      // A server that is silent ends here; the statement rejects with its connection.
+      opened.onNotice = (payload) => this.#onNotice(payload);
+      opened.onEnd = () => this.#onDisconnect();
+      // Closing the session rejects the statement if the server is silent.
       const stop = clock.after(broadcastAnswerMs, () => void opened.end());
       await opened.run(`listen ${broadcastChannel}`).finally(stop);
-      while (!this.#closed && (await this.#prove())) {
+      while (!this.#closed && (await this.#ping())) {
         if (!proven) {
-          // What was said while nobody listened: whoever waits for news looks once.
-          this.#tell("change", "");
-          this.#toldDeaf = false;
+          // Changes may have been missed while not listening.
+          this.#deliver("change", "");
+          this.#warned = false;
         }
         proven = true;
         this.#isUp = true;
-        await this.#sleeper.sleep(broadcastProofMs);
+        await this.#sleeper.sleep(broadcastPingMs);
         if (session.isOver) break;
       }
-      if (!proven && !this.#closed && !session.isOver) this.#sayDeaf();
+      if (!proven && !this.#closed && !session.isOver) this.#warnNoDelivery();
     } catch (error) {
-      observer.log("debug", "PostgreSQL cannot be listened to; trying again.", { error });
+      observer.log("debug", "Cannot listen for PostgreSQL notifications; trying again.", { error });
     } finally {
       this.#isUp = false;
       await session?.end();
@@ -133,61 +131,61 @@ export class PostgresBroadcast implements Broadcast {
     return proven;
   }
 
-  #hear(payload: string): void {
+  #onNotice(payload: string): void {
     const [origin = "", topic = "", ...words] = payload.split(" ");
     const text = words.join(" ");
-    if (origin !== this.#options.instanceId) this.#tell(topic as BroadcastTopic, text);
-    else if (topic === "proof" && this.#heard?.proof === text) this.#heard.resolve(true);
+    if (origin !== this.#options.instanceId) this.#deliver(topic as BroadcastTopic, text);
+    else if (topic === "proof" && this.#awaitedPing?.proof === text) this.#awaitedPing.resolve(true);
   }
 
-  #tell(topic: BroadcastTopic, text: string): void {
+  #deliver(topic: BroadcastTopic, text: string): void {
     for (const listener of this.#listeners.get(topic) ?? []) {
       try {
         listener(text);
       } catch (error) {
-        this.#options.observer.log("error", "A listener for other processes' words failed.", { topic, error });
+        this.#options.observer.log("error", "Broadcast listener failed.", { topic, error });
       }
     }
   }
 
-  /** Speaks to itself over another connection, and waits to hear it. */
-  async #prove(): Promise<boolean> {
+  /** Notifies itself over another connection and waits for the message. */
+  async #ping(): Promise<boolean> {
     const { clock, instanceId } = this.#options;
-    const proof = String(++this.#proofs);
+    const proof = String(++this.#pings);
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    this.#heard = { proof, resolve };
+    this.#awaitedPing = { proof, resolve };
     this.#notify([`${instanceId} proof ${proof}`]).catch(() => resolve(false));
     return await within(clock, broadcastAnswerMs, promise, () => false).finally(() => {
-      this.#heard = null;
+      this.#awaitedPing = null;
     });
   }
 
-  #lost(): void {
+  #onDisconnect(): void {
     this.#isUp = false;
     this.#sleeper.wake();
-    this.#heard?.resolve(false);
+    this.#awaitedPing?.resolve(false);
   }
 
-  #sayDeaf(): void {
-    if (this.#toldDeaf) return;
-    this.#toldDeaf = true;
+  #warnNoDelivery(): void {
+    if (this.#warned) return;
+    this.#warned = true;
     this.#options.observer.log(
       "warn",
-      "PostgreSQL's notices do not arrive; a pooler in between may share sessions (PgBouncer: pool_mode=session). " +
-        "Changes are found by asking instead, and live views show the requests of one process.",
+      "PostgreSQL notifications do not arrive; a pooler may share sessions (PgBouncer: use pool_mode=session). " +
+        "Polling for changes instead; live views show requests of one process only.",
       { askedEachMs: bounds.changePollMs },
     );
   }
 
-  async #say(): Promise<void> {
-    // In a turn of its own, so that what is said together goes together.
+  async #sendWaiting(): Promise<void> {
+    // Collect what is sent in this turn of the event loop.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const payloads = this.#waiting.splice(0, broadcastTogetherMax);
-      // A word that is lost is lost.
+      // Best effort: lost messages are not repeated.
       await this.#notify(payloads).catch(() => undefined);
     }
-    this.#saying = null;
+    this.#sending = null;
   }
 
   async #notify(payloads: readonly string[]): Promise<void> {

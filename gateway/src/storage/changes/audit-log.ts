@@ -2,8 +2,8 @@ import { bounds } from "#core/index.ts";
 import type { Database } from "../database/database.ts";
 
 /**
- * Removes audit entries of before `beforeMs` from the oldest on, in small batches, until one has none so old: the log is read by its
- * numbers, which rise as time does. Resolves to how many went.
+ * Removes audit entries from before `beforeMs` in small batches, oldest first, reading by sequence number. Resolves to the number
+ * removed.
  */
 export async function pruneAudit({ kysely, flavour }: Database, beforeMs: number): Promise<number> {
   const size = flavour.name === "sqlite" ? bounds.pruneRows : bounds.pruneRowsPostgres;
@@ -22,12 +22,12 @@ export async function pruneAudit({ kysely, flavour }: Database, beforeMs: number
     const last = rows.at(-1);
     if (last === undefined || old.length === 0) return removed;
     after = last.seq;
-    // Others on this thread, and whoever waits to write, come in between.
+    // Give others on this thread, and waiting writers, a turn.
     await Bun.sleep(bounds.prunePauseMs);
   }
 }
 
-/** An entry of the audit log as it leaves for other systems. `at`: Unix milliseconds; `workspace`: its slug, or its id when it is gone. */
+/** An audit entry for export. `at`: Unix milliseconds. `workspace`: its slug, or its id if it was deleted. */
 export interface TailedAuditEntry {
   readonly seq: number;
   readonly at: number;
@@ -42,10 +42,7 @@ export interface TailedAuditEntry {
   readonly after: string | null;
 }
 
-/**
- * The entries behind `seq` in their order, at most `limit`; of any process. With null: those of `sinceMs` and later. Writers take
- * turns, so none comes later with a smaller number than one that was read.
- */
+/** Entries after `seq`, or since `sinceMs`, in order. Writers take turns, so entries never appear later with a smaller number. */
 export async function auditEntriesAfter(
   { reading }: Database,
   from: { readonly seq: number } | { readonly sinceMs: number },

@@ -10,20 +10,17 @@ type AuditedTable = Extract<
 
 type SuspendableTable = "workspaces" | "groups" | "api_keys" | "providers" | "models";
 
-/**
- * What people configure, as one table: how its rows are found, what an audit row calls and shows of one, and who is told
- * of a change. Every writer of the table (admin API, command line, config file) writes through the three functions below.
- */
+/** A table that people configure. Admin API, command line and config file all write it through the functions below. */
 export interface AuditedObject<Name extends AuditedTable> {
   readonly table: Name;
   readonly idColumn: "id" | "name";
-  /** As a person would name it: `key acme/ci`. */
+  /** For example `key acme/ci`. */
   label(row: Row<Name>): AuditObject;
-  /** Without secrets. `before`: the row that this one replaces. */
+  /** Without secrets. `before`: the row that it replaces. */
   view(row: Row<Name>, before: Row<Name> | null): AuditView;
-  /** The id of the workspace that it belongs to; null: it belongs to the installation. */
+  /** null: it belongs to the installation. */
   workspaceOf(row: Row<Name>): string | null;
-  /** Tells every process what to read anew. */
+  /** Records which caches of other processes to invalidate. */
   notify(log: ChangeLog, row: Row<Name>): void;
 }
 
@@ -45,7 +42,7 @@ export async function insertRows<Name extends AuditedTable>(
   }
 }
 
-/** Writes nothing when both rows are equal. The audit row calls the object what it was called before. */
+/** Does nothing if the rows are equal. The audit row uses the label from before. */
 export async function updateRow<Name extends AuditedTable>(
   { transaction, log }: AuditedWrite,
   object: AuditedObject<Name>,
@@ -65,7 +62,7 @@ export async function updateRow<Name extends AuditedTable>(
   object.notify(log, after);
 }
 
-/** Suspends a row that the config file no longer declares: it keeps its id and everything that belongs to it. */
+/** For rows that the config file no longer declares. They keep their id and everything that belongs to them. */
 export async function suspendRows<Name extends SuspendableTable>(
   under: AuditedWrite,
   object: AuditedObject<Name>,
@@ -76,7 +73,7 @@ export async function suspendRows<Name extends SuspendableTable>(
   }
 }
 
-/** `gone`: what went with each row, for the audit log. */
+/** `gone`: what was removed with each row, for the audit log. */
 export async function removeRows<Name extends AuditedTable>(
   { transaction, log }: AuditedWrite,
   object: AuditedObject<Name>,
@@ -100,7 +97,7 @@ function idOf<Name extends AuditedTable>(object: AuditedObject<Name>, row: Row<N
   return (row as unknown as Readonly<Record<string, string>>)[object.idColumn] ?? "";
 }
 
-/** Which table it is matters to the rows' types and to nothing else here: one stands for all. */
+/** All tables have the same shape here, so the types of one are used. */
 function plainTable(object: { readonly table: AuditedTable; readonly idColumn: "id" | "name" }) {
   return object as { readonly table: "workspaces"; readonly idColumn: "id" };
 }

@@ -9,7 +9,7 @@ interface AuditedWriteOptions {
   readonly clock: Clock;
 }
 
-/** A write under way: its transaction, its moment (Unix milliseconds), and what it has done so far. */
+/** A write in progress. `at`: Unix milliseconds. */
 export interface AuditedWrite {
   readonly transaction: Transaction<Tables>;
   readonly log: ChangeLog;
@@ -17,8 +17,8 @@ export interface AuditedWrite {
 }
 
 /**
- * One write with its audit rows and its change notices, all or nothing. Everything that people or the config file change
- * goes through here. What `write` throws undoes all of it.
+ * Runs a write with its audit rows and change notices in one transaction. Everything that people or the config file change goes through
+ * here.
  */
 export async function auditedWrite<Options extends AuditedWriteOptions, Result>(
   options: Options,
@@ -35,8 +35,8 @@ export async function auditedWrite<Options extends AuditedWriteOptions, Result>(
   });
 }
 
-/** What was done to an object, and how a report says it. */
-const pastWords = {
+/** Audit actions, and their words in reports. */
+const pastTense = {
   create: "created",
   update: "updated",
   remove: "removed",
@@ -49,18 +49,18 @@ const pastWords = {
   "set-price": "set price of",
 } as const satisfies Readonly<Partial<Record<AuditAction, string>>>;
 
-export type Action = keyof typeof pastWords;
+export type Action = keyof typeof pastTense;
 
-/** What an audit row shows of an object. Whoever makes one leaves every secret out. */
+/** An object in an audit row, without secrets. */
 export type AuditView = Readonly<Record<string, unknown>> | null;
 
-/** How long replicas can find out about a change; one that slept longer has to be started anew. */
+/** How long changes are kept. A process that was suspended for longer must be restarted. */
 const changeKeepMs = 24 * 3_600_000;
 const insertRows = 500;
 
 /**
- * Collects what one transaction does, then writes it beside the effect: audit rows, and the changes that tell every
- * process. One change of the configuration stands for any number; it comes before the keys, which are read in its light.
+ * Collects audit rows and change notices of one transaction. Any number of configuration changes become one notice, which precedes those
+ * of keys because these depend on the configuration.
  */
 export class ChangeLog {
   readonly #auditSource: AuditSource;
@@ -79,7 +79,6 @@ export class ChangeLog {
     return this.#auditSource.actor;
   }
 
-  /** What was done so far. */
   get report(): ApplyReport {
     return Object.freeze([...this.#report]);
   }
@@ -91,16 +90,16 @@ export class ChangeLog {
     after: AuditView,
     workspaceId: string | null = null,
   ): void {
-    this.#report.push({ action, object, text: `${pastWords[action]} ${object}`, before, after });
+    this.#report.push({ action, object, text: `${pastTense[action]} ${object}`, before, after });
     this.#add({ action, object, workspaceId, before, after });
   }
 
-  /** The same for what was made (`before` is null), removed (`after` is null) or changed. */
+  /** Records a creation (`before` null), removal (`after` null) or update. */
   change(object: AuditObject, before: AuditView, after: AuditView, workspaceId: string | null = null): void {
     this.record(before === null ? "create" : after === null ? "remove" : "update", object, before, after, workspaceId);
   }
 
-  /** What happened outside the stores: a sign-in, a backup. */
+  /** Records an event without a change of rows: a sign-in, a backup. */
   note(event: AuditEvent): void {
     this.#add({ ...event, before: null, after: event.after ?? null });
   }
@@ -113,7 +112,6 @@ export class ChangeLog {
     if (digest !== null) this.#digests.add(digest);
   }
 
-  /** With nothing recorded it writes nothing. */
   async write(transaction: Connection): Promise<void> {
     const changes: NewRow<"changes">[] = this.#configChanged ? [{ at: this.#at, kind: "config", digest: null }] : [];
     for (const digest of this.#digests) changes.push({ at: this.#at, kind: "key", digest });

@@ -1,33 +1,34 @@
 import { bounds } from "#core/index.ts";
 import type { Broadcast, Change, Clock, Observer } from "#ports/index.ts";
+import { compiledOnce } from "../database/compiled-once.ts";
 import type { Database } from "../database/database.ts";
-import { compiledOnce } from "../database/written-once.ts";
 
 export interface ChangeFeedOptions {
   readonly database: Database;
   readonly clock: Clock;
   readonly observer: Observer;
-  /** Says when to ask at once. What it does not say is found by asking anyhow. */
+  /** Prompts reads. Changes that it misses are found by polling. */
   readonly broadcast?: Broadcast;
 }
 
 export type ChangeFeed = ReturnType<typeof createChangeFeed>;
 
 /**
- * Reports the changes that any process makes, this one included, within bounds.changePollMs.
- *
- * Asks the database every bounds.changePollMs what has changed, while anybody listens; sooner when it is told to. Subscribe and catch
- * up before reading what the changes are about: a change that falls between is then told, never missed. A database that does not
- * answer is asked again; what happened meanwhile is told later, in order. Where it did not answer at the beginning nobody
- * knows what that was, so the configuration is told to have changed.
+ * Reports changes made by any process, this one included, within bounds.changePollMs.
+ * Subscribe and call `catchUp` before reading what the changes are about, so that changes in between are reported, not missed. While the
+ * database is unavailable, polling continues, and changes are reported later in order. If it was unavailable at the start, a
+ * configuration change is reported, because it is unknown what was missed.
  */
 export function createChangeFeed(options: ChangeFeedOptions) {
   const listeners = new Set<(change: Change) => void>();
   let poll: ReturnType<typeof startPoll> | null = null;
   return {
-    /** Calls `listener` for each change, in order, until the returned function is called; all that is written once `catchUp` has resolved is told. */
+    /**
+     * Calls `listener` for each change in order, including all that are written after `catchUp` has resolved. The returned function
+     * unsubscribes.
+     */
     subscribe(listener: (change: Change) => void): () => void {
-      // Wrapped, so that one function given twice is two subscriptions.
+      // A new function, so that the same listener can be subscribed twice.
       const entry = (change: Change) => listener(change);
       listeners.add(entry);
       poll ??= startPoll(options, listeners);
@@ -37,22 +38,22 @@ export function createChangeFeed(options: ChangeFeedOptions) {
         poll = null;
       };
     },
-    /** Resolves when all changes written until now were reported. For a process that must see its own writes at once. */
+    /** Resolves when all changes written so far were reported. */
     catchUp: async (): Promise<void> => await poll?.catchUp(),
-    /** Monotonic milliseconds: every change written before then was reported. */
+    /** Monotonic milliseconds. Every change written before then was reported. */
     get currentAtMs(): number {
       return poll?.currentAtMs ?? Number.NEGATIVE_INFINITY;
     },
   };
 }
 
-/** Rows of one read; the rest follows in the next. */
+/** Per read. */
 const rowsMax = 1_000;
 
 function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: Change) => void>) {
   const { database, clock, observer, broadcast } = options;
   const { reading } = database;
-  // Of all that a process without calls asks, it is asked most often.
+  // The most frequent statement of an idle process.
   const changesAfter = compiledOnce((place: (name: "after") => never) =>
     reading
       .selectFrom("changes")
@@ -62,18 +63,18 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
       .limit(rowsMax),
   );
   let stopped = false;
-  let takeBack = (): void => undefined;
+  let cancelPoll = (): void => undefined;
   let seen: number | null = null;
   let failing = false;
   let currentAtMs = Number.NEGATIVE_INFINITY;
 
-  /** Whether there is more to read. */
+  /** Returns whether there is more to read. */
   const read = async (): Promise<boolean> => {
     const askedMs = clock.monotonic();
     try {
       if (seen === null) {
         const begun = await lastChange(database);
-        if (failing) tell({ kind: "config" }, listeners, observer);
+        if (failing) notify({ kind: "config" }, listeners, observer);
         seen = begun;
       }
       const { rows } = await reading.executeQuery(changesAfter({ after: seen }));
@@ -81,18 +82,18 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
       for (const { seq, kind, digest } of rows) {
         if (stopped) return false;
         seen = seq;
-        tell(kind === "key" && digest !== null ? { kind: "key", digest } : { kind: "config" }, listeners, observer);
+        notify(kind === "key" && digest !== null ? { kind: "key", digest } : { kind: "config" }, listeners, observer);
       }
       const hasMore = rows.length === rowsMax;
       if (!hasMore) currentAtMs = askedMs;
       return hasMore;
     } catch (error) {
-      if (!failing) observer.log("warn", "The database does not say what has changed; asking again.", { error });
+      if (!failing) observer.log("warn", "Cannot read changes from the database; trying again.", { error });
       failing = true;
       return false;
     }
   };
-  // One reading at a time, so that every change is told once and in order.
+  // One read at a time keeps changes in order and unique.
   let last: Promise<boolean> = Promise.resolve(false);
   const readInTurn = (): Promise<boolean> => {
     last = last.then(read);
@@ -103,26 +104,26 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
   };
   const turn = async (): Promise<void> => {
     await catchUp();
-    if (!stopped) takeBack = clock.after(bounds.changePollMs, () => void turn());
+    if (!stopped) cancelPoll = clock.after(bounds.changePollMs, () => void turn());
   };
-  // However many words come while one reading waits, one more reading hears them all.
-  let hurried = false;
-  const hurry = (): void => {
-    if (hurried) return;
-    hurried = true;
+  // Any number of broadcasts during a read cause one more read.
+  let isReadPending = false;
+  const readSoon = (): void => {
+    if (isReadPending) return;
+    isReadPending = true;
     last = last.then(() => {
-      hurried = false;
+      isReadPending = false;
       return read();
     });
     void last.then((more) => (more ? catchUp() : undefined));
   };
-  const unsubscribe = broadcast?.subscribe("change", hurry);
+  const unsubscribe = broadcast?.subscribe("change", readSoon);
   void turn();
   return {
     stop() {
       stopped = true;
       unsubscribe?.();
-      takeBack();
+      cancelPoll();
     },
     catchUp,
     get currentAtMs() {
@@ -131,17 +132,17 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
   };
 }
 
-function tell(change: Change, listeners: ReadonlySet<(change: Change) => void>, observer: Observer): void {
+function notify(change: Change, listeners: ReadonlySet<(change: Change) => void>, observer: Observer): void {
   for (const listener of listeners) {
     try {
       listener(change);
     } catch (error) {
-      observer.log("error", "A listener for changes failed.", { kind: change.kind, error });
+      observer.log("error", "Change listener failed.", { kind: change.kind, error });
     }
   }
 }
 
-/** The number of the newest change; 0 before the first. */
+/** Number of the newest change; 0: none. */
 export async function lastChange(database: Pick<Database, "kysely">): Promise<number> {
   const row = await database.kysely
     .selectFrom("changes")

@@ -8,15 +8,12 @@ type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
 
 type AsJson<Type> = null extends Type ? string | null : string;
 
-/** The members of a value by the names of their columns; `Json` names those that are stored as JSON text. */
+/** Column names and types for the members of a value. `Json`: members stored as JSON text. */
 export type Columns<Value, Json extends string = never> = {
   [Member in keyof Value as SnakeCase<Member & string>]: Member extends Json ? AsJson<Value[Member]> : Value[Member];
 };
 
-/**
- * The columns of the members that are given, and no other: a table's columns are named as the members of what it stores,
- * in snake case. `json`: members that are stored as JSON text.
- */
+/** Converts given members to columns, which have the same names in snake case. `json`: members stored as JSON text. */
 export function columnsOf<Value extends object, Json extends string = never>(
   value: Value,
   json: readonly Json[] = [],
@@ -39,7 +36,7 @@ type Members<Columns, Json extends string, Optional extends string> = {
   [Column in keyof Columns as Extract<CamelCase<Column & string>, Optional>]?: NonNullable<Columns[Column]>;
 };
 
-/** The way back. `optional`: members that are left out where their column is null. */
+/** The inverse of `columnsOf`. `optional`: members that are absent if their column is null. */
 export function membersOf<Columns extends object, Json extends string = never, Optional extends string = never>(
   columns: Columns,
   json: readonly Json[] = [],
@@ -58,7 +55,7 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** By column: a page of rows has the same ones again and again. */
+/** Cached, because pages of rows repeat the same columns. */
 const camelNames = new Map<string, string>();
 
 function camelCase(column: string): string {

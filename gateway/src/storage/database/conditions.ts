@@ -1,6 +1,6 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
 
-/** Upper and lower case alike, as far as the databases know them. What means something in a pattern stands for itself. */
+/** Case-insensitive for ASCII. Wildcards in `part` are literal. */
 export function contains(column: Expression<string | null>, part: string): Expression<SqlBool> {
   return like(column, part, (text) => `%${text}%`);
 }
@@ -9,19 +9,19 @@ export function beginsWith(column: Expression<string | null>, start: string): Ex
   return sql<SqlBool>`substr(${column}, 1, ${[...start].length}) = ${start}`;
 }
 
-/** Upper and lower case alike. */
+/** Case-insensitive for ASCII. */
 export function startsWith(column: Expression<string | null>, start: string): Expression<SqlBool> {
   return like(column, start, (text) => `${text}%`);
 }
 
-/** Upper and lower case alike. */
+/** Case-insensitive for ASCII. */
 export function endsWith(column: Expression<string | null>, end: string): Expression<SqlBool> {
   return like(column, end, (text) => `%${text}`);
 }
 
 /**
- * `lower` knows the letters of ASCII only: in SQLite, and in PostgreSQL for text that is ordered by its bytes. So what is searched is
- * lowered alike, and found as it is written; or as columns hold it that were lowered as a whole.
+ * `lower` handles ASCII only, in both databases. The search text is lowered the same way; columns that are stored in lower case match the
+ * fully lowered text too.
  */
 function like(column: Expression<string | null>, part: string, pattern: (text: string) => string): Expression<SqlBool> {
   const plain = part.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
@@ -34,7 +34,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[\\%_]/g, "\\$&");
 }
 
-/** That columns have the values that are given; what is undefined may be anything. */
+/** Equality for the given values; undefined matches anything. */
 export function equalsGiven<Of extends object>(
   values: { readonly [Column in keyof Of]?: string | number | undefined },
 ): readonly RawBuilder<SqlBool>[] {
@@ -44,8 +44,8 @@ export function equalsGiven<Of extends object>(
 }
 
 /**
- * A condition that no index is chosen for. Without statistics SQLite takes the index with the most equal columns, which
- * is not always the one whose order the list goes by.
+ * Equality that prevents the use of an index. Without statistics, SQLite chooses the index with the most equal columns, which may not
+ * match the order of the list.
  */
 export function equalsWithoutIndex(column: Expression<string | null>, value: string): Expression<SqlBool> {
   return sql<SqlBool>`${column} || '' = ${value}`;

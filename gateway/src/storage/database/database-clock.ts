@@ -1,20 +1,20 @@
 import type { Clock } from "#ports/index.ts";
 import { type Database, databaseNow } from "./database.ts";
 
-/** How often a process asks the database for the time. */
+/** How often the database's time is read. */
 export const databaseClockMs = 30_000;
 
 /**
- * The time of day of the database, so that processes on several machines agree on what is due, leased and spent in which period
- * however their own clocks are set. It is asked now and then, at first here; in between it goes on as time passes.
+ * The database's time of day, so that processes agree on what is due, leased and spent, whatever their own clocks say. Read at the start
+ * and periodically; monotonic in between.
  */
 export async function openDatabaseClock(database: Database, clock: Clock) {
-  // The database's time minus the monotonic one.
+  // Database time minus monotonic time.
   let offsetMs = await readOffset(database, clock);
   let stopped = false;
   let unbook = (): void => undefined;
   const read = async (): Promise<void> => {
-    // A database that does not answer says nothing new; what is known goes on.
+    // On failure the offset stays.
     offsetMs = await readOffset(database, clock).catch(() => offsetMs);
     later();
   };
@@ -27,7 +27,7 @@ export async function openDatabaseClock(database: Database, clock: Clock) {
     now,
     monotonic: () => clock.monotonic(),
     after: (delayMs: number, act: () => void) => clock.after(delayMs, act),
-    /** How far this machine's clock was ahead of the database's when it was asked last; milliseconds. */
+    /** How far this machine's clock was ahead of the database's, milliseconds. */
     get aheadMs(): number {
       return clock.now() - now();
     },
@@ -38,10 +38,7 @@ export async function openDatabaseClock(database: Database, clock: Clock) {
   };
 }
 
-/**
- * The answer is from some moment between question and answer: the quicker it came, the more exact it is. One that was quick is enough;
- * else the quickest of a few counts.
- */
+/** The faster the answer, the more exact the offset. Uses the first fast answer, else the fastest of a few. */
 async function readOffset(database: Database, clock: Clock): Promise<number> {
   let best = { tookMs: Number.POSITIVE_INFINITY, offsetMs: 0 };
   for (let asking = 0; asking < askings; asking++) {

@@ -7,17 +7,17 @@ import { syncPath } from "../disk/files.ts";
 import type { Connection } from "./database.ts";
 
 /**
- * A whole copy of a database in use, as it is at this moment, in a file that is not there yet: readable by its owner
- * only, on the disk when this resolves, and under its name only when it is whole. Gives its size in bytes.
+ * Copies a database in use into a new file, readable by its owner only, synced, and under its name only when complete. Returns the size
+ * in bytes.
  */
 export async function copyDatabaseTo({ kysely }: { readonly kysely: Connection }, path: string): Promise<number> {
   const draft = `${path}.part`;
   rmSync(draft, { force: true });
   try {
-    // SQLite writes into a file that is there and empty, and leaves its mode as it is.
+    // SQLite accepts an existing empty file and keeps its mode.
     closeSync(openSync(draft, "wx", 0o600));
     await sql`vacuum into ${draft}`.execute(kysely);
-    // SQLite itself does not sync such a copy.
+    // SQLite does not sync the copy.
     syncPath(draft);
     renameSync(draft, path);
     syncPath(dirname(path));
@@ -28,7 +28,7 @@ export async function copyDatabaseTo({ kysely }: { readonly kysely: Connection }
   }
 }
 
-/** Throws DataUnusable when a copy of the database would not fit beside it, with something left over. */
+/** Throws DataUnusable if there is no room for a copy of the database. */
 export async function refuseWithoutRoom(databasePath: string, directory: string): Promise<void> {
   const needed = databaseSize(databasePath) + spareBytes;
   const { bavail, bsize } = await statfs(directory);
@@ -39,14 +39,14 @@ export async function refuseWithoutRoom(databasePath: string, directory: string)
   );
 }
 
-/** What must be left on the disk beside the copy. */
+/** Free space to leave beside the copy. */
 const spareBytes = 1024 * 1024;
 
 function inMebibytes(bytes: number): number {
   return Math.ceil(bytes / (1024 * 1024));
 }
 
-/** With what has been written lately and is not in the main file yet. */
+/** Includes the write-ahead file. */
 export function databaseSize(path: string): number {
   const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   return sizeOf(path) + sizeOf(`${path}-wal`);

@@ -6,12 +6,12 @@ import { openDatabase } from "./open-database.ts";
 import type { PostgresOptions } from "./postgres/open-postgres.ts";
 import { postgresSettings } from "./postgres/postgres-settings.ts";
 
-/** Which database an installation has its data in. The address of a server holds a password, and prints as `[redacted]`. */
+/** The database of an installation. `url` contains a password and prints as `[redacted]`. */
 export type DatabasePlace =
   | { readonly kind: "sqlite"; readonly path: string }
   | { readonly kind: "postgres"; readonly url: Secret };
 
-/** The same as it is sent to a thread, which opens a connection of its own. Never to be logged. */
+/** The same for a thread. Contains the password: never log it. */
 export type ThreadPlace =
   | { readonly kind: "sqlite"; readonly path: string }
   | { readonly kind: "postgres"; readonly address: string };
@@ -20,29 +20,26 @@ export function threadPlace(place: DatabasePlace): ThreadPlace {
   return place.kind === "sqlite" ? place : { kind: "postgres", address: place.url.reveal() };
 }
 
-/** Opens (but does not migrate) the database of an installation; a file that is missing is made. */
+/** Opens the database without migrating it. Creates a missing file. */
 export async function openPlace(place: DatabasePlace, further: Omit<PostgresOptions, "url"> = {}): Promise<Database> {
   if (place.kind === "sqlite") return openDatabase({ path: place.path });
   const { openPostgres } = await import("./postgres/open-postgres.ts");
   return await openPostgres({ url: place.url.reveal(), ...further });
 }
 
-/** The place in words, without user and password. */
+/** For messages, without credentials. */
 export function placeLabel(place: DatabasePlace): string {
   return place.kind === "sqlite" ? place.path : `PostgreSQL (${postgresSettings(place.url.reveal()).place})`;
 }
 
-/** For a thread beside the process that has the database open: one connection, and never an empty database. */
+/** Opens one connection for a thread; never creates a file. */
 export async function openInThread(place: ThreadPlace): Promise<Database> {
   if (place.kind === "sqlite") return openDatabase({ path: place.path, create: false });
   const { openPostgres } = await import("./postgres/open-postgres.ts");
   return await openPostgres({ url: place.address, poolSize: 1, isChecked: true });
 }
 
-/**
- * The database whose place a thread was started with: opened with the thread's first order, and prepared for it. `open` rejects when it
- * cannot be opened or prepared; the next order tries again.
- */
+/** The database of a thread, opened and prepared on first use. If that fails, `open` rejects and the next call tries again. */
 export function threadDatabase(prepare: (database: Database) => Promise<void> = async () => undefined) {
   let opened: Promise<Database> | null = null;
   const openFirst = async (): Promise<Database> => {

@@ -10,42 +10,39 @@ import { bounds } from "#core/index.ts";
 import type { ServerBreaker } from "./postgres/server-breaker.ts";
 import type { Tables } from "./schema.ts";
 
-/** What differs between the databases, so that everything else is written once. */
+/** The kind of database. */
 export interface Flavour {
   readonly name: "sqlite" | "postgres";
 }
 
 /**
- * An open database. One process may have several. On SQLite each runs one statement at a time, and a transaction that writes has
- * the whole database; on PostgreSQL several write at once, see `takeTurn` and `heldRows`.
+ * An open database. SQLite runs one statement at a time, and a writing transaction locks all of it. PostgreSQL writes concurrently; see
+ * `lockForWrite` and `lockRows`.
  */
 export interface Database {
   readonly kysely: Kysely<Tables>;
-  /**
-   * A connection of its own for what calls wait for: it reads what is committed while a write on the other one waits for
-   * another program. Opened when it is first used.
-   */
+  /** A separate connection for reads that must not wait for writes. Opened on first use. */
   readonly reading: Kysely<Tables>;
   readonly flavour: Flavour;
-  /** On PostgreSQL: a connection outside the pools, for what the server tells by itself. Whoever opens it ends it. */
+  /** PostgreSQL: opens a connection outside the pools, for notifications. The caller ends it. */
   readonly openSession?: () => Promise<ServerSession>;
-  /** On PostgreSQL: opened by whoever watches the server while it does not answer. */
+  /** PostgreSQL: opened by the watch while the server does not respond. */
   readonly breaker?: ServerBreaker;
   /** Waits for the statement that runs. May be called again. */
   close(): Promise<void>;
 }
 
-/** One connection to a server that notifies. */
+/** A connection that receives notifications. */
 export interface ServerSession {
   run(statement: string): Promise<readonly unknown[]>;
   onNotice: (payload: string) => void;
-  /** Once, when the connection is lost. */
+  /** Called once when the connection is lost. */
   onEnd: () => void;
   readonly isOver: boolean;
   end(): Promise<void>;
 }
 
-/** Rows that a transaction reads and then writes by: on PostgreSQL nobody else changes them until it ends. */
+/** Locks rows that a transaction reads in order to write them (PostgreSQL). */
 export function lockRows<Query extends { forUpdate(): Query }>(
   { flavour }: Pick<Database, "flavour">,
   query: Query,
@@ -53,10 +50,10 @@ export function lockRows<Query extends { forUpdate(): Query }>(
   return flavour.name === "postgres" ? query.forUpdate() : query;
 }
 
-/** Either the database or a transaction on it. */
+/** A database or a transaction. */
 export type Connection = Kysely<Tables> | Transaction<Tables>;
 
-/** Several reads that see one and the same moment. */
+/** Reads in one snapshot. */
 export async function inSnapshot<Result>(
   database: Pick<Database, "reading">,
   read: (snapshot: Connection) => Promise<Result>,
@@ -68,17 +65,14 @@ export async function inSnapshot<Result>(
     .execute(read);
 }
 
-/**
- * The database's clock, in whole Unix milliseconds: one clock for all processes. On PostgreSQL it goes on within a transaction and
- * within a statement that has waited for a lock.
- */
+/** The database's clock in whole Unix milliseconds. On PostgreSQL it advances within transactions and statements. */
 export function databaseNow({ flavour }: Pick<Database, "flavour">): RawBuilder<number> {
   return flavour.name === "postgres"
     ? sql<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
     : sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`;
 }
 
-/** Deletes rows in batches that are short, with a pause between them for others. Resolves to how many went. */
+/** Deletes rows in short batches with pauses. Resolves to the number deleted. */
 export async function deleteInBatches(
   { flavour }: Pick<Database, "flavour">,
   remove: (rows: number) => DeleteQueryBuilder<Tables, keyof Tables, DeleteResult>,
@@ -91,13 +85,12 @@ export async function deleteInBatches(
   }
 }
 
-/** Also in a trigger of migration 001, so it stays as it is. */
+/** Also used in a trigger of migration 001, so it must not change. */
 export const writeLock = 5_310_042;
 
 /**
- * For transactions that write by what they have read, and for those whose rows are read in the order of their commits: they
- * happen one after the other, in every process. The first statement of a transaction. SQLite gives a transaction that
- * writes the whole database anyhow.
+ * Serializes transactions across processes, for those that write what they have read or whose rows are read in commit order. Must be the
+ * first statement. SQLite serializes writers anyway.
  */
 export async function lockForWrite({ flavour }: Pick<Database, "flavour">, transaction: Connection): Promise<void> {
   if (flavour.name === "sqlite") return;
@@ -105,9 +98,8 @@ export async function lockForWrite({ flavour }: Pick<Database, "flavour">, trans
 }
 
 /**
- * A write that a power cut may take back, because nothing is lost with it: a lease, the time of the next poll. It is
- * committed like any other and outlives the process, but is not synced to disk by itself; the next write that is takes
- * it along. Thousands of tasks that are polled would otherwise keep the disk, and with it every call, waiting.
+ * A write that a power cut may undo without harm, such as a lease or poll time. It is committed, but not synced by itself. Syncing for
+ * thousands of polled tasks would keep the disk busy.
  */
 export async function relaxedWrite<Result>(
   database: Database,

@@ -1,16 +1,15 @@
 /**
- * How long calls took, as counts in narrow spans of time: the sketch of DDSketch and HDR histograms. A span ends 2^(1/18), or 3.9 %,
- * behind where it begins, so that a percentile read from it is at most 2 % beside the true one, from 1 ms to 116 hours.
- *
- * A sketch is text, so that a database can add sketches up: one behind the other they are the sketch of both. Each span that
- * counted something is two characters of its number and, for most counts, one more; nothing else is written.
+ * Latency sketches: counts in narrow spans, like DDSketch and HDR histograms. Spans are 2^(1/18), or 3.9 %, wide, so percentiles are
+ * exact to 2 %, from 1 ms to 116 hours.
+ * A sketch is text, so that databases can merge sketches by concatenation. Each counted span takes two characters for its number and
+ * mostly one for its count.
  */
 const spansInDoubling = 18;
-/** The end of `anchorSpan`; other spans end at doublings of it and in even steps between them. */
+/** End of `anchorSpan`; the other spans follow from it. */
 const anchorMs = 50;
 const anchorSpan = 102;
 export const lastSpan = anchorSpan + 23 * spansInDoubling;
-/** Whatever took longer is counted as this. */
+/** Longer durations count as this. */
 export const longestMs = spanEndMs(lastSpan);
 
 /** Counts by span, from 0 (shorter than 1 ms) to `lastSpan`. */
@@ -20,30 +19,30 @@ export function noCounts(): SpanCounts {
   return new Float64Array(lastSpan + 1);
 }
 
-/** The span that something of this length is counted in. */
+/** The span of a duration. */
 export function spanOf(ms: number): number {
   if (!(ms >= 1)) return 0;
   return Math.min(lastSpan, anchorSpan + Math.ceil(spansInDoubling * Math.log2(ms / anchorMs)));
 }
 
-/** The longest time that a span counts. */
+/** The longest duration in a span. */
 export function spanEndMs(span: number): number {
   return anchorMs * 2 ** ((span - anchorSpan) / spansInDoubling);
 }
 
-/** The sketch of one time. */
+/** The sketch of one duration. */
 export function sketchOf(ms: number): string {
   return sketchesOfOne[spanOf(ms)] ?? "";
 }
 
-/** The same of a time that a database has made text of; empty where there is none. */
+/** From a duration as text; empty for an empty text. */
 export function sketchOfText(ms: string): string {
   return ms === "" ? "" : sketchOf(Number(ms));
 }
 
 const folding = noCounts();
 
-/** The same counts, each span written once: for a sketch that was put together of many. */
+/** Rewrites a merged sketch with each span once. */
 export function foldedSketch(sketch: string): string {
   const counts = folding.fill(0);
   addSketch(counts, sketch);
@@ -59,7 +58,7 @@ function sketchOfCounts(counts: SpanCounts): string {
   return sketch;
 }
 
-/** What the first sketch counts and none of the others does; each of them counts a part of it. */
+/** Subtracts `parts`, each of which is included in the sketch. */
 export function sketchWithout(sketch: string, parts: readonly string[]): string {
   const counts = noCounts();
   for (const part of parts) addSketch(counts, part);
@@ -68,7 +67,7 @@ export function sketchWithout(sketch: string, parts: readonly string[]): string 
   return sketchOfCounts(taken);
 }
 
-/** Adds what a sketch counts. Reading ends where the text is none. */
+/** Adds the counts of a sketch. Stops at invalid text. */
 export function addSketch(counts: SpanCounts, sketch: string): void {
   let at = 0;
   while (at + 2 < sketch.length) {
@@ -85,10 +84,7 @@ export function addSketch(counts: SpanCounts, sketch: string): void {
   }
 }
 
-/**
- * For each share, rising, the shortest time that so much of all is not longer than, within 2 %; null when nothing was counted. Four
- * digits of it: the others would say nothing.
- */
+/** Percentiles for ascending shares, exact to 2 % and rounded to four digits; null: nothing was counted. */
 export function percentilesOf(counts: SpanCounts, shares: readonly number[]): readonly (number | null)[] {
   let all = 0;
   for (const count of counts) all += count;
@@ -96,7 +92,7 @@ export function percentilesOf(counts: SpanCounts, shares: readonly number[]): re
   let span = 0;
   let upTo = counts[0] ?? 0;
   return shares.map((share) => {
-    // Counts that were spread over several spans are fractions.
+    // Counts may be fractions.
     const rank = Math.max(1, Math.ceil(share * all - roundingMax)) - roundingMax;
     while (upTo < rank && span < lastSpan) upTo += counts[++span] ?? 0;
     return middlesMs[span] ?? null;
@@ -105,12 +101,12 @@ export function percentilesOf(counts: SpanCounts, shares: readonly number[]): re
 
 const roundingMax = 1e-6;
 
-/** Of each span, what is as far beside its begin as beside its end, in proportion. */
+/** The geometric middle of each span. */
 const middlesMs = Array.from({ length: lastSpan + 1 }, (_, span) =>
   span === 0 ? 0.5 : Number(((2 * spanEndMs(span)) / (1 + 2 ** (1 / spansInDoubling))).toPrecision(4)),
 );
 
-/** Digits are the 64 characters from `0` on. Of a count each holds five bits, the lowest first, and whether there are more. */
+/** Digits are the 64 characters from `0` on. Each digit of a count holds five bits, lowest first, and a flag for more. */
 const zero = 48;
 const more = 32;
 const lowBits = 31;

@@ -12,16 +12,15 @@ import type { Connection, Database } from "./database.ts";
 import type { Tables } from "./schema.ts";
 
 /**
- * Leases: rows that come due and are worked on by one pass at a time, in any number of processes. A pass takes rows in one
- * statement and has until `leasedUntil`; then anybody may take them again. What it learned is written under a fence, so
- * that a pass that stood still does not write over what came after it. There are two fences:
- *
- * - A token (`lease`, with `leased_until`) where the work has several steps. See `newLeaseToken` and `leaseIsFree`.
- * - The due time itself, moved to `leasedUntil`, where the work has one step. See `underDueLease`.
+ * Leases of rows that become due, worked on by one pass at a time in any number of processes. A pass takes rows in one statement and
+ * holds them until `leasedUntil`; then anyone may take them. Results are written under a fence, so that a pass that was suspended does
+ * not overwrite later work. Two kinds of fence:
+ * - A token (`lease`, with `leased_until`) for work in several steps: `newLeaseToken`, `isUnleased`.
+ * - The due time itself, moved to `leasedUntil`, for work in one step: `isLeasedUntil`.
  */
 type LeasedTable = "tasks" | "assets" | "webhook_deliveries" | "notices_told";
 
-/** What tells the rows of a table apart. */
+/** Primary keys. */
 const keyColumns = {
   tasks: ["id"],
   assets: ["id"],
@@ -33,13 +32,13 @@ export interface DueRows {
   /** Unix milliseconds. */
   readonly now: number;
   readonly limit: number;
-  /** A further condition on the rows. */
+  /** Additional condition. */
   readonly only?: RawBuilder<SqlBool>;
 }
 
 /**
- * An update of the rows that are due, oldest due first; the caller sets what marks them as taken. One statement chooses and
- * takes them: what two passes see, only one gets.
+ * Updates due rows, oldest first; the caller sets the columns that mark them as taken. Selecting and taking in one statement prevents two
+ * passes from getting the same row.
  */
 export function updateDue<Name extends LeasedTable>(
   { flavour }: Pick<Database, "flavour">,
@@ -48,7 +47,7 @@ export function updateDue<Name extends LeasedTable>(
   { now, limit, only }: DueRows,
 ): UpdateQueryBuilder<Tables, Name, Name, UpdateResult> {
   const keys = keyColumns[table];
-  // Every table has these columns; one stands for all.
+  // All these tables have the same columns.
   const plain = table as "assets";
   let due = connection
     .selectFrom(plain)
@@ -59,8 +58,8 @@ export function updateDue<Name extends LeasedTable>(
   for (const key of keys) due = due.orderBy(key as "id");
   if (only !== undefined) due = due.where(only);
   const key = sql<string>`(${sql.join(keys.map((name) => sql.ref(name)))})` as ReferenceExpression<Tables, "assets">;
-  // Where several passes write at once, each takes what the others have not locked. Chosen apart: within the update the choice
-  // could be made more than once, and each time fall on further rows.
+  // PostgreSQL: skip rows that other passes have locked. Materialized, because a subquery within the update could run again and lock
+  // further rows.
   const update =
     flavour.name === "sqlite"
       ? connection.updateTable(plain).where(key, "in", due as never)
@@ -75,17 +74,17 @@ export function updateDue<Name extends LeasedTable>(
   return update as unknown as UpdateQueryBuilder<Tables, Name, Name, UpdateResult>;
 }
 
-/** That nobody holds the row by a token. */
+/** No token holds the row. */
 export function isUnleased(now: number): RawBuilder<SqlBool> {
   return sql<SqlBool>`(leased_until is null or leased_until <= ${now})`;
 }
 
-/** That the row is still leased by the pass whose lease ends at `leasedUntil`: nobody took it since, or told its end. */
+/** The row is still held by the pass whose lease ends at `leasedUntil`. */
 export function isLeasedUntil(leasedUntil: number | null): RawBuilder<SqlBool> {
   return leasedUntil === null ? sql<SqlBool>`due_at is null` : sql<SqlBool>`due_at = ${leasedUntil}`;
 }
 
-/** Not to be guessed, and never given out twice: a pass that lost its lease cannot write with it. */
+/** Unguessable and unique. */
 export function newLeaseToken(): string {
   return randomBytes(16).toString("base64url");
 }

@@ -6,8 +6,8 @@ import { type Migrations, readCompatibleFrom, withCompatibility } from "./schema
 export const migrations: Migrations = Object.freeze({ "001": migration001 });
 
 /**
- * `empty`: never migrated. `behind`: `pending` are still to run. `ahead`: a later version of the program has been here
- * (`unknown` names its migrations) and has only added to what this one uses. `newer`: it has done more; this one must not write.
+ * `empty`: never migrated. `behind`: `pending` migrations. `ahead`: a later version has made compatible changes (`unknown`). `newer`: a
+ * later version has made incompatible changes; this one must not write.
  */
 export interface SchemaState {
   readonly state: "empty" | "behind" | "current" | "ahead" | "newer";
@@ -16,7 +16,7 @@ export interface SchemaState {
   readonly unknown: readonly string[];
 }
 
-/** The database was migrated by a later version of the program. */
+/** The database was migrated by a later version. */
 export class SchemaTooNew extends Error {
   override readonly name = "SchemaTooNew";
 
@@ -28,7 +28,7 @@ export class SchemaTooNew extends Error {
   }
 }
 
-/** Runs what is pending, all or nothing, and resolves to the names of what ran. */
+/** Runs pending migrations, all or none. Resolves to their names. */
 export async function migrate(database: Database, known: Migrations = migrations): Promise<readonly string[]> {
   const before = await schemaState(database, known);
   if (before.state === "newer") throw new SchemaTooNew(before.unknown);
@@ -38,7 +38,7 @@ export async function migrate(database: Database, known: Migrations = migrations
   return (results ?? []).map((result) => result.migrationName);
 }
 
-/** A later version in another process may have migrated while this one waited for its turn. */
+/** A later version may have migrated while this process waited. */
 async function newerMeanwhile(database: Database, known: Migrations, error: unknown): Promise<unknown> {
   const { state, unknown } = await schemaState(database, known);
   return state === "newer" || state === "ahead" ? new SchemaTooNew(unknown) : error;
@@ -82,7 +82,7 @@ async function appliedMigrations(database: Database): Promise<readonly string[]>
 
 async function hasMigrations({ kysely, flavour }: Database): Promise<boolean> {
   if (flavour.name === "sqlite") return (await kysely.introspection.getTables()).some(({ name }) => name === table);
-  // Only where this program's own tables are looked for: other schemas may have a table of this name.
+  // Only in the search path: other schemas may have such a table.
   const { rows } = await sql<{ found: number }>`select to_regclass(${table}) is not null as found`.execute(kysely);
   return rows[0]?.found === 1;
 }

@@ -7,29 +7,29 @@ import type { Tables } from "./schema.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
 
 export interface DatabaseOptions {
-  /** The SQLite file, made when it is missing (readable by its owner only); `:memory:` for one that is forgotten. */
+  /** The SQLite file, created if missing (readable by its owner only), or `:memory:`. */
   readonly path: string;
   /** How long a statement waits for another connection's write. */
   readonly busyMs?: number;
-  /** False where a missing file is an error: a thread of a running process must never begin an empty database. */
+  /** False: a missing file is an error, so that threads never create an empty database. */
   readonly create?: boolean;
 }
 
-/** Opens (but does not migrate) the database. Committed means synced to disk. */
+/** Opens the database without migrating it. Commits are synced to disk. */
 export function openDatabase(options: DatabaseOptions): Database {
   if (options.create !== false && options.path !== ":memory:") makeFile(options.path);
   const file = new SqliteFile(options.path, { readwrite: true, create: false });
   const busyMs = Math.round(options.busyMs ?? busyMsDefault);
-  // Of a new file alone. Rows of the ledger are long: larger pages are fewer writes.
+  // Applies to new files only. Ledger rows are long, so larger pages mean fewer writes.
   file.run("pragma page_size = 8192");
-  // Before the others: changing the journal mode itself may have to wait.
+  // First, because setting the journal mode may have to wait.
   file.run(`pragma busy_timeout = ${busyMs}`);
   file.run("pragma journal_mode = wal");
   file.run("pragma synchronous = full");
   file.run("pragma foreign_keys = on");
-  // Without it the write-ahead file stays as long as it was at its longest.
+  // Otherwise the write-ahead file never shrinks.
   file.run("pragma journal_size_limit = 67108864");
-  // From here on it is the connection that waits, not SQLite: that would stop the whole thread.
+  // From here on the connection waits instead of SQLite, which would block the thread.
   file.run("pragma busy_timeout = 0");
   const kysely = new Kysely<Tables>({ dialect: sqliteDialect(file, busyMs) });
   const inMemory = options.path === ":memory:";
@@ -49,7 +49,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** A connection to a database that is there and open elsewhere, which cannot write. */
+/** A read-only connection to a database that is open elsewhere. */
 export function openReadOnly(path: string): Database {
   const file = new SqliteFile(path, { readonly: true });
   file.run(`pragma busy_timeout = ${busyMsDefault}`);
@@ -59,7 +59,7 @@ export function openReadOnly(path: string): Database {
 }
 
 const busyMsDefault = 5_000;
-/** The most it keeps of what it read: enough for the inner pages of every index. */
+/** Enough for the inner pages of every index. */
 const readCacheKb = 16_384;
 
 const sqliteFlavour: Flavour = {
@@ -67,10 +67,8 @@ const sqliteFlavour: Flavour = {
 };
 
 /**
- * SQLite gives its side files the mode of the main file, so making that one first covers all. A file that is there must
- * not be opened here, nor anywhere else but by SQLite: POSIX drops every lock that a process has on a file when the
- * process closes any descriptor of it (https://www.sqlite.org/howtocorrupt.html, 2.2), and without its locks the next
- * program that closes the database takes the write-ahead file away from under this process.
+ * SQLite gives its side files the mode of the main file, so only that is created here. Never open an existing database file except
+ * through SQLite: closing any descriptor drops all POSIX locks of the process (https://www.sqlite.org/howtocorrupt.html, 2.2).
  */
 function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { bounds, Failure } from "#core/index.ts";
 
-/** The last row of a page: a list goes on behind it, whatever is added meanwhile. */
+/** The last row of a page. The list continues after it, whatever is added meanwhile. */
 export interface PagePosition {
   readonly at: number;
   readonly id: string;
@@ -11,7 +11,7 @@ export function cursorOf({ at, id }: PagePosition): string {
   return cursorOfText(`${at}.${id}`);
 }
 
-/** Throws Failure invalid_request for a cursor that no list gave out. */
+/** Throws Failure invalid_request for an invalid cursor. */
 export function parseCursor(cursor: string): PagePosition {
   const [at = "", id = ""] = parseCursorText(cursor, /^(\d{1,16})\.(.{0,128})$/);
   return { at: Number(at), id };
@@ -21,19 +21,19 @@ export function cursorOfText(text: string): string {
   return Buffer.from(text, "utf8").toString("base64url");
 }
 
-/** What stands in a cursor of this form. Throws Failure invalid_request for any other. */
+/** The groups of `form` in a cursor. Throws Failure invalid_request. */
 export function parseCursorText(cursor: string, form: RegExp): readonly string[] {
   const found = form.exec(Buffer.from(cursor, "base64url").toString("utf8"));
   if (found !== null) return found.slice(1);
-  throw new Failure("invalid_request", "The cursor is not one this list gave out.", { param: "cursor" });
+  throw new Failure("invalid_request", "Invalid cursor: it is not from this list.", { param: "cursor" });
 }
 
-/** How many rows of a list one page has at most. */
+/** The maximum page size applied to a limit. */
 export function pageSize(limit: number): number {
   return Math.min(Math.max(1, Math.floor(limit)), bounds.listPageMax);
 }
 
-/** That a row stands behind a place in a list that goes by these two columns, newest first or oldest first. */
+/** Selects rows after a position in a list ordered by these columns. */
 export function isAfter(
   [at, id]: readonly [string, string],
   place: PagePosition,
@@ -44,7 +44,7 @@ export function isAfter(
   return order === "newest first" ? sql<SqlBool>`${columns} < ${values}` : sql<SqlBool>`${columns} > ${values}`;
 }
 
-/** A page and the cursor of the one that follows. `rows`: one more than the page has, where there are as many. */
+/** Cuts a page and its next cursor. `rows`: up to one more than the page. */
 export function cutPage<Item>(
   rows: readonly Item[],
   size: number,

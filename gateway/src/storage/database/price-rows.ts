@@ -21,7 +21,7 @@ export function priceOf(row: Row<"prices">): PriceVersion {
   });
 }
 
-/** Reads price versions by id and remembers the last ones: they never change. */
+/** Reads and caches price versions, which never change. */
 export function priceReader(connection: Connection): (versionId: string) => Promise<PriceVersion | null> {
   const known = new BoundedMap<string, PriceVersion>(versionsMax);
   return async (versionId) => {

@@ -1,7 +1,6 @@
 /**
- * What stands between the rows there are and the rows there should be, by name; `vanished` are rows of the file that it no longer has.
- * `wanted` rows are whole rows that already carry the id of the row they match; rows that
- * other hands manage are touched only where the file has one of the same name.
+ * Differences between existing and wanted rows, by name. `wanted` rows carry the id of the row they match. `undeclared`: rows of the
+ * config file that it no longer has. Rows managed elsewhere are changed only if the file has one of the same name.
  */
 export function reconcile<Row extends { readonly managed_by: string }>(
   existing: readonly Row[],
@@ -21,13 +20,13 @@ export function reconcile<Row extends { readonly managed_by: string }>(
   return { create, update, vanished: undeclared };
 }
 
-/** Whether writing `wanted` would change nothing. A column that only a later version knows is not ours to look at. */
+/** Writing `wanted` would change nothing. Columns of later versions are ignored. */
 export function sameRow(stored: object, wanted: object): boolean {
   const there = new Map(Object.entries(stored));
   return Object.entries(wanted).every(([column, value]) => there.get(column) === value);
 }
 
-/** How a report calls an update that may change who owns the object. */
+/** The audit action of an update, which may change the owner. */
 export function updateAction(
   before: { readonly managed_by?: string },
   after: { readonly managed_by?: string },
@@ -38,7 +37,7 @@ export function updateAction(
   return after.managed_by === "file" ? "take-over" : "release";
 }
 
-/** Values in pieces a statement can carry. */
+/** Splits values into chunks that fit into a statement. */
 export function chunksOf<T>(values: readonly T[], size = 500): readonly (readonly T[])[] {
   const chunks: T[][] = [];
   for (let start = 0; start < values.length; start += size) chunks.push(values.slice(start, start + size));

@@ -2,25 +2,22 @@ import type { Kysely, Migration } from "kysely";
 import type { Connection, Flavour } from "./database.ts";
 import { putSystemValue, systemValue } from "./system-values.ts";
 
-/**
- * One migration. Most only add, so that programs of the version before go on beside those of this one; see
- * docs/adding-a-migration.md.
- */
+/** A migration. Most are additive, so that programs of the previous version keep working; see docs/adding-a-migration.md. */
 export interface SchemaStep extends Migration {
   /**
-   * Of a migration that takes something away, renames it or makes it stricter: the name of the earliest migration whose programs
-   * work on what it leaves. A program that knows only earlier ones refuses to start on it.
+   * For a migration that removes, renames or restricts something: the earliest migration whose programs still work after it. Older
+   * programs refuse to start.
    */
   readonly contractsFrom?: string;
 }
 
-/** Every migration in the order of its name. */
+/** In the order of their names. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => SchemaStep>>;
 
-/** The setting that says, to programs that do not know the newest migrations, the earliest one that they must know. */
+/** The setting with the earliest migration that a program must know. */
 const compatibleFrom = "schema.compatible_from";
 
-/** Tells programs of other versions, in the transaction of the migration, from which schema on they work on this one. */
+/** Stores, in the migration's transaction, which programs can work with the schema. */
 export function withCompatibility(known: Migrations, name: string, flavour: Flavour): Migration {
   const step = known[name]?.(flavour);
   if (step === undefined) throw new Error(`there is no migration ${name}`);
@@ -32,7 +29,7 @@ export function withCompatibility(known: Migrations, name: string, flavour: Flav
   };
 }
 
-/** The earliest migration that a program must know to work on this schema; null where no version has said so. */
+/** The earliest migration that a program must know; null: not stored. */
 export async function readCompatibleFrom(connection: Connection): Promise<string | null> {
   return await systemValue(connection, compatibleFrom);
 }

@@ -9,13 +9,13 @@ import {
   usdToNano,
 } from "#core/index.ts";
 
-/** The columns that hold what limits a workspace, group, person or key. */
+/** Columns for the limits of a workspace, group, person or key. */
 export interface ScopeColumns {
   readonly limits: string;
   readonly budget: string | null;
 }
 
-/** Members in a fixed order, so that equal limits are equal text. */
+/** Fixed member order, so that equal limits are equal text. */
 export function scopeColumns(limits: LimitsConfig | undefined, budget: BudgetConfig | null | undefined): ScopeColumns {
   return { limits: limitsText(limits ?? {}), budget: budget == null ? null : budgetText(budget) };
 }
@@ -37,7 +37,7 @@ export function personScope(workspaceId: string, personId: string, name: string,
   return limitScope("person", personScopeId(workspaceId, personId), name, columns);
 }
 
-/** What is not given stays as it is; a budget of null is none. */
+/** What is not given stays; a null budget removes it. */
 export function changedScope(
   before: ScopeColumns,
   change: { readonly limits?: LimitsConfig | undefined; readonly budget?: BudgetConfig | null | undefined },
@@ -49,7 +49,6 @@ export function changedScope(
   };
 }
 
-/** The limits in the words they were given in. */
 export function limitsOf(columns: ScopeColumns): LimitsConfig {
   return JSON.parse(columns.limits);
 }
@@ -60,7 +59,7 @@ export function budgetOf(columns: ScopeColumns): BudgetConfig | null {
   return { usd: nanoToUsd(nanoUsd), period, ...(fail === undefined ? {} : { fail }) };
 }
 
-/** A list of names as it is stored and given out. */
+/** JSON text of a list of names. */
 export function patternsText(patterns: readonly string[] | null | undefined): string | null {
   return patterns == null ? null : JSON.stringify(patterns);
 }

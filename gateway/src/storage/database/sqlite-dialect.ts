@@ -17,7 +17,7 @@ import { BoundedMap, Failure } from "#core/index.ts";
 import { hasCode } from "../disk/files.ts";
 import type { Connection } from "./database.ts";
 
-/** Kysely on Bun's built-in SQLite. Statements are kept prepared; a transaction that writes takes the lock at once. */
+/** Kysely on Bun's SQLite. Caches prepared statements; writing transactions take the lock at the start. */
 export function sqliteDialect(file: SqliteFile, busyMs: number): Dialect {
   return {
     createDriver: () => new Driver(file, busyMs),
@@ -29,11 +29,11 @@ export function sqliteDialect(file: SqliteFile, busyMs: number): Dialect {
 
 const statementsMax = 256;
 const pragmaSetting = /^pragma \w+ = /;
-/** Checks and changes of the schema: they run once, and the program of a check of all pages takes as much as all others. */
+/** Schema changes and checks run once, and their programs are large: not cached. */
 const runsOnce = /^\s*(?:create|alter|drop|pragma)\s/i;
 
 class Adapter extends SqliteAdapter {
-  // SQLite does roll back CREATE TABLE: a migration that fails leaves nothing behind.
+  // SQLite rolls back CREATE TABLE, so a failed migration leaves nothing.
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
@@ -53,14 +53,14 @@ class Driver extends SqliteDriver {
     return new RetryingConnection(await super.acquireConnection(), this.#busyMs);
   }
 
-  // A deferred transaction that reads first and writes later fails at once when another connection wrote in
-  // between (SQLITE_BUSY_SNAPSHOT, which busy_timeout does not wait for). Taking the lock first waits instead.
+  // A deferred transaction that reads and then writes fails at once if another connection wrote in between (SQLITE_BUSY_SNAPSHOT, which
+  // busy_timeout does not cover). Taking the lock first waits instead.
   override async beginTransaction(connection: DatabaseConnection, settings?: TransactionSettings): Promise<void> {
     const begin = settings?.accessMode === "read only" ? "begin" : "begin immediate";
     await connection.executeQuery(CompiledQuery.raw(begin));
   }
 
-  // A full disk and other failures of the file end the transaction by themselves; what is to be heard is their cause.
+  // Failures of the file end the transaction; keep the original error.
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#file.inTransaction) await super.rollbackTransaction(connection);
   }
@@ -77,7 +77,7 @@ class StatementCache implements SqliteDatabase {
   }
 
   prepare(sql: string): SqliteStatement {
-    // It takes effect when it is prepared, so a prepared one that is run again would do nothing.
+    // Takes effect when prepared, so a cached statement would do nothing.
     if (pragmaSetting.test(sql)) return pragmaStatement(() => this.#file.run(sql));
     if (runsOnce.test(sql)) return new OneTimeStatement(this.#file.prepare(sql));
     const known = this.#statements.get(sql);
@@ -137,7 +137,7 @@ class BoundStatement implements SqliteStatement {
   }
 }
 
-/** Is let go of as soon as it has run. */
+/** Finalized after its first run. */
 class OneTimeStatement extends BoundStatement {
   override all(parameters: readonly unknown[]): unknown[] {
     try {
@@ -157,9 +157,8 @@ class OneTimeStatement extends BoundStatement {
 }
 
 /**
- * A connection that waits for another program's write without holding up the event loop. SQLite's own `busy_timeout`
- * sleeps in the calling thread, and with it everybody's calls. A statement that is told "busy" has done nothing, and
- * within a transaction nobody else has the lock, so it can be made again.
+ * Waits for another program's write without blocking the event loop, as SQLite's `busy_timeout` would. A busy statement has done nothing,
+ * and within a transaction the lock is held, so it is safe to retry.
  */
 class RetryingConnection implements DatabaseConnection {
   readonly #inner: DatabaseConnection;
@@ -200,23 +199,23 @@ function isBusy(thrown: unknown): boolean {
   return hasCode(thrown, /^SQLITE_BUSY(_RECOVERY)?$/);
 }
 
-/** SQLite: the parameters of a statement that is run once for each of many rows. It is the only parameter of its query. */
+/** SQLite: parameters of a statement that runs once per row. The only parameter of its query. */
 class RowBatch {
   readonly rows: readonly (readonly unknown[])[];
-  /** How many rows of the table each run of the statement changed. */
+  /** Rows changed by each run. */
   readonly changed: number[] = [];
 
   constructor(rows: readonly (readonly unknown[])[]) {
     this.rows = rows;
   }
 
-  /** What stands in a statement's parameters; null: they are those of one run. */
+  /** null: ordinary parameters. */
   static in([only]: readonly unknown[]): RowBatch | null {
     return only instanceof RowBatch ? only : null;
   }
 }
 
-/** One statement of SQLite, prepared once and run for each of these parameters, within a transaction. */
+/** SQLite: runs one prepared statement for each of these parameters, within a transaction. */
 export async function runEach<Result>(
   connection: Connection,
   query: CompiledQuery<Result>,

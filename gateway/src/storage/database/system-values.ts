@@ -1,6 +1,6 @@
 import type { Connection } from "./database.ts";
 
-/** Rows of `settings` that are the program's own: no setting that a config file could name. null: there is none. */
+/** A setting of the system, which config files cannot name; null: not set. */
 export async function systemValue(connection: Connection, name: string): Promise<string | null> {
   const row = await connection.selectFrom("settings").select("value").where("name", "=", name).executeTakeFirst();
   return row?.value ?? null;
@@ -14,7 +14,7 @@ export async function putSystemValue(connection: Connection, name: string, value
     .execute();
 }
 
-/** The value that stands there from now on: the first that anybody gave. */
+/** Sets the value if there is none. Returns the stored value. */
 export async function firstSystemValue(connection: Connection, name: string, value: string): Promise<string> {
   await connection
     .insertInto("settings")

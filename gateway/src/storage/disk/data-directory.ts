@@ -2,19 +2,18 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } f
 import { join } from "node:path";
 import { segmentNumbers } from "./journal-files.ts";
 
-/** The data directory is not as it must be; the message is one line that says what an operator can do. */
+/** The data directory is unusable. The message is one line that tells the operator what to do. */
 export class DataUnusable extends Error {
   override readonly name = "DataUnusable";
 }
 
-/** Where in the data directory everything is. */
 export interface DataPaths {
   readonly dataDir: string;
   readonly database: string;
   readonly journal: string;
   readonly blobs: string;
   readonly masterKey: string;
-  /** There when the database has moved to a server. */
+  /** Exists if the database has moved to a server. */
   readonly moved: string;
 }
 
@@ -29,7 +28,7 @@ export function dataPaths(dataDir: string): DataPaths {
   };
 }
 
-/** Makes the directory when it is missing. Throws DataUnusable when nothing can be written there. */
+/** Creates the directory if missing. Throws DataUnusable if it is not writable. */
 export function prepareDataDirectory(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -54,18 +53,18 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * Refuses to begin an empty database where there was another: keys, money and tasks would be gone without a word. What
- * tells of an earlier one is what only a complete start leaves behind. An empty file is as good as none.
+ * Throws DataUnusable instead of creating an empty database where there was one, which would lose keys, money and tasks silently. Looks
+ * for files that only a complete start leaves behind.
  */
-export function refuseLostDatabase(paths: DataPaths): void {
+export function checkDatabasePresent(paths: DataPaths): void {
   if (bytesIn(paths.database) > 0) return;
-  refuseEmptyBeside(paths);
+  checkEmptyDatabase(paths);
 }
 
-/** The same for a database that is there and has no tables. */
-export function refuseEmptyBeside(paths: DataPaths): void {
+/** The same for an existing database without tables. */
+export function checkEmptyDatabase(paths: DataPaths): void {
   const traces = [
-    // Beside an empty file it may be of a first start that did not come to its end.
+    // Beside an empty file, it may be left from a first start that failed.
     ...(!existsSync(paths.database) && bytesIn(`${paths.database}-wal`) > 0 ? ["sluice.db-wal"] : []),
     ...(bytesIn(paths.masterKey) > 0 ? ["master.key"] : []),
     ...(segmentNumbers(paths.journal).length > 0 ? ["journal/"] : []),
@@ -79,10 +78,10 @@ export function refuseEmptyBeside(paths: DataPaths): void {
 }
 
 /**
- * Refuses an empty database on a server where the data directory is of an installation that has been used: its calls would be
- * booked, and its keys looked for, where they do not belong.
+ * Throws DataUnusable for an empty server database if the data directory belongs to a used installation, whose calls and keys would end
+ * up in the wrong database.
  */
-export function refuseEmptyServerBeside(paths: DataPaths): void {
+export function checkEmptyServerDatabase(paths: DataPaths): void {
   if (bytesIn(paths.database) > 0) {
     throw new DataUnusable(
       `The database that SLUICE_DATABASE_URL names is empty, but ${paths.database} holds an installation. ` +

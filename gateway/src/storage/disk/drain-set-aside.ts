@@ -7,14 +7,14 @@ export function setAsidePath(directory: string): string {
   return join(directory, "set-aside.jsonl");
 }
 
-/** Keeps an entry that the database will never take, as a line of JSON, so that it does not hold up the others. */
+/** Stores an entry that the database permanently refuses as a line of JSON, so that it does not block others. */
 export function setAside(directory: string, entry: LedgerEntry, reason: string): void {
   writeLine(setAsidePath(directory), JSON.stringify({ reason, entry }), "a");
 }
 
 /**
- * The store, of which an entry that the database will never take holds up nobody: it is set aside in this directory, as the drain
- * does it. Everything else that goes wrong rejects as before.
+ * Wraps a store so that entries that the database permanently refuses are set aside in this directory, as in the drain. Other errors
+ * reject.
  */
 export function settingAside(
   store: Pick<LedgerStore, "insert" | "price">,
@@ -44,7 +44,7 @@ export function settingAside(
   return { insert, price: (id) => store.price(id) };
 }
 
-/** Whether the row itself is at fault (a constraint, a wrong type, a text too long for an index), so that trying again cannot help. */
+/** The row itself is invalid (constraint, type, too long for an index), so that retrying is pointless. */
 export function isRowFault(error: unknown): boolean {
   return hasCode(error, /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG)|^2[23]\w{3}$|^54000$/);
 }

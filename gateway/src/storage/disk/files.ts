@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { bounds, Failure } from "#core/index.ts";
 
-/** Whether the system, or a database, gave an error, or what caused it, such a code. */
+/** Matches the code of an error or of its causes. */
 export function hasCode(error: unknown, code: RegExp): boolean {
   if (!(error instanceof Error)) return false;
   return ("code" in error && code.test(String(error.code))) || hasCode(error.cause, code);
@@ -11,7 +11,7 @@ export function isMissing(error: unknown): boolean {
   return hasCode(error, /^ENOENT$/);
 }
 
-/** What `act` gives; null where its file or directory is missing. */
+/** null: the file or directory is missing. */
 export function unlessMissing<Result>(act: () => Result): Result | null {
   try {
     return act();
@@ -20,14 +20,14 @@ export function unlessMissing<Result>(act: () => Result): Result | null {
   }
 }
 
-/** The same for the rejection of a promise. */
+/** The same for a rejected promise. */
 export function missingAsNull(error: unknown): null {
   if (isMissing(error)) return null;
   throw error;
 }
 
-/** Does nothing where there is such a file already. */
-export function unlessThere(act: () => void): void {
+/** Ignores that a file exists already. */
+export function ignoreExisting(act: () => void): void {
   try {
     act();
   } catch (error) {
@@ -39,16 +39,16 @@ export function isFullDisk(error: unknown): boolean {
   return hasCode(error, /^(ENOSPC|EDQUOT)$/);
 }
 
-/** The disk or the bucket takes or gives nothing now, and may do so later. */
+/** The disk or bucket is temporarily unavailable. */
 export function storageUnavailable(cause: unknown): Failure {
-  return new Failure("storage_unavailable", "The place where files are kept cannot be used now; try again.", {
+  return new Failure("storage_unavailable", "File storage is temporarily unavailable. Try again.", {
     retry: "same",
     retryAfterMs: bounds.storageRetryAfterMs,
     cause,
   });
 }
 
-/** Writes a line into a file that only its owner may read. It is on the disk when this returns. */
+/** Writes a line to a file that only its owner may read, and syncs it. */
 export function writeLine(path: string, line: string, flag: "w" | "wx" | "a"): void {
   const file = openSync(path, flag, 0o600);
   try {
@@ -59,7 +59,7 @@ export function writeLine(path: string, line: string, flag: "w" | "wx" | "a"): v
   }
 }
 
-/** That a file's content, or the names in a directory, are on the disk. */
+/** Syncs a file, or the names in a directory. */
 export function syncPath(path: string): void {
   const file = openSync(path, "r");
   try {

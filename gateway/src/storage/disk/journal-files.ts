@@ -2,16 +2,16 @@ import { closeSync, fdatasync, ftruncateSync, openSync, readdirSync, renameSync,
 import { join } from "node:path";
 import { unlessMissing } from "./files.ts";
 
-/** The few calls the journal makes to write. Tests put a disk that refuses in this place. */
+/** File operations of the journal. Tests replace it with a failing disk. */
 export interface JournalFiles {
-  /** A new file, for writing only; an existing one is an error. */
+  /** For writing only; an existing file is an error. */
   create(path: string): number;
-  /** How many bytes were taken, possibly fewer than asked. */
+  /** Returns the number of bytes written, possibly fewer than requested. */
   write(file: number, bytes: Buffer, from: number, length: number, position: number): number;
   truncate(file: number, length: number): void;
-  /** Resolves when the file's data is on the disk. Must not block the loop. */
+  /** Syncs the file's data without blocking the event loop. */
   sync(file: number): Promise<void>;
-  /** Resolves when the names in a directory are on the disk. */
+  /** Syncs the names in a directory. */
   syncDirectory(path: string): Promise<void>;
   close(file: number): void;
 }
@@ -37,22 +37,21 @@ export function segmentPath(directory: string, segment: number): string {
   return join(directory, `${String(segment).padStart(12, "0")}.wal`);
 }
 
-/** Numbers of the segments in a directory, oldest first; none when it is missing. */
+/** Oldest first; empty if the directory is missing. */
 export function segmentNumbers(directory: string): readonly number[] {
   return numbersOf(directory, /^(\d{12})\.wal$/);
 }
 
-/** A number that no segment has had, also none that was put aside for its damage. */
+/** Greater than all segment numbers, including damaged ones that were put aside. */
 export function nextSegmentNumber(directory: string): number {
   return (numbersOf(directory, /^(\d{12})\.wal(?:\.damaged)?$/).at(-1) ?? 0) + 1;
 }
 
-/** Gone already is as good as removed. */
 export function removeSegment(directory: string, segment: number): void {
   unlessMissing(() => unlinkSync(segmentPath(directory, segment)));
 }
 
-/** Takes a segment out of the reading order but keeps it for whoever wants to look at it. */
+/** Keeps a segment for inspection, but not for recovery. */
 export function putAside(directory: string, segment: number): void {
   const path = segmentPath(directory, segment);
   unlessMissing(() => renameSync(path, `${path}.damaged`));

@@ -4,18 +4,14 @@ import { dirname, join } from "node:path";
 import { DataUnusable } from "./data-directory.ts";
 import { hasCode, syncPath, unlessMissing, writeLine } from "./files.ts";
 
-/** Who writes a journal. */
 export interface JournalOwner {
-  /** The process: `proc_…`. */
+  /** `proc_…` */
   readonly process: string;
-  /** The installation: the same for all processes on one database, and no secret. */
+  /** The installation's id, shared by all processes on one database; not a secret. */
   readonly installation: string;
 }
 
-/**
- * Who wrote what is in a journal's directory. Null: nobody said so, as in an installation with SQLite. "unknown": it cannot
- * be read, so it is nobody's that is known here.
- */
+/** The owner of a journal directory. null: none is written, as with SQLite. "unknown": unreadable, so it belongs to no known process. */
 export function readOwner(directory: string): JournalOwner | null | "unknown" {
   const text = unlessMissing(() => readFileSync(ownerPath(directory), "utf8"));
   if (text === null) return null;
@@ -23,12 +19,12 @@ export function readOwner(directory: string): JournalOwner | null | "unknown" {
     const { process, installation } = JSON.parse(text) as Partial<JournalOwner>;
     if (typeof process === "string" && typeof installation === "string") return { process, installation };
   } catch {
-    // Not what this file writes.
+    // Invalid content.
   }
   return "unknown";
 }
 
-/** Is on the disk as a whole when it returns: before the first record of that owner. */
+/** Synced before it returns. Call it before the first record. */
 export function writeOwner(directory: string, owner: JournalOwner): void {
   const draft = `${ownerPath(directory)}.draft`;
   writeLine(draft, JSON.stringify(owner), "w");
@@ -45,8 +41,8 @@ function ownerPath(directory: string): string {
 }
 
 /**
- * Takes a directory for this process alone, until the returned function is called or the process ends, however it
- * ends: the lock is SQLite's own on a small file, which the operating system lets go of. Throws when another has it.
+ * Locks a directory for this process until the returned function is called or the process ends. Uses SQLite's lock on a small file, which
+ * the operating system releases. Throws DataUnusable if another process has it.
  */
 export function lockDirectory(directory: string): () => void {
   const release = tryLockDirectory(directory);
@@ -57,13 +53,12 @@ export function lockDirectory(directory: string): () => void {
 }
 
 /**
- * The same; null when another has it. A process that is stopped has it still. The file is opened by SQLite alone, which
- * knows that POSIX drops every lock of a process on a file that it closes once, and it is never removed: two processes
- * could then each hold a file of this name.
+ * The same, but null if another process, possibly a suspended one, has it. Only SQLite opens the file, because closing any other
+ * descriptor would drop the lock. It is never removed: two processes could then lock different files of this name.
  */
 export function tryLockDirectory(directory: string): (() => void) | null {
   const file = join(directory, "owner.lock");
-  // SQLite makes what is not there for everybody to read.
+  // SQLite would create it readable for everyone.
   if (!existsSync(file)) writeFileSync(file, "", { mode: 0o600, flag: "a" });
   const database = new Database(file, { create: true });
   try {

@@ -116,7 +116,7 @@ export class DrainThread implements JournalDrain {
     this.#ended ??= () => undefined;
     // Its connection is let go of with the thread: only then may others take the database's files away.
     this.#thread?.stop();
-    if (this.#thread !== null) await within(this.#options.clock, bounds.flushMs, this.#thread.gone, () => undefined);
+    if (this.#thread !== null) await within(this.#options.clock, bounds.flushMs, this.#thread.ended, () => undefined);
     return inTime;
   }
 
@@ -159,7 +159,7 @@ export class DrainThread implements JournalDrain {
   #rest(from: DrainPlace): void {
     this.#from = from;
     this.#unbookRest();
-    this.#thread?.leave();
+    this.#thread?.stopListening();
     this.#thread?.stop();
     this.#thread = null;
     if (this.#ended !== null) this.#order({ type: "end", target: this.#target });

@@ -286,7 +286,7 @@ describe("a world that is down", () => {
       await told.written();
     }
     expect(told.dropped).toEqual({ explanations: 2, captures: 0 });
-    expect(said).toEqual(["warn: Explanations and captures cannot be written, and are dropped."]);
+    expect(said).toEqual(["warn: Cannot write explanations and captures; dropping them."]);
   });
 
   test("and an explanation that cannot be worked out is an error line, not a failed call", async () => {
@@ -296,7 +296,7 @@ describe("a world that is down", () => {
     };
     told.explain({ ...explained("req_1"), explanation: broken });
     expect(told.dropped.explanations).toBe(1);
-    expect(said).toEqual(["error: A request could not be explained."]);
+    expect(said).toEqual(["error: Cannot store an explanation."]);
   });
 });
 

@@ -13,37 +13,37 @@ import { OrderThread } from "#system/index.ts";
 import type { Database } from "../database/database.ts";
 import { type DatabasePlace, threadPlace } from "../database/database-place.ts";
 import type { NewRow } from "../database/schema.ts";
-import { captureRow, type SecretLooks, secretsIn } from "./explain-redaction.ts";
-import { anythingTooOld, type ExplainAges, type ExplainBatch } from "./explain-rows.ts";
+import { captureRow, type HeaderRules, secretsIn } from "./explain-redaction.ts";
+import { type ExplainAges, type ExplainBatch, hasExpiredRows } from "./explain-rows.ts";
 
-/** Characters of one sentence; and how many explanations of a mere choice are kept in one second, with how many characters. */
+/** Maximum characters of a sentence. */
 export const explainTextMax = 600;
 export const explainChoicesPerSecond = 200;
 export const explainChoiceCharactersPerSecond = 60_000;
-/** Explanations and captures wait this long to be written together, longer after this many choices in a second. */
+/** Delay before a batch is written; longer after explainBusyChoices in a second. */
 export const explainFlushMs = 100;
 const explainFlushBusyMs = 500;
 const explainBusyChoices = 20;
-/** Explanations and captures wait this long to be written together, longer after this many choices in a second. */
+/** Limits of one batch. */
 export const explainBatchRowsMax = 128;
 const explainBatchBytesMax = 1024 * 1024;
-/** What does not fit into the queue is dropped. */
+/** More is dropped. */
 export const explainQueueRowsMax = 10_000;
 export const explainQueueBytesMax = 16 * 1024 * 1024;
 
-/** The wait before a writing thread that died is started again. */
+/** Delay before a writing thread that died is restarted. */
 const explainRestartMs = 5_000;
 
-export interface ExplainerOptions extends SecretLooks {
+export interface ExplainerOptions extends HeaderRules {
   readonly database: Database;
-  /** Of the same database; it is written by a connection of its own. */
+  /** Of the same database, for the writer's own connection. */
   readonly place: DatabasePlace;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
   readonly captureRetentionMs: () => number;
-  /** Default: a thread, which is started when there is something to write. */
+  /** Default: a thread, which starts on demand. */
   readonly writer?: ExplainWriter;
-  /** Is told of captured bodies too; null: nobody asked for them. */
+  /** Receives captured bodies too. */
   readonly content?: ContentSink | null;
 }
 
@@ -53,16 +53,16 @@ interface Waiting {
   readonly size: number;
 }
 
-/** What is kept of requests waits here, within bounds, until it is written beside the event loop. */
+/** Queues explanations and captures, within bounds, to be written in a thread. */
 export class ExplainQueue implements Explainer {
-  /** What was not kept: no room, too many in a second, or a database that refused it. */
+  /** No room, too many in a second, or a failed write. */
   readonly dropped = { explanations: 0, captures: 0 };
   readonly #options: ExplainerOptions;
   readonly #writer: ExplainWriter;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
-  #unbook: (() => void) | null = null;
-  /** The writer is given one order at a time, in this row. */
+  #cancelFlush: (() => void) | null = null;
+  /** The latest order; the writer does one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
   #second = 0;
   #choices = 0;
@@ -76,26 +76,26 @@ export class ExplainQueue implements Explainer {
   }
 
   explain({ requestId, workspaceId, isImportant, explanation }: ExplainedRequest): void {
-    if (!this.#room(isImportant) || !(isImportant || this.#choiceInTime())) {
+    if (!this.#hasRoom(isImportant) || !(isImportant || this.#isWithinRate())) {
       this.dropped.explanations++;
       return;
     }
     try {
-      const text = JSON.stringify(masked(explanation()));
+      const text = JSON.stringify(maskMessages(explanation()));
       const at = this.#options.clock.now();
       if (!isImportant) this.#choiceCharacters += text.length;
       const explained = { request_id: requestId, workspace_id: workspaceId, at, explanation: text };
       this.#push({ explanation: explained, size: text.length });
     } catch (error) {
       this.dropped.explanations++;
-      this.#options.observer.log("error", "A request could not be explained.", { requestId, error });
+      this.#options.observer.log("error", "Cannot store an explanation.", { requestId, error });
     }
   }
 
   capture(captured: CapturedRequest): void {
     const { requestId } = captured;
     const content = this.#options.content ?? null;
-    if (!this.#room(true)) {
+    if (!this.#hasRoom(true)) {
       this.dropped.captures++;
       content?.captured(requestId, null);
       return;
@@ -108,14 +108,14 @@ export class ExplainQueue implements Explainer {
       this.#push({ capture: row, size: sizeOf(row) });
       content?.captured(requestId, {
         endpoint: captured.endpoint,
-        request: cleaned(captured.requestBody, row.request_body),
-        response: cleaned(captured.responseBody, row.response_body),
+        request: withText(captured.requestBody, row.request_body),
+        response: withText(captured.responseBody, row.response_body),
         secrets,
       });
     } catch (error) {
       this.dropped.captures++;
       content?.captured(requestId, null);
-      this.#options.observer.log("error", "A request could not be captured.", { requestId, error });
+      this.#options.observer.log("error", "Cannot capture a request.", { requestId, error });
     }
   }
 
@@ -123,13 +123,13 @@ export class ExplainQueue implements Explainer {
     this.#options.content?.willCapture(requestId);
   }
 
-  /** Removes what is too old; resolves to how many rows went. */
+  /** Resolves to the number of rows removed. */
   async prune(ages: ExplainAges): Promise<number> {
-    if (!(await anythingTooOld(this.#options.database, ages))) return 0;
-    return await this.#inTurn(() => this.#writer.prune(ages));
+    if (!(await hasExpiredRows(this.#options.database, ages))) return 0;
+    return await this.#enqueue(() => this.#writer.prune(ages));
   }
 
-  /** Resolves when everything told so far is written or dropped. */
+  /** Resolves when everything queued so far is written or dropped. */
   async written(): Promise<void> {
     while (this.#waiting.length > 0) await this.#flush();
     await this.#turn;
@@ -138,20 +138,20 @@ export class ExplainQueue implements Explainer {
   /** Writes what is left, within `timeoutMs`. */
   async close(timeoutMs: number): Promise<void> {
     this.#closed = true;
-    this.#unbook?.();
+    this.#cancelFlush?.();
     await within(this.#options.clock, timeoutMs, this.written(), () => undefined);
     await this.#writer.end(timeoutMs);
   }
 
-  /** The last half of the queue is for what matters. */
-  #room(isImportant: boolean): boolean {
+  /** The last half of the queue is reserved for important entries. */
+  #hasRoom(isImportant: boolean): boolean {
     if (this.#closed) return false;
     const share = isImportant ? 1 : 0.5;
     return this.#waiting.length < explainQueueRowsMax * share && this.#waitingBytes < explainQueueBytesMax * share;
   }
 
-  /** In number and in size: one of many deployments is long, and costs as much as several short ones. */
-  #choiceInTime(): boolean {
+  /** Limits unimportant explanations per second, in number and size. */
+  #isWithinRate(): boolean {
     const second = Math.floor(this.#options.clock.monotonic() / 1_000);
     if (second !== this.#second) {
       this.#second = second;
@@ -165,25 +165,25 @@ export class ExplainQueue implements Explainer {
   #push(waiting: Waiting): void {
     this.#waiting.push(waiting);
     this.#waitingBytes += waiting.size;
-    if (this.#unbook !== null) return;
+    if (this.#cancelFlush !== null) return;
     const waitMs = this.#choices > explainBusyChoices ? explainFlushBusyMs : explainFlushMs;
-    this.#unbook = this.#options.clock.after(waitMs, () => void this.written());
+    this.#cancelFlush = this.#options.clock.after(waitMs, () => void this.written());
   }
 
   /** Never rejects. */
   #flush(): Promise<void> {
-    return this.#inTurn(async () => {
-      this.#unbook?.();
-      this.#unbook = null;
+    return this.#enqueue(async () => {
+      this.#cancelFlush?.();
+      this.#cancelFlush = null;
       const batch = this.#take();
       if (batch.explanations.length + batch.captures.length === 0) return;
       try {
         await this.#writer.keep(batch);
-        this.#told(null);
+        this.#logProblem(null);
       } catch (thrown) {
         this.dropped.explanations += batch.explanations.length;
         this.dropped.captures += batch.captures.length;
-        this.#told(messageOf(thrown));
+        this.#logProblem(messageOf(thrown));
       }
     });
   }
@@ -203,23 +203,23 @@ export class ExplainQueue implements Explainer {
     };
   }
 
-  #inTurn<Result>(act: () => Promise<Result>): Promise<Result> {
+  #enqueue<Result>(act: () => Promise<Result>): Promise<Result> {
     const done = this.#turn.then(act);
     this.#turn = done.catch(() => undefined);
     return done;
   }
 
-  #told(problem: string | null): void {
+  #logProblem(problem: string | null): void {
     if (problem === this.#problem) return;
     this.#problem = problem;
     const { observer } = this.#options;
-    if (problem === null) observer.log("info", "Explanations and captures are written again.");
-    else observer.log("warn", "Explanations and captures cannot be written, and are dropped.", { problem });
+    if (problem === null) observer.log("info", "Explanations and captures are being written again.");
+    else observer.log("warn", "Cannot write explanations and captures; dropping them.", { problem });
   }
 }
 
-/** Sentences may quote what an upstream said. */
-function masked(explanation: Explanation): Explanation {
+/** Messages may quote an upstream. */
+function maskMessages(explanation: Explanation): Explanation {
   const short = (text: string): string => maskSecrets(text).slice(0, explainTextMax);
   const { refusal, failures, ...coded } = explanation;
   return {
@@ -229,7 +229,7 @@ function masked(explanation: Explanation): Explanation {
   };
 }
 
-function cleaned(body: CapturedBody | null, text: string | null | undefined): CapturedBody | null {
+function withText(body: CapturedBody | null, text: string | null | undefined): CapturedBody | null {
   return body === null || text == null ? null : { ...body, text };
 }
 
@@ -238,7 +238,7 @@ function sizeOf(row: NewRow<"request_captures">): number {
   return request_headers.length + response_headers.length + (request_body?.length ?? 0) + (response_body?.length ?? 0);
 }
 
-/** Writes batches and removes old rows beside the event loop. One order at a time; each resolves when it is done, or rejects. */
+/** Does one order at a time. */
 export interface ExplainWriter {
   keep(batch: ExplainBatch): Promise<number>;
   prune(ages: ExplainAges): Promise<number>;
@@ -246,8 +246,8 @@ export interface ExplainWriter {
 }
 
 /**
- * A thread with a database connection of its own, started with the first order: most gateways never have one. When it dies
- * its order is rejected, and one that comes soon after as well; then it is started again.
+ * A thread with its own database connection, started with the first order. After it died, orders are rejected for a while, then it is
+ * restarted.
  */
 class ExplainThread implements ExplainWriter {
   readonly #clock: Clock;
@@ -267,26 +267,26 @@ class ExplainThread implements ExplainWriter {
   }
 
   keep(batch: ExplainBatch): Promise<number> {
-    return this.#done({ type: "keep", batch });
+    return this.#order({ type: "keep", batch });
   }
 
   prune(ages: ExplainAges): Promise<number> {
-    return this.#done({ type: "prune", ages });
+    return this.#order({ type: "prune", ages });
   }
 
   async end(timeoutMs: number): Promise<void> {
     await within(this.#clock, timeoutMs, this.#thread.end(), () => undefined);
   }
 
-  async #done(order: ExplainOrder): Promise<number> {
-    if (this.#clock.monotonic() < this.#restMs) throw new Error("the thread that writes them has stopped");
+  async #order(order: ExplainOrder): Promise<number> {
+    if (this.#clock.monotonic() < this.#restMs) throw new Error("the writing thread has stopped");
     const answer = await this.#thread.run(order);
     if ("reply" in answer) return answer.reply;
     throw new Error(answer.failed);
   }
 }
 
-/** To the thread that writes; its reply is the number of rows. */
+/** The reply is the number of rows. */
 export type ExplainOrder =
   | { readonly type: "keep"; readonly batch: ExplainBatch }
   | { readonly type: "prune"; readonly ages: ExplainAges };

@@ -5,18 +5,18 @@ import type { NewRow } from "../database/schema.ts";
 const captureHeaderCharactersMax = 4 * 1024;
 const captureHeadersMax = 100;
 
-/** How credentials are known that show themselves. */
-export interface SecretLooks {
-  /** A header with this name holds one, whatever is in it. */
+/** How to recognize headers with credentials. */
+export interface HeaderRules {
+  /** Headers with this name always contain a credential. */
   readonly hidesHeader: (name: string) => boolean;
-  /** It is known what a header with this name holds, and that it may be looked at. */
+  /** Headers with this name are known to be safe to show. */
   readonly showsHeader: (name: string) => boolean;
 }
 
-/** A captured request as it is stored, with every credential taken out. */
+/** A captured request as a row, with credentials redacted. */
 export function captureRow(
   captured: CapturedRequest,
-  looks: SecretLooks,
+  looks: HeaderRules,
   times: { readonly at: number; readonly expiresAt: number },
   secrets: readonly string[] = secretsIn(captured, looks),
 ): NewRow<"request_captures"> {
@@ -51,17 +51,17 @@ export function captureRow(
   };
 }
 
-/** All that is known to be one: what the accounts of its models must not have shown, and what stood in hidden headers. */
-export function secretsIn(captured: CapturedRequest, looks: SecretLooks): readonly string[] {
+/** Credentials of the accounts, and values of hidden headers. */
+export function secretsIn(captured: CapturedRequest, looks: HeaderRules): readonly string[] {
   return [...captured.secrets, ...hiddenValues(captured, looks)];
 }
 
-/** What stood in a hidden header may stand in a body as well: an upstream that says which key it refuses. */
-function hiddenValues({ requestHeaders, responseHeaders }: CapturedRequest, looks: SecretLooks): readonly string[] {
+/** A hidden value may be repeated in a body, such as an upstream's message about the key. */
+function hiddenValues({ requestHeaders, responseHeaders }: CapturedRequest, looks: HeaderRules): readonly string[] {
   return [...requestHeaders, ...responseHeaders].flatMap(([name, value]) => {
     if (!looks.hidesHeader(name)) return [];
     const parts = value.split(/[\s;,]+/);
-    // `session=…` of a cookie, `Signature=…` of a signed request: what stands behind the name is the secret.
+    // In `session=…` of a cookie or `Signature=…` of a signed request, the value is the secret.
     const values = parts.map((part) => part.slice(part.indexOf("=") + 1));
     return [...parts, ...values].filter((part) => part.length >= secretCharactersMin);
   });

@@ -3,21 +3,20 @@ import type { Clock, ExplainStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import type { NewRow, Tables } from "../database/schema.ts";
 
-/** Rows that are written together. */
 export interface ExplainBatch {
   readonly explanations: readonly NewRow<"request_explanations">[];
   readonly captures: readonly NewRow<"request_captures">[];
 }
 
-/** What is too old: explanations that began before, captures that began before or have expired by now. Unix milliseconds. */
+/** Explanations before `explanationsBefore`, and captures before `capturesBefore` or expired at `now`. Unix milliseconds. */
 export interface ExplainAges {
   readonly explanationsBefore: number;
   readonly capturesBefore: number;
   readonly now: number;
 }
 
-/** All or nothing. What is told again of a request takes the place of what was told before. */
-export async function keepExplained(database: Database, { explanations, captures }: ExplainBatch): Promise<void> {
+/** In one transaction. A later explanation or capture of a request replaces the earlier one. */
+export async function writeExplanations(database: Database, { explanations, captures }: ExplainBatch): Promise<void> {
   await database.kysely.transaction().execute(async (transaction) => {
     for (const row of explanations) {
       await transaction
@@ -36,12 +35,12 @@ export async function keepExplained(database: Database, { explanations, captures
   });
 }
 
-/** Rows of one delete: a captured body lies on many pages, an explanation on hardly one. */
+/** A captured body takes many pages, an explanation hardly one. */
 const explanationsAtOnce = 500;
 const capturesAtOnce = 20;
 
-/** Removes what is too old, in batches small enough that a waiting write hardly notices. Resolves to how many rows went. */
-export async function pruneExplained(database: Database, ages: ExplainAges): Promise<number> {
+/** In small batches, so that writers hardly wait. Resolves to the number of rows removed. */
+export async function pruneExplanations(database: Database, ages: ExplainAges): Promise<number> {
   const explanations = await inBatches(explanationsAtOnce, (limit) =>
     database.kysely
       .deleteFrom("request_explanations")
@@ -59,15 +58,15 @@ export async function pruneExplained(database: Database, ages: ExplainAges): Pro
     database.kysely
       .deleteFrom("request_captures")
       .where("request_id", "in", (eb) =>
-        eb.selectFrom("request_captures").select("request_id").where(tooOld(ages)).limit(limit),
+        eb.selectFrom("request_captures").select("request_id").where(isTooOld(ages)).limit(limit),
       )
       .executeTakeFirst(),
   );
   return explanations + captures;
 }
 
-/** Whether there is anything to remove: asked often, and mostly answered with no. */
-export async function anythingTooOld({ kysely }: Pick<Database, "kysely">, ages: ExplainAges): Promise<boolean> {
+/** Called often; the answer is mostly no. */
+export async function hasExpiredRows({ kysely }: Pick<Database, "kysely">, ages: ExplainAges): Promise<boolean> {
   const explanation = await kysely
     .selectFrom("request_explanations")
     .select("request_id")
@@ -78,20 +77,20 @@ export async function anythingTooOld({ kysely }: Pick<Database, "kysely">, ages:
   const capture = await kysely
     .selectFrom("request_captures")
     .select("request_id")
-    .where(tooOld(ages))
+    .where(isTooOld(ages))
     .limit(1)
     .executeTakeFirst();
   return capture !== undefined;
 }
 
-/** Bodies are to be gone when they are gone: what is deleted is overwritten, and no commit waits for the disk by itself. */
-export async function prepareForExplained({ kysely, flavour }: Database): Promise<void> {
+/** Overwrites deleted bodies. Commits need not be synced. */
+export async function prepareExplainDatabase({ kysely, flavour }: Database): Promise<void> {
   if (flavour.name !== "sqlite") return;
   await sql`pragma secure_delete = on`.execute(kysely);
   await sql`pragma synchronous = normal`.execute(kysely);
 }
 
-function tooOld({ capturesBefore, now }: ExplainAges) {
+function isTooOld({ capturesBefore, now }: ExplainAges) {
   return (eb: ExpressionBuilder<Tables, "request_captures">) =>
     eb.or([eb("expires_at", "<=", now), eb("at", "<", capturesBefore)]);
 }
@@ -109,7 +108,7 @@ async function inBatches(
   }
 }
 
-/** What was kept of requests, for whoever looks at one. A capture that has expired is gone, also before it is removed. */
+/** Expired captures are hidden before they are removed. */
 export function createExplainStore({ kysely }: Pick<Database, "kysely">, clock: Pick<Clock, "now">): ExplainStore {
   return {
     async explanation(requestId) {

@@ -1,19 +1,16 @@
 import { serveOrders } from "#system/index.ts";
 import { threadDatabase } from "../database/database-place.ts";
 import type { ExplainOrder } from "./explain-queue.ts";
-import { keepExplained, prepareForExplained, pruneExplained } from "./explain-rows.ts";
+import { prepareExplainDatabase, pruneExplanations, writeExplanations } from "./explain-rows.ts";
 
-/**
- * The thread that writes explanations and captures: its entry point, so importing it does have an effect, and only in a
- * thread.
- */
-const { open, close } = threadDatabase(prepareForExplained);
+/** Entry point of the thread that writes explanations and captures. */
+const { open, close } = threadDatabase(prepareExplainDatabase);
 
 serveOrders({
   async work(order: ExplainOrder): Promise<number> {
     const database = await open();
-    if (order.type === "prune") return pruneExplained(database, order.ages);
-    await keepExplained(database, order.batch);
+    if (order.type === "prune") return pruneExplanations(database, order.ages);
+    await writeExplanations(database, order.batch);
     return order.batch.explanations.length + order.batch.captures.length;
   },
   close,

@@ -16,7 +16,7 @@ import { hourMs } from "../ledger/ledger-rollup.ts";
 
 export type KeyRow = Row<"api_keys">;
 
-/** A key's row with the names of where it stands. */
+/** With the names of its workspace and group. */
 export type NamedKeyRow = KeyRow & { readonly workspace_slug: string; readonly group_name: string };
 
 export function namedKeys(connection: Connection) {
@@ -28,10 +28,7 @@ export function namedKeys(connection: Connection) {
     .select(["workspaces.slug as workspace_slug", "groups.name as group_name"]);
 }
 
-/**
- * Keys that may call, with what limits whoever they count for. What is suspended may not. Nothing here is a parameter: it is
- * compiled once.
- */
+/** Active keys with the limits that apply to them. Compiled once, so it has no parameters. */
 export function callerKeys(connection: Connection) {
   return namedKeys(connection)
     .where("api_keys.managed_by", "!=", sql.lit("suspended"))
@@ -53,7 +50,7 @@ export type CallerKeyRow = NamedKeyRow & {
   readonly limited_email: string | null;
 };
 
-/** The bounds of a key that only admins widen, as they are stored: names with a comma between. */
+/** Bounds that only admins may widen, stored comma-separated. */
 export function boundsText(names: readonly string[]): string {
   return names.join(",");
 }
@@ -62,25 +59,25 @@ export function boundsOf(text: string): string[] {
   return text.split(",").filter((name) => name !== "");
 }
 
-/** What nobody of the console made is bounded by whoever made it, in everything. */
+/** Bounds of keys that were not created in the console. */
 export const everyBound = "enabled,group,models,allowed_ips,expires_at,limits,budget,tags,capture";
 
 export function keyOf(row: CallerKeyRow): ApiKey {
   return Object.freeze(keyMembers(row));
 }
 
-/** The same key as the secret before its last rotation opens it. */
+/** The key, authenticated with its secret from before the last rotation. */
 export function keyByOldSecret(row: CallerKeyRow): ApiKey {
   return Object.freeze({ ...keyMembers(row), secretUntil: row.old_until ?? 0 });
 }
 
-/** Enough to recognise a secret by, never enough to guess it: at most a quarter of it and its last four. */
+/** Enough of a secret to recognize it, but never to guess it: at most a quarter and the last four characters. */
 export function recognition(secret: Secret): Pick<KeyRow, "prefix" | "last_four"> {
   const text = secret.reveal();
   return { prefix: text.slice(0, Math.min(prefixMax, Math.floor(text.length / 4))), last_four: text.slice(-4) };
 }
 
-/** `sk-sluice-` and four characters that tell keys apart. */
+/** `sk-sluice-` and four characters. */
 const prefixMax = 14;
 
 function keyMembers(row: CallerKeyRow): ApiKey {
@@ -116,26 +113,26 @@ function personScopeOf(row: CallerKeyRow): Pick<ApiKey, "personScope"> {
   };
 }
 
-/** The fields of a key that the admin API sets, but for its name and its group. `service` is said once, when the key is made. */
+/** Fields set through the admin API, except name and group. `service` is set only at creation. */
 type ChangedFields = Omit<BodyOf<"keys.update">, "name" | "group" | "owner"> & Pick<BodyOf<"keys.create">, "service">;
 
-/** What people set of a key, by the names of the admin API. Times are Unix milliseconds. */
+/** Named as in the admin API. Times are Unix milliseconds. */
 type KeyFields = { readonly [Name in keyof ChangedFields]-?: Exclude<ChangedFields[Name], undefined> };
 
-/** A field that is left out does not change. */
+/** Absent fields do not change. */
 export type KeyFieldChange = { readonly [Name in keyof KeyFields]?: KeyFields[Name] | undefined };
 
-/** Each field stands in the column of its name. */
+/** Columns have the names of the fields. */
 type FieldColumns = Pick<KeyRow, keyof KeyFields>;
 
 interface KeyField<Value, Column> {
-  /** Of a key that nothing was said of. */
+  /** The default. */
   readonly absent: Value;
   column(value: Value): Column;
   of(row: KeyRow): Value;
 }
 
-/** Each field of a key that people set, to its column and back. Every writer and every view of a key goes by this table. */
+/** Maps each field to its column and back, for all writers and views of keys. */
 const keyFields: { readonly [Name in keyof KeyFields]: KeyField<KeyFields[Name], FieldColumns[Name]> } = {
   models: { absent: null, column: patternsText, of: (row) => listOf(row.models) },
   pass_through: { absent: [], column: JSON.stringify, of: (row) => JSON.parse(row.pass_through) },
@@ -156,22 +153,22 @@ export function fieldsOf(row: KeyRow): KeyFields {
   return Object.fromEntries(entries.map(([name, field]) => [name, field.of(row)])) as unknown as KeyFields;
 }
 
-/** Where a field may be null, null is what it is when nothing was said of it. */
+/** Nullable fields that are null are absent. */
 type SaidFields = { readonly [Name in keyof KeyFields]?: NonNullable<KeyFields[Name]> };
 
-/** Without the fields that say nothing. */
+/** Without fields that have their default. */
 export function saidFields(row: KeyRow): SaidFields {
   const said = entries.filter(([name, field]) => row[name] !== field.column(field.absent));
   return Object.fromEntries(said.map(([name, field]) => [name, field.of(row)])) as SaidFields;
 }
 
-/** The columns of the fields that are given. */
+/** Columns of the given fields. */
 export function changedColumns(change: KeyFieldChange): Partial<FieldColumns> {
   const given = entries.filter(([name]) => change[name] !== undefined);
   return Object.fromEntries(given.map(([name, field]) => [name, field.column(change[name])]));
 }
 
-/** The columns of every field, given or not. */
+/** Columns of all fields, with defaults. */
 export function newColumns(given: KeyFieldChange): FieldColumns {
   const columns = entries.map(([name, { absent, column }]) => [
     name,
@@ -184,7 +181,7 @@ function listOf(text: string | null): string[] | null {
   return text === null ? null : JSON.parse(text);
 }
 
-/** Keys with where they stand, who made them, and when a call of theirs last began: a task has its entry only at its end. */
+/** Keys with their workspace, group and creator, and when their latest call began. Tasks have an entry only when they end. */
 export function consoleKeys(connection: Connection) {
   return namedKeys(connection)
     .leftJoin("auth_users", "auth_users.id", "api_keys.created_by")
@@ -215,7 +212,7 @@ export function consoleKeys(connection: Connection) {
     );
 }
 
-/** The last hour in which the key was used, by the sums of the ledger: the key's last entry is in it. */
+/** The latest hour with usage of the key contains its latest entry. */
 const lastHour = sql<number>`(select max(hour) from usage_rollups where usage_rollups.key_id = api_keys.id)`;
 
 type ConsoleKeyRow = Row<"api_keys"> & {
@@ -255,12 +252,12 @@ export function consoleKeyOf(row: ConsoleKeyRow, now: number): ConsoleKey {
   };
 }
 
-/** Of somebody who was removed only the id is left. */
+/** Of a deleted person only the id is known. */
 function somebody(id: string | null, email: string | null, name: string | null): ConsoleKey["created_by"] {
   return id === null ? null : { id, email: email ?? "", name: name ?? "" };
 }
 
-/** The first that holds of: revoked, without a secret, disabled, expired. */
+/** The first that applies: revoked, without a secret, disabled, expired. */
 function keyStateOf(
   row: Pick<ConsoleKeyRow, "revoked_at" | "digest" | "enabled" | "expires_at">,
   now: number,

@@ -2,11 +2,11 @@ import { type CompiledQuery, type RawBuilder, type SqlBool, sql } from "kysely";
 import { bounds } from "#core/index.ts";
 import type { Instance, InstanceStatus, Lease, LeaseHolder, Leases } from "#ports/index.ts";
 import { membersOf } from "../database/columns.ts";
+import { compiledOnce } from "../database/compiled-once.ts";
 import { type Database, databaseNow, relaxedWrite } from "../database/database.ts";
 import { putSystemValue, systemValue } from "../database/system-values.ts";
-import { compiledOnce } from "../database/written-once.ts";
 
-/** Leases as rows. A power cut may take a taking or a renewal back; nothing is lost with it but the lease. */
+/** A power cut may undo a take or renewal, which loses only the lease. */
 export function createLeases(database: Database): Leases {
   const now = databaseNow(database);
   const until = (leaseMs: number) => sql<number>`${now} + ${leaseMs}`;
@@ -30,7 +30,7 @@ export function createLeases(database: Database): Leases {
   };
   return {
     async take(name, owner, leaseMs) {
-      // Most who ask do not get it: they read, and neither write nor lock.
+      // Most callers do not get the lease, so read first, without locks.
       const current = await readHolders(database, now, name);
       if (current.some((holder) => holder.owner !== owner)) return null;
       const given = { owner, taken_at: now, until: until(leaseMs) };
@@ -89,10 +89,7 @@ async function readHolders(
 
 export type SharedFacts = ReturnType<typeof createSharedFacts>;
 
-/**
- * Small facts that the processes of an installation leave for each other, by name. As settings of the system: neither the config
- * file nor the console shows or changes them.
- */
+/** Small values shared by the processes of an installation, stored as system settings. */
 export function createSharedFacts({ kysely }: Database) {
   return {
     read: (name: string): Promise<string | null> => systemValue(kysely, name),
@@ -100,19 +97,19 @@ export function createSharedFacts({ kysely }: Database) {
   };
 }
 
-/** A process that is silent for this long is dead; its row is deleted later. */
+/** A process that is silent for this long counts as dead; its row is deleted later. */
 export const instanceAliveMs = 20_000;
 export const instanceKeptMs = 24 * 3_600_000;
-/** One in this many reports deletes old rows. */
-const instanceTidyTells = 60;
+/** One in this many heartbeats deletes old rows. */
+const instanceCleanupTells = 60;
 
 export type Instances = ReturnType<typeof createInstances>;
 
-/** The processes of the installation, as the database has seen them. */
+/** The processes of the installation. */
 export function createInstances(database: Database) {
   const now = databaseNow(database);
-  let told = 0;
-  const telling = compiledOnce((place: (name: "id" | "version" | "host" | "lag") => never) =>
+  let heartbeats = 0;
+  const heartbeat = compiledOnce((place: (name: "id" | "version" | "host" | "lag") => never) =>
     database.kysely
       .insertInto("instances")
       .values({
@@ -122,18 +119,18 @@ export function createInstances(database: Database) {
       .onConflict((conflict) => conflict.column("id").doUpdateSet({ seen_at: now, journal_lag: place("lag") })),
   );
   return {
-    /** Tells that this process is here: at its start, and each bounds.instanceTellMs. Those not seen for a day are forgotten. */
-    async tell({ id, version, host }: Instance, journalLag?: number): Promise<void> {
-      // What is kept for a day need not be looked through every few seconds.
-      const tidies = told++ % instanceTidyTells === 0;
+    /** Heartbeat: at the start and each bounds.instanceTellMs. Old rows are deleted now and then. */
+    async report({ id, version, host }: Instance, journalLag?: number): Promise<void> {
+      // Rows are kept for a day, so there is no need to clean up every few seconds.
+      const tidies = heartbeats++ % instanceCleanupTells === 0;
       await relaxedWrite(database, async (connection) => {
-        await connection.executeQuery(telling({ id, version, host, lag: journalLag ?? null }));
+        await connection.executeQuery(heartbeat({ id, version, host, lag: journalLag ?? null }));
         if (!tidies) return;
         await connection
           .deleteFrom("instances")
           .where("seen_at", "<", sql<number>`${now} - ${instanceKeptMs}`)
           .execute();
-        // Leases of one answer each; no fence of theirs is ever looked at again.
+        // Leases of single answers, which are never taken again.
         await connection
           .deleteFrom("leases")
           .where("name", "like", "bill %")
@@ -141,13 +138,13 @@ export function createInstances(database: Database) {
           .execute();
       });
     },
-    /** At its orderly end. */
+    /** At an orderly shutdown. */
     async leave(id: string): Promise<void> {
       await relaxedWrite(database, (connection) => connection.deleteFrom("instances").where("id", "=", id).execute());
     },
-    /** In the order of their starts. */
+    /** Oldest first. */
     list: () => readInstances(database, now),
-    /** Whether that process was seen within instanceAliveMs. */
+    /** Seen within instanceAliveMs. */
     isAlive: async (id: string): Promise<boolean> =>
       (await readInstances(database, now, id)).some((instance) => instance.isAlive),
   };

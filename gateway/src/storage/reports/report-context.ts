@@ -33,12 +33,12 @@ export class Deadline {
 export function reportTimeout(): Failure {
   return new Failure(
     "request_timeout",
-    `This takes longer than ${bounds.reportMs / 1_000} seconds. Ask for a shorter time or for less at once.`,
+    `Report timed out after ${bounds.reportMs / 1_000} seconds. Request a shorter time range or less data.`,
   );
 }
 
 export function tooManyReports(): Failure {
-  const message = "Too much is asked of the console at once. Try again in a moment.";
+  const message = "Too many reports are running. Try again in a moment.";
   return new Failure("rate_limit_exceeded", message, { retryAfterMs: bounds.reportMs });
 }
 
@@ -47,8 +47,8 @@ export function shuttingDown(): Failure {
 }
 
 export function unreadableReport(observer: Pick<Observer, "log">, report: string, error: string): Failure {
-  observer.log("error", "A report could not be read.", { report, error });
-  return new Failure("internal_error", "This could not be read from the database.");
+  observer.log("error", "Cannot read a report.", { report, error });
+  return new Failure("internal_error", "Cannot read this from the database.");
 }
 
 /** Only the name and code: the message of a database error may contain SQL. */

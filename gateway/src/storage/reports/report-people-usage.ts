@@ -117,5 +117,5 @@ function parseCursor(cursor: string, sort: PeopleSort): SortPosition {
   } catch {
     // Reported below.
   }
-  throw new Failure("invalid_request", "The cursor is not one this list gave out in this order.", { param: "cursor" });
+  throw new Failure("invalid_request", "Invalid cursor: it is not from this list in this order.", { param: "cursor" });
 }

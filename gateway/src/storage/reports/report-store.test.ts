@@ -163,8 +163,8 @@ test("an unreadable database causes an error without details of the statement", 
   writeFileSync(path, "this is no database, but it is long enough to look like one".repeat(100));
   const reports = createReportStore({ databasePath: path, clock: systemClock, observer });
   const failure = await reports.attempts("ws_secret", "req_secret").catch((thrown) => thrown);
-  expect([failure.code, failure.message]).toEqual(["internal_error", "This could not be read from the database."]);
-  expect(lines.join()).toMatch(/A report could not be read.*attempts/);
+  expect([failure.code, failure.message]).toEqual(["internal_error", "Cannot read this from the database."]);
+  expect(lines.join()).toMatch(/Cannot read a report.*attempts/);
   expect(lines.join() + failure.message).not.toMatch(/select|secret/i);
   await reports.close();
 });

@@ -171,7 +171,7 @@ class ReportThread {
     this.kind = kind;
     this.#stopIdleTimer();
     const { promise, resolve } = Promise.withResolvers<ReportReply>();
-    const msMax = ms + (this.#thread.begun ? 0 : reportStartMs);
+    const msMax = ms + (this.#thread.isRunning ? 0 : reportStartMs);
     const stopLateTimer = clock.after(msMax, () => resolve(refusal(reportTimeout())));
     const stopGraceTimer = clock.after(msMax + reportGraceMs, () => {
       observer.log("warn", "Report timed out; terminating its thread.", { report: kind });

@@ -8,18 +8,16 @@ const staticFilesMax = 2_000;
 const staticFileBytesMax = 16 * 1024 * 1024;
 
 export interface StaticRoot {
-  /** How its files are called: `console` makes `console/index.html`. */
+  /** `console` serves `console/index.html`. */
   readonly prefix: string;
   readonly directory: string;
-  /** Only these, by their path inside the directory; left out: every file below it. */
+  /** Paths inside the directory; default: all files below it. */
   readonly only?: readonly string[];
 }
 
 /**
- * Lists the files once, now, and serves only those. A path from a request is a key of that list and never touches the
- * disk, so there is nothing to climb out of. Contents are read when they are first asked for, and kept. `NAME.br` beside
- * NAME is its compressed form, and no file of its own.
- * A directory that is not there has no files.
+ * Lists the files once and serves only those: a request path is looked up in the list and never used as a path, which rules out
+ * traversal. Contents are read on first use and cached. `NAME.br` is the compressed form of NAME. A missing directory has no files.
  */
 export async function openStaticFiles(roots: readonly StaticRoot[]): Promise<StaticFiles> {
   const onDisk = new Map<string, string>();
@@ -47,7 +45,7 @@ export async function openStaticFiles(roots: readonly StaticRoot[]): Promise<Sta
       if (file === undefined) return null;
       const loading = load(path, file, compressed.get(path) ?? null);
       loaded.set(path, loading);
-      // A file that cannot be read now may be readable later.
+      // The next request tries again.
       loading.catch(() => loaded.delete(path));
       return loading;
     },
@@ -57,7 +55,7 @@ export async function openStaticFiles(roots: readonly StaticRoot[]): Promise<Sta
 async function filesBelow(directory: string): Promise<string[]> {
   try {
     const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-    // Links are left out: they could lead anywhere. So are names that begin with a dot: they are somebody's notes.
+    // Skips links, which may lead anywhere, and dot files.
     return entries
       .filter((entry) => entry.isFile() && !entry.name.startsWith("."))
       .map((entry) => relative(directory, join(entry.parentPath, entry.name)));
@@ -87,10 +85,10 @@ async function readBounded(file: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await readFile(file));
 }
 
-/** In the runtime's own thread pool: a large script must not hold up the calls that are being carried. Once a file, so as small as it gets. */
+/** Compresses in a thread, at the highest level because it happens once per file. */
 const gzipped = promisify<Uint8Array, ZlibOptions, Uint8Array<ArrayBuffer>>(gzip);
 
-/** What the console's build makes of a name in `assets/`: `index-B1x9_Qz3.js`. */
+/** Names that the console's build creates in `assets/`: `index-B1x9_Qz3.js`. */
 const hashedName = /\/assets\/[^/]+-[\w-]{8}\.\w+$/;
 
 const compressible = new Set([".html", ".js", ".css", ".svg", ".json", ".txt", ".webmanifest"]);

@@ -3,21 +3,20 @@ import { BoundedMap, bounds, tryWaitMs, windowNow } from "#core/index.ts";
 import type { Clock, OpenTries, TakenTry, Tries, TryRule, Vault } from "#ports/index.ts";
 import { type Database, databaseNow } from "../database/database.ts";
 
-/** Rows in the database, how often old ones are deleted, and how long a process remembers a refusal. */
+/** Maximum rows, interval of cleanups, and how long a process caches a refusal. */
 const triersStoredMax = 100_000;
 const triesSweepMs = 600_000;
-const triesKnownMs = 1_000;
+const triesCachedMs = 1_000;
 
 export interface DatabaseTriesOptions {
   readonly database: Database;
   readonly vault: Pick<Vault, "digest">;
-  /** For how long a refusal is remembered; the windows themselves go by the database's clock. */
+  /** For the cache of refusals; windows use the database's clock. */
   readonly clock: Pick<Clock, "monotonic">;
 }
 
 /**
- * Tries counted by all processes on one database. Of a key only a digest is stored: what was typed as an account may be a
- * password.
+ * Counts tries of all processes on one database. Only digests of keys are stored, because what was typed as an account may be a password.
  */
 export function createDatabaseTries(options: DatabaseTriesOptions): OpenTries {
   return (rule) => new DatabaseTries(rule, options);
@@ -26,7 +25,7 @@ export function createDatabaseTries(options: DatabaseTriesOptions): OpenTries {
 class DatabaseTries implements Tries {
   readonly #rule: TryRule;
   readonly #options: DatabaseTriesOptions;
-  /** Keys that had to wait a moment ago, by when their wait is over: so who goes on guessing costs the database nothing. */
+  /** Until when keys have to wait, so that repeated guesses do not reach the database. */
   readonly #waiting: BoundedMap<string, number>;
   #sweepAtMs: number;
 
@@ -34,7 +33,7 @@ class DatabaseTries implements Tries {
     this.#rule = rule;
     this.#options = options;
     const { clock } = options;
-    this.#waiting = new BoundedMap(bounds.triersMax, { life: { clock, ms: triesKnownMs } });
+    this.#waiting = new BoundedMap(bounds.triersMax, { life: { clock, ms: triesCachedMs } });
     this.#sweepAtMs = clock.monotonic() + triesSweepMs;
   }
 
@@ -44,7 +43,7 @@ class DatabaseTries implements Tries {
     if (knownMs > 0) return { waitMs: knownMs, isLast: false };
     await this.#sweep(nowMs);
     const byName = new Map(keys.map((key) => [this.#nameOf(key), key]));
-    // Each transaction locks in the same order.
+    // All transactions lock in the same order.
     const names = [...byName.keys()].sort();
     const { database } = this.#options;
     return await database.kysely.transaction().execute(async (transaction) => {
@@ -54,7 +53,7 @@ class DatabaseTries implements Tries {
         .onConflict((conflict) => conflict.column("name").doUpdateSet({ count: sql<number>`tries.count` }))
         .returning(["name", "count", "length_ms", "ends_at", databaseNow(database).as("now")])
         .execute();
-      // Statements see one moment each; the latest is after every lock was had.
+      // The latest time is from after all locks were taken.
       const now = Math.max(...rows.map((row) => row.now));
       const windows = rows.map((row) => {
         const known = { count: row.count, lengthMs: row.length_ms, endsAt: row.ends_at };
@@ -83,7 +82,7 @@ class DatabaseTries implements Tries {
 
   async giveBack(keys: readonly string[]): Promise<void> {
     const { kysely } = this.#options.database;
-    // One by one: a statement about several locks them in an order of its own.
+    // One by one: a single statement would lock in an order of its own.
     for (const key of keys) {
       await kysely
         .updateTable("tries")
@@ -100,7 +99,7 @@ class DatabaseTries implements Tries {
     this.#waiting.delete(key);
   }
 
-  /** What counts no more goes, and of more than are kept those that are not used up first. */
+  /** Deletes expired rows, then those over the maximum, used-up ones last. */
   async #sweep(nowMs: number): Promise<void> {
     if (nowMs < this.#sweepAtMs) return;
     this.#sweepAtMs = nowMs + triesSweepMs;

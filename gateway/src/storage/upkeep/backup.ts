@@ -15,8 +15,8 @@ import { hasVault, opensDatabase, openVaultOf } from "../vault/vault.ts";
 import { integrityFaults } from "./integrity.ts";
 
 /**
- * A copy of the database in a new file, also of one in use, checked before it is called one. Gives its size in bytes.
- * Throws DataUnusable when there is no database, the file is there already, or the copy is not sound.
+ * Copies the database, possibly in use, to a new file and checks the copy. Returns its size in bytes. Throws DataUnusable if there is no
+ * database, the file exists, or the copy is damaged.
  */
 export async function backupDatabase(paths: DataPaths, file: string): Promise<number> {
   if (!existsSync(paths.database)) throw new DataUnusable(`There is no database in ${paths.dataDir}.`);
@@ -39,11 +39,11 @@ export async function backupDatabase(paths: DataPaths, file: string): Promise<nu
 
 interface RestoreOptions {
   readonly paths: DataPaths;
-  /** A whole database: a backup, or the main file of a stopped gateway with its `-wal` beside it. */
+  /** A backup, or the main file of a stopped gateway with its `-wal`. */
   readonly file: string;
   /** As in VaultOptions. */
   readonly masterKey: string | null;
-  /** Unix milliseconds, for the name of what is put aside. */
+  /** Unix milliseconds, for the name of the previous database. */
   readonly now: number;
 }
 
@@ -51,15 +51,15 @@ interface Restored {
   readonly schema: string;
   readonly keys: number;
   readonly entries: number;
-  /** Where the database is that was there before; null when there was none. */
+  /** Path of the previous database; null: there was none. */
   readonly aside: string | null;
-  /** The kept file of the earlier master key that the backup needed, and that is the one in force again; null: it was not needed. */
+  /** The kept key file that the backup needed, now in use again; null: not needed. */
   readonly oldKey: string | null;
 }
 
 /**
- * Puts a backup in the place of the database, or changes nothing: it must be sound, of a schema that this version
- * knows, and made with the master key that is here, and no gateway may be running.
+ * Replaces the database by a backup, or changes nothing. The backup must be sound, of a known schema, and match the master key; no
+ * gateway may be running.
  */
 export async function restoreDatabase(options: RestoreOptions): Promise<Restored> {
   const { paths, file } = options;
@@ -90,7 +90,7 @@ async function checkedCopy(
   for (const side of ["", "-wal"]) {
     if (!existsSync(file + side)) continue;
     copyFileSync(file + side, draft + side);
-    // A copy has the mode of what was copied: backups are often read-only, or readable by others.
+    // Backups are often read-only, or readable by others.
     chmodSync(draft + side, 0o600);
   }
   const database = openDraft(draft, file);
@@ -114,7 +114,7 @@ async function checkedCopy(
   }
 }
 
-/** The kept key file that opens the backup; null where the master key in force does. Throws DataUnusable when none does. */
+/** The kept key file that opens the backup; null: the current master key does. Throws DataUnusable if none does. */
 async function oldKeyFor(database: Database, masterKey: string | null, dataDir: string): Promise<string | null> {
   try {
     await openVaultOf(database, { masterKey, dataDir, mayMakeKey: false });
@@ -127,8 +127,8 @@ async function oldKeyFor(database: Database, masterKey: string | null, dataDir: 
 }
 
 /**
- * What stands in a bucket is not put back with the database. Hours that were copied since the backup have fewer entries now, or none: they
- * are noted as copied with as many as they had, so that they are not copied over what the bucket has of them.
+ * A restore does not change the bucket. Hours exported since the backup have fewer entries now, so they are marked as exported with their
+ * previous number, to keep the bucket's copies.
  */
 async function keepExportedHours(path: string, draft: Database): Promise<void> {
   const hours = await exportedHoursIn(path).catch(() => []);
@@ -145,7 +145,7 @@ async function keepExportedHours(path: string, draft: Database): Promise<void> {
   }
 }
 
-/** Of a database that is too damaged to be read nothing is known. */
+/** Empty if the previous database is unreadable. */
 async function exportedHoursIn(path: string): Promise<readonly Row<"exported_hours">[]> {
   if (!existsSync(path) || statSync(path).size === 0) return [];
   const database = openReadOnly(path);
@@ -172,14 +172,14 @@ async function rowsOf(database: Database, table: "api_keys" | "ledger_entries"):
   return count;
 }
 
-/** What is still in its write-ahead file comes into the main file first, so that there is one file to keep. */
+/** Checkpoints first, so that there is one file to keep. */
 async function putAside(path: string, now: number): Promise<string | null> {
   if (existsSync(path) && statSync(path).size > 0) {
     const aside = `${path}.before-restore-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
     try {
       await closeWhole(openDatabase({ path, create: false }));
     } catch {
-      // Too damaged to be opened: its files are kept as they are.
+      // Too damaged to be opened: keep its files as they are.
     }
     if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${aside}-wal`);
     renameSync(path, aside);

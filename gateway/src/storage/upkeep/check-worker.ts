@@ -3,17 +3,14 @@ import { lowerPriority, serveOrders } from "#system/index.ts";
 import { openReadOnly } from "../database/open-database.ts";
 import { integrityFaults, isCorruption, tableNames } from "./integrity.ts";
 
-/** The rest between two tables. */
+/** Pause between two tables. */
 const databaseCheckPauseMs = 50;
 
-/**
- * The thread that checks the database, table by table: its entry point, so importing it does have an effect, and only in
- * a thread. Its reply is what is wrong with the database, nothing when it is sound; it fails when it could not look.
- */
+/** Entry point of the thread that checks the database by tables. Replies with the faults; fails if it could not check. */
 serveOrders({ work: () => checked(workerData as string) });
 
 async function checked(path: string): Promise<readonly string[]> {
-  // Behind the other threads too.
+  // Lower than other threads.
   lowerPriority(10);
   const database = openReadOnly(path);
   try {
@@ -22,7 +19,7 @@ async function checked(path: string): Promise<readonly string[]> {
     for (const table of tables) {
       const faults = await integrityFaults(database.kysely, "quick", table);
       if (faults.length > 0) return faults;
-      // No snapshot is held meanwhile, so the write-ahead file can be emptied.
+      // No snapshot is open in the pause, so the write-ahead file can be truncated.
       await Bun.sleep(databaseCheckPauseMs);
     }
     return [];

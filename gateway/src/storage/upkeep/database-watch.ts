@@ -4,25 +4,25 @@ import { OrderThread } from "#system/index.ts";
 import type { Database } from "../database/database.ts";
 import { integrityFaults } from "./integrity.ts";
 
-/** A database up to this size is checked before the port opens; a larger one in a thread, later. */
+/** Databases up to this size are checked before the port opens, larger ones in a thread. */
 const databaseStartCheckBytesMax = 32 * 1024 * 1024;
-/** The wait between two checks: this long, or this many times what the last one took. A check that takes too long is given up. */
+/** Between checks: this long, or databaseCheckRest times the duration of the last one. A check ends after databaseCheckMsMax. */
 export const databaseCheckMs = 3_600_000;
 const databaseCheckRest = 50;
 const databaseCheckMsMax = 1_800_000;
-/** How often it is checked that the files are still those that were opened. */
+/** How often the files are compared with those that were opened. */
 const databaseFilesMs = 5_000;
 
 export interface DatabaseWatch {
-  /** Why the database is not to be relied on, for `/readyz`; null while nothing is known to be wrong. */
+  /** Why the database is unusable, for `/readyz`; null: no known problem. */
   readonly problem: string | null;
-  /** What is amiss though calls can be taken; `/readyz` says it behind `ready, but`. */
+  /** A problem that does not prevent calls; `/readyz` shows it after `ready, but`. */
   readonly remark: string | null;
   close(): Promise<void>;
 }
 
 export interface FileWatchOptions {
-  /** Open, and staying open longer than the watch: its files must not go away meanwhile. */
+  /** Must stay open longer than the watch. */
   readonly database: Database;
   readonly databasePath: string;
   readonly clock: Clock;
@@ -30,8 +30,8 @@ export interface FileWatchOptions {
 }
 
 /**
- * Looks after a database file in use: whether its pages are sound, now and then and beside the event loop, and whether its
- * files are still the ones that were opened. A small one has been checked when this resolves.
+ * Watches a database file: checks its pages regularly in a thread, and that its files were not replaced. Small files are checked before
+ * this resolves.
  */
 export async function watchDatabaseFile(options: FileWatchOptions): Promise<DatabaseWatch> {
   const watch = new Watch(options);
@@ -44,11 +44,11 @@ class Watch implements DatabaseWatch {
   readonly #options: FileWatchOptions;
   readonly #files: ReadonlyMap<string, number | undefined>;
   #damage: string | null = null;
-  #lost: string | null = null;
+  #replaced: string | null = null;
   readonly #thread: OrderThread<object, readonly string[]>;
   #closed = false;
-  #unbookCheck = (): void => undefined;
-  #unbookLook = (): void => undefined;
+  #cancelCheck = (): void => undefined;
+  #cancelFileCheck = (): void => undefined;
 
   constructor(options: FileWatchOptions) {
     this.#options = options;
@@ -63,70 +63,70 @@ class Watch implements DatabaseWatch {
   }
 
   get problem(): string | null {
-    return this.#lost ?? this.#damage;
+    return this.#replaced ?? this.#damage;
   }
 
   async begin(): Promise<void> {
     const { database, databasePath } = this.#options;
-    this.#bookLook();
+    this.#scheduleFileCheck();
     const { size } = statSync(databasePath);
     if (size > databaseStartCheckBytesMax) return this.#check();
-    this.#found(await integrityFaults(database.kysely, "quick"));
-    this.#bookCheck(databaseCheckMs);
+    this.#onFaults(await integrityFaults(database.kysely, "quick"));
+    this.#scheduleCheck(databaseCheckMs);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#unbookCheck();
-    this.#unbookLook();
+    this.#cancelCheck();
+    this.#cancelFileCheck();
     await this.#thread.end();
   }
 
-  #bookCheck(ms: number): void {
-    if (!this.#closed) this.#unbookCheck = this.#options.clock.after(ms, () => this.#check());
+  #scheduleCheck(ms: number): void {
+    if (!this.#closed) this.#cancelCheck = this.#options.clock.after(ms, () => this.#check());
   }
 
   #check(): void {
     const { clock, observer } = this.#options;
     const startMs = clock.monotonic();
-    this.#unbookCheck = clock.after(databaseCheckMsMax, () => this.#thread.stop());
+    this.#cancelCheck = clock.after(databaseCheckMsMax, () => this.#thread.stop());
     void this.#thread.run({}).then(async (answer) => {
-      this.#unbookCheck();
+      this.#cancelCheck();
       if (this.#closed) return;
-      if ("reply" in answer) this.#found(answer.reply);
-      else observer.log("warn", "The database could not be checked; it is tried again.", { problem: answer.failed });
-      this.#bookCheck(Math.max(databaseCheckMs, (clock.monotonic() - startMs) * databaseCheckRest));
-      // It is not needed for an hour.
+      if ("reply" in answer) this.#onFaults(answer.reply);
+      else observer.log("warn", "Database check failed; trying again later.", { problem: answer.failed });
+      this.#scheduleCheck(Math.max(databaseCheckMs, (clock.monotonic() - startMs) * databaseCheckRest));
+      // The next check is an hour away.
       await this.#thread.end();
     });
   }
 
-  #found(faults: readonly string[]): void {
+  #onFaults(faults: readonly string[]): void {
     const known = this.#damage;
     this.#damage = faults.length === 0 ? null : "the database is damaged; restore a backup";
     if (this.#damage !== null && known === null) {
-      this.#options.observer.log("error", "The database is damaged: stop the gateway and restore a backup.", {
+      this.#options.observer.log("error", "Database is damaged. Stop the gateway and restore a backup.", {
         faults,
       });
     }
   }
 
-  #bookLook(): void {
-    if (!this.#closed) this.#unbookLook = this.#options.clock.after(databaseFilesMs, () => this.#look());
+  #scheduleFileCheck(): void {
+    if (!this.#closed) this.#cancelFileCheck = this.#options.clock.after(databaseFilesMs, () => this.#checkFiles());
   }
 
-  /** By `stat` alone: opening and closing one of these files would drop SQLite's locks on it. */
-  #look(): void {
+  /** With `stat` only: opening and closing a file would drop SQLite's locks. */
+  #checkFiles(): void {
     for (const [path, inode] of this.#files) {
-      if (inode === undefined || inodeOf(path) === inode || this.#lost !== null) continue;
-      this.#lost = "the database's files were removed or replaced while the gateway was running";
+      if (inode === undefined || inodeOf(path) === inode || this.#replaced !== null) continue;
+      this.#replaced = "the database's files were removed or replaced while the gateway was running";
       this.#options.observer.log(
         "error",
-        "A file of the database was removed or replaced under the gateway: what is written from now on may be lost. Stop it, and see what became of the file.",
+        "A database file was removed or replaced while the gateway is running; new data may be lost. Stop the gateway and check the file.",
         { path },
       );
     }
-    this.#bookLook();
+    this.#scheduleFileCheck();
   }
 }
 

@@ -3,9 +3,8 @@ import type { Connection } from "../database/database.ts";
 import { hasCode } from "../disk/files.ts";
 
 /**
- * What SQLite finds wrong with a database's pages, in its own words and at most `linesMax` of them; none when it is
- * sound. `quick` leaves out whether the indexes agree with their tables. Takes as long as the file is large. Damage that
- * keeps SQLite from looking at all is found too. With a `table` it looks at that one and its indexes only.
+ * Faults that SQLite finds, at most `linesMax`; empty: none. `quick` does not compare indexes with their tables. `table`: check only this
+ * one. Takes long for large files.
  */
 export async function integrityFaults(
   connection: Connection,
@@ -28,13 +27,13 @@ export async function integrityFaults(
 
 const linesMax = 5;
 
-/** Throws when the list itself cannot be read. */
+/** Throws if the list is unreadable. */
 export async function tableNames(connection: Connection): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`select name from sqlite_schema where type = 'table'`.execute(connection);
   return rows.map(({ name }) => name);
 }
 
-/** The file itself is at fault, not who uses it. */
+/** The file is damaged. */
 export function isCorruption(thrown: unknown): thrown is Error {
   return hasCode(thrown, /^SQLITE_(CORRUPT|NOTADB)/);
 }

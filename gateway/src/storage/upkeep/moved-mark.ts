@@ -6,15 +6,15 @@ import { putSystemValue, systemValue } from "../database/system-values.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
 import { isMissing } from "../disk/files.ts";
 
-/** What stands in a data directory whose database has moved to a server. */
+/** The mark in a data directory whose database has moved to a server. */
 interface Moved {
-  /** The server and its database, without user and password. */
+  /** Server and database, without credentials. */
   readonly to: string;
-  /** ISO. */
+  /** ISO 8601. */
   readonly at: string;
 }
 
-/** From here on the folder's own database is a copy of what was; a start on it would go on from before the move. False: it takes no file. */
+/** Prevents a start on the old database. False: the file could not be written. */
 export function markMoved({ moved }: DataPaths, mark: Moved): boolean {
   try {
     writeFileSync(moved, `${JSON.stringify(mark)}\n`, { mode: 0o600 });
@@ -24,7 +24,7 @@ export function markMoved({ moved }: DataPaths, mark: Moved): boolean {
   }
 }
 
-/** Refuses to go on with a database that has moved to a server. Throws DataUnusable, with the way back. */
+/** Throws DataUnusable if the database has moved to a server. */
 export function refuseMoved({ moved, database }: DataPaths): void {
   const mark = markIn(moved);
   if (mark === null) return;
@@ -34,7 +34,7 @@ export function refuseMoved({ moved, database }: DataPaths): void {
   );
 }
 
-/** Refuses a second move into another database: two would go on with the same keys and budgets. Throws DataUnusable. */
+/** Throws DataUnusable for a move to another database: two installations would share keys and budgets. */
 export function refuseMovedElsewhere({ moved }: DataPaths, to: string): void {
   const mark = markIn(moved);
   if (mark === null || mark.to === to) return;
@@ -53,12 +53,12 @@ function markIn(path: string): Moved | null {
   }
 }
 
-/** A setting that stands in a database from the first row that is moved into it until all of them are there. */
+/** A setting that exists while a move is incomplete. */
 const mark = "move.under_way";
-/** Of the session that moves: two at once would mix. */
+/** Session lock of the move. */
 const moveLock = 5_310_045;
 
-/** Empties what an earlier move has left, and refuses a database that holds anything else. */
+/** Empties what an interrupted move left. Throws DataUnusable if the database contains anything else. */
 export async function beginMove({ kysely }: Database, tables: readonly string[]): Promise<void> {
   const { rows } = await sql<{ got: number }>`select pg_try_advisory_lock(${moveLock}) as got`.execute(kysely);
   if (rows[0]?.got !== 1) throw new DataUnusable("Another move into this database is under way; wait for its end.");
@@ -69,7 +69,7 @@ export async function beginMove({ kysely }: Database, tables: readonly string[])
   });
 }
 
-/** Refuses a database that was never migrated and has tables all the same: they are another program's. */
+/** Throws DataUnusable if there are tables of another program. */
 export async function refuseOtherTables(database: Database): Promise<void> {
   if ((await schemaState(database)).state !== "empty") return;
   const { rows } = await sql<{ name: string }>`
@@ -82,12 +82,12 @@ export async function refuseOtherTables(database: Database): Promise<void> {
   );
 }
 
-/** From here on gateways may start on it. */
+/** Allows gateways to start on it. */
 export async function endMove({ kysely }: Database): Promise<void> {
   await kysely.deleteFrom("settings").where("name", "=", mark).execute();
 }
 
-/** Refuses to begin on a database that an installation is being moved into, or was not moved into whole. */
+/** Throws DataUnusable if a move into this database is incomplete. */
 export async function refuseHalfMoved(database: Pick<Database, "kysely">): Promise<void> {
   if (!(await isHalfMoved(database))) return;
   throw new DataUnusable(

@@ -2,11 +2,11 @@ import type { Database } from "../database/database.ts";
 import { type DatabasePlace, openPlace } from "../database/database-place.ts";
 import { schemaState } from "../database/migrate.ts";
 import {
+  checkDatabasePresent,
+  checkEmptyDatabase,
+  checkEmptyServerDatabase,
   type DataPaths,
   prepareDataDirectory,
-  refuseEmptyBeside,
-  refuseEmptyServerBeside,
-  refuseLostDatabase,
 } from "../disk/data-directory.ts";
 import { confirmVault, hasVault, openVaultOf } from "../vault/vault.ts";
 import { refuseHalfMoved, refuseMoved } from "./moved-mark.ts";
@@ -19,13 +19,13 @@ export interface InstallationOptions {
   readonly masterKey: string | null;
   /** Unix milliseconds. */
   readonly now: number;
-  /** This process holds the data directory: it may bring a database up to date that others would have to leave alone. */
+  /** This process has locked the data directory, so it may upgrade the database. */
   readonly held: boolean;
 }
 
 /**
- * Opens database and vault, and brings the schema up to date. Throws in one line when the database is of a later version, belongs
- * to another master key, or is not where it was; then nothing was made.
+ * Opens database and vault, and upgrades the schema. Throws in one line if the database is of a later version, has another master key, or
+ * is missing; nothing is created then.
  */
 export async function openInstallation(options: InstallationOptions) {
   const { place, paths, masterKey } = options;
@@ -34,11 +34,11 @@ export async function openInstallation(options: InstallationOptions) {
   const database = await openPlace(place);
   try {
     if ((await schemaState(database)).state === "empty") {
-      if (place.kind === "sqlite") refuseEmptyBeside(paths);
-      else refuseEmptyServerBeside(paths);
+      if (place.kind === "sqlite") checkEmptyDatabase(paths);
+      else checkEmptyServerDatabase(paths);
     } else if (place.kind === "postgres") await refuseHalfMoved(database);
-    // The key before the schema: what cannot be opened is not changed. A new key only when all else is there, so that
-    // a first start that fails in the middle leaves nothing that looks like an earlier installation.
+    // The vault first: a database that cannot be opened is not changed. A new key is created last, so that a failed first start leaves
+    // nothing that looks like an installation.
     const hadVault = await hasVault(database);
     const openKey = () => openVaultOf(database, { masterKey, dataDir: paths.dataDir, mayMakeKey: !hadVault });
     if (hadVault) await openKey();
@@ -52,7 +52,7 @@ export async function openInstallation(options: InstallationOptions) {
   }
 }
 
-/** The schema alone, without a look at the vault: before a start, or by somebody who has no key. */
+/** Upgrades the schema without the master key. */
 export async function bringUpToDate(
   options: Pick<InstallationOptions, "place" | "paths" | "now"> & { readonly copyFirst: boolean },
 ): Promise<Upgrade & { readonly applied: readonly string[] }> {
@@ -70,7 +70,7 @@ export async function bringUpToDate(
 
 function refuseUnfitFile(paths: DataPaths): void {
   refuseMoved(paths);
-  refuseLostDatabase(paths);
+  checkDatabasePresent(paths);
 }
 
 async function upgraded(

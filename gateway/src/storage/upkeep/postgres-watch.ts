@@ -5,7 +5,7 @@ import { type SchemaState, schemaState } from "../database/migrate.ts";
 import { isFull, isSilent } from "../database/postgres/postgres-problems.ts";
 import type { DatabaseWatch } from "./database-watch.ts";
 
-/** How long one ping waits, and in real time beyond that: a busy process may not have read an answer that has come. */
+/** Timeout of a ping, and additional real time for a busy process to read an answer that has arrived. */
 export const postgresPingMsMax = 4_000;
 const postgresPingReadMs = 1_000;
 
@@ -16,14 +16,12 @@ export interface PostgresWatchOptions {
 }
 
 /**
- * Asks a PostgreSQL server every bounds.postgresPingMs whether it answers, on a connection of its own: the pools may be busy.
- *
- *   answers ──no answer, or no connection──▶ unreachable: the breaker is open, so that nobody waits
- *   answers ──no answer, but others have one──▶ slow: a remark, nothing is refused
- *   unreachable ──answers──▶ answers
- *
- * Calls of known keys go on meanwhile and their entries wait in the journal, so this is a remark and no reason to be given no
- * calls: all processes would lose them at once.
+ * Pings a PostgreSQL server every bounds.postgresPingMs over its own connection, because the pools may be busy. States:
+ * - up: it answers.
+ * - slow: no answer to the ping, but to other statements. A remark; nothing is refused.
+ * - unreachable: no answer or no connection. The breaker is open, so that statements fail at once.
+ * Calls with known keys continue and their entries wait in the journal. So this is a remark, not a reason to take the gateway out of
+ * service, which would affect all processes at once.
  */
 export function watchPostgres(options: PostgresWatchOptions): DatabaseWatch {
   const watch = new PostgresWatch(options);
@@ -33,7 +31,7 @@ export function watchPostgres(options: PostgresWatchOptions): DatabaseWatch {
 
 interface Answer {
   readonly isReadOnly: boolean;
-  /** How many migrations there are, and the last of them. */
+  /** Number and name of the latest migration. */
   readonly schema: string | null;
 }
 
@@ -41,13 +39,13 @@ class PostgresWatch implements DatabaseWatch {
   readonly problem = null;
   remark: string | null = null;
   readonly #options: PostgresWatchOptions;
-  #later: string | null = null;
+  #laterMigration: string | null = null;
   #schema: string | null = null;
   #closed = false;
-  #unbook = (): void => undefined;
-  #asked: Promise<void> = Promise.resolve();
+  #cancelPing = (): void => undefined;
+  #pinging: Promise<void> = Promise.resolve();
   #session: ServerSession | null = null;
-  /** A connection that is being made: a server that is silent is not asked for another. */
+  /** At most one connection attempt at a time. */
   #opening: Promise<ServerSession | null> | null = null;
 
   constructor(options: PostgresWatchOptions) {
@@ -56,46 +54,47 @@ class PostgresWatch implements DatabaseWatch {
 
   begin(): void {
     if (this.#closed) return;
-    this.#unbook = this.#options.clock.after(bounds.postgresPingMs, () => {
-      this.#asked = this.#look().then(() => this.begin());
+    this.#cancelPing = this.#options.clock.after(bounds.postgresPingMs, () => {
+      this.#pinging = this.#ping().then(() => this.begin());
     });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#unbook();
+    this.#cancelPing();
     await this.#session?.end();
-    await this.#asked;
+    await this.#pinging;
     await this.#session?.end();
   }
 
-  async #look(): Promise<void> {
+  async #ping(): Promise<void> {
     const { breaker } = this.#options.database;
     const answersBefore = breaker?.answers;
     let isWaiting = true;
     try {
-      const asked = this.#ask(() => isWaiting);
-      const answer = (await within(this.#options.clock, postgresPingMsMax, asked, () => null)) ?? (await atLast(asked));
+      const asked = this.#query(() => isWaiting);
+      const answer =
+        (await within(this.#options.clock, postgresPingMsMax, asked, () => null)) ?? (await lateAnswer(asked));
       if (this.#closed) return;
-      if (answer !== null) await this.#answered(answer);
+      if (answer !== null) await this.#onAnswer(answer);
       else {
-        if (breaker?.answers === answersBefore) this.#unreachable("it does not answer");
-        else this.#tell("the database is slow");
+        if (breaker?.answers === answersBefore) this.#onUnreachable("it does not answer");
+        else this.#setRemark("the database is slow");
         await this.#session?.end();
       }
     } catch (thrown) {
       if (this.#closed) return;
-      // What a server says may hold more than is for everybody.
-      if (isFull(thrown)) this.#tell("the database has no connection left for this process");
-      else this.#unreachable(isSilent(thrown) ? "it does not answer" : "it refuses connections");
+      // The server's message may contain details that are not public.
+      if (isFull(thrown)) this.#setRemark("the database has no connection left for this process");
+      else this.#onUnreachable(isSilent(thrown) ? "it does not answer" : "it refuses connections");
     } finally {
       isWaiting = false;
     }
   }
 
-  async #ask(isWaiting: () => boolean): Promise<Answer> {
+  async #query(isWaiting: () => boolean): Promise<Answer> {
     const session = await this.#connected();
-    // Of all looks that waited for a connection, the last one asks on it.
+    // Only the last of several waiting pings is sent.
     if (!isWaiting()) throw new Error("nobody waits for the answer any more");
     const [row] = await session.run(`
       select current_setting('transaction_read_only') as reading,
@@ -122,54 +121,54 @@ class PostgresWatch implements DatabaseWatch {
     return session;
   }
 
-  async #answered({ isReadOnly, schema }: Answer): Promise<void> {
+  async #onAnswer({ isReadOnly, schema }: Answer): Promise<void> {
     const { database, observer } = this.#options;
     if (database.breaker?.isOpen === true) observer.log("info", "PostgreSQL is available again.");
     database.breaker?.close();
-    this.#tell(isReadOnly ? "the database takes no writes: it is a standby, or was made read-only" : null);
+    this.#setRemark(isReadOnly ? "the database is read-only" : null);
     if (schema === this.#schema) return;
     const state = await schemaState(database).catch(() => null);
     if (state === null) return;
-    this.#tellLater(state);
+    this.#logLaterVersion(state);
     this.#schema = schema;
   }
 
-  #unreachable(why: string): void {
+  #onUnreachable(why: string): void {
     const { database, observer } = this.#options;
     if (database.breaker?.isOpen === false) {
       observer.log("error", "PostgreSQL unavailable; buffering ledger entries in the journal.", { why });
     }
     database.breaker?.open();
-    this.#tell(`the database is unreachable: ${why}`);
+    this.#setRemark(`the database is unreachable: ${why}`);
   }
 
-  #tell(remark: string | null): void {
+  #setRemark(remark: string | null): void {
     if (remark !== null && remark !== this.remark && this.#options.database.breaker?.isOpen !== true) {
-      this.#options.observer.log("warn", "PostgreSQL does not answer as it should.", { why: remark });
+      this.#options.observer.log("warn", "PostgreSQL is impaired.", { why: remark });
     }
     this.remark = remark;
   }
 
-  /** Versions run side by side while they are being replaced; what a later one has only added harms nobody. */
-  #tellLater({ state, unknown }: SchemaState): void {
+  /** During an upgrade, versions run side by side. */
+  #logLaterVersion({ state, unknown }: SchemaState): void {
     const later = unknown.at(-1) ?? null;
-    if (later === this.#later) return;
-    this.#later = later;
+    if (later === this.#laterMigration) return;
+    this.#laterMigration = later;
     if (later === null) return;
     const [level, text] =
       state === "ahead"
-        ? (["warn", "A later version has migrated the database; this one works on it too. Replace it soon."] as const)
+        ? (["warn", "The database was migrated by a later, compatible version. Upgrade this process soon."] as const)
         : ([
             "error",
-            "A later version has migrated the database, and this one does not work on it: replace it now.",
+            "The database was migrated by a later version that is incompatible with this one. Upgrade this process now.",
           ] as const);
     this.#options.observer.log(level, text, { migrations: unknown });
   }
 }
 
-/** What has come in time may not have been read yet. null: nothing has. */
-async function atLast(asked: Promise<Answer>): Promise<Answer | null> {
-  // Nobody else waits for it any more.
+/** An answer may have arrived without having been read. null: it has not. */
+async function lateAnswer(asked: Promise<Answer>): Promise<Answer | null> {
+  // Avoids an unhandled rejection.
   asked.catch(() => undefined);
   return await Promise.race([asked, Bun.sleep(postgresPingReadMs).then(() => null)]);
 }

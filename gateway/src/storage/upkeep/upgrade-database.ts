@@ -14,9 +14,9 @@ export interface UpgradeOptions {
   readonly paths: DataPaths;
   /** Unix milliseconds, for the copy's name. */
   readonly now: number;
-  /** This process holds the data directory already. */
+  /** This process has locked the data directory. */
   readonly held?: boolean;
-  /** False: somebody has a copy of their own. */
+  /** False: there is another backup. */
   readonly copyFirst?: boolean;
   readonly known?: Migrations;
 }
@@ -24,14 +24,11 @@ export interface UpgradeOptions {
 export interface Upgrade {
   /** Migrations that ran. */
   readonly ran: readonly string[];
-  /** The copy from before them; null for a new database, or when nothing ran. */
+  /** null: the database was new, or nothing ran. */
   readonly copy: string | null;
 }
 
-/**
- * Brings a database up to this version. One that has content is copied first, beside itself, and only while no gateway
- * runs on it: another version in the middle of its work would not know the new tables.
- */
+/** Upgrades an SQLite database. If it has content, copies it first, and refuses while a gateway of another version runs on it. */
 export async function upgradeDatabase(database: Database, options: UpgradeOptions): Promise<Upgrade> {
   const { paths, known = migrations } = options;
   const { state, applied, pending, unknown } = await schemaState(database, known);
@@ -48,10 +45,7 @@ export async function upgradeDatabase(database: Database, options: UpgradeOption
   }
 }
 
-/**
- * Brings a database on a server up to this version: all or nothing, in one process at a time. Others may go on with the version
- * before meanwhile. No copy is made first: that is the server's own business (`pg_dump`).
- */
+/** Upgrades a PostgreSQL database, all or nothing, one process at a time, while others keep running. Makes no copy: use pg_dump. */
 export async function upgradePostgres(
   database: Database,
   url: string,
@@ -62,7 +56,7 @@ export async function upgradePostgres(
   if (state === "newer") throw new SchemaTooNew(unknown);
   if (state === "current" || state === "ahead") return { ran: [], copy: null };
   const { openPostgres } = await import("../database/postgres/open-postgres.ts");
-  // On a connection of its own: a migration, and the wait for another process that migrates, take longer than a statement of a call.
+  // On its own connection, because migrations, and waiting for those of other processes, may take long.
   const patient = await openPostgres({ url, poolSize: 1, statementMs: migrationMs });
   try {
     return { ran: await migrate(patient, known), copy: null };
@@ -73,7 +67,7 @@ export async function upgradePostgres(
   }
 }
 
-/** Copies of `copiesMax` upgrades are kept, the newest. */
+/** Number of copies to keep. */
 const copiesMax = 3;
 const copyMark = ".schema-";
 
@@ -94,7 +88,7 @@ async function copyBefore(database: Database, paths: DataPaths, schema: string, 
   return path;
 }
 
-/** Copies from before upgrades, oldest first. */
+/** Oldest first. */
 function copiesBeside(databasePath: string): readonly string[] {
   const directory = dirname(databasePath);
   const prefix = `${basename(databasePath)}${copyMark}`;

@@ -2,8 +2,8 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 /**
- * What a first start has to tell one person, where standard output may be read by others: files in the data directory that
- * only its owner may read. Each holds one line and nothing else, so that a shell can put it where it belongs.
+ * Secrets of a first start, in files of the data directory that only the owner may read, because standard output may be visible to
+ * others. Each file has one line, for use in shell commands.
  */
 export class FirstSecrets {
   readonly #keyFile: string;
@@ -15,12 +15,12 @@ export class FirstSecrets {
     this.#linkFile = resolve(join(dataDir, "setup-link"));
   }
 
-  /** Gives the file's absolute path. */
+  /** Returns the absolute path. */
   keepKey(secret: string): string {
     return keep(this.#keyFile, secret);
   }
 
-  /** What an earlier start has kept, with the file's absolute path; null when there is no such file. */
+  /** A secret stored by an earlier start; null: none. */
   keptKey(): { readonly secret: string; readonly file: string } | null {
     try {
       return { secret: readFileSync(this.#keyFile, "utf8").trim(), file: this.#keyFile };
@@ -38,7 +38,7 @@ export class FirstSecrets {
     rmSync(this.#linkFile, { force: true });
   }
 
-  /** A link works as long as the process that showed it: one that leaves lets that of another in the same directory be. */
+  /** Removes the link only if this process stored it: another process in the directory may have its own. */
   removeOwnLink(): void {
     if (this.#keptLink) this.removeLink();
   }
@@ -50,7 +50,7 @@ export class FirstSecrets {
 }
 
 function keep(path: string, line: string): string {
-  // Anew, so that neither the rights nor the owner of what was there hold on, nor a link leads elsewhere.
+  // A new file, to not inherit permissions, owner or a symbolic link.
   rmSync(path, { force: true });
   writeFileSync(path, `${line}\n`, { flag: "wx", mode: 0o600 });
   chmodSync(path, 0o600);

@@ -2,16 +2,15 @@ import { randomBytes } from "node:crypto";
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DataUnusable } from "../disk/data-directory.ts";
-import { syncPath, unlessMissing, unlessThere, writeLine } from "../disk/files.ts";
+import { ignoreExisting, syncPath, unlessMissing, writeLine } from "../disk/files.ts";
 
-/** Characters a given master key must have, so that nobody guards an installation with a word. */
+/** Minimum length, against guessable words. */
 const givenCharactersMin = 32;
 const fileBytes = 32;
 
 /**
- * The bytes every other key is derived from: the given value, else those of `<dataDir>/master.key`, which the first
- * start makes (32 random bytes, base64, readable by the owner only). Two processes that start together get the same.
- * `mayMake` is false where a database was made with a key: a new one could open nothing in it.
+ * The configured master key, else that of `<dataDir>/master.key`, which the first start creates (32 random bytes, base64, readable by its
+ * owner only). Concurrent starts get the same. `mayMake` is false if the database exists, because a new key could not open it.
  */
 export function masterKey(given: string | null, dataDir: string, mayMake = true): Uint8Array {
   if (given !== null) return givenMasterKey(given);
@@ -25,7 +24,7 @@ export function masterKey(given: string | null, dataDir: string, mayMake = true)
   );
 }
 
-/** A given master key as bytes. Throws when it is too short. */
+/** Throws if it is too short. */
 export function givenMasterKey(given: string): Uint8Array {
   if (given.length < givenCharactersMin) {
     throw new Error(`The master key is too short: give at least ${givenCharactersMin} random characters.`);
@@ -39,8 +38,8 @@ export function newMasterKey(): Uint8Array {
 }
 
 /**
- * From the moment in which it appears, whole, the key file holds this one. The one before is kept beside it under the name that is given
- * back, for backups of its time; null: `keep` is not wanted. `now` is Unix milliseconds.
+ * Replaces the key file atomically. Returns the path under which the previous key is kept for old backups; null if `keep` is false.
+ * `now`: Unix milliseconds.
  */
 export function replaceKeyFile(
   dataDir: string,
@@ -60,7 +59,7 @@ export function replaceKeyFile(
   return kept;
 }
 
-/** Keeps the key file under a name of its own, also where two keys are replaced at one time. */
+/** Links the key file to a unique name. */
 function linkKept(path: string, now: number): string {
   for (let at = now; ; at++) {
     const kept = `${path}.until-${compactTime(at)}`;
@@ -70,7 +69,7 @@ function linkKept(path: string, now: number): string {
   }
 }
 
-/** Earlier master keys that were kept, newest first. */
+/** Newest first. */
 export function keptKeyFiles(dataDir: string): readonly string[] {
   if (!existsSync(dataDir)) return [];
   const names = readdirSync(dataDir).filter((name) => /^master\.key\.until-\d{8}T\d{9}Z$/.test(name));
@@ -80,14 +79,13 @@ export function keptKeyFiles(dataDir: string): readonly string[] {
     .map((name) => join(dataDir, name));
 }
 
-/** The bytes of a kept key file. */
 export function keptKey(path: string): Uint8Array {
   const bytes = readKeyFile(path);
   if (bytes === null) throw new DataUnusable(`There is no key file ${path}.`);
   return bytes;
 }
 
-/** For names of files: 20261124T220500123Z. */
+/** For file names: 20261124T220500123Z. */
 function compactTime(ms: number): string {
   return new Date(ms).toISOString().replaceAll(/[-:.]/g, "");
 }
@@ -106,8 +104,8 @@ function makeKeyFile(path: string, dataDir: string): Uint8Array {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const draft = writeDraft(path, newMasterKey());
   try {
-    // A link appears whole or not at all, and never replaces the key another process was first to make.
-    unlessThere(() => linkSync(draft, path));
+    // A link appears complete, and never replaces another process's key.
+    ignoreExisting(() => linkSync(draft, path));
   } finally {
     rmSync(draft, { force: true });
   }
@@ -117,7 +115,7 @@ function makeKeyFile(path: string, dataDir: string): Uint8Array {
   return bytes;
 }
 
-/** The file that is to become `path`, on the disk and readable by its owner only. */
+/** A synced file that will become `path`. */
 function writeDraft(path: string, key: Uint8Array): string {
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
   writeLine(draft, Buffer.from(key).toString("base64"), "wx");

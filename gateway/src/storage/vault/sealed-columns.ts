@@ -2,32 +2,32 @@ import { Secret } from "#core/index.ts";
 import type { RightsSource, Vault } from "#ports/index.ts";
 import { SealBroken } from "./vault.ts";
 
-/** The row id a provider's column is sealed with: a value cannot be moved to another row or column. */
+/** The row id for sealing a provider's column; sealed values cannot be moved between rows or columns. */
 export function sealId(providerId: string, column: "secret" | "settings"): string {
   return `provider:${providerId}:${column}`;
 }
 
-/** Where messages of a notice go. */
+/** Seal id of a notice's channel. */
 export function channelSealId(noticeId: string): string {
   return `notice:${noticeId}:channel`;
 }
 
-/** An account cannot be moved to another task. */
+/** Seal id of a task's account. */
 export function accountSealId(taskId: string): string {
   return `task:${taskId}:account`;
 }
 
-/** The id that a refresh token is sealed with: it opens nobody else's. */
+/** Seal id of a refresh token. */
 export function tokenSealId(userId: string, source: RightsSource): string {
   return `claims:${userId}:${source}`;
 }
 
-/** The sealed form of `wanted`; the old one when it holds the same, since sealing twice never gives the same text. */
-export function sealedAgain(vault: Vault, rowId: string, before: string | null, wanted: string): string {
+/** Seals `wanted`, or returns `before` if it contains the same value, since sealing is not deterministic. */
+export function sealIfChanged(vault: Vault, rowId: string, before: string | null, wanted: string): string {
   return before !== null && opened(vault, before, rowId) === wanted ? before : vault.seal(new Secret(wanted), rowId);
 }
 
-/** The settings of a provider, opened. */
+/** Decrypted settings of a provider. */
 export function openedSettings(
   row: { readonly id: string; readonly sealed_settings: string | null },
   vault: Vault,

@@ -9,50 +9,47 @@ import { DataUnusable } from "../disk/data-directory.ts";
 import { masterKey } from "./master-key.ts";
 
 export interface VaultOptions {
-  /** The configured master key; null to use the key file. */
+  /** null: use the key file. */
   readonly masterKey: string | null;
-  /** Where the key file lives. */
+  /** Location of the key file. */
   readonly dataDir: string;
   /** False: a missing key file is an error. */
   readonly mayMakeKey?: boolean;
 }
 
 /**
- * The vault of one database. Digests use a pepper that never changes. Everything else is sealed and signed with the current root, which
- * changes with the master key; older roots still open what they sealed, and verify what they signed until their stated end.
+ * The vault of a database. Digests use a permanent pepper. The current root seals and signs; it changes with the master key. Earlier
+ * roots still open what they sealed, and verify what they signed until a set end.
  */
 export interface DatabaseVault extends Vault {
-  /** Reads which root is current. Throws DataUnusable when the master key of this process no longer opens the database. */
+  /** Reads which root is current. Throws DataUnusable if this process's master key no longer opens the database. */
   refresh(): Promise<void>;
-  /** The same secret, sealed with the current root; null when it already is. Throws SealBroken. */
-  sealAgain(sealed: string, rowId: string): string | null;
+  /** Reseals with the current root; null: it already is. Throws SealBroken. */
+  reseal(sealed: string, rowId: string): string | null;
 }
 
-/** The vault of a database that was never given another master key. */
+/** For a database with its first master key. */
 export function openVault(options: VaultOptions): Vault {
   return new RootedVault(firstKeys(masterKey(options.masterKey, options.dataDir, options.mayMakeKey)), firstState);
 }
 
-/**
- * The vault of this database. Throws DataUnusable for a master key that does not open it: with that every API key would look
- * unknown and no provider secret could be opened.
- */
+/** Throws DataUnusable if the master key does not open the database: all API keys would look unknown. */
 export async function openVaultOf(database: Database, options: VaultOptions): Promise<DatabaseVault> {
   const master = masterKey(options.masterKey, options.dataDir, options.mayMakeKey);
-  const { keys, state } = await unlocked(database, master);
+  const { keys, state } = await unlock(database, master);
   const vault = new RootedVault(keys, state);
   return Object.assign(vault, {
     refresh: async () => {
       const now = await readState(database);
-      // Even where the master key was retired: what has ended, has ended here too.
+      // Also for a retired master key: ended signatures must end here too.
       vault.use(keysFor(now, master), now);
       if (keysFor(now, master) === null) throw new DataUnusable(anotherKey);
     },
   });
 }
 
-/** What `master` opens. Throws DataUnusable. */
-async function unlocked(
+/** Throws DataUnusable if `master` opens nothing. */
+async function unlock(
   database: Database,
   master: Uint8Array,
 ): Promise<{ readonly keys: Keys; readonly state: RootState }> {
@@ -66,9 +63,8 @@ async function unlocked(
 }
 
 /**
- * Lets another master key open this database too. It brings a new root that only it opens, which becomes current when the others are
- * retired. Running processes go on; those that start from now on may have either key. `now` is Unix milliseconds.
- * Throws DataUnusable when `options` has a key that does not open the database.
+ * Adds a master key with a new root, which becomes current when the others are retired. Running processes continue; new ones may use
+ * either key. `now`: Unix milliseconds. Throws DataUnusable if the key of `options` does not open the database.
  */
 export async function addMasterKey(
   database: Database,
@@ -77,7 +73,7 @@ export async function addMasterKey(
   now: number,
 ): Promise<void> {
   const master = masterKey(options.masterKey, options.dataDir, false);
-  const { keys, state } = await unlocked(database, master);
+  const { keys, state } = await unlock(database, master);
   const sealed = state.sealed.length === 0 ? [{ keys: sealedKeys(keys, master), addedAt: null }] : state.sealed;
   if (keysFor({ ...state, sealed }, added) !== null) {
     throw new DataUnusable("That master key opens this database already.");
@@ -92,15 +88,14 @@ export async function addMasterKey(
 }
 
 export interface Retired {
-  /** Master keys that opened the database beside the one in force. */
+  /** Number of other master keys that were retired. */
   readonly count: number;
-  /** When the one in force was added: backups from before open with a retired key alone. null: it is the first. */
+  /** When the remaining key was added: earlier backups need a retired key. null: it is the first. */
   readonly addedAt: number | null;
 }
 
-/** Whether these bytes are a master key of this database. */
 export async function opensDatabase(database: Database, master: Uint8Array): Promise<boolean> {
-  return await unlocked(database, master).then(
+  return await unlock(database, master).then(
     () => true,
     (thrown: unknown) => {
       if (thrown instanceof DataUnusable) return false;
@@ -109,17 +104,16 @@ export async function opensDatabase(database: Database, master: Uint8Array): Pro
   );
 }
 
-/** When the master key of `options` was added to this database; null: it is the first. */
+/** null: it is the first. */
 export async function masterKeyAddedAt(database: Database, options: VaultOptions): Promise<number | null> {
   const master = masterKey(options.masterKey, options.dataDir, false);
-  const { state } = await unlocked(database, master);
+  const { state } = await unlock(database, master);
   return state.sealed.find((one) => keysFor({ ...state, sealed: [one] }, master) !== null)?.addedAt ?? null;
 }
 
 /**
- * From now on only the master key of `options` opens this database, and its root is current. What the root before signed is valid until
- * `until` (Unix milliseconds). Everybody signs in to the console again, and running processes learn of it with the next change.
- * What is sealed with the root before is sealed again by `sealAllAgain`.
+ * Retires all other master keys and makes the root of this one current. Signatures of the previous root are valid until `until` (Unix
+ * milliseconds). Ends all console sessions; running processes follow with the next change. Use `sealAllAgain` to reseal old values.
  */
 export async function retireMasterKeys(
   database: Database,
@@ -127,12 +121,12 @@ export async function retireMasterKeys(
   { now, until }: { readonly now: number; readonly until: number },
 ): Promise<Retired> {
   const master = masterKey(options.masterKey, options.dataDir, false);
-  const { keys, state } = await unlocked(database, master);
+  const { keys, state } = await unlock(database, master);
   const staying = state.sealed.filter((one) => keysFor({ ...state, sealed: [one] }, master) !== null);
   const count = state.sealed.length - staying.length;
   const addedAt = staying[0]?.addedAt ?? null;
   const current = keys.roots.at(-1)?.number ?? state.current;
-  // Told again with an earlier end, as after a leak: the earlier end counts.
+  // Repeated with an earlier end, as after a leak: the earlier end counts.
   const ends = Object.fromEntries(Object.entries(state.ends).map(([root, end]) => [root, Math.min(end, until)]));
   if (current !== state.current) ends[state.current] = until;
   const after = { sealed: staying, current, ends };
@@ -145,25 +139,25 @@ export async function retireMasterKeys(
   return { count, addedAt };
 }
 
-/** 32 bytes each. The current root seals and signs. */
+/** 32 bytes. */
 interface Root {
   readonly number: number;
   readonly key: Uint8Array;
 }
 
-/** What one master key opens. */
+/** What one master key unlocks. */
 interface Keys {
   readonly pepper: Uint8Array;
-  /** In the order of their making; a process may know one that is not current yet. */
+  /** Oldest first; may include one that is not current yet. */
   readonly roots: readonly Root[];
 }
 
-/** What the database says of its roots; no secret but the sealed ones. */
+/** As stored in the database. Contains only sealed secrets. */
 interface RootState {
-  /** For each master key what it opens. Empty: there is one, which is the first root itself. */
+  /** One for each master key. Empty: the only master key is the first root itself. */
   readonly sealed: readonly { readonly keys: string; readonly addedAt: number | null }[];
   readonly current: number;
-  /** By earlier root, when what it signed ends. */
+  /** By earlier root: when its signatures end. */
   readonly ends: Readonly<Record<string, number>>;
 }
 
@@ -179,7 +173,7 @@ interface SealingRoot extends Root {
 }
 
 class RootedVault {
-  // Made once: each digest begins with a copy of it.
+  // Created once; each digest starts from a copy.
   readonly #hasher: Bun.CryptoHasher;
   #current: SealingRoot;
   #others: readonly SealingRoot[];
@@ -191,7 +185,7 @@ class RootedVault {
     this.#state = state;
   }
 
-  /** `keys`: null where this process knows no more than it did. */
+  /** `keys` null: no new keys. */
   use(keys: Keys | null, state: RootState): void {
     this.#state = state;
     if (keys !== null) [this.#current, this.#others] = rootsOf(keys, state);
@@ -207,50 +201,50 @@ class RootedVault {
 
   open(sealed: string, rowId: string): Secret {
     for (const { sealing } of [this.#current, ...this.#others]) {
-      const secret = openedBy(sealing, sealed, rowId);
+      const secret = unseal(sealing, sealed, rowId);
       if (secret !== null) return secret;
     }
     throw new SealBroken(rowId);
   }
 
-  sealAgain(sealed: string, rowId: string): string | null {
-    if (openedBy(this.#current.sealing, sealed, rowId) !== null) return null;
+  reseal(sealed: string, rowId: string): string | null {
+    if (unseal(this.#current.sealing, sealed, rowId) !== null) return null;
     return this.seal(this.open(sealed, rowId), rowId);
   }
 
   derive(purpose: string, id: string): string {
-    return derived(this.#current, purpose, id);
+    return deriveText(this.#current, purpose, id);
   }
 
   deriveValid(purpose: string, id: string, now: number): readonly string[] {
     const { current, ends } = this.#state;
     return [this.#current, ...this.#others]
       .filter(({ number }) => number === current || (ends[number] ?? 0) > now)
-      .map((root) => derived(root, purpose, id));
+      .map((root) => deriveText(root, purpose, id));
   }
 
   deriveAll(purpose: string, id: string): readonly VersionedSecret[] {
     return [this.#current, ...this.#others].map((root) => ({
       version: root.number,
-      value: derived(root, purpose, id),
+      value: deriveText(root, purpose, id),
     }));
   }
 }
 
-/** The current root and the others. One that the master key of this process does not open leaves it with the newest that it knows. */
+/** If the master key does not unlock the current root, the newest known one is used. */
 function rootsOf({ roots }: Keys, { current }: RootState): [SealingRoot, readonly SealingRoot[]] {
-  // The sealing key and what is signed are derived apart, so that none tells anything of another.
+  // Sealing and signing keys are derived separately.
   const all = roots.map((root) => ({ ...root, sealing: derive(root.key, "sluice sealing key v1") }));
   const first = all.find(({ number }) => number === current) ?? all.at(-1);
   if (first === undefined) throw new DataUnusable("The database holds no root key.");
   return [first, all.filter((root) => root !== first)];
 }
 
-function derived({ key }: Root, purpose: string, id: string): string {
+function deriveText({ key }: Root, purpose: string, id: string): string {
   return derive(key, `sluice ${purpose} v1\n${id}`).toString("base64url");
 }
 
-/** What was sealed cannot be opened: another master key, another row, or damage. Says nothing of the content. */
+/** Wrong master key, wrong row, or damage. Reveals nothing of the content. */
 export class SealBroken extends Error {
   override readonly name = "SealBroken";
 
@@ -259,13 +253,13 @@ export class SealBroken extends Error {
   }
 }
 
-/** Whether a master key belongs to this database already. False for one without tables. */
+/** False for a database without tables. */
 export async function hasVault(database: Database): Promise<boolean> {
   if ((await schemaState(database)).state === "empty") return false;
   return (await fingerprintOf(database)) !== null;
 }
 
-/** The first call remembers the fingerprint of what this database began with; DataUnusable when it is another's. */
+/** Stores the fingerprint of a new database. Throws DataUnusable if the stored one differs. */
 export async function confirmVault({ kysely }: Database, vault: Vault): Promise<void> {
   const fingerprint = vault.digest(fingerprintText);
   const first = await firstSystemValue(kysely, "vault.fingerprint", fingerprint);
@@ -299,7 +293,7 @@ function keysFor({ sealed }: RootState, master: Uint8Array): Keys | null {
   if (sealed.length === 0) return firstKeys(master);
   const key = derive(master, rootPurpose);
   for (const one of sealed) {
-    const text = openedBy(key, one.keys, rootsName);
+    const text = unseal(key, one.keys, rootsName);
     if (text === null) continue;
     const { pepper, roots } = JSON.parse(text.reveal()) as {
       readonly pepper: string;
@@ -313,7 +307,7 @@ function keysFor({ sealed }: RootState, master: Uint8Array): Keys | null {
   return null;
 }
 
-/** Throws DataUnusable where somebody else has changed it meanwhile. */
+/** Throws DataUnusable after a concurrent change. */
 async function writeState(transaction: Connection, before: RootState, after: RootState): Promise<void> {
   const value = JSON.stringify(after);
   const written =
@@ -353,8 +347,8 @@ function seal(key: Buffer, secret: Secret, rowId: string): string {
   return `${version}.${iv.toString("base64url")}.${sealed.toString("base64url")}`;
 }
 
-/** null: sealed with another key or for another row, or damaged. */
-function openedBy(key: Buffer, sealed: string, rowId: string): Secret | null {
+/** null: another key or row, or damage. */
+function unseal(key: Buffer, sealed: string, rowId: string): Secret | null {
   const [form, ivText, sealedText, ...rest] = sealed.split(".");
   const iv = Buffer.from(ivText ?? "", "base64url");
   const bytes = Buffer.from(sealedText ?? "", "base64url");

@@ -21,26 +21,23 @@ import { type PostgresSettings, postgresSettings } from "./postgres-settings.ts"
 import { postgresTypes } from "./postgres-values.ts";
 import { ServerBreaker } from "./server-breaker.ts";
 
-/** The server ends a transaction in which nothing happens for this long, and releases its locks. */
+/** The server ends idle transactions after this, releasing their locks. */
 const postgresIdleTransactionMs = 60_000;
 /** An unused connection is closed. */
 const postgresIdleMs = 60_000;
 
 export interface PostgresOptions {
-  /** `postgres://user:password@host:port/database?…`, see `postgresSettings`. */
+  /** See `postgresSettings`. */
   readonly url: string;
-  /** Connections for writing, and as many for reading; in place of what the address says. */
+  /** Connections for writing, and as many for reading. Overrides the address. */
   readonly poolSize?: number;
-  /** How long a statement may take; in place of what the address says. */
+  /** Statement timeout. Overrides the address. */
   readonly statementMs?: number;
-  /** False: somebody in this process has looked already. */
+  /** The server was checked already. */
   readonly isChecked?: boolean;
 }
 
-/**
- * Opens (but does not migrate) a database on a PostgreSQL server, after a look at whether it can be used. Throws PostgresUnusable,
- * one line, when it cannot.
- */
+/** Opens a PostgreSQL database without migrating it, after checking the server. Throws PostgresUnusable. */
 export async function openPostgres({ url, isChecked = false, ...given }: PostgresOptions): Promise<Database> {
   const settings: PostgresSettings = { ...postgresSettings(url), ...given };
   if (!isChecked) await checkAddress(settings);
@@ -63,7 +60,7 @@ export async function openPostgres({ url, isChecked = false, ...given }: Postgre
   };
 }
 
-/** What the server says of itself. Throws PostgresUnusable, one line, when it cannot be used. */
+/** Facts about the server. Throws PostgresUnusable. */
 export async function postgresFacts(url: string): Promise<PostgresFacts & { readonly place: string }> {
   const settings = postgresSettings(url);
   return { ...(await checkAddress(settings)), place: settings.place };
@@ -85,7 +82,7 @@ function kyselyOn(settings: PostgresSettings, breaker: ServerBreaker, further: s
 async function openPool(settings: PostgresSettings, further: string): Promise<Pool> {
   const { default: pg } = await import("pg");
   const { host, port, user, password, database, connectMs } = settings;
-  // Told by a statement and not when connecting: poolers in between refuse what they do not know then.
+  // Set by a statement, because poolers reject unknown startup parameters.
   const session = `
     set statement_timeout = ${settings.statementMs}; set idle_in_transaction_session_timeout = ${postgresIdleTransactionMs};
     set timezone = 'UTC'; set datestyle = 'ISO'; set default_transaction_isolation = 'read committed'; set jit = off; ${further}`;
@@ -102,7 +99,7 @@ async function openPool(settings: PostgresSettings, further: string): Promise<Po
     keepAlive: true,
     application_name: settings.applicationName,
     types: postgresTypes,
-    // The pool waits for a connection to be made, and not for what is asked on it first.
+    // The pool's timeout does not cover this first statement.
     onConnect: async (client: PoolClient) => void (await client.query({ text: session, query_timeout: connectMs })),
   });
 }
@@ -117,14 +114,14 @@ function postgresDialect(open: () => Promise<Pool>, statementMs: number, breaker
 }
 
 class Compiler extends PostgresQueryCompiler {
-  /** Text is compared and ordered by its bytes, as in SQLite, whatever the database's own order is: lists page by it. */
+  /** Text compares by bytes, as in SQLite, because cursors depend on it. */
   protected override visitColumnDefinition(node: ColumnDefinitionNode): void {
     const { dataType } = node;
     const isText = DataTypeNode.is(dataType) && dataType.dataType === "text";
     super.visitColumnDefinition(isText ? { ...node, dataType: textByBytes } : node);
   }
 
-  /** SQLite knows lists without any value, PostgreSQL does not: nothing is in them. */
+  /** An empty list is valid in SQLite but not in PostgreSQL. */
   protected override visitBinaryOperation(node: BinaryOperationNode): void {
     const { operator, rightOperand } = node;
     const name = OperatorNode.is(operator) ? operator.operator : "";
@@ -137,7 +134,7 @@ class Compiler extends PostgresQueryCompiler {
 
 const textByBytes = RawNode.createWithSql('text collate "C"');
 
-/** The one connection of a pool of its own, held from here to its end. */
+/** Holds the only connection of its own pool. */
 async function openServerSession(pool: Pool): Promise<ServerSession> {
   pool.on("error", () => undefined);
   const client = await pool.connect().catch(async (error: unknown) => {
@@ -162,7 +159,7 @@ async function openServerSession(pool: Pool): Promise<ServerSession> {
   const over = (): void => {
     if (isOver) return;
     isOver = true;
-    // Not given back to anybody: it is cut, also when the server is silent.
+    // Closes the connection even if the server is silent.
     client.release(true);
     session.onEnd();
   };

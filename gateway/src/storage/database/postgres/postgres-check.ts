@@ -2,22 +2,21 @@ import type { Pool, PoolClient } from "pg";
 import { connectProblem } from "./postgres-problems.ts";
 import { type PostgresSettings, PostgresUnusable } from "./postgres-settings.ts";
 
-/** What a server says of itself, for a look before the start and for `sluice doctor`. */
+/** Facts for the check at start and for `sluice doctor`. */
 export interface PostgresFacts {
   /** `16.4` */
   readonly version: string;
   readonly encrypted: boolean;
-  /** The server's clock at the moment of the question, Unix milliseconds. */
+  /** Unix milliseconds. */
   readonly serverTime: number;
-  /** Connections that it has, and how many it takes. */
   readonly connections: number;
   readonly connectionsMax: number;
 }
 
-/** The oldest version whose statements are used. */
+/** The oldest supported version. */
 const versionMin = 15;
 
-/** Looks whether a server can be used, with two connections of a pool that is only for this. Throws PostgresUnusable, one line. */
+/** Checks a server over two connections of a temporary pool. Throws PostgresUnusable. */
 export async function checkServer(pool: Pool, settings: PostgresSettings): Promise<PostgresFacts> {
   pool.on("error", () => undefined);
   const clients: PoolClient[] = [];
@@ -31,7 +30,7 @@ export async function checkServer(pool: Pool, settings: PostgresSettings): Promi
     const [other] = await ask<Pick<ServerFacts, "session">>(1, "select pg_backend_pid() as session");
     if (facts === undefined || other === undefined) throw new Error("the server gave no row");
     refuseUnusable(facts, settings);
-    // Two that are open at once have the same session only where somebody in between hands sessions around.
+    // Two open connections have the same session only behind a pooler in transaction mode.
     if (facts.session === other.session) throw new PostgresUnusable(transactionPooler(settings));
     return { ...facts, encrypted: facts.encrypted === 1 };
   } catch (thrown) {
@@ -61,7 +60,7 @@ interface ServerFacts extends Omit<PostgresFacts, "encrypted"> {
   readonly closed: string | null;
 }
 
-/** Some of each kind: other programs may have tables of their own beside ours. */
+/** A sample: other programs may have tables in the schema. */
 const ourTables = [
   "migrations",
   "settings",

@@ -12,21 +12,21 @@ import { endsConnection, statementProblem, unavailable, unreachable, wasCut } fr
 import { postgresValue } from "./postgres-values.ts";
 import type { ServerBreaker } from "./server-breaker.ts";
 
-/** A connection is cut this long after the server should have ended its statement. */
+/** After the server's own statement timeout has passed, the connection is cut. */
 const postgresSilenceMs = 5_000;
-/** How long the end of a process waits for running statements, and then for their connections to close. */
+/** How long closing waits for running statements, then for connections. */
 const postgresEndMs = 4_000;
 const postgresCutMs = 500;
 
-/** A statement that a connection prepares once, under this name: read and planned once, however often it is asked. */
+/** A statement that each connection prepares once under this name. */
 export interface NamedQuery<Result> extends CompiledQuery<Result> {
   readonly name: string;
 }
 
 /**
- * Kysely on a pool of the package `pg`. A connection on which something went wrong is closed, never given out again; what only
- * reads, outside a transaction, and what begins one, is asked again on another one when the server goes away in the middle of it, as at a failover.
- * The end of a transaction is believed only when the server says that it has committed. While the breaker is open nothing is asked.
+ * Kysely on a `pg` pool. Broken connections are closed, never reused. Reads outside transactions, and the beginning of a transaction, are
+ * retried on another connection if the server goes away, as in a failover. A commit counts only if the server confirms it. While the
+ * breaker is open, statements fail at once.
  */
 export class PostgresDriver implements Driver {
   readonly #open: () => Promise<Pool>;
@@ -44,7 +44,7 @@ export class PostgresDriver implements Driver {
 
   async init(): Promise<void> {
     this.#pool = await this.#open();
-    // A connection that breaks while nobody uses it: the pool has dropped it already.
+    // An idle connection broke; the pool has dropped it.
     this.#pool.on("error", () => undefined);
     this.#stopListening = this.#breaker.onOpen(() => this.#cutAll());
   }
@@ -62,7 +62,7 @@ export class PostgresDriver implements Driver {
     return connection;
   }
 
-  /** null: it is closed. One that is cut while it is made was asked nothing, and another is made. */
+  /** null: the pool is closed. Retries if the connection is cut while it is being established. */
   async #client(): Promise<PoolClient | null> {
     for (let again = 0; ; again++) {
       try {
@@ -73,7 +73,7 @@ export class PostgresDriver implements Driver {
     }
   }
 
-  /** A wait for a connection ends when the breaker opens. */
+  /** Stops waiting when the breaker opens. */
   async #connected(): Promise<PoolClient | null> {
     if (this.#pool === null) return null;
     if (this.#breaker.isOpen) throw unreachable();
@@ -110,7 +110,7 @@ export class PostgresDriver implements Driver {
     await connection.commit();
   }
 
-  // What is to be heard is why it ends. A connection that cannot even roll back is closed, and so the server does.
+  // The original error matters. A connection that cannot roll back is closed, which rolls back too.
   async rollbackTransaction(connection: PostgresConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw("rollback")).catch(() => connection.markBroken());
   }
@@ -120,7 +120,7 @@ export class PostgresDriver implements Driver {
     connection.release();
   }
 
-  /** Waits for what is being done, but not for a server that is silent, nor for connections that do not notice that they were cut. */
+  /** Waits for running statements, but not for a silent server or connections that do not notice a cut. */
   async destroy(): Promise<void> {
     const pool = this.#pool;
     this.#pool = null;
@@ -143,11 +143,11 @@ class PostgresConnection implements DatabaseConnection {
   #broken = false;
   #released = false;
   #inTransaction = false;
-  /** It was silent for too long: another one would be as well. */
+  /** Cut after a timeout; another connection would time out too. */
   #cut = false;
   readonly #onError = () => this.markBroken();
 
-  /** `another`: one in its place; null: the pool is closed. */
+  /** `another`: gets a replacement; null: the pool is closed. */
   constructor(
     client: PoolClient,
     statementMs: number,
@@ -158,11 +158,11 @@ class PostgresConnection implements DatabaseConnection {
     this.#statementMs = statementMs;
     this.#breaker = breaker;
     this.#another = another;
-    // It may break between two statements; without a listener that would end the process.
+    // Errors between statements; without a listener they would end the process.
     client.on("error", this.#onError);
   }
 
-  /** From then on until it is released nothing is asked again on another one. Before, nothing was done that could be done twice. */
+  /** Retries until the transaction has begun; after that nothing is retried. */
   async begin(query: CompiledQuery): Promise<void> {
     await this.#execute(query, true);
     this.#inTransaction = true;
@@ -174,7 +174,7 @@ class PostgresConnection implements DatabaseConnection {
     return { rows: rows as Row[], ...(writes ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}) };
   }
 
-  /** A transaction in which a statement has failed is rolled back by `commit` too, and without an error. */
+  /** `commit` of a failed transaction rolls back without an error. */
   async commit(): Promise<void> {
     const { command } = await this.#send(CompiledQuery.raw("commit"));
     if (command !== "COMMIT") throw new Error(`The transaction was not committed: the server says ${command}.`);
@@ -184,7 +184,7 @@ class PostgresConnection implements DatabaseConnection {
     this.#broken = true;
   }
 
-  /** Whatever is asked on it fails at once. */
+  /** Running and later statements fail at once. */
   cut(): void {
     this.#cut = true;
     this.#client.connection.stream.destroy();
@@ -202,7 +202,7 @@ class PostgresConnection implements DatabaseConnection {
     throw new Error("Rows are not streamed from PostgreSQL; read them in pages.");
   }
 
-  /** `mayRepeat`: it may be asked twice without harm. */
+  /** `mayRepeat`: the statement is safe to run twice. */
   async #execute(query: CompiledQuery, mayRepeat: boolean): Promise<PgResult> {
     for (let again = 0; ; again++) {
       try {
@@ -214,7 +214,7 @@ class PostgresConnection implements DatabaseConnection {
     }
   }
 
-  /** Takes another connection in its place, which it leaves first: others may wait for one as well. False: there is none. */
+  /** Releases the connection first, because others may wait for one. False: there is no other. */
   async #reconnect(): Promise<boolean> {
     this.release();
     const client = await this.#another().catch(() => null);
@@ -227,7 +227,7 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   async #send({ sql, parameters, ...query }: CompiledQuery | NamedQuery<unknown>): Promise<PgResult> {
-    // The server ends a statement that takes too long. A server that says nothing at all is not waited for.
+    // The server enforces its statement timeout; this covers a silent server.
     const silence = setTimeout(() => this.cut(), this.#statementMs + postgresSilenceMs);
     try {
       const values = parameters.map(postgresValue);
@@ -246,10 +246,10 @@ class PostgresConnection implements DatabaseConnection {
   }
 }
 
-/** All of the pool may have been lost at the same moment, one after the other, and not have noticed yet. */
+/** All connections of the pool may have broken at once without being noticed. */
 const retriesMax = bounds.postgresPoolSize;
 
-/** A select as it was built here: what is written by hand may do anything, and so may what stands before a select. */
+/** Only selects built by Kysely: raw SQL and `with` clauses may write. */
 function onlyReads({ query }: CompiledQuery): boolean {
   return SelectQueryNode.is(query) && query.with === undefined;
 }

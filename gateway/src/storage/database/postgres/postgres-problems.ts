@@ -1,7 +1,7 @@
 import { bounds, Failure, messageOf } from "#core/index.ts";
 import { type PostgresSettings, PostgresUnusable } from "./postgres-settings.ts";
 
-/** Why no connection comes about, in one line. */
+/** Why connecting failed, in one line. */
 export function connectProblem(thrown: unknown, settings: PostgresSettings): PostgresUnusable {
   const { place, host, database } = settings;
   const server = `PostgreSQL (${place})`;
@@ -32,8 +32,8 @@ export function connectProblem(thrown: unknown, settings: PostgresSettings): Pos
 }
 
 /**
- * What a statement that failed tells its caller. A connection that was lost, a server that is going, a statement that took too
- * long or met another one: storage_unavailable, nothing of it was done. Anything else is as the server said it.
+ * Maps lost connections, server shutdown, timeouts and serialization conflicts to storage_unavailable (nothing was done). Other errors
+ * stay as they are.
  */
 export function statementProblem(thrown: unknown, statementMs: number): unknown {
   const code = codeOf(thrown);
@@ -44,19 +44,19 @@ export function statementProblem(thrown: unknown, statementMs: number): unknown 
   return endsConnection(thrown) ? unavailable("The connection to the database was lost.", thrown) : thrown;
 }
 
-/** A statement that this user may not make, in one line; anything else as it was thrown. */
+/** Missing rights as one line; other errors unchanged. */
 export function rightsProblem(thrown: unknown, { place }: PostgresSettings): unknown {
   if (codeOf(thrown) !== "42501") return thrown;
   const line = `PostgreSQL (${place}) does not give this user the rights that are needed: ${messageOf(thrown)}.`;
   return new PostgresUnusable(line, { cause: thrown });
 }
 
-/** Whether nothing can be asked on this connection any more. What has no code of the server's comes from the connection. */
+/** The connection is unusable. Errors without a server code come from the connection. */
 export function endsConnection(thrown: unknown): boolean {
   return !/^[0-9A-Z]{5}$/.test(codeOf(thrown)) || /^(08|57P0|25P03)/.test(codeOf(thrown));
 }
 
-/** Whether the server, or whoever governs it, has cut a connection that stood; it does not say that it takes no more. */
+/** The server or an administrator closed an established connection; new ones may work. */
 export function wasCut(thrown: unknown): boolean {
   return /^(57P0[12]|ECONNRESET|EPIPE)$/.test(codeOf(thrown));
 }
@@ -65,19 +65,19 @@ export function unavailable(message: string, cause: unknown): Failure {
   return new Failure("storage_unavailable", `${message} Try again.`, { cause, retryAfterMs: 1_000 });
 }
 
-/** Refused without asking: the server was found not to answer, and is asked again in the background. */
+/** Fails without asking while the breaker is open; the watch keeps trying. */
 export function unreachable(): Failure {
   return new Failure("storage_unavailable", "The database does not answer. Try again.", {
     retryAfterMs: bounds.postgresPingMs,
   });
 }
 
-/** The server answers, but has no connection left for this process. */
+/** The server has no free connection. */
 export function isFull(thrown: unknown): boolean {
   return codeOf(thrown) === "53300";
 }
 
-/** No connection came about in time: the driver's own error for that has no code. */
+/** Connecting timed out; the driver's error has no code. */
 export function isSilent(thrown: unknown): boolean {
   return /^(ETIMEDOUT)?$/.test(codeOf(thrown));
 }
@@ -89,7 +89,7 @@ function isUntrusted(code: string): boolean {
 function codeOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return "";
   if ("code" in thrown && typeof thrown.code === "string") return thrown.code;
-  // Every address of a name was tried.
+  // All addresses of a host failed.
   if (thrown instanceof AggregateError) return codeOf(thrown.errors[0]);
   return codeOf(thrown.cause);
 }

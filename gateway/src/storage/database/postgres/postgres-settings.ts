@@ -4,19 +4,19 @@ import type { ConnectionOptions } from "node:tls";
 import { bounds } from "#core/index.ts";
 
 const postgresPoolSizeMax = 100;
-/** How long a call waits for a connection. */
+/** Connection timeout. */
 const postgresConnectMs = 10_000;
 const postgresConnectMsMax = 120_000;
-/** The server ends a statement that takes longer. */
+/** Statement timeout. */
 const postgresStatementMs = 30_000;
 const postgresStatementMsMax = 3_600_000;
 
-/** PostgreSQL cannot be used as it is set up; the message is one line for a person, without user and password. */
+/** The configuration of PostgreSQL does not work. The message is one line, without credentials. */
 export class PostgresUnusable extends Error {
   override readonly name = "PostgresUnusable";
 }
 
-/** Where a PostgreSQL server is and how it is spoken to, as an address says it. */
+/** The parsed address of a server. */
 export interface PostgresSettings {
   readonly host: string;
   readonly port: number;
@@ -28,14 +28,13 @@ export interface PostgresSettings {
   readonly connectMs: number;
   readonly statementMs: number;
   readonly applicationName: string;
-  /** `sluice on db.example:5432`: without user and password. */
+  /** `sluice on db.example:5432`. */
   readonly place: string;
 }
 
 /**
- * Reads `postgres://user:password@host:port/database?sslmode=…`. Parameters are named as PostgreSQL's own programs name them
- * (`sslmode`, `sslrootcert`, `connect_timeout` in seconds, `application_name`), with `pool_size` and `statement_timeout`
- * (milliseconds) beside them. Throws PostgresUnusable in one line that shows neither user nor password.
+ * Reads `postgres://user:password@host:port/database?…`. Parameters as in libpq (`sslmode`, `sslrootcert`, `connect_timeout` in seconds,
+ * `application_name`), plus `pool_size` and `statement_timeout` (milliseconds). Throws PostgresUnusable.
  */
 export function postgresSettings(address: string): PostgresSettings {
   const url = URL.canParse(address) ? new URL(address) : null;
@@ -90,8 +89,8 @@ function parametersOf(url: URL): ReadonlyMap<string, string> {
 }
 
 /**
- * `disable`: none. `require`: encrypted, whoever answers. `verify-ca`: by somebody with a certificate of a known authority.
- * `verify-full`: with a certificate for this very name; so it is unless the address says otherwise, but on this machine.
+ * `disable`: none. `require`: unverified. `verify-ca`: any certificate of a trusted authority. `verify-full`: a certificate for the host
+ * name; the default except for local hosts.
  */
 function tlsOf(host: string, parameters: ReadonlyMap<string, string>): ConnectionOptions | false {
   const mode = parameters.get("sslmode") ?? (isThisMachine(host) ? "disable" : "verify-full");
@@ -101,7 +100,7 @@ function tlsOf(host: string, parameters: ReadonlyMap<string, string>): Connectio
     case "disable":
       return false;
     case "require":
-      // As PostgreSQL's own programs do: whoever names an authority wants it asked.
+      // As in libpq, naming an authority enables verification.
       return root === undefined ? { rejectUnauthorized: false } : { ...authority, ...anyName };
     case "verify-ca":
       return { ...authority, ...anyName };

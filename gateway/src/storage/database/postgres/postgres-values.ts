@@ -1,7 +1,4 @@
-/**
- * Values as the rest of the program knows them from SQLite: counts and amounts are numbers, a flag is 0 or 1, a time of the
- * sign-in tables is ISO 8601 text.
- */
+/** Values as SQLite returns them: numbers, flags as 0 or 1, and times of the sign-in tables as ISO 8601 text. */
 export const postgresTypes = {
   getTypeParser(oid: number, format?: string): (value: string) => unknown {
     return format === "binary" ? (value) => value : (parsers[oid] ?? asText);
@@ -10,11 +7,11 @@ export const postgresTypes = {
 
 const asText = (value: string): string => value;
 
-/** By the numbers that PostgreSQL's catalog pg_type gives types. */
+/** By type oid (pg_type). */
 const parsers: Readonly<Record<number, (value: string) => unknown>> = {
   /** bool */
   16: (value) => (value === "t" ? 1 : 0),
-  /** int8: like SQLite's whole numbers, beyond 2^53 the nearest number. */
+  /** int8; beyond 2^53 the nearest number, as in SQLite. */
   20: Number,
   /** int2, int4, oid */
   21: Number,
@@ -23,13 +20,13 @@ const parsers: Readonly<Record<number, (value: string) => unknown>> = {
   /** float4, float8 */
   700: Number,
   701: Number,
-  /** numeric: a sum of int8. */
+  /** numeric: sums of int8. */
   1700: Number,
-  /** timestamptz, in a session whose time zone is UTC: 2026-01-01 00:00:00.123+00 */
+  /** timestamptz in UTC: 2026-01-01 00:00:00.123+00 */
   1184: (value) => new Date(`${value.slice(0, 10)}T${value.slice(11).replace(/\+00$/, "Z")}`).toISOString(),
 };
 
-/** What SQLite takes and PostgreSQL does not: a flag for a whole number, and text with a zero character, which has no place in it. */
+/** Converts what SQLite accepts and PostgreSQL does not: booleans as numbers, and zero characters in text. */
 export function postgresValue(value: unknown): unknown {
   if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
   if (typeof value === "boolean") return value ? 1 : 0;
@@ -37,7 +34,7 @@ export function postgresValue(value: unknown): unknown {
   return value;
 }
 
-/** An array as PostgreSQL reads it, of one value of each row. For each what `postgresValue` makes of it; nothing is null. */
+/** A PostgreSQL array literal with one value of each row; undefined becomes null. */
 export function postgresArray<Row>(rows: readonly Row[], read: (row: Row) => unknown): string {
   let text = "{";
   for (let index = 0; index < rows.length; index++) {
@@ -48,7 +45,7 @@ export function postgresArray<Row>(rows: readonly Row[], read: (row: Row) => unk
 }
 
 function element(given: unknown): string {
-  // Nearly every text is one that needs nothing.
+  // Most texts need no escaping.
   if (typeof given === "string" && !needsCare.test(given)) return `"${given}"`;
   if (typeof given === "number") return String(given);
   const value = postgresValue(given);
@@ -58,7 +55,7 @@ function element(given: unknown): string {
 const needsCare = /["\\\0]/;
 const escaped = /["\\]/g;
 
-/** JSON as jsonb takes it: it refuses zero characters and half surrogates, for which U+FFFD stands here. */
+/** jsonb rejects zero characters and lone surrogates; they become U+FFFD. */
 export function postgresJson(json: string): string {
   if (!refusedEscape.test(json)) return json;
   return JSON.stringify(JSON.parse(json), (_, value: unknown) =>

@@ -1,6 +1,6 @@
 /**
- * Whether a database server answers this process, shared by all connections of one open database. Whoever watches the server
- * opens it. While it is open nobody waits: new statements are refused at once, and those under way end.
+ * Circuit breaker of a database server, shared by all connections of a database. The watch opens it; while open, new statements fail at
+ * once and running ones end.
  */
 export class ServerBreaker {
   #isOpen = false;
@@ -11,7 +11,7 @@ export class ServerBreaker {
     return this.#isOpen;
   }
 
-  /** Statements that the server has answered, with rows or with an error. A slow server still answers some. */
+  /** Statements answered, including errors. A slow server still answers some. */
   get answers(): number {
     return this.#answers;
   }
@@ -30,9 +30,9 @@ export class ServerBreaker {
     this.#isOpen = false;
   }
 
-  /** Calls `act` each time that it opens, until the returned function is called. */
+  /** Calls `act` each time it opens. The returned function unsubscribes. */
   onOpen(act: () => void): () => void {
-    // Wrapped, so that one function given twice is two listeners.
+    // A new function, so that the same one can be registered twice.
     const listener = (): void => act();
     this.#onOpen.add(listener);
     return () => void this.#onOpen.delete(listener);

@@ -7,13 +7,13 @@ import type { DatabaseVault } from "../vault/vault.ts";
 interface SealedColumn {
   readonly table: string;
   readonly column: string;
-  /** The primary key; together they name a row. */
+  /** Primary key. */
   readonly keys: readonly string[];
   readonly where?: string;
   readonly rowId: (...keys: readonly string[]) => string;
 }
 
-/** Everything that the vault seals. A test fails where something else in the database is sealed. */
+/** Everything the vault seals. A test fails if the schema has another sealed column. */
 export const sealedColumns: readonly SealedColumn[] = [
   { table: "providers", column: "sealed_secret", keys: ["id"], rowId: (id = "") => sealId(id, "secret") },
   { table: "providers", column: "sealed_settings", keys: ["id"], rowId: (id = "") => sealId(id, "settings") },
@@ -23,17 +23,17 @@ export const sealedColumns: readonly SealedColumn[] = [
     ...{ table: "person_claims", column: "refresh_token", keys: ["user_id", "source"] },
     rowId: (user = "", source = "") => tokenSealId(user, source as RightsSource),
   },
-  // Single sign-on accounts and rules of rights.
+  // Single sign-on accounts and rights rules.
   { table: "settings", column: "value", keys: ["name"], where: "sign-in.%", rowId: (name = "") => `setting:${name}` },
 ];
 
 const batchRows = 200;
 
 /**
- * Seals again, with the current root, what an earlier one sealed: in batches, each a transaction of its own, beside running gateways.
- * Yields how many rows a batch changed. Begun again after a crash it does what is left.
+ * Reseals values with the current root, in batches, beside running gateways. Yields the number of rows changed per batch. Can be repeated
+ * after a crash.
  */
-export async function* sealAllAgain(database: Database, vault: DatabaseVault): AsyncGenerator<number> {
+export async function* resealAll(database: Database, vault: DatabaseVault): AsyncGenerator<number> {
   for (const column of sealedColumns) yield* sealColumnAgain(database, vault, column);
 }
 
@@ -57,9 +57,9 @@ async function* sealColumnAgain(
       let changed = 0;
       for (const row of rows) {
         const sealed = row["sealed"] ?? "";
-        const again = vault.sealAgain(sealed, rowId(...keysOf(row)));
+        const again = vault.reseal(sealed, rowId(...keysOf(row)));
         if (again === null) continue;
-        // What was written meanwhile stays.
+        // Rows changed meanwhile are already sealed with the current root.
         await sql`
           update ${sql.table(table)} set ${sql.ref(column)} = ${again}
           where (${names}) = (${sql.join(keysOf(row))}) and ${sql.ref(column)} = ${sealed}`.execute(transaction);

@@ -14,12 +14,12 @@ import { upgradePostgres } from "../upkeep/upgrade-database.ts";
 import { hasVault, openVaultOf } from "../vault/vault.ts";
 
 interface MoveOptions {
-  /** The data directory of the embedded installation, which no gateway runs on. Only a mark that it has moved is left in it. */
+  /** The data directory of the embedded installation, with no gateway running. Only gets a mark that it has moved. */
   readonly from: DataPaths;
   readonly to: Extract<DatabasePlace, { readonly kind: "postgres" }>;
   /** As in VaultOptions. */
   readonly masterKey: string | null;
-  /** Puts what is left in the source's journal into the ledger of the new database. Resolves to how many entries that were. */
+  /** Recovers the source's journal into the new database. Resolves to the number of entries. */
   readonly recoverJournal: (target: Database) => Promise<number>;
   /** Unix milliseconds. */
   readonly now: number;
@@ -29,17 +29,17 @@ interface MoveOptions {
 interface Moved {
   readonly tables: number;
   readonly rows: number;
-  /** Entries of the ledger that were in the journal only. */
+  /** Entries that were only in the journal. */
   readonly recovered: number;
-  /** Whether the folder says that its database has moved, so that nobody starts on it by mistake. */
+  /** The data directory was marked as moved, so that no gateway starts on it. */
   readonly marked: boolean;
 }
 
 /**
- * Moves an embedded installation into an empty database on a PostgreSQL server, and compares both. Broken off anywhere it can be run
- * again, and begins anew; no gateway starts on what is half there. Throws DataUnusable in one line when it cannot be done.
+ * Moves an embedded installation into an empty PostgreSQL database and compares both. Can be repeated after an interruption; no gateway
+ * starts on a partial copy. Throws DataUnusable.
  */
-export async function moveOver(options: MoveOptions): Promise<Moved> {
+export async function moveToPostgres(options: MoveOptions): Promise<Moved> {
   const { from } = options;
   if (!((statSync(from.database, { throwIfNoEntry: false })?.size ?? 0) > 0)) {
     throw new DataUnusable(`There is no installation to move in ${from.dataDir}: ${from.database} is missing.`);
@@ -61,7 +61,7 @@ export async function moveOver(options: MoveOptions): Promise<Moved> {
 
 async function refuseUnfitSource(source: Database, { from, masterKey }: MoveOptions): Promise<void> {
   const { state, pending, unknown } = await schemaState(source);
-  // What a later version has added would stay behind.
+  // Data of a later version would not be copied.
   if (state === "newer" || state === "ahead") throw new SchemaTooNew(unknown);
   if (state !== "current") {
     throw new DataUnusable(
@@ -78,7 +78,7 @@ async function refuseUnfitSource(source: Database, { from, masterKey }: MoveOpti
 async function moveFrom(source: Database, options: MoveOptions): Promise<Moved> {
   const { to, recoverJournal, onTable } = options;
   const url = to.url.reveal();
-  // One connection: what it holds for itself alone, it holds through all of it.
+  // One connection keeps the session lock throughout.
   const target = await openPlace(to, { poolSize: 1, statementMs: bounds.postgresMigrationMs });
   try {
     await refuseOtherTables(target);
@@ -101,7 +101,7 @@ async function moveFrom(source: Database, options: MoveOptions): Promise<Moved> 
     }
     const recovered = await recoverJournal(target);
     await sql`analyze`.execute(target.kysely);
-    // Before the other may start: at no moment would both.
+    // Before gateways may start on the target, so that never both can run.
     const marked = markMoved(options.from, { to: placeLabel(to), at: new Date(options.now).toISOString() });
     await endMove(target);
     return { tables: tables.length, rows, recovered, marked };
@@ -110,13 +110,13 @@ async function moveFrom(source: Database, options: MoveOptions): Promise<Moved> 
   }
 }
 
-/** Figures of a database by what they are of: rows of each table, and of the ledger and its rollups rows and money of each month. */
+/** Row counts by table, and rows and money of ledger and rollups by month. */
 type Sums = ReadonlyMap<string, string>;
 
 async function sumsOf(database: Database, tables: readonly MovedTable[]): Promise<Sums> {
   const sums = new Map<string, string>();
   for (const { name } of tables) {
-    // What the move itself remembers stands in the settings.
+    // Without the move's own setting.
     const only = name === "settings" ? sql`where name not like 'move.%'` : sql``;
     const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(name)} ${only}`.execute(
       database.kysely,
@@ -134,7 +134,7 @@ async function sumsOf(database: Database, tables: readonly MovedTable[]): Promis
   return sums;
 }
 
-/** What differs, in words; null when nothing does. */
+/** The first difference as text; null: none. */
 function difference(source: Sums, target: Sums): string | null {
   for (const name of new Set([...source.keys(), ...target.keys()])) {
     const [here, there] = [source.get(name) ?? "none", target.get(name) ?? "none"];
@@ -155,30 +155,30 @@ async function byMonth({ flavour }: Database, connection: Connection, table: str
   return rows;
 }
 
-/** About the rows and bytes of one statement. */
+/** Approximate size of one statement. */
 const moveRowsMax = 2_000;
 const moveBytes = 4 * 1024 * 1024;
 
-/** A table as it is on the server. Where it has a number that the server gives out, `sequence` is that column. */
+/** A table of the target. `sequence`: a column that the server numbers. */
 interface MovedTable {
   readonly name: string;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly sequence: string | null;
-  /** What its rows are read in the order of, in the file: the number that SQLite gives rows, or the key of a table that has none. */
+  /** Columns that order its rows in the file: the rowid, or the key of a table without one. */
   readonly order: readonly string[];
 }
 
-/** Of this process and that database alone, or made by the migrations; and sums of days, which the server makes anew. */
-const left: ReadonlySet<string> = new Set([
+/** Not moved: belongs to the process or the migrations, or is rebuilt (sums of days). */
+const notMoved: ReadonlySet<string> = new Set([
   ...["migrations", "migration_lock", "leases", "instances"],
   ...["usage_days", "summed_days"],
 ]);
 
-/** Every table that both databases have, each after those that its rows name. `settings` is the last: with it the move is done. */
+/** Tables of both databases, in the order of their references. `settings` comes last and completes the move. */
 async function movedTables(source: Database, target: Database): Promise<readonly MovedTable[]> {
   const { rows: here } = await sql<{ name: string }>`
     select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`.execute(source.kysely);
-  const names = here.map(({ name }) => name).filter((name) => !left.has(name));
+  const names = here.map(({ name }) => name).filter((name) => !notMoved.has(name));
   const { rows: columns } = await sql<{ table: string; name: string; type: string; numbered: number }>`
     select table_name as table, column_name as name, data_type as type,
       coalesce(column_default, '') like 'nextval(%' as numbered
@@ -212,7 +212,7 @@ async function orderOf({ kysely }: Database, name: string): Promise<readonly str
   return rows.length === 0 ? ["rowid"] : rows.map((row) => row.name);
 }
 
-/** Copies a table in the order in which its rows were made, in batches within bounds. Resolves to how many rows it has. */
+/** In the order in which rows were created, in bounded batches. Resolves to the number of rows. */
 async function copyTable(source: Database, target: Database, table: MovedTable): Promise<number> {
   const makeMonths = table.name === "ledger_entries" ? monthMaker(target) : null;
   const columns = sql.join(table.columns.map(({ name }) => sql.ref(name)));
@@ -234,12 +234,12 @@ async function copyTable(source: Database, target: Database, table: MovedTable):
     );
     copied += rows.length;
     after = rows.at(-1) ?? null;
-    // As many as fit, by the size of those before: a captured request may be a thousand times as long as an entry.
+    // By the size of the previous rows: a captured request may be a thousand times as long as an entry.
     limit = Math.max(1, Math.min(moveRowsMax, Math.floor((moveBytes * rows.length) / Math.max(1, bytes))));
   }
 }
 
-/** So that nothing that is numbered from now on gets a number that was given before, also to a row that is gone. */
+/** Continues the numbering, including deleted rows. */
 async function setSequence(source: Database, target: Database, { name, sequence }: MovedTable): Promise<void> {
   if (sequence === null) return;
   const { rows } = await sql<{ last: number | null }>`

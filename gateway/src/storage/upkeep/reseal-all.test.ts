@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { openMigrated } from "../../../test/migrated.ts";
-import { sealedColumns } from "./seal-all-again.ts";
+import { sealedColumns } from "./reseal-all.ts";
 
 test("every sealed column of the schema is sealed again with a new master key", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-sealed-"));

@@ -6,7 +6,6 @@ export interface DatabaseWatchOptions extends PostgresWatchOptions {
   readonly place: DatabasePlace;
 }
 
-/** Looks after a database in use. */
 export async function watchDatabase({ place, ...options }: DatabaseWatchOptions): Promise<DatabaseWatch> {
   if (place.kind === "postgres") {
     const { watchPostgres } = await import("./postgres-watch.ts");

@@ -1,9 +1,6 @@
 import type { Compilable, CompiledQuery } from "kysely";
 
-/**
- * A statement that is asked again and again, also by a process without calls: the query builder writes it once, with names in the
- * place of values, and each asking puts its own values there.
- */
+/** Compiles a frequent statement once, with placeholders for its values. */
 export function compiledOnce<Row, Name extends string>(
   write: (place: (name: Name) => never) => Compilable<Row>,
 ): (values: Readonly<Record<Name, unknown>>) => CompiledQuery<Row> {
