@@ -45,7 +45,6 @@ async function main(): Promise<void> {
 
 async function measureRound(database: Database, path: string, calls: number, make: () => Call): Promise<void> {
   mkdirSync(path);
-  const made = Array.from({ length: calls }, make);
   let target: DrainTarget = { segment: 1, end: 0, settled: 0 };
   const journal = new FileJournal({
     directory: { path, firstSegment: 1, strange: [], leftovers: noLeftovers, release: () => undefined },
@@ -65,16 +64,16 @@ async function measureRound(database: Database, path: string, calls: number, mak
       throw error;
     },
   });
-  // As 32 calls at once do it: intents of some, then settlements of others.
   const writing = cpuTime();
-  for (let at = 0; at < made.length; at += atOnce) {
-    const some = made.slice(at, at + atOnce);
-    for (const { intent } of some) journal.intent(intent);
-    for (const { settlement } of some) journal.settle(settlement);
-    await new Promise<void>((resolve) => setImmediate(resolve));
+  for (let done = 0; done < calls; done += partCalls) {
+    const made = Array.from({ length: partCalls }, make);
+    writing.start();
+    await write(journal, made);
+    writing.pause();
   }
-  writing.stop("journal", calls);
+  console.log(writing.said("journal", calls));
   await journal.synced();
+  Bun.gc(true);
 
   const insert = ledgerRecordInsert(database);
   const drain = new Drain({
@@ -86,26 +85,44 @@ async function measureRound(database: Database, path: string, calls: number, mak
     wait: (ms) => Bun.sleep(ms),
   });
   const draining = cpuTime();
+  draining.start();
   await drain.advance(target);
-  draining.stop("drain", calls);
+  draining.pause();
+  console.log(draining.said("drain", calls));
   await journal.close(1_000);
 }
 
+/** In each turn of the loop some calls begin and as many others end. */
+async function write(journal: FileJournal, calls: readonly Call[]): Promise<void> {
+  for (let at = 0; at < calls.length; at += atOnce) {
+    for (const { intent } of calls.slice(at, at + atOnce)) journal.intent(intent);
+    for (const { settlement } of calls.slice(at, at + atOnce)) journal.settle(settlement);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}
+
 const atOnce = 16;
+const partCalls = 1_000;
 const noLeftovers = { damage: [], records: async function* () {}, discard: async () => undefined };
 
+/** Processor time of the whole process, of several stretches together. */
 function cpuTime() {
-  const before = process.cpuUsage();
-  const startedAt = performance.now();
+  let from = process.cpuUsage();
+  const sum = { user: 0, system: 0 };
   return {
-    stop(name: string, calls: number): void {
-      const { user, system } = process.cpuUsage(before);
-      const ms = performance.now() - startedAt;
+    start(): void {
+      from = process.cpuUsage();
+    },
+    pause(): void {
+      const { user, system } = process.cpuUsage(from);
+      sum.user += user;
+      sum.system += system;
+    },
+    said(name: string, calls: number): string {
       const each = (micros: number) => (micros / calls).toFixed(2);
+      const { user, system } = sum;
       const load = loadavg()[0]?.toFixed(1);
-      console.log(
-        `${name}: ${each(user + system)} µs a call (user ${each(user)}, system ${each(system)}), ${ms.toFixed(0)} ms, load ${load}`,
-      );
+      return `${name}: ${each(user + system)} µs a call (user ${each(user)}, system ${each(system)}), load ${load}`;
     },
   };
 }

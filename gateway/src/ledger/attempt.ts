@@ -19,7 +19,7 @@ import {
   usageClasses,
 } from "#core/index.ts";
 import type { AttemptFault, Clock, Journal, Observer } from "#ports/index.ts";
-import { knownMs, wholeUsage } from "./whole-usage.ts";
+import { knownMs, wholeMicros, wholeUsage } from "./whole-usage.ts";
 
 /** The shortest distance between two checkpoints of a stream. */
 export const checkpointMs = 1_000;
@@ -128,7 +128,7 @@ export class Attempt {
       rawUsage: rawUsageWithin(end.rawUsage),
       costNanoUsd: charged.costNanoUsd,
       priceVersion: charged.priceVersion,
-      totalMs: nowMs - this.begunMs,
+      totalMs: wholeMicros(nowMs - this.begunMs),
       firstByteMs: knownMs(end.firstByteMs),
       firstTokenMs: knownMs(end.firstTokenMs),
       upstreamMs: knownMs(end.upstreamMs),

@@ -1,6 +1,7 @@
 import { BoundedMap, type FailureCode, type Intent, joinEntry, type LedgerEntry, noUsage } from "#core/index.ts";
 import type { Clock, Ids, Journal } from "#ports/index.ts";
 import { Attempt, type AttemptDependencies, type AttemptEnd, type AttemptFields, type Pricing } from "./attempt.ts";
+import { wholeMicros } from "./whole-usage.ts";
 
 interface RecorderOptions extends AttemptDependencies {
   readonly journal: Pick<Journal, "intent" | "checkpoint" | "settle" | "refuse">;
@@ -30,7 +31,7 @@ export function createRecorder(options: RecorderOptions) {
      */
     begin(fields: AttemptFields, pricing: Pricing, arrivedMs?: number): Attempt {
       const begunMs = clock.monotonic();
-      const startedAfterMs = arrivedMs === undefined ? 0 : Math.max(0, begunMs - arrivedMs);
+      const startedAfterMs = arrivedMs === undefined ? 0 : wholeMicros(Math.max(0, begunMs - arrivedMs));
       const intent = intentOf(fields, pricing, startedAfterMs);
       journal.intent(intent);
       return new Attempt(options, intent, pricing, begunMs);

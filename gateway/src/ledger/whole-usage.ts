@@ -13,7 +13,12 @@ export function wholeUsage(usage: Usage): Usage {
 
 /** A duration as the ledger keeps it: null when it is not known or is not a time. */
 export function knownMs(ms: number | null): number | null {
-  return ms !== null && Number.isFinite(ms) && ms >= 0 ? ms : null;
+  return ms !== null && Number.isFinite(ms) && ms >= 0 ? wholeMicros(ms) : null;
+}
+
+/** Milliseconds without the fractions of microseconds, which the ledger does not keep. */
+export function wholeMicros(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000;
 }
 
 function isWhole(usage: Usage): boolean {

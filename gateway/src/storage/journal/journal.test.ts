@@ -8,6 +8,7 @@ import { FakeClock } from "../../../test/fake-clock.ts";
 import { noDrain } from "../../../test/ledger/drain-in-place.ts";
 import {
   checkpointOf,
+  endOfTurn,
   intentOf,
   listeningObserver,
   recordsOf,
@@ -43,11 +44,12 @@ function open(change: Partial<JournalOptions> = {}) {
   return { journal, observer, clock, fatal };
 }
 
-test("an intent and a settlement are in the file when the call that wrote them returns", async () => {
+test("an intent is in the file when the call that wrote it returns, a settlement at the end of the turn", async () => {
   const { journal } = open();
   journal.intent(intentOf(1));
   expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001"]);
   journal.settle(settlementOf(1));
+  await endOfTurn();
   expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001", "settle att_00000001"]);
   expect(journal.lag).toBe(1);
 });
@@ -91,6 +93,7 @@ test("a segment that is full is followed by the next, and records keep their ord
     journal.settle(settlementOf(n));
     written.push(`intent ${intentOf(n).attemptId}`, `settle ${intentOf(n).attemptId}`);
   }
+  await endOfTurn();
   expect(segmentsIn(path).length).toBeGreaterThan(3);
   expect(await recordsOf(readJournal(path))).toEqual(written);
 });
@@ -157,6 +160,7 @@ test("the segment that begins as a full disk has room again holds nothing but wh
   journal.intent(intentOf(1));
   disk.left = 0;
   journal.settle(settlementOf(1));
+  await endOfTurn();
   expect(journal.healthy).toBe(false);
   disk.left = 1_000_000;
   clock.advance(journalRetryMs);
@@ -201,6 +205,7 @@ test("a write that stops in the middle of a record leaves nothing of it between 
     } catch (error) {
       expect(error).toBeInstanceOf(Failure);
     }
+    await endOfTurn();
     clock.advance(journalRetryMs * 4);
   }
   expect(journal.healthy).toBe(true);
@@ -321,6 +326,7 @@ test("a raw usage too large for a record costs the entry its raw usage, not the 
   const { journal } = open();
   journal.intent(intentOf(1));
   journal.settle(settlementOf(1, { rawUsage: "x".repeat(bounds.journalRecordBytesMax) }));
+  await endOfTurn();
   expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001", "settle att_00000001"]);
 });
 

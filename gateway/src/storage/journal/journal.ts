@@ -51,7 +51,21 @@ export interface JournalOptions {
   readonly segmentBytes?: number;
 }
 
-/** The journal, open for writing. Making one throws when the first segment cannot be made. */
+/**
+ * The journal, open for writing. Making one throws when the first segment cannot be made.
+ *
+ * When a record is in the file, where it survives the end of the process:
+ *   intent      when `intent` returns, with everything before it
+ *   settlement  with the next intent, and at the latest at the end of this turn of the loop
+ *   checkpoint  at once with an upstream's id, else within bounds.journalSyncMs, as a refusal
+ *
+ * States:
+ *   healthy  records are written and synced
+ *   refusing the disk takes no records: intents are refused, settlements wait in the buffer up to a bound, and the write is tried again
+ *            every journalRetryMs
+ *   fatal    a sync has failed: the process is about to end; settlements are still written
+ *   closing  intents are refused, what is in the buffer is written, and the drain moves what is left
+ */
 export class FileJournal implements Journal {
   readonly #options: JournalOptions;
   readonly #buffer = new JournalBuffer();
@@ -65,6 +79,8 @@ export class FileJournal implements Journal {
   #settledWaiting = 0;
   #settledLost = 0;
   #unbookFlush: (() => void) | null = null;
+  /** Whether what is in the buffer is written at the end of this turn. */
+  #endsTurn = false;
   #closing: Promise<void> | null = null;
   #closed = false;
 
@@ -128,7 +144,8 @@ export class FileJournal implements Journal {
       this.#buffer.append(recordLetters.settle, encodeSettlement({ ...settlement, rawUsage: null, errorCode: null }));
     if (!this.#take(kept)) return;
     // After a failed sync the process is about to end, but what the operating system holds will outlive it.
-    if (this.#healthy || this.#sync.fatal !== null) this.#write();
+    if (this.#sync.fatal !== null) this.#write();
+    else if (this.#healthy) this.#writeThisTurn();
   }
 
   refuse(entry: LedgerEntry): void {
@@ -197,6 +214,16 @@ export class FileJournal implements Journal {
     if (taken === length) return true;
     this.#fail(this.#segment.problem);
     return false;
+  }
+
+  /** One write for all that end in a turn. */
+  #writeThisTurn(): void {
+    if (this.#endsTurn) return;
+    this.#endsTurn = true;
+    setImmediate(() => {
+      this.#endsTurn = false;
+      if (this.#healthy && !this.#closed) this.#write();
+    });
   }
 
   #writeSoon(): void {
