@@ -1,10 +1,10 @@
 import type { CallSignal, PieceReader } from "#core/index.ts";
-import type { Clock, OutboundAnswer, OutboundRequest } from "#ports/index.ts";
+import type { AnswerBody, Clock, OutboundAnswer, OutboundRequest, ReadClock } from "#ports/index.ts";
 import { Exchange } from "./exchange.ts";
 import { originEnd } from "./origin.ts";
 import { RequestBody, streamedBody } from "./request-body.ts";
 import { clientClosed, failedRead, failedSend } from "./send-failure.ts";
-import { SocketBody } from "./socket-body.ts";
+import { readRest } from "./socket-body.ts";
 
 /** Answers requests to `demo://<name>/…` without a socket. The URL that it gets has `http:` instead of `demo:`. */
 export type InProcessHandler = (request: Request) => Response | Promise<Response>;
@@ -31,7 +31,7 @@ export async function sendInProcess(
     const response = await exchange.race(answer, (late) => void late.body?.cancel().catch(() => {}));
     streamed?.answered();
     exchange.pause();
-    return { status: response.status, headers: response.headers, body: bodyOf(exchange, response, ended) };
+    return { status: response.status, headers: response.headers, body: new InProcessBody(exchange, response, ended) };
   } catch (thrown) {
     const failure = exchange.failure ?? failedSend(thrown);
     exchange.fail(failure);
@@ -57,36 +57,47 @@ async function answerOf(
   return await handler(new Request(`http://${rest}`, { method, headers, body, signal }));
 }
 
-/** The body of a handler's answer. It is read ahead as far as that of a socket. */
-function bodyOf(exchange: Exchange, response: Response, ended: AbortController): SocketBody {
-  const reader: PieceReader | null = response.body?.getReader() ?? null;
-  let room: PromiseWithResolvers<void> | null = null;
-  const flow = {
-    pause: () => {
-      room ??= Promise.withResolvers<void>();
-    },
-    resume: () => {
-      room?.resolve();
-      room = null;
-    },
-  };
-  const body = new SocketBody(exchange, flow, -1);
-  exchange.onFail(() => {
-    ended.abort();
-    // Not every handler watches its signal.
-    void reader?.cancel().catch(() => {});
-    if (exchange.failure !== null) body.failed(exchange.failure);
-    flow.resume();
-  });
-  const pump = async (): Promise<void> => {
+/** The body of a handler's answer, read only on demand. */
+class InProcessBody implements AnswerBody {
+  readonly #exchange: Exchange;
+  readonly #reader: PieceReader | null;
+  #ended = false;
+
+  constructor(exchange: Exchange, response: Response, ended: AbortController) {
+    this.#exchange = exchange;
+    const reader: PieceReader | null = response.body?.getReader() ?? null;
+    this.#reader = reader;
+    exchange.onFail(() => {
+      ended.abort();
+      // Not every handler watches its signal. A cancelled reader ends the pending read.
+      void reader?.cancel().catch(() => {});
+    });
+  }
+
+  async read(clock: ReadClock, limitMs: number): Promise<Uint8Array | null> {
+    if (this.#exchange.failure !== null) throw this.#exchange.failure;
+    if (this.#ended) return null;
+    this.#exchange.begin(clock, limitMs);
     for (;;) {
-      const piece = await reader?.read();
-      if (exchange.failure !== null) return;
-      if (piece === undefined || piece.done) return body.finish();
-      if (piece.value.length > 0) body.push(piece.value);
-      await room?.promise;
+      const piece = await this.#reader?.read().catch((thrown: unknown) => this.#exchange.fail(failedRead(thrown)));
+      // A cancelled reader ends without an error.
+      if (this.#exchange.failure !== null) throw this.#exchange.failure;
+      if (!piece || piece.done) {
+        this.#ended = true;
+        this.#exchange.end();
+        return null;
+      }
+      if (piece.value.length === 0) continue;
+      this.#exchange.pause();
+      return piece.value;
     }
-  };
-  pump().catch((thrown: unknown) => body.breakOff(failedRead(thrown)));
-  return body;
+  }
+
+  readAll(bytesMax: number, clock: ReadClock, limitMs: number, grown?: (bytes: number) => void): Promise<Uint8Array> {
+    return readRest(this, this.#exchange, bytesMax, clock, limitMs, grown);
+  }
+
+  cancel(): void {
+    if (!this.#ended) this.#exchange.fail(clientClosed());
+  }
 }

@@ -112,16 +112,8 @@ export class SocketBody implements AnswerBody {
     limitMs: number,
     grown?: (bytes: number) => void,
   ): Promise<Uint8Array> {
-    if (this.#declared > bytesMax) throw this.#refuseSize(bytesMax);
-    const pieces: Uint8Array[] = [];
-    let length = 0;
-    for (let piece = await this.read(clock, limitMs); piece !== null; piece = await this.read(clock, limitMs)) {
-      length += piece.length;
-      if (length > bytesMax) throw this.#refuseSize(bytesMax);
-      grown?.(length);
-      pieces.push(piece);
-    }
-    return joined(pieces, length);
+    if (this.#declared > bytesMax) throw tooLarge(this.#exchange, bytesMax);
+    return await readRest(this, this.#exchange, bytesMax, clock, limitMs, grown);
   }
 
   cancel(): void {
@@ -133,12 +125,32 @@ export class SocketBody implements AnswerBody {
     this.#exchange.end();
     return null;
   }
+}
 
-  #refuseSize(bytesMax: number): Failure {
-    const failure = sendFailure("upstream_error", `The upstream's answer is larger than ${bytesMax} bytes.`);
-    this.#exchange.fail(failure);
-    return failure;
+/** The rest of a body; see `AnswerBody.readAll`. */
+export async function readRest(
+  body: Pick<AnswerBody, "read">,
+  exchange: Exchange,
+  bytesMax: number,
+  clock: ReadClock,
+  limitMs: number,
+  grown?: (bytes: number) => void,
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for (let piece = await body.read(clock, limitMs); piece !== null; piece = await body.read(clock, limitMs)) {
+    length += piece.length;
+    if (length > bytesMax) throw tooLarge(exchange, bytesMax);
+    grown?.(length);
+    pieces.push(piece);
   }
+  return joined(pieces, length);
+}
+
+function tooLarge(exchange: Exchange, bytesMax: number): Failure {
+  const failure = sendFailure("upstream_error", `The upstream's answer is larger than ${bytesMax} bytes.`);
+  exchange.fail(failure);
+  return failure;
 }
 
 /** A single piece is not copied. */
