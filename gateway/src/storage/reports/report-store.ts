@@ -18,9 +18,16 @@ export async function openReports(options: ReportsOptions) {
 }
 
 export function withAnswerCache(source: ReportSource, clock: Clock) {
-  const cache = new AnswerCache(source.ask, clock);
+  const cache = new AnswerCache((kind, args) => source.ask(kind, args), clock);
+  // Its methods stand on its class: a spread would leave them out.
+  const cached: ReportSource = {
+    ask: cache.ask,
+    sizeBytes: () => source.sizeBytes(),
+    backup: (...args) => source.backup(...args),
+    close: () => source.close(),
+  };
   /** `forget`: something that answers refer to has changed. */
-  return { ...reportStoreOf({ ...source, ask: cache.ask }), forget: () => cache.clear() };
+  return { ...reportStoreOf(cached), forget: () => cache.clear() };
 }
 
 async function openSource({ place, clock, observer }: ReportsOptions): Promise<ReportSource> {
