@@ -71,7 +71,7 @@ export class RawTap implements StreamTap {
 /** For calls that are passed through without being understood. */
 export const rawWire: Wire = {
   readRequest() {
-    throw new Failure("invalid_request", "Nobody knows what is spoken there.");
+    throw new Failure("invalid_request", "The request is not in a known dialect.");
   },
   requestEdits: () => [],
   readReply: () => noReplyFacts,

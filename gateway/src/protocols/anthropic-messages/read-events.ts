@@ -283,7 +283,7 @@ export class MessagesEventReader extends AnswerReader {
     if (block === undefined) {
       const type = deltaBlocks.get(delta["type"]);
       if (type === undefined) {
-        if (delta["type"] === "input_json_delta") throw invalidEvent("belongs to a block that was never begun");
+        if (delta["type"] === "input_json_delta") throw invalidEvent("belongs to a block that was not started");
         return;
       }
       this.#startBlock(index, { type });
@@ -292,7 +292,7 @@ export class MessagesEventReader extends AnswerReader {
     const size = block?.add(delta, this.emit) ?? 0;
     this.#waitingSize += size;
     if (this.#waitingSize > bounds.replyBytesMax)
-      throw unsupportedReply("An event of the upstream belongs to more blocks side by side than are held.");
+      throw unsupportedReply("The upstream interleaves more content than can be buffered.");
   }
 
   #stopBlock(index: number): void {

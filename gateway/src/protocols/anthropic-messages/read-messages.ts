@@ -191,7 +191,7 @@ function readSource(source: JsonObject, param: string): MediaSource {
     case "file":
       return { kind: "file", id: text("file_id"), dialect: "anthropic-messages" };
     default:
-      throw invalid(param, "is not a source that is known");
+      throw invalid(param, "is not a known source");
   }
 }
 

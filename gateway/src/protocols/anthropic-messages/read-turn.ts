@@ -28,7 +28,7 @@ export function readMessagesTurn(body: Uint8Array, facts: { readonly stream: boo
   const request = parseBody(body);
   const messages = arrayMember(request, "messages");
   if (messages === null) throw missingParam("messages");
-  if (messages.length === 0) throw invalid("messages", "must hold at least one message");
+  if (messages.length === 0) throw invalid("messages", "must contain at least one message");
   const config = objectOf(request["output_config"]);
   warnOfUnknownMembers(request, warn);
   warnOfUnsentMembers(config, outputMembers, "output_config", warn);

@@ -165,11 +165,11 @@ function imageSource(source: MediaSource, options: BlockOptions): JsonObject {
   if (source.kind === "base64") {
     const mediaType = source.mediaType === "image/jpg" ? "image/jpeg" : source.mediaType;
     if (!imageTypes.has(mediaType)) {
-      throw unsupported("messages", "The upstream reads JPEG, PNG, GIF and WebP pictures only.");
+      throw unsupported("messages", "The upstream accepts only JPEG, PNG, GIF and WebP pictures.");
     }
     return { type: "base64", media_type: mediaType, data: source.data };
   }
-  if (source.kind === "text") throw unsupported("messages", "A picture cannot be made of text.");
+  if (source.kind === "text") throw unsupported("messages", "An image source cannot be text.");
   return remoteSource(source, options);
 }
 
@@ -179,12 +179,12 @@ function documentSource(source: MediaSource, options: BlockOptions): JsonObject 
     const { mediaType, data } = source;
     if (mediaType === "application/pdf") return { type: "base64", media_type: mediaType, data };
     if (!mediaType.startsWith("text/") && mediaType !== "application/json") {
-      throw unsupported("messages", "The upstream reads documents in PDF and plain text only.");
+      throw unsupported("messages", "The upstream accepts only PDF and plain text documents.");
     }
     return textSource(Buffer.from(data, "base64").toString("utf8"));
   }
   if (source.kind === "url" && source.mediaType !== null && source.mediaType !== "application/pdf") {
-    throw unsupported("messages", "The upstream downloads documents in PDF only.");
+    throw unsupported("messages", "The upstream downloads only PDF documents.");
   }
   return remoteSource(source, options);
 }

@@ -36,7 +36,7 @@ import { planThinking } from "./write-thinking.ts";
 
 /** Throws Failure unsupported_by_model if dropping something would change the answer. */
 export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): Uint8Array {
-  if (turn.choices > 1) throw unsupported("n", "The upstream gives one answer at a time.");
+  if (turn.choices > 1) throw unsupported("n", "The upstream returns only one answer.");
   const lacking = ["pictures", "google", "seed", "presencePenalty", "frequencyPenalty", "verbosity"] as const;
   // Defaults are not missed.
   const { presencePenalty, frequencyPenalty, verbosity } = turn;
@@ -82,7 +82,7 @@ function writePrompt(turn: Turn, target: TurnTarget, warn: Warn): { system: Bloc
   const system = texts.flatMap((part) => textBlocks(part.text, part.cache));
   const messages = writeMessages(turn.messages.slice(head), { target, warn });
   if (messages.length > 0) return { system, messages };
-  if (system.length === 0) throw invalid("messages", "hold nothing to answer");
+  if (system.length === 0) throw invalid("messages", "contain nothing to answer");
   warn("the instructions were sent as a user message: there was no other");
   return { system: [], messages: [{ role: "user", content: system }] };
 }

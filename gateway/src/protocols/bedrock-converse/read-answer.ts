@@ -29,7 +29,7 @@ import { converseStreamFailure, readConverseUsage } from "./wire.ts";
 export function readConverseAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const reply = parseReply(body);
   const message = objectOf(reply["output"])["message"];
-  if (!isObject(message)) throw invalidReply("holds no message");
+  if (!isObject(message)) throw invalidReply("contains no message");
   return collectAnswer(source, (emit) => {
     const reader = new ConverseEventReader(emit, source);
     for (const [index, block] of arrayOf(message["content"]).entries()) reader.takeBlock(index, objectOf(block));
@@ -120,7 +120,7 @@ export class ConverseEventReader extends AnswerReader {
     if (typeof text === "string") this.#text(index, text);
     else if (isObject(reasoningContent)) this.#thought(index, reasoningContent);
     else if (isObject(toolUse)) {
-      if (!this.#isOpen(index, "tool-call")) throw invalidEvent("brings arguments of a call that is not open");
+      if (!this.#isOpen(index, "tool-call")) throw invalidEvent("has arguments for a call that is not open");
       this.#emitText(textOf(toolUse["input"]) ?? "");
     } else if (isObject(citation)) this.#cite(index, citation);
     else warnOfUnknownType("pieces", Object.keys(delta)[0], this.source.warn);

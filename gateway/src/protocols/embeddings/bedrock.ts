@@ -60,5 +60,5 @@ function warnOfOptions({ inputs, truncate }: EmbeddingTurn, warn: Warn): void {
 
 /** Vectors of another length would not match stored ones. */
 function fixedDimensions() {
-  return unsupported("dimensions", "An upstream of this model makes vectors of one length only.");
+  return unsupported("dimensions", "An upstream of this model returns vectors of a fixed length.");
 }

@@ -68,7 +68,7 @@ export function vectorOf(value: unknown): readonly number[] {
 }
 
 export function noVectors(): Failure {
-  return upstreamFault("The upstream's answer holds no vectors.");
+  return upstreamFault("The upstream's answer contains no vectors.");
 }
 
 function errorIn(reply: JsonObject): string | null {

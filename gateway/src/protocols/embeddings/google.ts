@@ -51,7 +51,7 @@ export const batchEmbedCaller: EmbeddingCaller = {
   readTurn(bytes, warn) {
     const turns = arrayOf(parseBody(bytes)["requests"]).map((one) => readOne(objectOf(one), warn));
     const [first] = turns;
-    if (first === undefined) throw invalid("requests", "must hold at least one request");
+    if (first === undefined) throw invalid("requests", "must contain at least one request");
     for (const name of ["dimensions", "task", "truncate"] as const) {
       if (turns.some((turn) => turn[name] !== first[name])) {
         throw unsupported(
@@ -112,10 +112,10 @@ function requestOf(
 /** All parts make one vector. */
 function textOfContent(content: unknown): string {
   const parts = arrayOf(objectOf(content)["parts"]).map(objectOf);
-  if (parts.length === 0) throw invalid("content", "must hold at least one part");
+  if (parts.length === 0) throw invalid("content", "must contain at least one part");
   const texts = parts.map(({ text }) => text);
   if (texts.every((text) => typeof text === "string")) return texts.join("\n");
-  throw unsupported("content", "An upstream of this model makes vectors of texts only.");
+  throw unsupported("content", "An upstream of this model accepts only texts.");
 }
 
 /** `:predict` of Google Cloud's text embeddings. Source: Vertex AI, "Text embeddings API". */

@@ -77,11 +77,12 @@ export const openaiEmbeddingUpstream: EmbeddingUpstream = {
 /** Token arrays are specific to a model. */
 function textsIn(input: unknown): readonly EmbeddingInput[] {
   const list = Array.isArray(input) ? input : [input];
-  if (list.length === 0) throw new Failure("invalid_request", "input must hold at least one text.", { param: "input" });
+  if (list.length === 0)
+    throw new Failure("invalid_request", "input must contain at least one text.", { param: "input" });
   return list.map((text) => {
     if (typeof text === "string") return { text, title: null };
     if (typeof text === "number" || Array.isArray(text)) {
-      throw unsupported("input", "An upstream of this model reads texts only, not the tokens of another model.");
+      throw unsupported("input", "An upstream of this model accepts only texts, not another model's tokens.");
     }
     throw invalid("input", "must be a text or a list of texts");
   });

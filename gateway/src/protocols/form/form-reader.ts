@@ -132,11 +132,11 @@ export class FormReader {
       const meant = this.#governed.variantOf(name);
       if (meant !== null) throw misspelled(name, meant);
       if (governedMembers.has(name) || governedMembers.has(head.name.replace("[", ".").replace("]", ""))) {
-        throw invalid(name, "is not taken in a form");
+        throw invalid(name, "is not accepted in a form");
       }
       return;
     }
-    if (bracket !== -1 || field.text !== null) throw invalid(name, "stands in the form more than once, or as a list");
+    if (bracket !== -1 || field.text !== null) throw invalid(name, "occurs more than once in the form, or as a list");
     if (head.filename !== null) throw invalid(name, "must be a field of the form, not a file");
     field.text = "";
     this.#open = { name, field, start };
@@ -144,7 +144,7 @@ export class FormReader {
 
   #beginFile(name: string, isListed: boolean): void {
     if (this.#table[name]?.file === "one" && (isListed || this.#fileNames.has(name))) {
-      throw invalid(name, "stands in the form more than once, or as a list");
+      throw invalid(name, "occurs more than once in the form, or as a list");
     }
     this.#fileNames.add(name);
   }

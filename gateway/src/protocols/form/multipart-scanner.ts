@@ -178,11 +178,11 @@ function readPartHead(bytes: Uint8Array): PartHead {
     headers.set(name, trimmed(match[2] ?? ""));
   }
   const encoding = headers.get("content-transfer-encoding")?.toLowerCase() ?? "binary";
-  if (!plainEncodings.has(encoding)) throw badForm("a part has a content-transfer-encoding; send it as it is");
+  if (!plainEncodings.has(encoding)) throw badForm("a part has a content-transfer-encoding, which is not accepted");
   const disposition = readHeaderValue(headers.get("content-disposition") ?? "");
   const name = disposition?.params.get("name");
   if (disposition?.word !== "form-data" || name === undefined) throw badForm("a part has no name");
-  if (name.escaped || disposition.params.has("name*")) throw badForm("a part's name is written with escapes");
+  if (name.escaped || disposition.params.has("name*")) throw badForm("a part's name contains escapes");
   const filename = disposition.params.get("filename") ?? disposition.params.get("filename*");
   return { name: name.value, filename: filename?.value ?? null, contentType: headers.get("content-type") ?? null };
 }

@@ -14,7 +14,7 @@ export const geminiImageCodec = { writeImageTurn, readImageAnswer };
 function writeImageTurn(turn: ImageTurn, warn: Warn): Uint8Array {
   if (turn.count > 1) throw unsupported("n", "The upstream makes one picture at a time.");
   if (turn.mask !== null) {
-    throw unsupported("mask", "The upstream takes no mask: say in the prompt what is to be changed.");
+    throw unsupported("mask", "The upstream does not accept a mask: describe the change in the prompt.");
   }
   warnOfRest(turn, warn);
   const images = turn.images.map((image) => ({ inlineData: { mimeType: image.mediaType, data: image.data } }));

@@ -14,7 +14,7 @@ export function readContents(contents: readonly unknown[], warn: Warn): TurnMess
   const ids = new CallIds();
   const messages: { readonly role: TurnRole; readonly parts: TurnPart[] }[] = [];
   for (const entry of contents) {
-    if (!isObject(entry)) throw invalid("contents", "must hold objects with role and parts");
+    if (!isObject(entry)) throw invalid("contents", "must contain objects with role and parts");
     const content = camelKeys(entry);
     const role = roleOf(content["role"]);
     const last = messages.at(-1);
@@ -37,7 +37,7 @@ function roleOf(role: unknown): TurnRole {
   if (role === undefined || role === null || role === "" || role === "user" || role === "function") return "user";
   if (role === "model") return "assistant";
   if (role === "system") return "system";
-  throw invalid("contents", "must have the roles user and model");
+  throw invalid("contents", "must have the role user or model");
 }
 
 function readUserPart(part: JsonObject, parts: TurnPart[], ids: CallIds, warn: Warn): void {
@@ -71,14 +71,14 @@ function readModelPart(part: JsonObject, parts: TurnPart[], ids: CallIds, warn: 
 
 function readCall(call: JsonObject, seal: Seal | null, ids: CallIds): ToolCallPart {
   const name = textOf(call["name"]);
-  if (name === null || name === "") throw invalid("contents", "hold a functionCall without a name");
+  if (name === null || name === "") throw invalid("contents", "contain a functionCall without a name");
   const id = ids.call(textOf(call["id"]) || null, name);
   return { kind: "tool-call", id, name, argumentsText: JSON.stringify(objectOf(call["args"])), seal, cache: null };
 }
 
 function readResult(result: JsonObject, ids: CallIds, warn: Warn): TurnPart {
   const name = textOf(result["name"]);
-  if (name === null || name === "") throw invalid("contents", "hold a functionResponse without a name");
+  if (name === null || name === "") throw invalid("contents", "contain a functionResponse without a name");
   const { text, isError } = readToolResponse(objectOf(result["response"]));
   const media = arrayOf(result["parts"]).map((part) => readMedia(camelKeys(part), warn));
   return {
@@ -170,14 +170,14 @@ function readMedia(part: JsonObject, warn: Warn): MediaPart | null {
     const inline = camelKeys(inlineData);
     const data = textOf(inline["data"]);
     const mediaType = textOf(inline["mimeType"]);
-    if (data === null || mediaType === null) throw invalid("contents", "hold inlineData without mimeType or data");
+    if (data === null || mediaType === null) throw invalid("contents", "contain inlineData without mimeType or data");
     return { ...mediaOf(mediaType, inline), source: { kind: "base64", mediaType, data } };
   }
   if (!isObject(fileData)) return null;
   const file = camelKeys(fileData);
   const uri = textOf(file["fileUri"]);
   const mediaType = textOf(file["mimeType"]);
-  if (uri === null) throw invalid("contents", "hold fileData without fileUri");
+  if (uri === null) throw invalid("contents", "contain fileData without fileUri");
   if (googleFileUrl.test(uri)) {
     return { ...mediaOf(mediaType, file), source: { kind: "file", id: uri, dialect: "gemini" } };
   }

@@ -30,7 +30,7 @@ export function readGeminiTurn(body: Uint8Array, facts: { readonly stream: boole
   const { contents, cachedContent } = request;
   if (contents === undefined || contents === null) throw missingParam("contents");
   if (!Array.isArray(contents)) throw invalid("contents", "must be an array");
-  if (contents.length === 0) throw invalid("contents", "must hold at least one content");
+  if (contents.length === 0) throw invalid("contents", "must contain at least one content");
   if (cachedContent !== undefined && cachedContent !== null && cachedContent !== "") {
     throw unsupported("cachedContent", "Content cached at Gemini cannot be used with this upstream.");
   }
@@ -68,7 +68,7 @@ function readInstruction(instruction: unknown): TextPart[] {
   const parts = typeof instruction === "string" ? [{ text: instruction }] : arrayOf(camelKeys(instruction)["parts"]);
   return parts.map((part) => {
     const text = textOf(camelKeys(part)["text"]);
-    if (text === null) throw invalid("systemInstruction", "must hold text parts");
+    if (text === null) throw invalid("systemInstruction", "must contain text parts");
     return { kind: "text", text, cache: null };
   });
 }
@@ -140,7 +140,7 @@ function stopSequences(value: unknown): readonly string[] {
 function readModalities(modalities: unknown): boolean {
   const names = arrayOf(modalities).map((modality) => textOf(modality)?.toUpperCase());
   if (names.every((modality) => modality === "TEXT" || modality === "IMAGE")) return names.includes("IMAGE");
-  throw unsupported("generationConfig.responseModalities", "The upstream answers in text and pictures only.");
+  throw unsupported("generationConfig.responseModalities", "The upstream answers only with text and pictures.");
 }
 
 function readFormat(config: JsonObject): AnswerFormat | null {
@@ -149,7 +149,7 @@ function readFormat(config: JsonObject): AnswerFormat | null {
   if (type === "text/plain") return { kind: "text" };
   // No other dialect answers with a bare enum value.
   if (type !== "application/json") {
-    throw unsupported("generationConfig.responseMimeType", "The upstream answers in plain text or JSON only.");
+    throw unsupported("generationConfig.responseMimeType", "The upstream answers only with plain text or JSON.");
   }
   const schema = config["responseJsonSchema"] ?? config["responseSchema"];
   if (!isObject(schema)) return { kind: "json" };

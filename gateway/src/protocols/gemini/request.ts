@@ -174,8 +174,7 @@ export function readGeminiCount(body: Uint8Array, path: PathFacts | null): Reque
   const members = scanRequest(body, countMembers);
   const inner = eitherOf(members, innerRequestNames);
   if (inner === undefined) return { ...readGeminiRequest(body, path), outputTokensMax: 0 };
-  if (members.has("contents"))
-    throw invalid("contents", "stands beside generateContentRequest: only one of them is counted");
+  if (members.has("contents")) throw invalid("contents", "cannot be combined with generateContentRequest");
   // The table knows only the first spelling.
   countChecks.check(body, new Map([["generateContentRequest", inner]]));
   const request = body.subarray(inner.start, inner.end);

@@ -74,7 +74,7 @@ function writeChoice(choice: ToolChoice): JsonObject {
 
 /** Null if nothing is set. */
 function writeGeneration(turn: Turn, target: TurnTarget, warn: Warn): JsonObject | null {
-  if (turn.choices > 1) throw unsupported("n", "The upstream can be asked for one answer at a time only.");
+  if (turn.choices > 1) throw unsupported("n", "The upstream returns only one answer.");
   warnOfUnsupported(turn, ["verbosity"], warn);
   const config = withoutNulls({
     temperature: turn.temperature,

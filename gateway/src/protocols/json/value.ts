@@ -92,7 +92,7 @@ export function invalid(param: string, why: string): Failure {
 }
 
 export function misspelled(param: string, meant: string): Failure {
-  return invalid(param, `is another spelling of "${meant}", which an upstream could take for it: write "${meant}"`);
+  return invalid(param, `is a misspelling of "${meant}": write "${meant}"`);
 }
 
 /** The request cannot be served by this upstream; another deployment may. */

@@ -67,7 +67,7 @@ function rawUsageIn(usageIn: readonly string[], member: (name: string) => unknow
 /** Only an upstream that misunderstood the call would stream. */
 export function refuseStream(what: string): () => StreamTap {
   return () => {
-    throw new Failure("upstream_error", `The upstream streams ${what}, which nobody asked for.`, { retry: "other" });
+    throw new Failure("upstream_error", `The upstream streams ${what}, which was not requested.`, { retry: "other" });
   };
 }
 

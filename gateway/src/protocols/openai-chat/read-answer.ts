@@ -23,7 +23,7 @@ export function readChatAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const reply = parseReply(body);
   if (!isObject(arrayOf(reply["choices"])[0])) {
     const error = reply["error"] ?? null;
-    throw error === null ? upstreamFault("The upstream's answer holds no choice.") : chatFailure(error);
+    throw error === null ? upstreamFault("The upstream's answer contains no choice.") : chatFailure(error);
   }
   return collectAnswer(source, (emit) => {
     const reader = new ChatEventReader(emit, source);
@@ -261,7 +261,7 @@ class CallQueue {
     const call = this.#find(piece) ?? this.#begin(piece.index, isWhole);
     if (call.closed) {
       if (piece.argumentsText === "") return;
-      throw upstreamFault("The upstream went on with a tool call after it had ended.");
+      throw upstreamFault("The upstream continued a tool call after its end.");
     }
     if (call.id === "") call.id = piece.id;
     if (call.name === "") call.name = piece.name;

@@ -25,7 +25,7 @@ import { readContentParts } from "./read-parts.ts";
 export function readMessages(messages: unknown, warn: Warn): Pick<Turn, "system" | "messages"> {
   if (messages === undefined || messages === null) throw missingParam("messages");
   if (!Array.isArray(messages)) throw invalid("messages", "must be an array");
-  if (messages.length === 0) throw invalid("messages", "must hold at least one message");
+  if (messages.length === 0) throw invalid("messages", "must contain at least one message");
   const reader = new MessageReader(warn);
   messages.forEach((message: unknown, index) => {
     reader.add(message, `messages[${index}]`);
@@ -83,7 +83,7 @@ class MessageReader {
       case null:
         throw missingParam(`${param}.role`);
       default:
-        throw invalid(`${param}.role`, "is not a role that is known");
+        throw invalid(`${param}.role`, "is not a known role");
     }
   }
 
@@ -209,20 +209,20 @@ function argumentsOf(value: unknown): string {
 function readContent(content: unknown, param: string): readonly TurnPart[] {
   return readContentParts(content, param, "openai-chat", (type, at) => {
     if ((type ?? null) === null) throw missingParam(at);
-    throw unsupported(at, "This type of content part cannot be carried to the upstream.");
+    throw unsupported(at, "This type of content part is not supported by the upstream.");
   });
 }
 
 function readTexts(content: unknown, param: string): readonly TextPart[] {
   return readContent(content, param).map((part) => {
     if (part.kind === "text") return part;
-    throw invalid(param, "may hold text only");
+    throw invalid(param, "may contain only text");
   });
 }
 
 function readResultParts(content: unknown, param: string): readonly (TextPart | MediaPart)[] {
   return readContent(content, param).map((part) => {
     if (part.kind === "text" || isMedia(part)) return part;
-    throw invalid(param, "may hold text and media only");
+    throw invalid(param, "may contain only text and media");
   });
 }

@@ -129,7 +129,7 @@ function readFormat(value: unknown): AnswerFormat | null {
       return namedSchema(named, schema);
     }
     default:
-      throw invalid("response_format", "is not a format that is known");
+      throw invalid("response_format", "is not a known format");
   }
 }
 
@@ -230,7 +230,7 @@ function readChoice(choice: unknown): ToolChoice | null {
       return { kind: "any" };
     default: {
       const name = isObject(choice) ? chosenName(choice) : null;
-      if (name === null) throw invalid("tool_choice", "is not a choice that is known");
+      if (name === null) throw invalid("tool_choice", "is not a known choice");
       return { kind: "tool", name };
     }
   }

@@ -272,7 +272,7 @@ function contentPart(part: TextPart | MediaPart, fetchesUrls: boolean): JsonObje
     case "audio":
       return audioPart(part.source);
     case "video":
-      throw unsupported("messages", "This model's upstream does not take videos.");
+      throw unsupported("messages", "This model's upstream does not accept videos.");
   }
 }
 
@@ -290,7 +290,8 @@ function imagePart(part: MediaPart, fetchesUrls: boolean): JsonObject {
 
 function imageUrl(source: MediaSource, fetchesUrls: boolean): string {
   if (source.kind === "base64") return dataUri(source.mediaType, source.data);
-  if (source.kind !== "url") throw unsupported("messages", "This model's upstream takes images as data or URLs only.");
+  if (source.kind !== "url")
+    throw unsupported("messages", "This model's upstream accepts images only as data or URLs.");
   if (fetchesUrls) return source.url;
   throw unsupported("messages", "This model's upstream does not download images from URLs.");
 }
@@ -305,7 +306,7 @@ function documentPart(part: MediaPart): JsonObject {
     return { type: "file", file: { filename, file_data: dataUri(source.mediaType, source.data) } };
   }
   if (source.kind === "file" && openaiFiles.has(source.dialect)) return { type: "file", file: { file_id: source.id } };
-  throw unsupported("messages", "This model's upstream takes documents as data only.");
+  throw unsupported("messages", "This model's upstream accepts documents only as data.");
 }
 
 /** Dialects with files of the same vendor. */
@@ -320,7 +321,7 @@ function documentText(source: MediaSource): string | null {
 function audioPart(source: MediaSource): JsonObject {
   const format = source.kind === "base64" ? extensionOf(source.mediaType) : null;
   if (source.kind !== "base64" || (format !== "wav" && format !== "mp3")) {
-    throw unsupported("messages", "This model's upstream takes audio as WAV or MP3 data only.");
+    throw unsupported("messages", "This model's upstream accepts audio only as WAV or MP3 data.");
   }
   return { type: "input_audio", input_audio: { data: source.data, format } };
 }

@@ -66,8 +66,8 @@ function readSize(value: unknown, warn: Warn): ImageSize | null {
 
 function mediaOf(param: string, url: string): ImageMedia {
   const read = readDataUri(url);
-  if (read === null) throw unsupported(param, "This upstream needs its pictures inside the request, as data URIs.");
-  if (!read.mediaType.startsWith("image/")) throw invalid(param, "is no picture");
+  if (read === null) throw unsupported(param, "This upstream accepts pictures only as data URIs.");
+  if (!read.mediaType.startsWith("image/")) throw invalid(param, "is not a picture");
   return { mediaType: read.mediaType === "image/jpg" ? "image/jpeg" : read.mediaType, data: read.data };
 }
 
@@ -78,7 +78,7 @@ function mediaOf(param: string, url: string): ImageMedia {
 export function writeImageJson(body: Uint8Array | FormContent, upstreamModel: string, warn: Warn): Uint8Array {
   const fields = fieldsOf(body);
   if ((fields["mask"] ?? null) !== null) {
-    throw unsupported("mask", "The upstream takes no mask: say in the prompt what is to be changed.");
+    throw unsupported("mask", "The upstream does not accept a mask: describe the change in the prompt.");
   }
   const count = countOf(fields["n"]) ?? 1;
   if (count > 1 && fields["sequential_image_generation"] !== "auto") {
@@ -143,7 +143,7 @@ function isImage({ name }: FormFile): boolean {
 }
 
 function uriOf({ name, mediaType, data }: FormFile): string {
-  if (mediaType === null) throw invalid(name, "is of no type of picture that is known here");
+  if (mediaType === null) throw invalid(name, "is not a picture of a supported type");
   return dataUri(mediaType, data);
 }
 
@@ -156,7 +156,7 @@ function imageUrlsOf(fields: JsonObject): string[] {
 /** `{"image_url": "…"}`, `{"image_url": {"url": "…"}}` or the URL alone. */
 function imageUrlOf(param: string, source: unknown): string {
   if (isObject(source) && textOf(source["file_id"]) !== null) {
-    throw unsupported(param, "A file that was uploaded to another vendor cannot be read by this upstream.");
+    throw unsupported(param, "A file uploaded to another vendor cannot be read by this upstream.");
   }
   const inner = isObject(source) ? source["image_url"] : source;
   const url = textOf(isObject(inner) ? inner["url"] : inner);

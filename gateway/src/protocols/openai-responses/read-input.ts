@@ -46,8 +46,7 @@ export class InputReader {
   #readItem(item: JsonObject, param: string): void {
     const type = item["type"] ?? (item["role"] === undefined ? undefined : "message");
     if (typeof type !== "string") throw invalid(`${param}.type`, "must be a string");
-    if (this.endsWithCompaction)
-      throw invalid(param, "must not stand behind a compaction_trigger, which is the last item");
+    if (this.endsWithCompaction) throw invalid(param, "must not follow a compaction_trigger, which is the last item");
     switch (type) {
       case "message":
         this.#readMessage(item, param);

@@ -158,7 +158,7 @@ const reasoningMembers: ReadonlySet<string> = new Set(["effort", "summary", "gen
 function readMetadata(value: unknown): Readonly<Record<string, string>> | null {
   if (!isObject(value)) return null;
   const entries = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string");
-  if (entries.length < Object.keys(value).length) throw invalid("metadata", "must hold strings only");
+  if (entries.length < Object.keys(value).length) throw invalid("metadata", "must contain only strings");
   return entries.length === 0 ? null : Object.fromEntries(entries);
 }
 

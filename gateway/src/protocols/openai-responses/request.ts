@@ -102,7 +102,7 @@ function inputTools(body: Uint8Array, input: Span | undefined): readonly Span[] 
 export function continuedResponse(body: Uint8Array, span: Span | null): NamedObject | null {
   if (span === null) return null;
   if (span.end - span.start > bounds.governingBytesMax) {
-    throw new Failure("invalid_request", "The id of what is to be continued is longer than any id.");
+    throw new Failure("invalid_request", "previous_response_id is too long.");
   }
   const id = textOf(readSmall(body, span));
   return id === null || id === "" ? null : namedObject("previous_response_id", id);

@@ -182,7 +182,7 @@ function imageSource({ source }: MediaPart, traits: DialectTraits): JsonObject {
     case "file":
       return { file_id: requireOpenaiFile(source) };
     case "text":
-      throw unsupported("messages", "This model's upstream takes no image given as text.");
+      throw unsupported("messages", "This model's upstream does not accept an image as text.");
   }
 }
 
@@ -204,11 +204,11 @@ function writeDocument({ source, name }: MediaPart, traits: DialectTraits, warn:
 
 function requireFetchable(url: string, traits: DialectTraits): string {
   if (traits.fetchesUrls === false)
-    throw unsupported("messages", "This model's upstream downloads no media from URLs.");
+    throw unsupported("messages", "This model's upstream does not download media from URLs.");
   return url;
 }
 
 function requireOpenaiFile(source: { readonly id: string; readonly dialect: string }): string {
   if (source.dialect === "openai-responses" || source.dialect === "openai-chat") return source.id;
-  throw unsupported("messages", "A file that was uploaded to one vendor cannot be read by another.");
+  throw unsupported("messages", "A file uploaded to another vendor cannot be read by this upstream.");
 }

@@ -12,7 +12,7 @@ import { InputWriter, idCharactersMax } from "./write-input.ts";
 
 /** Writes a request that stores nothing at the upstream. */
 export function writeResponsesTurn(turn: Turn, target: TurnTarget, warning: Warn): Uint8Array {
-  if (turn.choices > 1) throw unsupported("n", "This model's upstream gives one answer only.");
+  if (turn.choices > 1) throw unsupported("n", "This model's upstream returns only one answer.");
   const warn = warnOnce(warning);
   const lacking = ["stop", "pictures", "google", "topK", "seed", "presencePenalty", "frequencyPenalty"] as const;
   warnOfUnsupported(turn, lacking, warn);

@@ -25,7 +25,7 @@ export function formMembers({ fields, files }: FormContent): JsonObject {
   const root: Branch = new Map();
   for (const { name, value } of fields) setMember(root, name, readField(name, value));
   for (const file of files) {
-    if (formFields[file.name]?.file === undefined) throw invalid(file.name, "is no file that is taken here");
+    if (formFields[file.name]?.file === undefined) throw invalid(file.name, "is not an accepted file");
     setMember(root, file.name, dataUri(file));
   }
   return asObject(root);
@@ -35,7 +35,7 @@ type Branch = Map<string, unknown>;
 
 function setMember(root: Branch, name: string, value: unknown): void {
   const [whole, first = "", rest = ""] = /^([^[\]]+)((?:\[[^[\]]*\]){0,3})$/.exec(name) ?? [];
-  if (whole === undefined) throw invalid(name.slice(0, 64), "is not a name that can be read: send JSON");
+  if (whole === undefined) throw invalid(name.slice(0, 64), "is not a valid name: send JSON instead");
   const path = [...rest.matchAll(/\[([^[\]]*)\]/g)].map(([, part = ""]) => part);
   let at = root;
   let key = first;
@@ -94,7 +94,7 @@ function parsed(name: string, text: string): unknown {
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.code !== "invalid_json") throw thrown;
   }
-  throw invalid(name, "is neither a text nor JSON");
+  throw invalid(name, "is not valid JSON");
 }
 
 const limits: ScanLimits = { values: bounds.plainValuesMax, members: bounds.plainMembersMax };
@@ -102,9 +102,9 @@ function dataUri({ name, mediaType, data }: FormFile): string {
   if (data === "") throw invalid(name, "is an empty file");
   if (mediaType !== null && /^(?:image|video)\/[a-z0-9.+-]+$/.test(mediaType))
     return `data:${mediaType};base64,${data}`;
-  throw invalid(name, "must be a picture or a video, and say so by its content type, such as image/png");
+  throw invalid(name, "must be a picture or video with its content type, such as image/png");
 }
 
 function ambiguousName(name: string): Error {
-  return invalid(name, "stands in the form more than once, or can be read in two ways");
+  return invalid(name, "occurs more than once in the form, or is ambiguous");
 }

@@ -48,7 +48,7 @@ export function readVideoMembers(body: JsonObject, remix: RemixedVideo | null) {
 function headOf(body: JsonObject, remix: RemixedVideo | null): [string, unknown][] {
   if (remix === null) return [["model", body["model"] ?? defaultModel]];
   for (const name of ["model", "remix_of"]) {
-    if ((body[name] ?? null) !== null) throw invalid(name, "is not taken here: a remix is made by its video's model");
+    if ((body[name] ?? null) !== null) throw invalid(name, "is not accepted: a remix uses the model of its video");
   }
   return [
     ["model", remix.model],

@@ -26,7 +26,7 @@ test.each([
   '{"source":{"type":"url","url":"http://10.0.0.1/","url":null}}',
   '{"source":{"type":"url","type":"base64","url":"http://10.0.0.1/"}}',
 ])("rejects an ambiguous object: %s", (text) => {
-  expect(() => mediaUrlsIn(encoder.encode(text))).toThrow("must stand once");
+  expect(() => mediaUrlsIn(encoder.encode(text))).toThrow("must occur only once");
 });
 
 test.each([

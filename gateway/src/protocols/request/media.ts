@@ -89,16 +89,16 @@ export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
       const asSource = name === "source";
       const at = asSource || bytes[start] === OPEN_OBJECT ? urlAt : start;
       // The upstream may read the other one, and would fetch it unchecked.
-      if (asSource && hasTwoTypes && urlAt !== -1) throw invalid("type", "must stand once in an object");
+      if (asSource && hasTwoTypes && urlAt !== -1) throw invalid("type", "must occur only once in an object");
       if (asSource && textOrEmpty(bytes, type) !== "url") return;
-      if (hasTwoUrls) throw invalid("url", "must stand once in an object");
+      if (hasTwoUrls) throw invalid("url", "must occur only once in an object");
       if (bytes[at] !== QUOTE || isDataUrl(bytes, at)) return;
       const param = at === start ? name : "url";
       const span = { start: at, end: valueEnd(bytes, at) };
       if (span.end - at > bounds.urlBytesMax * 6) throw invalid(param, "is longer than any address");
       const url = String(readSpan(bytes, span));
-      if (!/^https?:\/\//i.test(url)) throw invalid(param, "must be an address of the web, or a data URL");
-      if (param === "file_url") throw invalid(param, "cannot be fetched for this model: send what stands there");
+      if (!/^https?:\/\//i.test(url)) throw invalid(param, "must be an http(s) URL or a data URL");
+      if (param === "file_url") throw invalid(param, "cannot be fetched for this model: send the content inline");
       found.push({ url, span: asSource ? { start, end: valueEnd(bytes, start) } : span, asSource });
     },
   );

@@ -104,7 +104,7 @@ export function nestedObjects(body: Uint8Array, names: ObjectNames, scanned: Nam
     const partType = typeAt === -1 ? "" : (textAt(bytes, typeAt) ?? "");
     if (originPattern.test(partType)) return;
     if (!names.holders.has(name)) addIds(found, name, bytes, start, picturePattern.test(partType));
-    else if (id === DUPLICATE) throw invalid(name, "must hold one id");
+    else if (id === DUPLICATE) throw invalid(name, "must contain one id");
     else if (id !== -1 && bytes[id] !== LOWER_N) found.push(namedObject(name, idAt(bytes, id, name)));
   });
   if (tooMany !== null) throw invalid(tooMany, `stands more than ${membersMax} times`);
@@ -129,7 +129,7 @@ function idAt(bytes: Buffer, start: number, param: string): string {
 export function idInObject(body: Uint8Array, span: Span | undefined, param: string): readonly NamedObject[] {
   if (span === undefined || body[span.start] !== OPEN_OBJECT) return noObjects;
   const id = skimObject(body, span.start, span.end, idOnly, () => {
-    throw invalid(param, "must hold one id");
+    throw invalid(param, "must contain one id");
   })?.get("id");
   if (id === undefined || body[id.start] === LOWER_N) return noObjects;
   return [namedObject(param, idAt(asBuffer(body), id.start, param))];

@@ -94,7 +94,7 @@ function modelsOf(tool: Buffer): readonly string[] {
 function checkedName(model: unknown, param: string): string {
   const name = textOf(model);
   if (name === null || isLongerThan(name, bounds.modelNameCharactersMax)) {
-    throw invalid(param, "must name a model of its own by name");
+    throw invalid(param, "must name its model with a string");
   }
   return name;
 }
