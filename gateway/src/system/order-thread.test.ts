@@ -5,7 +5,7 @@ import { OrderThread } from "./order-thread.ts";
 const entry = new URL("../../test/fixtures/threads/orders.ts", import.meta.url);
 const rounds = 12;
 
-test("an order that comes after a stop is done, whatever the stopped thread had still to say", async () => {
+test("runs an order given right after stop, ignoring late replies of the stopped thread", async () => {
   const deaths: string[] = [];
   const thread = new OrderThread<Order, { name: string }>({
     entry,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { isBuilt } from "./process.ts";
 
-test("source is not taken for a build", () => {
+test("isBuilt is false when running from source", () => {
   expect(isBuilt).toBe(false);
 });

@@ -7,7 +7,7 @@ test("a timer runs its act once after the delay", async () => {
   expect(systemClock.monotonic() - startMs).toBeGreaterThanOrEqual(18);
 });
 
-test("a timer that was taken back does not run", async () => {
+test("a cancelled timer does not run", async () => {
   let ran = false;
   const cancel = systemClock.after(1, () => {
     ran = true;
@@ -17,7 +17,7 @@ test("a timer that was taken back does not run", async () => {
   expect(ran).toBe(false);
 });
 
-test("a delay beyond what a machine timer can count does not fire at once", async () => {
+test("a delay beyond 31 bits does not fire at once", async () => {
   let ran = false;
   const cancel = systemClock.after(90 * 24 * 3_600_000, () => {
     ran = true;

@@ -30,7 +30,7 @@ test("a wall clock that is set back neither repeats nor disorders ids", () => {
   expect(after > before).toBe(true);
 });
 
-test("the first ten characters tell when the id was made", () => {
+test("the first ten characters are the time of creation", () => {
   const clock = new FakeClock(Date.UTC(2026, 6, 1, 12));
   const ids = createIds(clock);
   for (const passedMs of [0, 1, 1_022, 1, 1, 3_600_000]) {

@@ -4,7 +4,7 @@ import { createServer } from "node:tls";
 const fixtures = new URL("../../test/fixtures/", import.meta.url).pathname;
 
 // In a process of its own: what a process believes holds for all of it.
-test("an authority that is believed is believed by every TLS client of the process and of its threads, beside the usual ones", async () => {
+test("every TLS client of the process and its threads trusts an added authority, beside the usual ones", async () => {
   const authority = `${fixtures}tls/upstream.example.cert.pem`;
   const [cert, key] = await Promise.all([
     Bun.file(authority).text(),

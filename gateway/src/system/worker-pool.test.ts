@@ -43,7 +43,7 @@ const codeOf = (asked: Promise<unknown>): Promise<unknown> =>
     (thrown: { code?: unknown }) => thrown.code,
   );
 
-test("bytes go there and back without a copy left behind", async () => {
+test("transfers buffers in both directions without a copy", async () => {
   const { run } = openPool();
   const bytes = new Uint8Array(100_000).fill(7);
   const reply = (await run({ act: "answer", bytes })) as { bytes: Uint8Array };
@@ -51,7 +51,7 @@ test("bytes go there and back without a copy left behind", async () => {
   expect(reply.bytes).toEqual(new Uint8Array(100_000).fill(7));
 });
 
-test("an order that fails, or whose thread dies, fails alone: the next is done", async () => {
+test("an order that fails, or whose thread dies, does not affect the next", async () => {
   const { run, logged } = openPool({ threads: 1 });
   expect(await codeOf(run({ act: "throw" }))).toBe("internal_error");
   expect(await codeOf(run({ act: "answer" }))).toBe("answered");
@@ -60,7 +60,7 @@ test("an order that fails, or whose thread dies, fails alone: the next is done",
   expect(await codeOf(run({ act: "answer" }))).toBe("answered");
 });
 
-test("what takes too long is refused and its thread ended; what waited for it is done then", async () => {
+test("rejects an order that times out, ends its thread, and runs the next", async () => {
   const { run, clock } = openPool({ threads: 1 });
   const late = codeOf(run({ act: "hang" }));
   clock.advance(500);
@@ -70,7 +70,7 @@ test("what takes too long is refused and its thread ended; what waited for it is
   expect(await next).toBe("answered");
 });
 
-test("more than may wait is refused at once, and who goes away does not wait", async () => {
+test("rejects at once when too many wait, and drops orders of callers that leave", async () => {
   const { run, clock } = openPool({ threads: 1 });
   const hanging = codeOf(run({ act: "hang" }));
   const leaving = new AbortController();
@@ -85,7 +85,7 @@ test("more than may wait is refused at once, and who goes away does not wait", a
   expect(await waiting).toBe("overloaded");
 });
 
-test("one thread is always left to orders that are not long", async () => {
+test("keeps one thread for orders that are not long", async () => {
   const { pool, run } = openPool();
   const long = [1, 2].map(() => codeOf(run({ act: "hang" }, 5_000)));
   expect(await codeOf(run({ act: "answer" }, 10))).toBe("answered");
@@ -93,7 +93,7 @@ test("one thread is always left to orders that are not long", async () => {
   expect(await Promise.all(long)).toEqual(["draining", "draining"]);
 });
 
-test("keys take turns, and one of them has no more than half of the places", async () => {
+test("keys take turns, and one key gets at most half of the queue", async () => {
   const { run } = openPool({ threads: 1, waitingMax: 12 });
   const order: string[] = [];
   const ask = (key: string): Promise<unknown> =>
@@ -109,7 +109,7 @@ test("keys take turns, and one of them has no more than half of the places", asy
   expect(order.slice(0, 6).sort()).toEqual(["anna", "anna", "bert", "bert", "cleo", "anna"].sort());
 });
 
-test("after its end nothing is taken any more", async () => {
+test("rejects orders after close", async () => {
   const { pool, run } = openPool();
   await pool.close();
   expect(await codeOf(run({ act: "answer" }))).toBe("draining");

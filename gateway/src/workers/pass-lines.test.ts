@@ -15,7 +15,7 @@ async function passed(pieces: readonly (string | Uint8Array)[], lineBytesMax = 1
   return written;
 }
 
-test("lines leave whole, however they come, several at once where they came so", async () => {
+test("forwards whole lines however they arrive", async () => {
   expect(await passed(["one\ntw", "o", "\nthree\nfour\nfi", "ve\n"])).toEqual([
     "one\n",
     "two\nthree\nfour\n",
@@ -23,12 +23,12 @@ test("lines leave whole, however they come, several at once where they came so",
   ]);
 });
 
-test("a character that comes in two pieces is not torn", async () => {
+test("keeps a character that arrives in two pieces", async () => {
   const bytes = new TextEncoder().encode("ü\n");
   expect(await passed([bytes.slice(0, 1), bytes.slice(1)])).toEqual(["ü\n"]);
 });
 
-test("what a process that was killed did not end gets its line break, and a line without end is parted", async () => {
+test("ends an unfinished last line, and splits a line that is too long", async () => {
   expect(await passed(["half a li"])).toEqual(["half a li\n"]);
   expect(await passed(["x".repeat(30), "y"], 20)).toEqual([`${"x".repeat(30)}\n`, "y\n"]);
 });

@@ -82,7 +82,7 @@ async function beginReady(count: number) {
   return begun;
 }
 
-test("the first worker starts alone; the others follow when it takes calls, and the banner is shown once", async () => {
+test("starts the first worker alone, then the others, and shows the banner once", async () => {
   const { workers, printed } = await begin(3);
   expect(workers).toHaveLength(1);
   workers[0]?.start();
@@ -93,7 +93,7 @@ test("the first worker starts alone; the others follow when it takes calls, and 
   expect(printed).toEqual(["banner"]);
 });
 
-test("the ports are opened one worker at a time, and one that takes too long is killed and holds up nobody", async () => {
+test("workers open the ports one at a time, and one that takes too long is killed", async () => {
   const { workers, clock } = await begin(3);
   workers[0]?.start();
   await turns();
@@ -106,7 +106,7 @@ test("the ports are opened one worker at a time, and one that takes too long is 
   expect([second?.signals, third?.orders()]).toEqual([["SIGKILL"], ["listen"]]);
 });
 
-test("rests between starts grow, and when no worker is left that takes calls the gateway gives up", async () => {
+test("delays between restarts grow, and the gateway gives up when no worker serves calls", async () => {
   const { workers, clock, lines, status } = await beginReady(1);
   const rests: number[] = [];
   for (let end = 1; end < workerEndsMax; end++) {
@@ -127,7 +127,7 @@ test("rests between starts grow, and when no worker is left that takes calls the
   expect(clock.pending).toBe(0);
 });
 
-test("while another worker takes calls a place whose workers end is tried on, more and more rarely; one that stays ends that", async () => {
+test("while another worker serves calls, keeps restarting a failing one with growing delays until it is steady", async () => {
   const { workers, clock, supervisor, status } = await beginReady(2);
   for (let end = 0; end < workerEndsMax * 2; end++) {
     await workers.at(-1)?.end(1);
@@ -147,7 +147,7 @@ test("while another worker takes calls a place whose workers end is tried on, mo
   expect(await status).toBe(0);
 });
 
-test("asked to end, a worker that says nothing is killed; one that says how long it takes has that long", async () => {
+test("kills an ending worker that is silent, and grants the time that it announces", async () => {
   const { workers, clock, supervisor, status } = await beginReady(2);
   supervisor.stop("SIGTERM");
   const [silent, slow] = workers;
@@ -161,7 +161,7 @@ test("asked to end, a worker that says nothing is killed; one that says how long
   expect(clock.pending).toBe(0);
 });
 
-test("a signal that comes again at once is the same one; a later one hurries the workers", async () => {
+test("ignores a signal repeated at once; a later one ends workers without waiting", async () => {
   const { workers, clock, supervisor, status } = await beginReady(1);
   supervisor.stop("SIGINT");
   supervisor.stop("SIGINT");
@@ -175,7 +175,7 @@ test("a signal that comes again at once is the same one; a later one hurries the
   expect(workers[0]?.signals).toEqual(["SIGINT", "SIGKILL"]);
 });
 
-test("a worker leaves only when its successor takes calls and new connections are kept from it", async () => {
+test("a worker leaves only after its replacement serves calls and new connections are steered away", async () => {
   const { workers, supervisor, lines } = await beginReady(2);
   supervisor.roll();
   supervisor.roll();
@@ -200,7 +200,7 @@ test("a worker leaves only when its successor takes calls and new connections ar
   expect(lines.filter((line) => line.startsWith("error"))).toEqual([]);
 });
 
-test("where connections cannot be steered, one line says so, and workers are replaced all the same", async () => {
+test("replaces workers without steering if it is not supported, and logs that once", async () => {
   const { workers, supervisor, clock, lines } = await beginReady(1);
   supervisor.roll();
   await turns();
@@ -212,7 +212,7 @@ test("where connections cannot be steered, one line says so, and workers are rep
   expect(lines.filter((line) => line.startsWith("warn"))).toHaveLength(1);
 });
 
-test("one that does not say its numbers in time counts with its last, and one that ended with what only grows", async () => {
+test("counts a slow worker with its latest report, and an ended one with its counters", async () => {
   const { workers, clock } = await beginReady(2);
   const [first, second] = workers;
   const asked = async (turn: number): Promise<void> => {

@@ -56,7 +56,7 @@ async function cutListeners({ database }: PostgresGround): Promise<number> {
 }
 
 await onPostgres("words between processes", () => {
-  test("what one process sends every other hears, in order and whole, and not the sender itself", async () => {
+  test("delivers messages to all other processes in order, and not to the sender", async () => {
     await using ground = await openPostgresGround();
     await using one = await openProcess(ground.url, "proc_1");
     await using two = await openProcess(ground.url, "proc_2");
@@ -73,7 +73,7 @@ await onPostgres("words between processes", () => {
     expect(heard).toEqual([...words, "last"].map((text) => `two: ${text}`));
   });
 
-  test("a change is heard in another process as soon as it is committed, before any asking is due", async () => {
+  test("notifies other processes of a committed change before the next poll", async () => {
     await using ground = await openPostgresGround();
     await using one = await openProcess(ground.url, "proc_1");
     const seen: string[] = [];
@@ -88,7 +88,7 @@ await onPostgres("words between processes", () => {
     stop();
   });
 
-  test("a session that was cut is found by asking meanwhile, and listened on again", async () => {
+  test("reconnects after its session was cut; changes are polled meanwhile", async () => {
     await using ground = await openPostgresGround();
     let sessions = 0;
     await using one = await openProcess(ground.url, "proc_1", (database) => ({
@@ -121,7 +121,7 @@ await onPostgres("words between processes", () => {
     stop();
   });
 
-  test("what was written while nobody listened is looked for as soon as somebody does again", async () => {
+  test("prompts a read of changes after reconnecting", async () => {
     await using ground = await openPostgresGround();
     const { promise: mayOpen, resolve: open } = Promise.withResolvers<void>();
     await using one = await openProcess(ground.url, "proc_1", (database) => ({
@@ -142,7 +142,7 @@ await onPostgres("words between processes", () => {
     stop();
   });
 
-  test("a pooler that takes LISTEN and tells nothing is noticed, said once, and asked again with longer and longer rests", async () => {
+  test("detects a pooler that does not deliver, logs it once, and retries with growing delays", async () => {
     await using ground = await openPostgresGround();
     let sessions = 0;
     // A pooler that gives each statement another session: the one that listened is not the one that stays.

@@ -8,7 +8,7 @@ import { openMigrated } from "../../../test/migrated.ts";
 import type { Database } from "../database/database.ts";
 import { createChangeFeed } from "./change-feed.ts";
 
-test("where the database did not answer at the beginning, what was missed is told as a change of the configuration, once", async () => {
+test("reports one configuration change if the database was unavailable at the start", async () => {
   const database = await openMigrated(":memory:");
   let answers = false;
   const deaf: Database = {

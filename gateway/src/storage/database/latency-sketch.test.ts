@@ -63,7 +63,7 @@ test.each(Object.entries(distributions))("percentiles are within 2 % of the true
 
 const time = fc.double({ min: 0, max: Math.log2(taskDeadlineMsMax), noNaN: true }).map((power) => 2 ** power);
 
-test("sketches put together in any order and folded at any time tell what one of all tells", () => {
+test("merging and folding sketches in any order gives the same result", () => {
   type Tree = readonly number[] | { readonly left: Tree; readonly right: Tree; readonly folded: boolean };
   const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
     tree: fc.oneof(
@@ -91,7 +91,7 @@ test("sketches put together in any order and folded at any time tell what one of
   );
 });
 
-test("a time is counted in the span that holds it, up to the longest that anything may take", () => {
+test("counts a duration in its span, up to the longest", () => {
   expect(longestMs).toBeGreaterThan(taskDeadlineMsMax);
   fc.assert(
     fc.property(time, (ms) => {
@@ -112,7 +112,7 @@ test("a time is counted in the span that holds it, up to the longest that anythi
   }
 });
 
-test("counts of any size come back from the text", () => {
+test("reads counts of any size back from the text", () => {
   const one = sketchOf(1_000);
   for (const doublings of [0, 4, 5, 6, 10, 20]) {
     let sketch = one;
@@ -123,7 +123,7 @@ test("counts of any size come back from the text", () => {
   }
 });
 
-test("one time is three characters, and an hour of answers of models some hundreds", () => {
+test("one duration takes three characters, an hour of answers some hundreds", () => {
   expect(sketchOf(1_000).length).toBe(3);
   const random = chance(4);
   const draw = distributions["as answers of models take"] ?? (() => Number.NaN);
@@ -131,7 +131,7 @@ test("one time is three characters, and an hour of answers of models some hundre
   expect(foldedSketch(hour).length).toBeLessThan(700);
 });
 
-test("nothing counted is no time at all, and a damaged text is read as far as it goes", () => {
+test("returns null without counts, and reads damaged text as far as possible", () => {
   expect(percentilesOf(noCounts(), [0.5, 0.95])).toEqual([null, null]);
   for (const text of ["oo1", "~~~", "0", "00", "\u{10FFFF}111", `${sketchOf(70)}??`]) {
     expect(() => foldedSketch(text)).not.toThrow();

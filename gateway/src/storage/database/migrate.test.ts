@@ -83,7 +83,7 @@ test("a process killed in a migration leaves the database as it was", async () =
   });
 });
 
-test("a database of a later version that took something away is refused and not touched", async () => {
+test("refuses a database of a later, incompatible version", async () => {
   await withFile(async (path) => {
     const database = openDatabase({ path });
     await migrate(database, { ...migrations, ...makes("future", { contractsFrom: "900" }) });
@@ -96,7 +96,7 @@ test("a database of a later version that took something away is refused and not 
   });
 });
 
-test("a database of a later version that has only added, or took away what this one has no use for, is worked on as it is", async () => {
+test("accepts a database of a later, compatible version", async () => {
   for (const contractsFrom of [undefined, Object.keys(migrations).at(-1)]) {
     await withFile(async (path) => {
       const database = openDatabase({ path });
@@ -111,7 +111,7 @@ test("a database of a later version that has only added, or took away what this 
   }
 });
 
-test("a later version that has not said who may work beside it, or a gap among the migrations, is refused", async () => {
+test("refuses a later version without compatibility information, and gaps in migrations", async () => {
   await withFile(async (path) => {
     const database = openDatabase({ path });
     const future = makes("future");

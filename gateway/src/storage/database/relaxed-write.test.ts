@@ -13,7 +13,7 @@ async function synchronous(connection: Connection): Promise<number | undefined> 
   return (await sql<{ synchronous: number }>`pragma synchronous`.execute(connection)).rows[0]?.synchronous;
 }
 
-test("only what is written relaxed is not synced by itself, also when it fails or others write at the same time", async () => {
+test("only relaxed writes are not synced, even if they fail or others write concurrently", async () => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-relaxed-"));
   const database = openDatabase({ path: join(directory, "sluice.db") });
   const transaction = () => database.kysely.transaction().execute(synchronous);

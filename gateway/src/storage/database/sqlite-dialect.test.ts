@@ -31,7 +31,7 @@ async function withTwo(
 
 const setting = (name: string) => ({ name, value: "1", managed_by: "system" as const });
 
-test("what is committed is synced, and foreign keys hold", async () => {
+test("syncs commits and enforces foreign keys", async () => {
   await withTwo(async (first) => {
     const read = async (pragma: string) => {
       const { rows } = await sql.raw<Record<string, unknown>>(`pragma ${pragma}`).execute(first.kysely);
@@ -41,7 +41,7 @@ test("what is committed is synced, and foreign keys hold", async () => {
   });
 });
 
-test("a snapshot does not see what another connection commits meanwhile, and holds nobody up", async () => {
+test("a snapshot ignores concurrent commits and does not block them", async () => {
   await withTwo(async (first, second) => {
     const count = async (on: Parameters<Parameters<typeof inSnapshot>[1]>[0]) =>
       (await on.selectFrom("settings").selectAll().execute()).length;
@@ -54,7 +54,7 @@ test("a snapshot does not see what another connection commits meanwhile, and hol
   });
 });
 
-test("a transaction that reads before it writes is not refused because another wrote in between", async () => {
+test("a transaction that reads before it writes succeeds despite a concurrent write", async () => {
   await withTwo(async (first, second) => {
     await first.kysely.transaction().execute(async (transaction) => {
       await transaction.selectFrom("settings").selectAll().execute();
@@ -65,7 +65,7 @@ test("a transaction that reads before it writes is not refused because another w
   });
 });
 
-test("a ledger batch that finds the database locked is refused whole and can be given again", async () => {
+test("a batch that finds the database locked is rejected as a whole and can be repeated", async () => {
   await withTwo(async (first, second) => {
     const store = createLedgerStore(second);
     const batch = Array.from({ length: 130 }, (_, n) => ledgerEntry(`l${n}`));
@@ -79,7 +79,7 @@ test("a ledger batch that finds the database locked is refused whole and can be 
   });
 });
 
-test("a result with no rows, a result with rows and a count of changed rows are told apart", async () => {
+test("distinguishes no rows, rows and counts of changed rows", async () => {
   await withTwo(async (first) => {
     const inserted = await first.kysely
       .insertInto("settings")
@@ -94,7 +94,7 @@ test("a result with no rows, a result with rows and a count of changed rows are 
   });
 });
 
-test("more different statements than are kept prepared still run", async () => {
+test("runs more different statements than are cached", async () => {
   await withTwo(async (first) => {
     for (let n = 0; n < 600; n++) {
       const { rows } = await sql.raw<{ n: number }>(`select ${n} as n`).execute(first.kysely);
@@ -103,7 +103,7 @@ test("more different statements than are kept prepared still run", async () => {
   });
 });
 
-test("a statement is run for each row in order, and says which rows were new and what each gave back", async () => {
+test("runs a statement for each row in order, and returns what each changed and returned", async () => {
   await withTwo(async ({ kysely }) => {
     const insert = kysely.insertInto("settings").values(setting(""));
     const onceEach = insert.onConflict((conflict) => conflict.doNothing()).compile();

@@ -83,8 +83,8 @@ function captured(requestId: string, change: Partial<CapturedRequest> = {}): Cap
 
 const body = (text: string, truncated = false) => ({ text, bytes: text.length, truncated });
 
-describe("what was told", () => {
-  test("is found again under its request, and nothing under another", async () => {
+describe("ExplainQueue", () => {
+  test("stores an explanation and a capture under their request", async () => {
     const told = explainer();
     const explanation: Explanation = {
       plan: [],
@@ -111,7 +111,7 @@ describe("what was told", () => {
     expect(await store().capture("req_2")).toBeNull();
   });
 
-  test("is written after a short while by itself, many together", async () => {
+  test("writes batches after a short delay", async () => {
     const batches: number[] = [];
     const done = Promise.withResolvers<void>();
     const patient = explainer({
@@ -132,7 +132,7 @@ describe("what was told", () => {
     expect(batches).toEqual([explainBatchRowsMax, explainBatchRowsMax, 300 - 2 * explainBatchRowsMax]);
   });
 
-  test("once more of the same request takes the place of what was told before", async () => {
+  test("a later explanation replaces the earlier one", async () => {
     const told = explainer();
     told.explain(explained("req_1"));
     told.explain(explained("req_1", true, { ...nothing, walk: ["later"] }));
@@ -143,7 +143,7 @@ describe("what was told", () => {
     expect(await store().capture("req_1")).toMatchObject({ request_body: "after" });
   });
 
-  test("is written before it is closed; what comes later is dropped", async () => {
+  test("close writes what waits and drops what comes later", async () => {
     const closing = explainer();
     closing.explain(explained("req_1"));
     await closing.close(2_000);
@@ -154,10 +154,10 @@ describe("what was told", () => {
   });
 });
 
-describe("a credential", () => {
+describe("redaction", () => {
   const secret = "vendor-secret-0123456789";
 
-  test("is taken out of headers by name, of bodies by what stood in them, by what was named and by looks", async () => {
+  test("removes credentials from headers by name, and from bodies by value and form", async () => {
     const told = explainer();
     told.capture(
       captured("req_1", {
@@ -190,7 +190,7 @@ describe("a credential", () => {
     expect(kept?.response_body).toBe("refused [redacted] and [redacted], Bearer [redacted]");
   });
 
-  test("of which a bound has left the first half is taken out too", async () => {
+  test("removes a credential of which only the first half was captured", async () => {
     const told = explainer();
     const text = `the key is ${secret.slice(0, 14)}`;
     told.capture(captured("req_1", { responseBody: body(text, true), secrets: [secret] }));
@@ -198,7 +198,7 @@ describe("a credential", () => {
     expect((await store().capture("req_1"))?.response_body).toBe("the key is [redacted]");
   });
 
-  test("is taken out of the sentences of an explanation, which are short", async () => {
+  test("removes credentials from messages and shortens them", async () => {
     const told = explainer();
     const message = `sk-proj-${"x".repeat(40)} is wrong. ${"Very ".repeat(1_000)}`;
     told.explain(
@@ -217,7 +217,7 @@ describe("a credential", () => {
   });
 });
 
-describe("what does not fit", () => {
+describe("limits", () => {
   /** A writer that has been given something and does not come back. */
   const stuck = {
     keep: () => new Promise<number>(() => undefined),
@@ -225,7 +225,7 @@ describe("what does not fit", () => {
     end: async () => undefined,
   };
 
-  test("is dropped and counted; the last half of the queue is for what matters", () => {
+  test("drops and counts what does not fit, and reserves half of the queue for important entries", () => {
     const full = explainer({ writer: stuck });
     for (let count = 0; count < explainQueueRowsMax * 2; count++) full.explain(explained(`req_${count}`));
     expect(full.dropped.explanations).toBe(explainQueueRowsMax);
@@ -243,7 +243,7 @@ describe("what does not fit", () => {
     open = [];
   });
 
-  test("is bounded by its size as well", () => {
+  test("limits the size of the queue too", () => {
     const full = explainer({ writer: stuck });
     const large = body("many words ".repeat(6_000));
     for (let count = 0; count < 1_000; count++) full.capture(captured(`req_${count}`, { requestBody: large }));
@@ -252,7 +252,7 @@ describe("what does not fit", () => {
     open = [];
   });
 
-  test("of mere choices is what goes beyond so many in a second", () => {
+  test("limits unimportant explanations per second", () => {
     const busy = explainer({ writer: stuck });
     const most = explainChoicesPerSecond;
     for (let count = 0; count < most + 50; count++) busy.explain(explained(`a_${count}`, false));
@@ -264,7 +264,7 @@ describe("what does not fit", () => {
     open = [];
   });
 
-  test("and of long ones, of many deployments, fewer than of short ones", () => {
+  test("limits the characters of unimportant explanations per second", () => {
     const busy = explainer({ writer: stuck });
     const long = { ...nothing, walk: ["a".repeat(10_000)] };
     for (let count = 0; count < 50; count++)
@@ -277,8 +277,8 @@ describe("what does not fit", () => {
   });
 });
 
-describe("a world that is down", () => {
-  test("costs what was to be written, is told of once, and nobody who tells hears of it", async () => {
+describe("failures", () => {
+  test("drops what cannot be written, logs once, and never throws", async () => {
     await database.kysely.schema.dropTable("request_explanations").execute();
     const told = explainer();
     for (const id of ["req_1", "req_2"]) {
@@ -289,7 +289,7 @@ describe("a world that is down", () => {
     expect(said).toEqual(["warn: Cannot write explanations and captures; dropping them."]);
   });
 
-  test("and an explanation that cannot be worked out is an error line, not a failed call", async () => {
+  test("logs an explanation that throws, without failing the call", async () => {
     const told = explainer();
     const broken = () => {
       throw new Error("a hole in the plan");
@@ -300,8 +300,8 @@ describe("a world that is down", () => {
   });
 });
 
-describe("what is too old", () => {
-  test("is removed, each kind at its age; nothing of a body is left in the file", async () => {
+describe("prune", () => {
+  test("removes each kind at its age and leaves nothing of a body in the file", async () => {
     const told = explainer();
     told.explain(explained("req_old"));
     told.capture(captured("req_old", { requestBody: body("an old secret of the heart ".repeat(2_000)) }));
@@ -325,7 +325,7 @@ describe("what is too old", () => {
     }
   });
 
-  test("by a shorter retention is removed as well, thousands of them", async () => {
+  test("removes thousands of rows after retention is shortened", async () => {
     const told = explainer();
     for (let count = 0; count < 1_200; count++) told.explain(explained(`req_${count}`));
     for (let count = 0; count < 60; count++) told.capture(captured(`req_${count}`));

@@ -22,7 +22,7 @@ function downwards(highest: number, matches: (n: number) => boolean): SlicedList
 
 type Page = { readonly rows: readonly number[]; readonly next: number | null };
 
-test("pages, however early they end, hold everything that matches once and in order", async () => {
+test("pages contain every match once and in order, however early they end", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(fc.integer({ min: 1, max: 60_000 }), { maxLength: 40 }),
@@ -46,7 +46,7 @@ test("pages, however early they end, hold everything that matches once and in or
   );
 });
 
-test("a search that has taken its time gives a short page that says where to go on", async () => {
+test("a slow search returns a short page with a cursor", async () => {
   const { rows, next } = await slicedPage(
     downwards(1_000_000, (n) => n === 5),
     1_000_001,
@@ -59,7 +59,7 @@ test("a search that has taken its time gives a short page that says where to go 
   expect(next).toBeGreaterThan(5);
 });
 
-test("a question whose time is over stops between two statements", async () => {
+test("a search that times out stops between two statements", async () => {
   const list = downwards(10, () => true);
   await expect(slicedPage(list, 11, 3, new Deadline(0))).rejects.toMatchObject({ code: "request_timeout" });
 });

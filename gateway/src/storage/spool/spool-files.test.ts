@@ -58,7 +58,7 @@ const openFiles = (): number =>
   }).length;
 
 describe("a spooled body", () => {
-  test("is read as it was written, from anywhere to anywhere, as often as needed", async () => {
+  test("can be read from any range, repeatedly", async () => {
     const spool = open(newDirectory());
     const size = fc.oneof(fc.nat({ max: 300_000 }), fc.integer({ min: 900_000, max: 2_500_000 }));
     await fc.assert(
@@ -76,7 +76,7 @@ describe("a spooled body", () => {
     );
   });
 
-  test("stays in memory up to its bound, and above it leaves no name on the disk", async () => {
+  test("stays in memory up to a bound, and beyond that leaves no file name on disk", async () => {
     const directory = newDirectory();
     const before = openFiles();
     const small = await spooled(open(directory).open(owner()), body(spoolMemoryBytesMax), 65_536);
@@ -91,7 +91,7 @@ describe("a spooled body", () => {
     await settledFiles(before);
   });
 
-  test("of fifty megabytes is taken with a megabyte of memory, while the sender waits for the disk", async () => {
+  test("of fifty megabytes uses one megabyte of memory while the sender waits for the disk", async () => {
     const writer = open(newDirectory()).open(owner());
     const piece = new Uint8Array(65_536).fill(1);
     Bun.gc(true);
@@ -111,7 +111,7 @@ describe("a spooled body", () => {
     whole.discard();
   });
 
-  test("that comes byte by byte costs no more memory than another", async () => {
+  test("that arrives byte by byte uses no more memory", async () => {
     const writer = open(newDirectory()).open(owner());
     const crumb = new Uint8Array([7]);
     Bun.gc(true);
@@ -126,7 +126,7 @@ describe("a spooled body", () => {
 });
 
 describe("a spool", () => {
-  test("refuses more on disk than all bodies may have, and has room again when one is let go of", async () => {
+  test("refuses bodies beyond its disk space until one is discarded", async () => {
     const spool = open(newDirectory(), 8 * 1024 * 1024);
     const first = await spooled(spool.open(owner()), body(3 * 1024 * 1024), 65_536);
     const writer = spool.open(owner());
@@ -138,7 +138,7 @@ describe("a spool", () => {
     second.discard();
   });
 
-  test("leaves room for other keys and workspaces, however much one of them sends", async () => {
+  test("shares its space between keys and workspaces", async () => {
     const mebibyte = 1024 * 1024;
     const spool = open(newDirectory(), 16 * mebibyte);
     const held: Spooled[] = [];
@@ -164,7 +164,7 @@ describe("a spool", () => {
     for (const whole of held) whole.discard();
   });
 
-  test("goes to disk early when the bodies of a key hold its share of memory", async () => {
+  test("writes to disk early when a key has used its share of memory", async () => {
     const spool = open(newDirectory());
     const before = openFiles();
     const [anna, bert] = [owner("anna"), owner("bert")];
@@ -184,7 +184,7 @@ describe("a spool", () => {
     again.discard();
   });
 
-  test("removes what an earlier run left, and nothing else", () => {
+  test("removes only files left by an earlier run", () => {
     const directory = join(newDirectory(), "spool");
     mkdirSync(directory);
     writeFileSync(join(directory, "old.spool"), "x");
@@ -193,13 +193,13 @@ describe("a spool", () => {
     expect(readdirSync(directory)).toEqual(["note.txt"]);
   });
 
-  test("makes its directory, which only its own user may look into", () => {
+  test("creates its directory, accessible to its user only", () => {
     const directory = join(newDirectory(), "spool");
     open(directory);
     expect(statSync(directory).mode & 0o777).toBe(0o700);
   });
 
-  test("says that the gateway failed, not the caller, when the disk refuses", async () => {
+  test("throws internal_error when the disk fails", async () => {
     const directory = newDirectory();
     const writer = open(directory).open(owner());
     rmSync(directory, { recursive: true });
@@ -208,8 +208,8 @@ describe("a spool", () => {
   });
 });
 
-describe("letting go", () => {
-  test("in the middle of a write closes the file when the write has ended, and gives all room back", async () => {
+describe("discard", () => {
+  test("during a write closes the file after it and releases all space", async () => {
     const spool = open(newDirectory(), 8 * 1024 * 1024);
     const before = openFiles();
     for (let turn = 0; turn < 20; turn++) {
@@ -224,7 +224,7 @@ describe("letting go", () => {
     whole.discard();
   });
 
-  test("while the body is read breaks the reading off", async () => {
+  test("fails running reads", async () => {
     for (const size of [500_000, 3_000_000]) {
       const whole = await spooled(open(newDirectory()).open(owner()), body(size), 65_536);
       const reader = whole.read(0, size).getReader();

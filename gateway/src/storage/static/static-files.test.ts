@@ -26,7 +26,7 @@ const open = (only?: readonly string[]) =>
     { prefix: "docs", directory: join(directory, "not-there") },
   ]);
 
-test("a file is served with its type, its tag and a smaller form that holds the same bytes", async () => {
+test("serves a file with its type, its tag and a compressed form", async () => {
   const page = await (await open()).find("console/index.html");
   expect(page?.type).toBe("text/html; charset=utf-8");
   expect(page?.etag).toMatch(/^W\/"[\w-]+"$/);
@@ -34,7 +34,7 @@ test("a file is served with its type, its tag and a smaller form that holds the 
   expect(Bun.gunzipSync(page?.gzip ?? new Uint8Array())).toEqual(page?.bytes ?? new Uint8Array());
 });
 
-test("what the build compressed beside a file is that file's third form, and no file of its own", async () => {
+test("serves a .br file as the Brotli form of its file only", async () => {
   const files = await open();
   expect(new TextDecoder().decode((await files.find("console/index.html"))?.brotli ?? new Uint8Array())).toBe(
     "smaller",
@@ -43,12 +43,12 @@ test("what the build compressed beside a file is that file's third form, and no 
   expect((await files.find("console/alone.br"))?.brotli).toBeNull();
 });
 
-test("only names that carry a hash may be kept for good, and what does not shrink is sent as it is", async () => {
+test("marks only hashed names as immutable, and does not compress what would not shrink", async () => {
   const script = await (await open()).find("console/assets/index-B1x9_Qz3.js");
   expect([script?.immutable, script?.gzip]).toEqual([true, null]);
 });
 
-test("nothing but the files that were there at the start can be reached, links and climbing paths included", async () => {
+test("serves only files found at the start, not links or paths outside", async () => {
   const files = await open();
   await writeFile(join(directory, "dist", "late.txt"), "late");
   const paths = [
@@ -65,7 +65,7 @@ test("nothing but the files that were there at the start can be reached, links a
   }
 });
 
-test("a list of names serves those and no others", async () => {
+test("serves only listed names", async () => {
   const files = await open(["index.html"]);
   expect(await files.find("console/index.html")).not.toBeNull();
   expect(await files.find("console/assets/index-B1x9_Qz3.js")).toBeNull();

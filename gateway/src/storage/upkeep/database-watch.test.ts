@@ -36,7 +36,7 @@ async function damage(table: string): Promise<void> {
   expect(written.status).toBe(0);
 }
 
-test("damage that comes while the gateway runs is found by the next check, told once, and stays known", async () => {
+test("the next check finds damage, logs it once, and keeps reporting it", async () => {
   const clock = new FakeClock();
   const observer = listeningObserver();
   const watch = await watchDatabaseFile({ database, databasePath: path, clock, observer });

@@ -35,7 +35,7 @@ await onPostgres("the watch of a PostgreSQL server", () => {
   }
   const question = async () => await ground.database.kysely.selectFrom("settings").select("name").execute();
 
-  test("takes a server that answers others for slow, and refuses nothing", async () => {
+  test("treats a server that answers other statements as slow and refuses nothing", async () => {
     const { watch, clock, asked } = deafWatch();
     clock.move(bounds.postgresPingMs);
     await until(() => asked() === 1);
@@ -47,7 +47,7 @@ await onPostgres("the watch of a PostgreSQL server", () => {
     await watch.close();
   });
 
-  test("takes one that answers nobody for unreachable, and everything is refused at once", async () => {
+  test("treats a silent server as unreachable and refuses statements at once", async () => {
     const { watch, clock, asked } = deafWatch();
     clock.move(bounds.postgresPingMs);
     await until(() => asked() === 1);
@@ -74,7 +74,7 @@ await onPostgres("the watch of a PostgreSQL server", () => {
     database.breaker?.close();
   });
 
-  test("asks once on a connection that several looks have waited for", async () => {
+  test("sends one ping on a connection that several pings waited for", async () => {
     const timers = new Map<number, () => void>();
     const clock: Clock = {
       now: () => 0,

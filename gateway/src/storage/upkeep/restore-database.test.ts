@@ -9,7 +9,7 @@ import { backupDatabase, restoreDatabase } from "./backup.ts";
 
 const hour = 3_600_000;
 
-test("hours that went to a bucket after a backup was made are not copied again from it: it has fewer of their entries", async () => {
+test("does not export hours again that were exported after the backup", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-restore-"));
   try {
     const paths = dataPaths(folder);

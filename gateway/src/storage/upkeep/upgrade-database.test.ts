@@ -52,7 +52,7 @@ const kept = async (database: Database) =>
     ({ value }) => value,
   );
 
-test("before an upgrade the database is copied beside itself, under the schema it had, whole and for its owner only", async () => {
+test("copies the database before an upgrade, readable by its owner only", async () => {
   const place = join(folder, "copied");
   const { paths, database } = await earlier(place);
   const { ran, copy } = await upgradeDatabase(database, { paths, known, now: Date.UTC(2026, 10, 22, 3, 4, 5) });
@@ -66,7 +66,7 @@ test("before an upgrade the database is copied beside itself, under the schema i
   await database.close();
 });
 
-test("nothing is copied for a new database, nor when there is nothing to run", async () => {
+test("makes no copy of a new or current database", async () => {
   const place = join(folder, "new");
   const paths = dataPaths(place);
   const database = openDatabase({ path: paths.database });
@@ -76,7 +76,7 @@ test("nothing is copied for a new database, nor when there is nothing to run", a
   await database.close();
 });
 
-test("copies of the newest three upgrades are kept", async () => {
+test("keeps copies of the latest three upgrades", async () => {
   const place = join(folder, "several");
   for (let day = 1; day <= 5; day++) {
     rmSync(join(place, "sluice.db"), { force: true });
@@ -91,7 +91,7 @@ test("copies of the newest three upgrades are kept", async () => {
   ]);
 });
 
-test("while a gateway runs on the directory nothing is upgraded under it", async () => {
+test("refuses to upgrade while a gateway runs on the directory", async () => {
   const place = join(folder, "running");
   const { paths, database } = await earlier(place);
   const running = openJournalDirectory(paths.journal);
@@ -104,7 +104,7 @@ test("while a gateway runs on the directory nothing is upgraded under it", async
   await database.close();
 });
 
-test.skipIf(!mayMount)("without room for the copy nothing is changed, and one line says so", async () => {
+test.skipIf(!mayMount)("changes nothing if there is no room for the copy", async () => {
   const { paths, database } = await earlier(smallDisk);
   const refused = await upgradeDatabase(database, { paths, known, now: 0 }).catch((thrown: unknown) => thrown);
   expect(refused).toBeInstanceOf(DataUnusable);

@@ -65,7 +65,7 @@ test("a digest is HMAC-SHA-256 with the derived pepper, in hex", () => {
   }
 });
 
-test("what is sealed opens to the same in its own row only, and never looks the same twice", () => {
+test("a sealed value opens only in its own row and is never the same twice", () => {
   const vault = openVault({ masterKey: given, dataDir: "unused" });
   const sealed = vault.seal(new Secret("upstream key ü"), "provider:a:secret");
   expect(vault.open(sealed, "provider:a:secret").reveal()).toBe("upstream key ü");
@@ -102,7 +102,7 @@ test("a database refuses a master key that is not the one it was made with", asy
   await database.close();
 });
 
-test("another master key opens the same vault, beside the first one until that is retired", async () => {
+test("an added master key opens the same vault, and the first one until it is retired", async () => {
   using directory = new Directory();
   const dataDir = directory.path;
   const database = await openMigrated(join(dataDir, "sluice.db"));
@@ -141,7 +141,7 @@ test("another master key opens the same vault, beside the first one until that i
   await database.close();
 });
 
-test("of two that add a master key at once one is refused, and neither key is lost unsaid", async () => {
+test("of two concurrent additions of a master key, one is refused with an error", async () => {
   using directory = new Directory();
   const dataDir = directory.path;
   const database = await openMigrated(join(dataDir, "sluice.db"));

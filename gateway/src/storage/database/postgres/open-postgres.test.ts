@@ -32,14 +32,14 @@ test.each([
   ],
   ["postgres://u:geheim@db/x?schema=y", "unknown parameter schema; known are sslmode"],
   ["postgres://u:geheim@nowhere.invalid/x", "(x on nowhere.invalid:5432)"],
-])("an address that cannot be used is one line that says why, without the password: %s", async (url, words) => {
+])("rejects an invalid address in one line without the password: %s", async (url, words) => {
   const line = await complaintOf(url);
   expect(line).toContain(words);
   expect(line).not.toContain("geheim");
   expect(line).not.toContain("\n");
 });
 
-test("a server that does not run is told with its place", async () => {
+test("names a server that is not running", async () => {
   const port = await freePort();
   expect(await complaintOf(`postgres://u:geheim@127.0.0.1:${port}/x`)).toBe(
     `PostgreSQL (x on 127.0.0.1:${port}) refuses connections: it does not run there, or listens elsewhere.`,
@@ -76,7 +76,7 @@ await onPostgres("opening a database", () => {
     }
   });
 
-  test("a server that is too old, and a database that keeps text otherwise, are refused", async () => {
+  test("refuses an old server and a database without UTF8", async () => {
     await using empty = await emptyPostgres();
     // This server is neither; it is asked by functions of the same name that stand in front of its own.
     const asked = (setting: string, told: string) =>
@@ -94,7 +94,7 @@ await onPostgres("opening a database", () => {
     expect(await complaintOf(empty.url)).toContain("keeps text as SQL_ASCII: create the database with encoding UTF8.");
   });
 
-  test("a connection is encrypted and its server proven as far as sslmode says", async () => {
+  test("encrypts and verifies as sslmode says", async () => {
     const { url: server } = await postgresServer();
     const opened = (parameters: string) => complaintOf(`${server}?${parameters}`);
     expect(await opened("sslmode=disable")).toBe("opened");
@@ -108,7 +108,7 @@ await onPostgres("opening a database", () => {
     );
   });
 
-  test("what is asked for to be encrypted is encrypted, and connections bear the program's name", async () => {
+  test("encrypts connections on request, and sets the application name", async () => {
     const { url: server } = await postgresServer();
     for (const mode of ["disable", "require"]) {
       const database = await openPostgres({ url: `${server}?sslmode=${mode}&application_name=probe` });

@@ -25,7 +25,7 @@ async function pidOf(connection: Database["kysely"]): Promise<number> {
 }
 
 await onPostgres("connections", () => {
-  test("values are those of SQLite: counts and sums are numbers, flags 0 or 1, a missing value null", async () => {
+  test("returns values as SQLite does: numbers, flags as 0 or 1, null", async () => {
     await using ground = await openPostgresGround();
     const sqlite = openDatabase({ path: ":memory:" });
     const query = sql<Readonly<Record<string, unknown>>>`
@@ -38,7 +38,7 @@ await onPostgres("connections", () => {
     expect(here.rows[0]).toMatchObject({ large: Number.MAX_SAFE_INTEGER, count: 1, sum: 2, yes: 1, no: 0 });
   });
 
-  test("a time of the sign-in tables is the text that was written, whatever the zone of the server", async () => {
+  test("returns times of sign-in tables as written, in any time zone", async () => {
     await using ground = await openPostgresGround();
     const at = "2026-07-01T22:30:00.125Z";
     await ground.database.kysely
@@ -49,7 +49,7 @@ await onPostgres("connections", () => {
     expect(row).toMatchObject({ expires_at: at, value: "a zero \uFFFD inside" });
   });
 
-  test("nothing is in an empty list, and everything is out of it", async () => {
+  test("supports empty lists", async () => {
     await using ground = await openPostgresGround();
     const { kysely } = ground.database;
     await kysely.insertInto("settings").values(setting("a")).execute();
@@ -58,7 +58,7 @@ await onPostgres("connections", () => {
     expect([(await found("in")).length, (await found("not in")).length]).toEqual([0, 1]);
   });
 
-  test("a connection lost in mid-transaction fails the call, leaves nothing half done, and the next call goes well", async () => {
+  test("a connection lost during a transaction fails the call and rolls back; the next call succeeds", async () => {
     await using ground = await openPostgresGround();
     const { database } = ground;
     const lost = database.kysely.transaction().execute(async (transaction) => {
@@ -76,7 +76,7 @@ await onPostgres("connections", () => {
     expect(await names(database)).toEqual(["next"]);
   });
 
-  test("every connection of the pool may be lost while nobody uses it", async () => {
+  test("recovers after all idle connections were lost", async () => {
     await using ground = await openPostgresGround();
     const { database, url } = ground;
     await Promise.all(Array.from({ length: 5 }, () => sql`select 1`.execute(database.kysely)));
@@ -92,7 +92,7 @@ await onPostgres("connections", () => {
     expect(await names(database)).toEqual([]);
   });
 
-  test("what only reads is asked again when its connection is lost in the middle of it; what writes is not", async () => {
+  test("retries reads, but not writes, when their connection is lost", async () => {
     await using ground = await openPostgresGround();
     const { database, url } = ground;
     await database.kysely.insertInto("settings").values(setting("kept")).execute();
@@ -126,7 +126,7 @@ await onPostgres("connections", () => {
     expect(await names(database)).toEqual(["kept"]);
   });
 
-  test("reads that have every connection of the pool and lose them at once are all asked again", async () => {
+  test("retries all reads when all connections are lost at once", async () => {
     await using ground = await openPostgresGround();
     const database = await openPostgres({ url: ground.url, poolSize: 2, isChecked: true });
     await asOwner(ground.url, async (holder) => {
@@ -143,7 +143,7 @@ await onPostgres("connections", () => {
     await database.close();
   });
 
-  test("reads go well while all connections are cut again and again, those too that are being made", async () => {
+  test("reads succeed while connections are cut repeatedly", async () => {
     await using ground = await openPostgresGround();
     const { database, url } = ground;
     const elsewhere = new URL(url);
@@ -158,7 +158,7 @@ await onPostgres("connections", () => {
     });
   });
 
-  test("a transaction whose connection is cut before it has begun begins on another one", async () => {
+  test("begins a transaction on another connection if the first one is cut", async () => {
     await using ground = await openPostgresGround();
     const { database, url } = ground;
     const elsewhere = new URL(url);
@@ -183,7 +183,7 @@ await onPostgres("connections", () => {
     expect(neverBegun).toBe(0);
   });
 
-  test("a statement that takes too long is ended and told as such; the connection is used again", async () => {
+  test("reports a statement timeout and reuses the connection", async () => {
     await using ground = await openPostgresGround();
     const database = await openPostgres({ url: ground.url, statementMs: 1_500, poolSize: 1, isChecked: true });
     const slow = sql`select pg_sleep(600)`.execute(database.kysely).catch((thrown: unknown) => thrown);
@@ -192,7 +192,7 @@ await onPostgres("connections", () => {
     await database.close();
   });
 
-  test("a transaction that goes on after a statement has failed is not taken for committed", async () => {
+  test("rejects the commit of a transaction with a failed statement", async () => {
     await using ground = await openPostgresGround();
     const { kysely } = ground.database;
     const careless = kysely.transaction().execute(async (transaction) => {
@@ -203,7 +203,7 @@ await onPostgres("connections", () => {
     expect(await names(ground.database)).toEqual([]);
   });
 
-  test("a snapshot sees one moment, and the reading connections write nothing", async () => {
+  test("snapshots are consistent, and reading connections cannot write", async () => {
     await using ground = await openPostgresGround();
     const { database } = ground;
     const seen = await inSnapshot(database, async (snapshot) => {

@@ -8,7 +8,7 @@ import type { Migrations } from "../schema-step.ts";
 import { openPostgres } from "./open-postgres.ts";
 
 await onPostgres("migrations", () => {
-  test("ten that start at once migrate once, and all find the schema current", async () => {
+  test("ten concurrent starts migrate once", async () => {
     await using empty = await emptyPostgres();
     const open = () => openPostgres({ url: empty.url, poolSize: 1 });
     const databases = await Promise.all(Array.from({ length: 10 }, open));
@@ -20,7 +20,7 @@ await onPostgres("migrations", () => {
     await Promise.all(databases.map((database) => database.close()));
   });
 
-  test("a schema of a later version is refused in one line, also when that came while this one waited", async () => {
+  test("refuses a later schema in one line, even if it appeared while waiting", async () => {
     await using ground = await openPostgresGround();
     const { database } = ground;
     const later = { ...migrations, "900": () => ({ contractsFrom: "900", up: async () => undefined }) };
@@ -31,7 +31,7 @@ await onPostgres("migrations", () => {
     await sql`delete from migrations where name = '900'`.execute(database.kysely);
   });
 
-  test("a schema of a later version that has only added is worked on as it is", async () => {
+  test("accepts a later, compatible schema", async () => {
     await using ground = await openPostgresGround();
     const { database } = ground;
     expect(await migrate(database, { ...migrations, "900": () => ({ up: async () => undefined }) })).toEqual(["900"]);
@@ -40,7 +40,7 @@ await onPostgres("migrations", () => {
     await sql`delete from migrations where name = '900'`.execute(database.kysely);
   });
 
-  test("a migration that fails leaves nothing of itself behind", async () => {
+  test("rolls back a failed migration", async () => {
     await using ground = await openPostgresGround();
     const { database } = ground;
     const broken: Migrations = {
@@ -78,7 +78,7 @@ await onPostgres("migrations", () => {
     expect(here).toEqual(there);
   });
 
-  test("text is ordered by its bytes in every column, whatever the order of the server's language", async () => {
+  test("orders text by bytes in every column, whatever the server's collation", async () => {
     await using ground = await openPostgresGround();
     const { kysely } = ground.database;
     const { rows } = await sql<{ name: string }>`
