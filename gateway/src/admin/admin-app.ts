@@ -13,11 +13,10 @@ import { SpendLimitCalls, spendLimitsPath } from "./spend-limits.ts";
 import { mountStreamingRoutes } from "./streaming/mount-streaming-routes.ts";
 import { linkRateLimit } from "./throttle.ts";
 
-/** Routes and calls of the control plane. They never throw. */
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   const throttle = linkRateLimit("setup", options.openTries);
   const takePolicyReport = policyReports(options);
-  // Made when somebody first asks: it takes more memory than everything else of this module.
+  // Built on first use, since it takes much memory.
   let openApi: string | null = null;
   const app = new Hono<AdminEnv>();
 
@@ -62,7 +61,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   return app;
 }
 
-/** Known paths that were asked with a method they do not have. */
+/** Known paths with a method they do not support. */
 const onlyMethods = [
   ["/console/*", "GET, HEAD"],
   ["/docs/*", "GET, HEAD"],
@@ -83,7 +82,7 @@ function noStore(response: Response): Response {
   return response;
 }
 
-/** POST /api/setup: the one-time token, an address and a password become the first administrator. */
+/** POST /api/setup: creates the first administrator with the one-time token. */
 async function answerSetup(
   request: Request,
   ip: string,

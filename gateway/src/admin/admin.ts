@@ -8,7 +8,7 @@ export interface Admin {
   readonly fetch: (request: Request, info: AdminEnv["Bindings"]) => Promise<Response>;
 }
 
-/** The control plane. What it is made of is loaded with its first call: a gateway that carries calls only has none of it. */
+/** The control plane. Its modules are loaded with the first call, so that a process that only serves model calls does not hold them. */
 export function createAdmin(options: AdminOptions): Admin {
   let loading: Promise<ReturnType<typeof createAdminApp>> | null = null;
   return {
@@ -23,14 +23,14 @@ export function createAdmin(options: AdminOptions): Admin {
 async function loadApp(options: AdminOptions): Promise<ReturnType<typeof createAdminApp>> {
   for (const load of parts) {
     await load();
-    // Calls of models that came meanwhile go first: loading one part holds up the event loop.
+    // Loading a module blocks the event loop, so waiting model calls go first.
     await new Promise((resolve) => setImmediate(resolve));
   }
   const { createAdminApp } = await import("./admin-app.ts");
   return createAdminApp(options);
 }
 
-/** In an order in which each is a few milliseconds of work, what it stands on being there already. */
+/** Ordered so that each import takes only a few milliseconds. */
 const parts: readonly (() => Promise<unknown>)[] = [
   () => import("zod/v4/core"),
   () => import("zod"),

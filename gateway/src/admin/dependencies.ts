@@ -31,19 +31,18 @@ export interface AdminOptions {
   readonly openTries: OpenTries;
   readonly observer: Observer;
   readonly version: string;
-  /** Where the console is opened; null: at this machine's own names. */
+  /** Address of the console; null: only names of this machine. */
   readonly publicUrl: string | null;
-  /** What callers use; null or left out: the address the request came to. */
+  /** Address for API callers; null or left out: the address of the request. */
   readonly callsUrl?: () => string | null;
   /** True while only the built-in demo provider answers. */
   readonly demo: () => boolean;
-  /** Unguessable, of letters, digits, `-` and `_`: lets the style tags of one answer work. */
+  /** A nonce for the style tags of one answer. */
   readonly randomToken: () => string;
   /** null: the pages alone, without sign-in and the admin API. */
   readonly console: ConsoleDependencies | null;
 }
 
-/** Everything that the calls of the admin API use. */
 export interface ConsoleDependencies {
   readonly controlStore: ControlStore;
   readonly people: PeopleStore;
@@ -55,7 +54,7 @@ export interface ConsoleDependencies {
   readonly explain: ExplainStore;
   readonly notices: NoticeStore;
   readonly configSnapshot: () => ConfigSnapshot;
-  /** Resolves when this process has applied everything that was written until now. */
+  /** Resolves when this process has applied every write so far. */
   readonly changesSeen: () => Promise<void>;
 
   readonly signIn: SignIn;
@@ -69,7 +68,7 @@ export interface ConsoleDependencies {
   readonly probe: ProviderProbe;
   readonly tail: RequestTail;
   readonly noticeSender: NoticeSender;
-  /** null: links are handed on by whoever makes them. */
+  /** null: links are not mailed, their creator passes them on. */
   readonly mailer: Mailer | null;
 
   readonly vault: Vault;
@@ -78,9 +77,9 @@ export interface ConsoleDependencies {
   readonly openTries: OpenTries;
   readonly randomBytes: (size: number) => Uint8Array;
 
-  /** Where the console and the admin API are reached; null: at this machine's own names. */
+  /** Address of the console and the admin API; null: only names of this machine. */
   readonly publicUrl: string | null;
-  /** Where callers reach the gateway; null, or left out: where the console is. */
+  /** Address for API callers; null or left out: that of the console. */
   readonly callsUrl?: () => string | null;
   readonly version: string;
   /** The id of this process, and the name of its machine. */
@@ -89,7 +88,7 @@ export interface ConsoleDependencies {
   readonly databaseKind: "sqlite" | "postgres";
   readonly configFacts: ConfigFacts;
   readonly processFacts: { read(): Promise<ProcessNumbers> };
-  /** On SQLite there is this one alone, and it is not asked. */
+  /** Not used on SQLite, where there is only one process. */
   readonly listProcesses: () => Promise<readonly (InstanceStatus & { readonly leads: readonly string[] })[]>;
   /** The sender of mails; null: mail is not configured. */
   readonly mailFrom: string | null;
@@ -98,7 +97,7 @@ export interface ConsoleDependencies {
   readonly onRightsKept: (problems: readonly string[]) => void;
   /** The secret that signs a workspace's webhooks. */
   readonly webhookSecret: (workspaceId: string) => string;
-  /** Where a model can be called. */
+  /** Endpoints of a model. */
   readonly endpointsOf: (model: Model) => readonly string[];
   readonly untranslatedEndpointsOf: (model: Model) => readonly string[];
   /** Calls the data plane for an authenticated caller. `target`: path and query, from `/v1` on. */
@@ -112,17 +111,17 @@ export interface ConsoleDependencies {
   }) => Promise<Response>;
 }
 
-/** What is known of the config file while the gateway runs. */
+/** The state of the config file. */
 export interface ConfigFacts {
-  /** null: there is none. */
+  /** null: no config file. */
   readonly path: string | null;
-  /** The text without secrets; null when it cannot be read. */
+  /** The text without secrets; null: it cannot be read. */
   text(): Promise<string | null>;
   lastReload(): ConfigView["last_reload"];
   warnings(): Promise<ConfigView["warnings"]>;
 }
 
-/** What is known of the running gateway: of the process, or of all workers together. */
+/** The state of the running gateway: of the process, or of all workers together. */
 export interface ProcessNumbers {
   /** Unix milliseconds. */
   readonly startedAt: number;

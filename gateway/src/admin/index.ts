@@ -1,12 +1,7 @@
 /**
- * admin: the control plane. Serves the console, the API reference and the admin API.
- *
- * Static files come through a port; this module opens none. Set-up makes the first administrator with a one-time token.
- *
- * Promises: calls of the data plane need nothing of this module, and a fault here stops none of them. Every answer has
- * strict browser headers. No page loads anything from another site. Calls that change state take only JSON, except calls
- * as a key, which take what the called endpoint takes; from a browser they are accepted only from our own origin. When the
- * files of the console are missing, its page says how to build them, and the rest works.
+ * admin: the control plane. Serves the console, the API reference and the admin API. The data plane needs nothing of this module, and a
+ * fault here stops no model call. Every answer has strict browser headers, and no page loads anything from another site. Calls that
+ * change state accept only JSON and, from a browser, only our own origin; calls made with a key accept what the called endpoint accepts.
  */
 export { createAdmin } from "./admin.ts";
 export { NoticeSender, NoticeWatch } from "./budgets/notices.ts";

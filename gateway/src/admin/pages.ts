@@ -2,7 +2,7 @@ import { Failure } from "#core/index.ts";
 import type { StaticFile, StaticFiles } from "#ports/index.ts";
 import type { AdminOptions } from "./dependencies.ts";
 
-/** For files and the API reference: everything from here, nothing inline, nothing from elsewhere. */
+/** For files and the API reference: same origin only, nothing inline. */
 export const pagePolicy = [
   "default-src 'self'",
   "object-src 'none'",
@@ -11,16 +11,15 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** For the API reference: swagger-ui draws its icons from `data:` URLs. Everything else is as strict. */
+/** For the API reference: swagger-ui also draws its icons from `data:` URLs. */
 const docsPolicy = `${pagePolicy}; img-src 'self' data:`;
 
-/** Where browsers tell what the console's policy kept from happening. */
+/** Where browsers report violations of the console's policy. */
 export const policyReportPath = "/api/csp-report";
 
 /**
- * For the console. Its component kit writes style tags, which only work with the nonce of this very answer; scripts are our
- * own files and nothing else. Text becomes markup only through the one policy that the page makes for itself at its start
- * (Trusted Types). Pictures and films may be made in the page (`blob:`, `data:`), but come from nowhere else.
+ * For the console. Style tags of the UI kit need the nonce of this answer; scripts come from our files only; HTML strings only through
+ * the page's one Trusted Types policy. Images and videos may be `blob:` or `data:`.
  */
 function consolePolicy(nonce: string): string {
   return [
@@ -47,11 +46,11 @@ const headers = {
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
-  // The console's playground records what is to be transcribed, after the browser has asked.
+  // The playground records audio to transcribe, with the user's permission.
   "permissions-policy": "camera=(), geolocation=(), microphone=(self), payment=(), usb=()",
 } as const;
 
-/** Puts on what every answer of the control plane carries; an answer without a policy of its own may load nothing. */
+/** Adds the headers of every answer. Without a policy of its own, an answer may load nothing. */
 export function withSecurityHeaders(response: Response): Response {
   for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
   if (!response.headers.has("content-security-policy")) {
@@ -60,14 +59,14 @@ export function withSecurityHeaders(response: Response): Response {
   return response;
 }
 
-/** A file of the console, else its one page. */
+/** A file of the console, or else its page. */
 export async function answerConsole(
   options: Pick<AdminOptions, "files" | "randomToken">,
   request: Request,
 ): Promise<Response> {
   const path = new URL(request.url).pathname.slice(1);
   const page = await options.files.find("console/index.html");
-  // Whatever is no file is a page of the console, which finds its own way: names of models hold dots, and look like files.
+  // Any other path is a page of the console. The extension does not decide, since model names contain dots.
   const file = path === "console/index.html" ? null : await options.files.find(path);
   if (file !== null) return answerFile(request, file, pagePolicy);
   if (path.startsWith("console/assets/")) throw new Failure("not_found", "There is no such file in the console.");
@@ -78,13 +77,10 @@ export async function answerConsole(
   });
 }
 
-/** Stands in the built page where the answer's nonce goes. */
+/** Placeholder for the nonce in the built page. */
 const placeholder = "{style-nonce}";
 
-/**
- * The console's one page. Every answer has a nonce of its own, so it is never kept; what it loads has hashed names and is
- * kept for good.
- */
+/** The console's page. It is never cached because of its nonce; the files it loads have hashed names and are cached. */
 function answerConsolePage(page: StaticFile, nonce: string): Response {
   const text = new TextDecoder().decode(page.bytes).replace(placeholder, nonce);
   return new Response(text, {
@@ -96,7 +92,7 @@ function answerConsolePage(page: StaticFile, nonce: string): Response {
   });
 }
 
-/** A file with its cache rules: a hashed name is kept for good, anything else is asked about again each time. */
+/** A hashed name is cached forever, other files are revalidated. */
 export function answerFile(request: Request, file: StaticFile, policy: string): Response {
   const headers = new Headers({
     "content-type": file.type,
@@ -118,21 +114,20 @@ export function answerFile(request: Request, file: StaticFile, policy: string): 
   return new Response(file.bytes, { headers });
 }
 
-/** The same for text that we wrote ourselves. */
 export function answerText(request: Request, text: string, type: string, policy: string): Response {
   const bytes = new TextEncoder().encode(text);
   const etag = `W/"${textTag(bytes)}"`;
   return answerFile(request, { bytes, gzip: null, brotli: null, type, immutable: false, etag }, policy);
 }
 
-/** Whether `if-none-match` (RFC 9110 §13.1.2) names what a tag is of: a list of tags, or `*`. Weakness is not compared. */
+/** Whether `if-none-match` (RFC 9110 §13.1.2), a list of tags or `*`, matches, by weak comparison. */
 export function matchesEtag({ headers }: Request, etag: string): boolean {
   const strong = (tag: string) => tag.trim().replace(/^W\//, "");
   const tags = headers.get("if-none-match")?.split(",") ?? [];
   return tags.some((tag) => tag.trim() === "*" || strong(tag) === strong(etag));
 }
 
-/** RFC 9110 §12.5.3: `gzip;q=0` means that it must not be sent; what is named outweighs `*`. */
+/** RFC 9110 §12.5.3: `gzip;q=0` forbids gzip, and named encodings take precedence over `*`. */
 function accepts(acceptEncoding: string | null, coding: "br" | "gzip"): boolean {
   const named = new Map<string, boolean>();
   for (const part of (acceptEncoding ?? "").toLowerCase().split(",")) {
@@ -142,7 +137,7 @@ function accepts(acceptEncoding: string | null, coding: "br" | "gzip"): boolean 
   return named.get(coding) ?? named.get("*") ?? false;
 }
 
-/** FNV-1a: tells one version of our own text from another, and guards nothing. */
+/** FNV-1a, only to tell versions of our own text apart. */
 function textTag(bytes: Uint8Array): string {
   let hash = 0x811c9dc5;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
@@ -185,7 +180,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** Shows our own description only: no address bar to load another one, no validator on somebody's server. */
+/** Shows only our own description: no address bar, no external validator. */
 const start = `const dark = matchMedia("(prefers-color-scheme: dark)");
 const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
 dark.addEventListener("change", follow);

@@ -3,9 +3,8 @@ import type { AdminOptions } from "./dependencies.ts";
 import { readText } from "./handlers/calls.ts";
 
 /**
- * What browsers say the console's content policy kept from happening: a fault of ours, or somebody's try. Anybody may send
- * one, so little of it is believed: a few fields, cut short, and only so many lines of the log in a while. Answers always 204: a browser
- * does nothing with any other answer. Throws request_too_large for what is no report.
+ * Browsers' reports of violations of the console's content policy. Anybody can send them, so only a few shortened fields are logged, at a
+ * limited rate. Always answers 204. Throws request_too_large.
  */
 export function policyReports({ clock, observer }: Pick<AdminOptions, "clock" | "observer">) {
   let windowEndsAtMs = 0;
@@ -29,7 +28,7 @@ export function policyReports({ clock, observer }: Pick<AdminOptions, "clock" | 
   };
 }
 
-/** The fields of CSP Level 2's report; null for anything else. An address is cut before its query, which may hold anything. */
+/** Fields of a CSP Level 2 report; null for anything else. Addresses are cut before the query, which may hold secrets. */
 function readReport(text: string): Readonly<Record<string, string>> | null {
   const report = member(parsed(text), "csp-report");
   if (report === null || typeof report !== "object") return null;

@@ -29,8 +29,8 @@ interface SpendLimitCall {
 }
 
 /**
- * Budgets of people as Claude's own Admin API has them (`/v1/organizations/spend_limits`): the organisation is a workspace, and a
- * limit of a person is their budget there. Never throws: what is wrong is told in that API's shape.
+ * Budgets of users in the format of Claude's Admin API (`/v1/organizations/spend_limits`): a workspace is an organization, and a user's
+ * budget there is a spend limit. Never throws: errors have that API's format.
  */
 export class SpendLimitCalls {
   readonly #dependencies: ConsoleDependencies;
@@ -116,14 +116,14 @@ export class SpendLimitCalls {
     });
   }
 
-  /** For each person and each period: what limits them, and what they have spent in it so far. What others spend is for admins. */
+  /** The limit and spend of each user in each period. Only admins see those of other users. */
   async #effective({ workspace, query, actor }: SpendLimitCall) {
     const { limit, after, periods, userIds } = readEffectiveQuery(query);
     const own = visiblePerson({ actor, held: roleHeldBy(actor, workspace) });
     const people = (await this.#dependencies.people.listMembers(workspace.id))
       .filter(({ id }) => (own === null || id === own) && (userIds === null || userIds.has(id)))
       .filter(({ email }) => after === null || email > after)
-      // Not as a database would: what comes behind an address is the same everywhere.
+      // Sorted here, so that every database gives the same order.
       .toSorted((one, other) => (one.email < other.email ? -1 : 1));
     const page = people.slice(0, limit);
     const rows = page.flatMap((member) => periods.map((period) => ({ member, period })));
@@ -134,7 +134,7 @@ export class SpendLimitCalls {
       from: periodStart(budgetPeriods[period], now),
       to: null,
     }));
-    // No entries beside the sums: nothing is counted here.
+    // Only sums, no entries.
     const { reports } = this.#dependencies;
     const { spent } = asks.length === 0 ? { spent: [] } : await reports.spending(asks, Number.MAX_SAFE_INTEGER);
     const last = people.length > page.length ? page.at(-1) : undefined;
@@ -174,7 +174,7 @@ function effectiveRow(
   };
 }
 
-/** The workspace of the token; of one that governs them all, the one that is named, or the only one. */
+/** The workspace of the token. For an administrator's token: the one that is named, or the only one. */
 function workspaceOf(actor: Actor, name: string | null, configSnapshot: ConfigSnapshot): Workspace {
   const [only, ...others] = actor.administrator
     ? [...configSnapshot.workspaces.values()]
@@ -186,7 +186,7 @@ function workspaceOf(actor: Actor, name: string | null, configSnapshot: ConfigSn
   });
 }
 
-/** As the calls of the admin API that do the same. */
+/** The same rights as the matching calls of the admin API. */
 function requireRight({ actor, workspace }: SpendLimitCall, route: "members.list" | "members.update"): void {
   const { needs } = consoleRoutes[route];
   if (!meets(roleHeldBy(actor, workspace), needs)) throw new Failure("forbidden", `This needs ${needText(needs)}.`);
@@ -235,33 +235,33 @@ function periodConflict({ id, email }: Member, period: NonNullable<Member["budge
   );
 }
 
-/** People in one answer about spend limits. */
+/** Page size of spend limits, in users. */
 const spendLimitPeopleMax = 100;
 
-/** The periods that there are on both sides. A budget in total has no name there. */
+/** Periods that both APIs have. There is no name for a total budget. */
 const spendPeriods = ["daily", "weekly", "monthly"] as const;
 type SpendPeriod = (typeof spendPeriods)[number];
 
 const budgetPeriods = { daily: "day", weekly: "week", monthly: "month" } as const;
 
-/** null: of a budget in total. */
+/** null: a total budget. */
 function spendPeriodOf(period: BudgetConfig["period"]): SpendPeriod | null {
   return spendPeriods.find((each) => budgetPeriods[each] === period) ?? null;
 }
 
-/** The same for a person and a period at any time: nothing is stored for it. */
+/** Derived from user and period, since nothing is stored for it. */
 function spendLimitId(userId: string, period: SpendPeriod): string {
   return `spl_${userId}_${period}`;
 }
 
-/** Somebody's budget as a spend limit; null: they have none that can be said so. */
+/** A user's budget as a spend limit; null: no budget, or a total budget. */
 function spendLimitOf({ id: userId, budget }: Pick<Member, "id" | "budget">) {
   const period = budget === null ? null : spendPeriodOf(budget.period);
   if (budget === null || period === null) return null;
   return {
     type: "spend_limit",
     id: spendLimitId(userId, period),
-    // When it was set stands in the audit log alone.
+    // Only the audit log knows when it was set.
     created_at: null,
     updated_at: null,
     scope: userScope(userId),
@@ -276,13 +276,13 @@ function userScope(userId: string) {
   return { type: "user", user_id: userId } as const;
 }
 
-/** Decimal cents, as few digits as say it exactly. */
+/** Cents as a decimal number. */
 function centsText(nanoUsd: number): string {
   const text = (nanoUsd / nanoPerCent).toFixed(7);
   return text.replace(/\.?0+$/, "");
 }
 
-/** USD of a string of whole cents. Throws Failure for anything else. */
+/** Parses whole cents into USD. Throws Failure for anything else. */
 function readAmount(amount: unknown): number {
   if (typeof amount === "string" && /^\d{1,12}$/.test(amount) && Number(amount) <= centsMax) {
     return Number(amount) / 100;
@@ -291,13 +291,12 @@ function readAmount(amount: unknown): number {
 }
 
 const nanoPerCent = 10_000_000;
-/** The largest budget there may be. */
 const centsMax = 900_000_000;
 
-/** Where Claude's own Admin API has spend limits: below the calls' prefix, and nevertheless for those who run the gateway. */
+/** The path of Claude's Admin API for spend limits, which belongs to the admin API although it begins with `/v1`. */
 export const spendLimitsPath = "/v1/organizations/spend_limits";
 
-/** Cuts a page out of all there are, by the names that Anthropic's lists have. Throws Failure for an id that none of them has. */
+/** Returns one page, with the parameter names of Anthropic's lists. Throws Failure for an unknown id. */
 function pageOf<Item extends { readonly id: string }>(items: readonly Item[], query: URLSearchParams) {
   const [limit, after, before] = [limitOf(query), query.get("after_id"), query.get("before_id")];
   const end = before === null ? items.length : positionOf(items, before, "before_id");
@@ -314,7 +313,7 @@ function positionOf(items: readonly { readonly id: string }[], id: string, param
   return place;
 }
 
-/** `after`: the address that the page before ended with. `userIds` null: everybody. */
+/** `after`: the last address of the previous page. `userIds` null: all users. */
 function readEffectiveQuery(query: URLSearchParams) {
   const page = query.get("page");
   const named = valuesOf(query, "period");
@@ -334,7 +333,7 @@ function readEffectiveQuery(query: URLSearchParams) {
   };
 }
 
-/** Lists come as `name[]=one&name[]=two`, and from some clients without the brackets. */
+/** Clients send lists as `name[]=one&name[]=two`, some without the brackets. */
 function valuesOf(query: URLSearchParams, name: string): readonly string[] {
   return [...query.getAll(`${name}[]`), ...query.getAll(name)];
 }

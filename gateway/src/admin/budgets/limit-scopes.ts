@@ -17,37 +17,36 @@ interface ScopeFilter {
   readonly workspace: Workspace | null;
   readonly search?: string | undefined;
   readonly key?: string | undefined;
-  /** Who alone, of all people, is shown, and whose keys; those of no one person are shown too. */
+  /** If set, limits of other users and their keys are left out; those of shared keys are included. */
   readonly visiblePerson?: string;
 }
 
-/** How many keys, and how many people, one look at limits takes in. */
+/** Maximum keys, and users, in one answer. */
 const limitedKeysMax = 200;
 
-/** Where people and keys with limits are read from. */
 export interface ScopeStores {
   readonly controlStore: Pick<ControlStore, "limitedKeys">;
   readonly people: Pick<PeopleStore, "limitedPeople">;
 }
 
-/** The id that the admin API calls a scope by: of a person the user's. */
+/** The id of a scope in the admin API: for a person, the user id. */
 export function publicScopeId({ scope, scopeId }: Pick<LimitUsage, "scope" | "scopeId">): string {
   return scope === "person" ? personOfScope(scopeId)[1] : scopeId;
 }
 
-/** How a limit stands, as the admin API shows it. */
+/** The state of a limit, as in the admin API. */
 export function limitView({ scope, name, period, limit, used, resetsAt }: LimitUsage) {
   return { scope, kind: name, period, limit, used, resets_at: resetsAt === null ? null : resetsAt * 1_000 };
 }
 
 interface LimitScopes {
   readonly scopes: readonly LimitScope[];
-  /** By a scope's id, the id of the workspace it belongs to. */
+  /** Workspace id by scope id. */
   readonly workspaceIds: ReadonlyMap<string, string>;
   readonly truncated: boolean;
 }
 
-/** What has limits, widest first: the workspace, its groups, people and keys. `truncated`: there are more than these. */
+/** Scopes with limits, widest first: the workspace, its groups, users and keys. `truncated`: there are more. */
 export async function limitScopes(
   { workspace, search, key, visiblePerson }: ScopeFilter,
   configSnapshot: ConfigSnapshot,
@@ -82,7 +81,7 @@ export async function limitScopes(
   };
 }
 
-/** What limits somebody's calls, widest first: the workspaces and groups of their keys, themselves, and these keys. */
+/** Scopes that apply to a user's calls, widest first: the workspaces and groups of their keys, the user, and these keys. */
 export async function limitScopesOfPerson(
   { workspace, person }: { readonly workspace: Workspace | null; readonly person: string },
   { workspaces, groups }: ConfigSnapshot,
@@ -121,7 +120,7 @@ interface Limited {
   readonly workspaceId: string;
 }
 
-/** Whether a limit lets nothing through now: it is used up, or what is not spent of a budget is too little for the calls that come. */
+/** Whether a limit refuses calls now: it is used up, or the rest of the budget is too small for them. */
 export function isExhausted({ used, held, limit, refusedAt }: ScopeLimitUsage): boolean {
   return limit === 0 || (used !== null && used - (held ?? 0) >= limit) || refusedAt !== null;
 }
@@ -129,9 +128,8 @@ export function isExhausted({ used, held, limit, refusedAt }: ScopeLimitUsage): 
 const narrowestFirst: readonly ScopeKind[] = ["key", "person", "group", "workspace"];
 
 /**
- * Some things with a budget of this kind, and how it stands: USD of the running period (null: there is no budget, or what it has spent
- * cannot be read now), and the narrowest scope whose budget lets nothing through. `idsOf`: of the scopes that its calls must fit into.
- * `wide`: the scopes around them.
+ * Budget use of some objects of one type: USD in this period (null: no budget, or unknown), and the narrowest exhausted scope. `idsOf`:
+ * the scopes that apply to an object. `wide`: the scopes around them.
  */
 export async function withBudgetUse<Item extends { readonly budget: BudgetConfig | null }>(
   admission: Pick<Admission, "limitUsages">,
@@ -155,7 +153,7 @@ export async function withBudgetUse<Item extends { readonly budget: BudgetConfig
   });
 }
 
-/** The scope of what is stored, as far as its budget goes. */
+/** The budget scope of a stored object. */
 function budgetScope(kind: ScopeKind, id: string, budget: BudgetConfig | null): LimitScope {
   if (budget === null) return { kind, id, label: id, limits: {}, budget };
   const { usd, period, fail } = budget;
@@ -167,13 +165,13 @@ function budgetScope(kind: ScopeKind, id: string, budget: BudgetConfig | null): 
 
 type Keys = readonly Pick<ConsoleKey, "workspace" | "person" | "owner">[];
 
-/** The scope of whomever a key counts for; null: it is the workspace's. */
+/** The scope of a key's user; null: a shared key. */
 export function personScopeOf({ workspace, person, owner }: Keys[number]): string | null {
   const who = person ?? owner ?? null;
   return who === null ? null : personScopeId(workspace.id, who.id);
 }
 
-/** What limits the people whom some keys count for, by `personScopeOf`. */
+/** Scopes of the users of some keys, by `personScopeOf`. */
 export async function personScopes(
   people: ScopeStores["people"],
   keys: Keys,

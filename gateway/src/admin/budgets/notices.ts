@@ -278,11 +278,11 @@ export interface NoticeMessage extends Crossing {
   readonly workspaceId: string;
   readonly workspaceSlug: string;
   readonly noticeName: string;
-  /** Sent by hand, to see whether it arrives. */
+  /** Sent by hand as a test. */
   readonly test: boolean;
 }
 
-/** Sends one message. Resolves to what went wrong, in words; null when it was taken. */
+/** Sends one message. Resolves to the problem as text; null: it was accepted. */
 export class NoticeSender {
   readonly #options: NoticeSenderOptions;
 
@@ -325,7 +325,7 @@ export class NoticeSender {
         connectMs: bounds.deliveryTotalMs,
         headersMs: bounds.deliveryTotalMs,
         totalMs: bounds.deliveryTotalMs,
-        // Whoever may write an address must not reach our own network through us, but for what an administrator has named.
+        // Channel addresses must not reach our own network, except what an administrator has allowed.
         allowPrivateNetwork: false,
         webhook: true,
       },
@@ -337,7 +337,7 @@ export class NoticeSender {
   }
 }
 
-/** `text` and `content` are what chats (Slack, Mattermost; Discord) show of a message; the rest is for programs. */
+/** `text` (Slack, Mattermost) and `content` (Discord) are shown by chats; the rest is for programs. */
 function bodyOf(message: NoticeMessage, now: number) {
   const sentence = sentenceOf(message);
   const said = { timestamp: new Date(now).toISOString(), text: sentence, content: sentence };

@@ -18,10 +18,7 @@ import { personScopeOf, personScopes } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import type { ConsoleCall, Handlers } from "./calls.ts";
 
-/**
- * The calls about effective access: the rules that a call goes by, asked for many keys and models at once. Which models there
- * are that a workspace may not call is for administrators only.
- */
+/** Calls for effective access: which keys may call which models. Only administrators see models that the workspace may not call. */
 export function accessHandlers(dependencies: ConsoleDependencies) {
   return {
     "access.table": async ({ query, workspace, actor }) => {
@@ -41,7 +38,7 @@ export function accessHandlers(dependencies: ConsoleDependencies) {
       for (const key of keys.data) {
         if (slice.isOver) await slice.yield();
         const standing = keyAccessOf(key, configSnapshot, persons);
-        // Its group was made a moment ago and is not in force here yet.
+        // The new group is not in the snapshot of this process yet.
         if (standing === null) continue;
         const cells = models.map((model) => accessReason(standing, model, configSnapshot));
         rows.push({ id: key.id, name: key.name, group: key.group, cells });
@@ -60,7 +57,7 @@ export function accessHandlers(dependencies: ConsoleDependencies) {
   } satisfies Partial<Handlers>;
 }
 
-/** Which models are asked for, by whether one key may call them; null: all. */
+/** Filters models by whether one key may call them; null: all. */
 function modelFilter(
   { key: asked, callable }: ConsoleCall<"access.table">["query"],
   key: ConsoleKey | undefined,
@@ -92,7 +89,7 @@ function accessCheck(
   }
   const about = { key: { id: key.id, name: key.name }, model: query.model, steps: stepsOf(key, standing, query.model) };
   if (model === undefined || hidden) {
-    // Whether there is such a model is not for everybody: one that exists and one that does not look alike.
+    // Existing and missing models must look the same to those who may not call them.
     const reason: AccessCheck["reason"] = standing.workspace.enabled ? "workspace_models" : "workspace_disabled";
     return { ...about, allowed: false, reason, deployments: 0, fallbacks: [] };
   }
@@ -128,7 +125,7 @@ function keyAccessOf(
   return { workspace, group, models: key.models, state: key.state, scopes };
 }
 
-/** A page of the config snapshot's models by name. `visible`: patterns that let them through; null: all. `fits`: which of these; null: all. */
+/** A page of models by name. `visible`: patterns to match; null: all. `fits`: a further filter; null: all. */
 async function modelPage(
   configSnapshot: ConfigSnapshot,
   query: ConsoleCall<"access.table">["query"],
@@ -151,7 +148,7 @@ async function modelPage(
   return { models, next: null };
 }
 
-/** Sorted once for a snapshot. */
+/** Cached per snapshot. */
 const modelsByName = new WeakMap<ConfigSnapshot, readonly Model[]>();
 
 function byName(configSnapshot: ConfigSnapshot): readonly Model[] {
@@ -163,7 +160,7 @@ function byName(configSnapshot: ConfigSnapshot): readonly Model[] {
   return models;
 }
 
-/** Long work for the console is done in slices, so that calls of models never wait for it. */
+/** Long work is split into slices, so that model calls do not wait for it. */
 class TimeSlice {
   readonly #clock: Clock;
   #endMs: number;
@@ -177,7 +174,7 @@ class TimeSlice {
     return this.#clock.monotonic() >= this.#endMs;
   }
 
-  /** Lets everything else go on that waits, then begins the next slice. */
+  /** Lets waiting work run before the next slice. */
   async yield(): Promise<void> {
     await sleep(this.#clock, 0, null);
     this.#endMs = this.#clock.monotonic() + bounds.consoleSliceMs;

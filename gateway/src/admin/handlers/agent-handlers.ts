@@ -17,10 +17,10 @@ import { needText, visibleWorkspaces, workspaceNamed } from "./callers.ts";
 import { type ConsoleCall, type Handlers, oneWorkspace } from "./calls.ts";
 import { callsOrigin } from "./origins.ts";
 
-/** Workspaces whose usage a person sees at once. */
+/** Workspaces per answer. */
 const agentUsageWorkspacesMax = 50;
 
-/** Sign-ins of coding agents. Only a person at the console lets one in: a script that could would sign in for itself. */
+/** Sign-ins of coding agents. Only a session may confirm one: a token that could would be able to sign in for itself. */
 export function agentHandlers(dependencies: ConsoleDependencies) {
   const { agentSignIn, agents, configSnapshot } = dependencies;
   return {
@@ -72,7 +72,6 @@ export function agentHandlers(dependencies: ConsoleDependencies) {
       orNotFound((await agentSignIn.endSession(params.agent, owner, auditSource)) || null, "sign-in", "agent");
       return {};
     },
-    // What the coding agents of a group are set to: now, before, and for one person.
     "agents.settings": async (call) => settingsAnswer(await agents.settingsIn(groupOf(call))),
     "agents.setSettings": async (call) => {
       const { settings, replaces } = call.body;
@@ -105,12 +104,12 @@ export function agentHandlers(dependencies: ConsoleDependencies) {
   } satisfies Partial<Handlers>;
 }
 
-/** A person sees their agents wherever they are; a token of theirs, in the workspaces that it is for. */
+/** Users see all their agent sign-ins; their tokens only those in the token's workspaces. */
 function isVisibleTo(actor: Actor): (place: { readonly workspaceId: string }) => boolean {
   return ({ workspaceId }) => actor.kind === "user" || roleIn(actor, workspaceId) !== null;
 }
 
-/** Throws for a token whose role lets no agent in where this one is: it keeps none out either. */
+/** A token that may not confirm sign-ins in this workspace may not refuse them either. */
 async function checkTokenRole(actor: Actor, id: string, agentSignIn: Pick<AgentSignIn, "sessions">): Promise<void> {
   if (actor.kind === "user" || actor.administrator) return;
   const sessions = (await agentSignIn.sessions(actor.userId)).filter(isVisibleTo(actor));
@@ -129,7 +128,7 @@ function requireConsoleUser(actor: Actor): Actor {
   throw new Failure("forbidden", "Only a person who is signed in to the console lets a device in.");
 }
 
-/** The workspaces where they may make keys, by name. */
+/** The workspaces in which the user may create keys, by name. */
 function workspacesForAgents(person: Actor, configSnapshot: ConfigSnapshot) {
   return visibleWorkspaces(person, configSnapshot)
     .filter(({ id, enabled }) => enabled && roleIn(person, id) !== "viewer")
@@ -138,8 +137,7 @@ function workspacesForAgents(person: Actor, configSnapshot: ConfigSnapshot) {
 }
 
 /**
- * What somebody's agents have used since the month began (UTC), by workspace, and how they stand against every limit over them.
- * `isSeen`: in which workspaces.
+ * Usage of a user's agents in this month (UTC) by workspace, and the state of every limit that applies. `isSeen` selects the workspaces.
  */
 async function agentUsage(
   { agents, reports, admission, configSnapshot, clock }: ConsoleDependencies,

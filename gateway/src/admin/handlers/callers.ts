@@ -102,7 +102,6 @@ export function notSignedIn(): Failure {
 
 export interface Viewer {
   readonly actor: Actor | null;
-  /** The role in the workspace in question. */
   readonly held: Need;
 }
 

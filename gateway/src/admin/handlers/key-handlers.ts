@@ -16,7 +16,7 @@ import type { ConsoleDependencies } from "../dependencies.ts";
 import { visiblePerson } from "./callers.ts";
 import { applier, type ConsoleCall, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
 
-/** The calls about keys. A member manages the keys they made, an admin of the workspace all of them. */
+/** Calls for keys. Members manage the keys they created, admins all keys of the workspace. */
 export function keyHandlers(dependencies: ConsoleDependencies) {
   const { controlStore } = dependencies;
   const applied = applier(dependencies);
@@ -30,7 +30,7 @@ export function keyHandlers(dependencies: ConsoleDependencies) {
       const { id } = oneWorkspace(call);
       const secret = newSecret(dependencies);
       checkOwner(call, null);
-      // A service token outlives whoever made it; the audit log says who did.
+      // A service token has no creator, so that it outlives them. The audit log has the name.
       const createdBy = call.body.service === true ? null : call.actor.userId;
       const setByAdmins = adminBounds(call, null);
       const wanted = { ...call.body, secret, createdBy, setByAdmins };
@@ -61,7 +61,7 @@ export function keyHandlers(dependencies: ConsoleDependencies) {
     },
     "keys.revoke": async (call) => {
       const before = await requireKey(call, dependencies);
-      // Whose calls it makes stops them, whoever made it.
+      // The owner may stop the key, whoever created it.
       if (before.owner?.id !== call.actor.userId) checkMaker(call, before);
       return await applied(controlStore.revokeKey(before.workspace.id, before.id, call.auditSource));
     },
@@ -70,7 +70,7 @@ export function keyHandlers(dependencies: ConsoleDependencies) {
 
 type OneKeyRoute = "keys.show" | "keys.update" | "keys.rotate" | "keys.revoke";
 
-/** How the budgets stand that a key's calls must fit into: its own, and those of its person, group and workspace. */
+/** The state of the budgets that apply to a key: its own, and those of its owner, group and workspace. */
 async function withUsage(
   keys: readonly ConsoleKey[],
   { admission, configSnapshot, people }: ConsoleDependencies,
@@ -90,7 +90,7 @@ async function withUsage(
   return await withBudgetUse(admission, "key", keys, idsOf, [...around.flat(), ...persons.values()]);
 }
 
-/** How far the budget of somebody else's key is used tells what they spend. */
+/** Budget use reveals what the owner spends. */
 function visibleKeys(call: ConsoleCall<"keys.list" | "keys.show">, keys: readonly KeyWithUsage[]): KeyWithUsage[] {
   const own = visiblePerson(call);
   return keys.map((key) => {
@@ -103,7 +103,7 @@ function newSecret({ randomBytes }: ConsoleDependencies): Secret {
   return new Secret(makeKeySecret(randomBytes(keySecretBytes)));
 }
 
-/** A key of the workspace that the path names; one of another looks missing. */
+/** A key of the workspace in the path. Keys of other workspaces are not found. */
 async function requireKey(call: ConsoleCall<OneKeyRoute>, { controlStore }: ConsoleDependencies): Promise<ConsoleKey> {
   const key = await controlStore.key(call.workspace?.id ?? null, call.params.key);
   return orNotFound(key, "key in this workspace", "key");
@@ -120,7 +120,7 @@ function checkMaker({ actor, held }: ConsoleCall<OneKeyRoute>, key: ConsoleKey):
   throw new Failure("forbidden", "Somebody else made this key. An admin of the workspace may change it.");
 }
 
-/** What somebody spends is theirs: a member puts it on nobody else, and takes nothing off themselves. */
+/** Members can name only themselves as owner, and cannot remove themselves. */
 function checkOwner(
   { actor, body, held }: ConsoleCall<"keys.create"> | ConsoleCall<"keys.update">,
   before: ConsoleKey | null,
@@ -152,7 +152,7 @@ function keyFilter(
   };
 }
 
-/** A group may be named in one workspace; among all of them only its id tells which. */
+/** A group name is only unique in one workspace. */
 function groupIdOf(idOrName: string, workspace: Workspace | null, configSnapshot: ConfigSnapshot): string {
   if (workspace === null || configSnapshot.groups.has(idOrName)) return idOrName;
   const named = [...configSnapshot.groups.values()].find(
@@ -164,8 +164,8 @@ function groupIdOf(idOrName: string, workspace: Workspace | null, configSnapshot
 type KeyCall = Pick<ConsoleCall<"keys.update">, "body" | "held"> | Pick<ConsoleCall<"keys.create">, "body" | "held">;
 
 /**
- * A member takes back what they set of their key themselves, and narrows what an admin set; they never widen it. Throws
- * `forbidden` for the first field that would be.
+ * Members may undo their own changes to their key, and narrow what an admin set, but never widen it. Throws `forbidden` for the first
+ * field that would.
  */
 function checkWidening({ body, held }: Pick<ConsoleCall<"keys.update">, "body" | "held">, before: ConsoleKey) {
   if (meets(held, "admin")) return;
@@ -178,12 +178,12 @@ function checkWidening({ body, held }: Pick<ConsoleCall<"keys.update">, "body" |
   throw new Failure("forbidden", what, { param: wider });
 }
 
-/** The bounds of a key that only admins widen, once a call has changed it. `before` null: the call makes it. */
+/** The limits of a key that only admins may widen, after a change. `before` null: the key is new. */
 function adminBounds({ body, held }: KeyCall, before: ConsoleKey | null): readonly KeyBound[] {
   const sent = keyBounds.filter((name) => body[name as keyof typeof body] !== undefined);
   const kept = keyBounds.filter((name) => before?.set_by_admins.includes(name));
   if (!meets(held, "admin")) {
-    // What bound nothing until now is the member's own from here on.
+    // A limit that the member adds is their own to change.
     return kept.filter((name) => !sent.includes(name) || before === null || bindsKey(name, before));
   }
   const was = before ?? unboundKey;
@@ -196,7 +196,7 @@ function keyAfter(before: ConsoleKey, body: BodyOf<"keys.update">): ConsoleKey {
   return { ...before, ...fieldsOf(body, before) };
 }
 
-/** A group is named by its id or its name. */
+/** `group` is an id or a name. */
 function fieldsOf({ group, ...body }: BodyOf<"keys.update">, before: Pick<ConsoleKey, "group">): Partial<ConsoleKey> {
   const said = withoutUndefined(body) as Partial<ConsoleKey>;
   const same = group === undefined || group === before.group.id || group === before.group.name;

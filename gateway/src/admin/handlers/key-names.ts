@@ -2,7 +2,7 @@ import { BoundedMap } from "#core/index.ts";
 import type { ControlStore } from "#directory/index.ts";
 import type { Clock } from "#ports/index.ts";
 
-/** Names of keys that the console remembers, and how long they count as right. */
+/** Size of the cache, and how long an entry is valid. */
 const keyNamesMax = 10_000;
 const keyNameMs = 30_000;
 
@@ -11,7 +11,7 @@ export interface KeyNamesOptions {
   readonly clock: Clock;
 }
 
-/** What keys are called, by id, remembered for a while. A key that is gone has no name. */
+/** Cached names of keys by id. A deleted key has no name. */
 export function keyNames({ controlStore, clock }: KeyNamesOptions) {
   const known = new BoundedMap<string, string>(keyNamesMax, { life: { clock, ms: keyNameMs } });
   const nameOf = async (id: string): Promise<string> => {

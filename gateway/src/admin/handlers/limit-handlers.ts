@@ -51,23 +51,23 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
   } satisfies Partial<Handlers>;
 }
 
-/** A workspace that was made a moment ago and is not in force here yet is known by its id. */
+/** The id stands in for a new workspace that is not in the snapshot yet. */
 function workspaceView(id: string, configSnapshot: ConfigSnapshot): LimitUsageRow["workspace"] {
   return { id, slug: configSnapshot.workspaces.get(id)?.slug ?? id };
 }
 
-/** How far back a forecast looks. */
+/** Period that a forecast is based on. */
 const forecastDays = 7;
 const dayMs = 86_400_000;
 
-/** Since when: from the beginning of a day (UTC), because a day's spend counts as that of all of it. */
+/** Starts at midnight UTC, since spend is stored by day. */
 export function forecastSince(nowMs: number): number {
   return nowMs - (nowMs % dayMs) - forecastDays * dayMs;
 }
 
 /**
- * USD per millisecond of the last days, by `kind id`. The first day with spend begins the time that is looked at. `people`: the same
- * spend by whose it is, which no group or key tells.
+ * Spend rate in USD per millisecond, by `kind id`, counted from the first day with spend. `people`: the same spend by user, which groups
+ * and keys do not tell.
  */
 export function spendRates(
   days: Awaited<ReturnType<ReportStore["dailySpend"]>>,
@@ -89,12 +89,12 @@ export function spendRates(
   }
   for (const spend of people) add(`person ${personScopeId(spend.workspaceId, spend.personId)}`, spend);
   return new Map(
-    // A scope that was first used an hour ago has at least an hour behind it, not none.
+    // At least an hour, for a scope that was first used just now.
     [...sums].map(([scope, { usd, firstDay }]) => [scope, usd / Math.max(3_600_000, nowMs - firstDay)]),
   );
 }
 
-/** Where a budget is going if it goes on like that; null for what is not a budget, or where it stands is not known. */
+/** Forecast of a budget at this rate; null for other limits, or if its spend is unknown. */
 function forecastOf(limitUsage: LimitUsage, usdPerMs: number, nowMs: number): LimitUsageRow["forecast"] {
   const { used } = limitUsage;
   if (limitUsage.name !== "budget" || used === null) return null;

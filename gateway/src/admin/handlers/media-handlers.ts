@@ -79,7 +79,6 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
 
 type Removal = Pick<ConsoleCall<"tasks.cancel">, "workspace" | "auditSource">;
 
-/** A task as the console's lists show it. */
 function taskView(task: Task, keyName: string, slug: string, now: number): ConsoleTask {
   const { asked } = task;
   const cost = taskCost(task);
@@ -107,13 +106,13 @@ function taskView(task: Task, keyName: string, slug: string, now: number): Conso
   };
 }
 
-/** A copy of ours is there for good, the vendor's until its link expires. */
+/** Our copy stays; the vendor's is available until its link expires. */
 function hasContent({ output }: Task, now: number): boolean {
   if (output === null) return false;
   return output.blobHash !== null || output.expiresAt === null || output.expiresAt * 1_000 > now;
 }
 
-/** With its body, its history as it is (callers are not told of every step), and the messages to its caller. */
+/** With its body, its full history (callers see only part of it) and the callbacks sent. */
 function taskDetail(
   task: Task,
   view: ConsoleTask,

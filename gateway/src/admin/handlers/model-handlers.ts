@@ -78,7 +78,7 @@ export function modelHandlers(dependencies: ConsoleDependencies) {
   } satisfies Partial<Handlers>;
 }
 
-/** One that somebody may not call looks missing to them. */
+/** A model that the caller may not use is not found. */
 async function visibleRecord(dependencies: ConsoleDependencies, name: string, actor: Actor): Promise<ModelRecord> {
   const isVisible = visibleModels(actor, dependencies.configSnapshot())(name);
   return orNotFound(isVisible ? await dependencies.controlStore.model(name) : null, "model", "model");
@@ -93,7 +93,7 @@ function newModel({ deployments, ...rest }: BodyOf<"models.create">): ModelDraft
   return { ...rest, deployments: deployments.map((sent) => deploymentFrom(sent, undefined)) };
 }
 
-/** A model with what was sent put over what is stored; what was not sent stays, of a deployment too. */
+/** The stored model with the sent fields replaced, also in its deployments. */
 function changedModel(before: ModelRecord, body: BodyOf<"models.update">): ModelDraft {
   const stored = new Map(before.deployments.map((each) => [targetOf(each.provider, each.upstream_model), each]));
   const deployments = body.deployments?.map((sent) =>
@@ -133,12 +133,12 @@ function targetOf(provider: string, upstreamModel: string): string {
 }
 
 type Simulation = Omit<AnswerOf<"models.simulate">, "from" | "to">;
-/** The classes of usage in the words of a price. */
+/** Usage classes by their name in a price. */
 const priceWords = Object.fromEntries(
   usageTable.flatMap(({ name, price }) => (price === null ? [] : [[name, price]])),
 ) as Readonly<Record<PricedClass, PriceMember>>;
 
-/** What a sum of usage would have cost at a price. Exact in pico-USD until it is shown. */
+/** Cost of a sum of usage at a price, exact in pico-USD until it is shown. */
 function simulatePrice(price: PriceConfig, used: readonly ModelUsage[]): Simulation {
   const { table, variants } = pricesOf(price);
   const units = new Map(pricedClasses.map((name) => [name, unitsOf(name, used)]));
@@ -173,7 +173,7 @@ function unitsOf(name: PricedClass, used: readonly ModelUsage[]): number {
 function lineOf(name: PricedClass, units: number, table: PriceTable) {
   const pico = table[name];
   if (units === 0 || pico === undefined) return [];
-  // Counts are whole; what a sum may have lost beyond 2^53 is far below what is shown.
+  // Counts are whole numbers; an error beyond 2^53 is not visible.
   return [
     { class: priceWords[name], units, unit_usd: pico / picoPerUsd, pico: BigInt(Math.round(units)) * BigInt(pico) },
   ];

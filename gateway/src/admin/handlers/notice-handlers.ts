@@ -61,7 +61,7 @@ export function noticeHandlers(dependencies: ConsoleDependencies) {
   } satisfies Partial<Handlers>;
 }
 
-/** One about somebody's budget, or about that of their key, tells what they spend; one about all budgets, which was told last. */
+/** An alert on the budget of a user or a personal key reveals spend, as does the last message of an alert on all budgets. */
 async function visibleNotices(
   looker: Viewer,
   all: readonly StoredNotice[],
@@ -103,7 +103,7 @@ async function requireNotice(
   return orNotFound(notice !== null && notice.workspaceId === one(workspace).id ? notice : null, "notice", "notice");
 }
 
-/** What a notice listens to must belong to its workspace. */
+/** The scope of an alert must belong to its workspace. */
 async function checkScope(
   { configSnapshot, controlStore, people }: ConsoleDependencies,
   workspace: Workspace,

@@ -4,20 +4,17 @@ import type { ConsoleDependencies } from "../dependencies.ts";
 
 type Origins = Pick<ConsoleDependencies, "publicUrl" | "callsUrl">;
 
-/** Where callers reach the gateway, as far as the console can know. Without a slash at its end. */
+/** Address for API callers, as far as known, without a trailing slash. */
 export function callsOrigin({ callsUrl, publicUrl }: Origins, request: Request): string {
   return (callsUrl?.() ?? publicUrl ?? new URL(request.url).origin).replace(/\/+$/, "");
 }
 
-/** Where the console and the admin API are reached. Without a slash at its end. */
+/** Address of the console and the admin API, without a trailing slash. */
 export function consoleOrigin({ publicUrl }: Pick<Origins, "publicUrl">, request: Request): string {
   return (publicUrl ?? ownOrigin(request)).replace(/\/+$/, "");
 }
 
-/**
- * A link into the console whose secret (256 bits of chance, stored by digest only) stands behind `#`: no server, proxy or referrer
- * ever sees it.
- */
+/** A console link with its secret behind `#`, so that no server, proxy or referrer sees it. Only a digest is stored. */
 export function oneTimeLink(
   kind: "invite" | "reset",
   request: Request,
@@ -28,8 +25,7 @@ export function oneTimeLink(
 }
 
 /**
- * Without a configured address the console opens at this machine's own names only. What else a `host` header says was made up,
- * and a link made of it, mailed maybe, would bring its secret there.
+ * Without a configured address only names of this machine are accepted: links with secrets must not be built from a forged `host` header.
  */
 export function ownOrigin(request: Request): string {
   const { origin, hostname, port } = new URL(request.url);

@@ -10,7 +10,7 @@ import { visiblePerson } from "./callers.ts";
 import { applier, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
 import { oneTimeLink } from "./origins.ts";
 
-/** The calls about users, all of them for administrators, and about the members of a workspace. */
+/** Calls for users (administrators only) and for members of a workspace. */
 export function peopleHandlers(dependencies: ConsoleDependencies) {
   const { people, vault, clock, admission } = dependencies;
   const applied = applier(dependencies);
@@ -37,7 +37,7 @@ export function peopleHandlers(dependencies: ConsoleDependencies) {
       return { link, expires_at: expiresAt };
     },
     "users.resetSecondFactor": async ({ params, body, actor, auditSource }) => {
-      // A stolen session must not get rid of what the profile page asks the password for.
+      // The profile page asks for the password for this; a stolen session must not get around that.
       if (actor.userId === params.user) {
         throw new Failure("conflict", "This is you. Switch your own second factor off on your profile page.");
       }
@@ -48,7 +48,7 @@ export function peopleHandlers(dependencies: ConsoleDependencies) {
       const idsOf = (member: Member) => ({ person: personScopeId(id, member.id), workspace: id });
       const members = await withBudgetUse(admission, "person", await people.listMembers(id), idsOf, [scope]);
       const own = visiblePerson(call);
-      // How far the budget of somebody else is used tells what they spend.
+      // Budget use reveals what a user spends.
       const seen = (member: MemberWithUsage) =>
         own === null || member.id === own ? member : { ...member, budget_used: null, exhausted_by: null };
       return { data: members.map(seen), next: null };
@@ -78,14 +78,14 @@ interface ChangedMember {
   readonly auditSource: AuditSource;
 }
 
-/** Throws `not_found` for who is no member, and `forbidden` for one who stands above the actor. */
+/** Throws `not_found` for a non-member, and `forbidden` for a member above the caller. */
 export async function changeMember(
   dependencies: Pick<ConsoleDependencies, "people" | "changesSeen">,
   { workspaceId, userId, change, actor, auditSource }: ChangedMember,
 ): Promise<Member> {
-  // Asked in the write: somebody whom an owner raises at this moment stands above the actor.
+  // Checked inside the transaction, since an owner may promote the member at the same time.
   const allow = (role: WorkspaceRole | null) => {
-    // An administrator sees every user, and so can make one a member without an invitation.
+    // Administrators see every user, so they can add one without an invitation.
     if (!actor.administrator) orNotFound(role, "member in this workspace", "user");
     checkRoleChange(actor, workspaceId, { role }, change.role ?? role ?? lowestRole);
   };
@@ -93,7 +93,7 @@ export async function changeMember(
   return await applier(dependencies)(people.updateMember(workspaceId, userId, { ...change, allow }, auditSource));
 }
 
-/** Whoever may manage members stands above it. */
+/** Everybody who may manage members is above it. */
 const lowestRole = workspaceRoles[0];
 
 async function userNamed(people: PeopleStore, id: string): Promise<ConsoleUser> {

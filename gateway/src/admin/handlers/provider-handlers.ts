@@ -81,7 +81,7 @@ export function providerHandlers(dependencies: ConsoleDependencies) {
   } satisfies Partial<Handlers>;
 }
 
-/** Reads the database, so that a change made a moment ago on another replica counts. */
+/** Reads the database, so that recent changes of another process count. */
 async function requireProvider(
   dependencies: ConsoleDependencies,
   id: string,
@@ -103,7 +103,7 @@ async function upstreamModels(dependencies: ConsoleDependencies, id: string, sig
     const advice = listing.advice === null ? "" : ` ${listing.advice}`;
     throw new Failure("upstream_error", `${listing.problem ?? "No list of models came."}${advice}`);
   }
-  // Our models by the upstream model name of their deployments.
+  // Models by the upstream model name of their deployments.
   const served = Map.groupBy(
     [...dependencies.configSnapshot().models.values()].flatMap(({ name, deployments }) =>
       deployments.filter((each) => each.provider.id === id).map(({ upstreamModel }) => ({ name, upstreamModel })),
@@ -135,7 +135,6 @@ function providerView(record: ProviderRecord, deployments: number, health: Healt
   return { ...record, settings: shownSettings(record.kind, record.settings), deployments, health };
 }
 
-/** The fields of the form for a provider of this kind. */
 function kindView(kind: ProviderKind) {
   const form = kindForm(kind);
   return {
@@ -166,8 +165,8 @@ function newProvider(body: BodyOf<"providers.create">): ProviderDraft {
 }
 
 /**
- * A provider with what was sent put over what is stored; what was not sent stays. A secret setting that reads `[redacted]`
- * stays too, unless the provider is to send it somewhere else than before: then it is gone, as the API key is.
+ * The stored provider with the sent fields replaced. A secret setting sent as `[redacted]` is kept unless the provider would send it to
+ * another address; then it is removed, like the API key.
  */
 function changedProvider(before: ProviderRecord, body: BodyOf<"providers.update">): ProviderDraft {
   refuseRedactedKey(body.api_key);
@@ -193,14 +192,14 @@ function changedProvider(before: ProviderRecord, body: BodyOf<"providers.update"
   };
 }
 
-/** undefined: as the kind has it. An address that was the kind's own follows the settings that decide it. */
+/** undefined: the default of the provider type. A default address follows the settings that determine it. */
 function addressOf(before: ProviderRecord, body: BodyOf<"providers.update">, merged: Settings): string | undefined {
   if (body.base_url !== undefined) return body.base_url ?? undefined;
   const wasDefault = before.base_url === defaultAddress(before, before.settings);
   return wasDefault && defaultAddress(before, merged) !== null ? undefined : before.base_url;
 }
 
-/** What was sent, checked against the form of its kind, with what is kept in its place. */
+/** The sent settings, validated, with kept secrets filled in. */
 function mergedSettings(kindId: string, sent: Settings, stored: Settings): Settings {
   const fields = fieldsOf(kindId);
   const merged: Record<string, unknown> = {};
@@ -223,7 +222,7 @@ function mergedSettings(kindId: string, sent: Settings, stored: Settings): Setti
   return merged;
 }
 
-/** Throws when the kind cannot do without what is not kept, and says why it was not. */
+/** Throws if a required secret is not kept, and says why. */
 function withoutKeptSecrets(before: ProviderRecord, merged: Settings): Settings {
   const dropped = Object.keys(merged).filter(
     (name) => !settingIsShown(before.kind, name) && merged[name] === before.settings[name],
@@ -242,7 +241,11 @@ function unknownSetting(kindId: string, name: string, fields: readonly SettingFi
   const known = fields.length === 0 ? "It has none." : `It has: ${fields.map((field) => field.name).join(", ")}.`;
   const kind = providerKind(kindId);
   if (kind === null) {
-    return new Failure("invalid_request", `There is no provider type "${kindId}". GET /api/provider-kinds lists them.`, { param: "kind" });
+    return new Failure(
+      "invalid_request",
+      `There is no provider type "${kindId}". GET /api/provider-kinds lists them.`,
+      { param: "kind" },
+    );
   }
   return new Failure("invalid_request", `The kind ${kindId} has no setting ${name}. ${known}`, {
     param: `settings.${name}`,

@@ -6,18 +6,18 @@ import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkPerson, visiblePerson, visiblePersonFilter } from "./callers.ts";
 import { type Handlers, pageSize } from "./calls.ts";
 
-/** The longest time of a chart by minutes. */
+/** Longest period of a chart in minutes. */
 const usageMinutesMaxMs = 6 * 3_600_000;
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Up to this much time an hour is the step nobody had to ask for. */
+/** Longest period with hours as the default step. */
 const hoursMaxMs = 4 * dayMs;
-/** The first of these that needs no more points is taken. They are parts of an hour, so every hour begins with a step. */
+/** The smallest step that gives few enough points. All divide an hour. */
 const minuteSteps = [60_000, 120_000, 300_000] as const;
 const minutesPointsMax = 90;
 
-/** The calls about what the ledger and the audit log hold. */
+/** Calls for requests, usage and the audit log. */
 export function reportHandlers({ reports, explain, people, clock }: ConsoleDependencies) {
   return {
     "usage.series": async (call) => {
@@ -88,7 +88,7 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
       const attempts = await reports.attempts(workspace?.id ?? null, params.request);
       const [first] = attempts;
       const own = visiblePerson(call);
-      // One of somebody else looks like one that is not there.
+      // Another user's request must look like a missing one.
       if (first === undefined || (own !== null && first.person !== null && first.person.id !== own)) {
         throw new Failure("not_found", "There is no such request. Its entries may have been older than is kept.", {
           param: "request",
@@ -97,7 +97,7 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
       const { at, key } = first;
       const capture = meets(held, "admin") ? await explain.capture(params.request) : null;
       if (capture !== null) {
-        // Whoever looks at what a program sent leaves a trace.
+        // Access to captured content is audited.
         const object = `captured request ${first.request_id}` as const;
         await people.note({ action: "view", object, workspaceId: first.workspace.id }, auditSource);
       }
@@ -113,7 +113,6 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
   } satisfies Partial<Handlers>;
 }
 
-/** The entries that a query is about. */
 function entriesOf({ model, provider, key, group, person }: QueryOf<"usage.series"> | QueryOf<"requests.list">) {
   return withoutUndefined({ model, provider, keyId: key, groupId: group, personId: person });
 }
@@ -147,7 +146,7 @@ function checkTime({ from, to }: { readonly from: number; readonly to: number })
 
 type Steps = ReturnType<typeof stepsOf>;
 
-/** Where the steps begin. What is asked is widened to whole steps. */
+/** Start of each step. The period is widened to whole steps. */
 function stepsOf({ from, to, step }: Pick<QueryOf<"usage.series">, "from" | "to" | "step">) {
   checkTime({ from, to });
   const stepMs = stepMsOf(to - from, step);
@@ -178,7 +177,7 @@ function stepMsOf(length: number, step: QueryOf<"usage.series">["step"]): number
   return step === "day" || (step === undefined && length > hoursMaxMs) ? dayMs : hourMs;
 }
 
-/** Of a time that still goes on, what has passed: the time before it is then as long, and can be compared. */
+/** Length of the period so far, to compare it with the same length before. */
 function untilNow({ from, to, stepMs }: Steps, now: number): number {
   const grainMs = Math.min(stepMs, hourMs);
   return Math.max(from + grainMs, Math.min(to, Math.ceil(now / grainMs) * grainMs));

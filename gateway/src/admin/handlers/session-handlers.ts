@@ -5,11 +5,11 @@ import { visibleWorkspaces } from "./callers.ts";
 import type { Handlers } from "./calls.ts";
 import { callsOrigin } from "./origins.ts";
 
-/** The call every page of the console begins with. */
+/** The first call of every console page. */
 export function sessionHandlers(dependencies: ConsoleDependencies) {
   const { people, signIn, configSnapshot } = dependencies;
   const steps = firstSteps(dependencies);
-  // The last administrator stays one, so that this never turns back.
+  // The last administrator cannot be removed, so this never becomes false again.
   let governed = false;
   return {
     "session.show": async ({ actor, request }) => {
@@ -47,10 +47,7 @@ function workspacesOf(actor: Actor | null, configSnapshot: ConfigSnapshot) {
   return { shown, more: seen.length - shown.length };
 }
 
-/**
- * How far a new installation has come. The built-in demo is no provider of one's own. A key and a call are asked for until
- * there is one, by an index, and never again.
- */
+/** Setup steps done. The built-in demo does not count as a provider. Keys and calls are only looked up until there is one. */
 function firstSteps({ configSnapshot, reports, ledgerStore, clock }: ConsoleDependencies) {
   let key = false;
   let call = false;

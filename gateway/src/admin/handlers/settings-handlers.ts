@@ -8,7 +8,7 @@ import { scimPath } from "../scim/scim-schema.ts";
 import type { Handlers } from "./calls.ts";
 import { consoleOrigin, ownOrigin } from "./origins.ts";
 
-/** The calls about settings, and about the rules from what issuers and SCIM say of people to rights. */
+/** Calls for settings, single sign-on accounts and rights rules. */
 export function settingsHandlers(dependencies: ConsoleDependencies) {
   const { controlStore, rights, scim } = dependencies;
   const sourceOf = async (given: string): Promise<RightsSource> => {

@@ -3,7 +3,7 @@ import { settingIsShown } from "#providers/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import type { Handlers } from "./calls.ts";
 
-/** How many names of one kind the view of the config file lists. */
+/** Names per type that the view of the config file lists. */
 const namesMax = 200;
 
 export function systemHandlers(dependencies: ConsoleDependencies) {
@@ -62,7 +62,7 @@ export function systemHandlers(dependencies: ConsoleDependencies) {
   } satisfies Partial<Handlers>;
 }
 
-/** The one that has the data directory to itself: whatever one process does for all, it does. */
+/** A process that owns the data directory does all shared work. */
 async function singleProcess(dependencies: ConsoleDependencies): Promise<GatewayProcess> {
   const { startedAt, journalLag } = await dependencies.processFacts.read();
   return {

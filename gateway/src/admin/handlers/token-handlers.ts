@@ -18,7 +18,7 @@ export function tokenHandlers(dependencies: ConsoleDependencies) {
     "tokens.list": async ({ query, actor }) => {
       const ownerId = actor.administrator ? null : actor.userId;
       const { data, next } = await people.listTokens(ownerId, query.cursor ?? null, query.limit ?? pageSize);
-      // A token is told of those that are its own to take back, and of none for other places.
+      // A token sees only the tokens that it may revoke.
       return { data: data.filter((token) => mayRevokeToken(actor, revocable(token))), next };
     },
     "tokens.create": async ({ body, actor: maker, auditSource }) => {
@@ -76,7 +76,7 @@ function requestedGrant(
   return { administrator: false, workspaceId: workspace.id, role: body.role };
 }
 
-/** A token that a token makes does not outlive it. */
+/** A token cannot create a token that outlives it. */
 async function requestedExpiry(
   { people, clock }: ConsoleDependencies,
   asked: number | null,

@@ -26,10 +26,7 @@ interface Use {
   readonly failed: number;
 }
 
-/**
- * How deployments and providers are: what the router knows of them, and what the ledger saw in the last hour. Reports that are late or
- * broken take figures away, not the list they stand in.
- */
+/** Health of deployments and providers, from the router and the last hour of the ledger. If reports fail, only the figures are missing. */
 export async function readHealth({
   router,
   reports,
@@ -56,7 +53,7 @@ export async function readHealth({
         [id],
         summed((use) => use.deployment === id),
       ),
-    /** The worst of its deployments; calls of deployments that are gone count too. */
+    /** The worst of its deployments. Calls of deleted deployments count too. */
     ofProvider: (id: string, deployments: readonly string[]) =>
       of(
         deployments,
@@ -78,7 +75,7 @@ function healthOf(states: readonly DeploymentState[], use: Use | null): Health {
   };
 }
 
-/** One that is down beside one that is not makes a provider unhealthy; all of them make it down. */
+/** `down` if all deployments are down, `unhealthy` if some are. */
 function stateOf(states: readonly DeploymentState[], coolingMs: number, use: Use | null): Health["state"] {
   const open = states.filter((state) => state.breaker === "open").length;
   if (open > 0 && open === states.length) return "down";
@@ -88,7 +85,7 @@ function stateOf(states: readonly DeploymentState[], coolingMs: number, use: Use
   return use !== null && isDegraded(use) ? "degraded" : "healthy";
 }
 
-/** Some failures are chance; that many of that many are not. */
+/** A few failures may be chance. */
 function isDegraded({ attempts, failed }: Use): boolean {
   return failed >= degradedFailuresMin && failed / attempts >= degradedShare;
 }
@@ -103,8 +100,8 @@ function worstBreaker(states: readonly DeploymentState[]): Health["breaker"] {
 }
 
 /**
- * A model as the console shows it to somebody; the caller removes the deployments for viewers who may not see them. Health and figures are
- * worked out for administrators only: nobody else is shown them. `only`: the one model that is looked at; null: any.
+ * A model as the console shows it. Health and figures are computed for administrators only; the caller removes the deployments for other
+ * viewers. `only`: a single model; null: any.
  */
 export async function modelViews(dependencies: ConsoleDependencies, actor: Actor, only: string | null) {
   const { clock, reports, endpointsOf, untranslatedEndpointsOf } = dependencies;
@@ -204,7 +201,7 @@ export function priceVersionView(version: PriceVersion, current: string | null):
   };
 }
 
-/** The models that somebody may know of: all for an administrator, else those that one of their workspaces may call. */
+/** The models that the caller may see: all for administrators, otherwise those that one of their workspaces may call. */
 export function visibleModels(actor: Actor, configSnapshot: ConfigSnapshot): (name: string) => boolean {
   if (actor.administrator) return () => true;
   const patterns = [...actor.roles.keys()].flatMap((id) => {

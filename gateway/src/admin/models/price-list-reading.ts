@@ -25,7 +25,7 @@ export async function priceListInUse({
   return { ...inUse, prices: priceSource(inUse.data, clock.now()) };
 }
 
-/** The price changes that the price list offers now, and the list itself. */
+/** The current price list and the price changes it proposes. */
 export async function priceListView(
   dependencies: PriceListDependencies,
 ): Promise<{ readonly view: ConsoleCatalogue; readonly changes: readonly PriceChange[] }> {

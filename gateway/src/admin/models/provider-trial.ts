@@ -10,13 +10,13 @@ interface Subject {
   readonly provider: Provider;
   readonly kind: ProviderKind;
   readonly configSnapshot: ConfigSnapshot;
-  /** The upstream's name of the model to ask; null: whichever is known. */
+  /** Upstream name of the model to call; null: any. */
   readonly model: string | null;
 }
 
 /**
- * Lists the account's models, then asks one of them the smallest question there is. Pictures and videos cost too much to be
- * made for a try: of those it is seen whether the account is let in and has the model. The last step decides.
+ * Lists the account's models, then sends one of them a minimal call. Images and videos are too expensive for that: only access to the
+ * account and the model are checked. The last step decides.
  */
 export async function testProvider(probe: ProviderProbe, subject: Subject, signal: AbortSignal): Promise<TestAnswer> {
   const { provider, kind } = subject;
@@ -24,7 +24,7 @@ export async function testProvider(probe: ProviderProbe, subject: Subject, signa
   const listing = await probe.listModels(provider, kind, signal);
   if (listing !== null) {
     steps.push(stepOf("list models", { code: "list_models", params: {} }, listing));
-    // Whoever does not get there or is not let in would only hear the same again.
+    // The other steps would fail in the same way.
     if (listing.status === 0 || listing.status === 401 || listing.status === 403) return { ok: false, steps };
   }
   const model = modelToTest(subject, listing?.models ?? null);
@@ -52,7 +52,7 @@ async function askStep(
 ): Promise<TestAnswer["steps"][number]> {
   const { upstreamModel, type } = model;
   const answer = await probe.ask(provider, kind, model, signal);
-  // Each vendor has voices of its own: one that does not know ours has let us in, and the list says the rest.
+  // Voices differ by vendor: an unknown voice still proves access, and the list covers the rest.
   const otherVoice = type === "speech" && (answer?.status === 400 || answer?.status === 422) && listing?.models != null;
   const asked = { code: "ask_model", params: { type, model: upstreamModel } } as const;
   if (answer !== null && !otherVoice) return stepOf(`${verbs[type] ?? "call"} with ${upstreamModel}`, asked, answer);
@@ -74,7 +74,7 @@ async function askStep(
   };
 }
 
-/** Those of other types are called. */
+/** Other types are called. */
 const verbs: Readonly<Partial<Record<ModelType, string>>> = {
   chat: "chat",
   completion: "complete",
@@ -109,7 +109,7 @@ function isCheapToTest(type: ModelType): boolean {
   return type !== "image" && type !== "video";
 }
 
-/** The one that was named, else one that is deployed (a talking one before others), else one that is known or listed. */
+/** The named model, or else a deployed one (chat models first), or else a known or listed one. */
 function modelToTest(
   { provider, kind, configSnapshot, model }: Subject,
   listed: readonly UpstreamModelListed[] | null,
@@ -131,6 +131,6 @@ function modelToTest(
   const some = (listed ?? []).map(({ id }) => suggested(id));
   const found = some.find((each) => each.type === "chat") ?? some.find((each) => isCheapToTest(each.type)) ?? null;
   if (found !== null) return found;
-  // A kind that makes nothing but videos is asked after one, whatever its models are called.
+  // A provider type with only video models is tested for video.
   return kind.lanes.length === 0 && kind.video !== undefined ? { upstreamModel: "-", type: "video" } : null;
 }

@@ -30,7 +30,7 @@ interface ScimCall {
   readonly auditSource: AuditSource;
 }
 
-/** Users and groups as a directory sends them (RFC 7644). Never throws: what is wrong is told in SCIM's shape. */
+/** SCIM for directories (RFC 7644). Never throws: errors have SCIM's format. */
 export class ScimCalls {
   readonly #dependencies: ScimDependencies;
   readonly #calls: WindowCounts;
@@ -70,7 +70,7 @@ export class ScimCalls {
     return { actor: caller.name, ip };
   }
 
-  /** A token that was made up well costs two reads, so an address has only so many of these. */
+  /** A token with a valid checksum costs two database reads, so attempts per address are limited. */
   async #known(secret: string, ip: string) {
     const address = addressKey(ip);
     tooMany(this.#refused.take(address));
@@ -130,7 +130,7 @@ interface Versioned {
   readonly version: number;
 }
 
-/** Users, or groups, as they are shown. `patched`: the status that answers a PATCH. */
+/** `patched`: the status that answers a PATCH. */
 type ScimKind = ReturnType<typeof usersOf>;
 
 function usersOf(scim: ScimStore, base: string) {
@@ -168,7 +168,7 @@ function usersOf(scim: ScimStore, base: string) {
 
 function groupsOf(scim: ScimStore, base: string, withMembers: () => boolean): ScimKind {
   return {
-    // A group may be large, and nobody who adds a member asks for all of them.
+    // A group may be large, and a client that adds a member does not need the others.
     patched: 204,
     async list(page) {
       const { total, items } = await scim.groups(page, withMembers());
@@ -209,7 +209,6 @@ async function showResource({ request, query }: ScimCall, kind: ScimKind, id: st
   return answerOf(200, projected(resource, readProjection(query)), { etag });
 }
 
-/** null: there is none. */
 function descriptionOf(base: string, kind: string, id: string | null): JsonObject | null {
   if (kind === "ServiceProviderConfig") return id === null ? providerConfig(base) : null;
   const all = kind === "ResourceTypes" ? resourceTypes(base) : kind === "Schemas" ? schemas(base) : null;

@@ -3,9 +3,9 @@ import type { ScimComparison, ScimFilter } from "#directory/index.ts";
 import { invalid, type ScimType } from "./scim-problem.ts";
 import { enterpriseSchemaId, groupSchemaId, memberOf, userSchemaId } from "./scim-schema.ts";
 
-/** A path of a change (RFC 7644, 3.5.2): an attribute, which of its values, and a part of them. Names as they were written. */
+/** Path of a PATCH operation (RFC 7644, 3.5.2): attribute, value filter and sub-attribute, in the spelling of the request. */
 export interface ScimPath {
-  /** Of the extension; null: the resource's own attributes. */
+  /** Schema of the extension; null: the resource's own attributes. */
   readonly schema: string | null;
   /** "": the whole extension. */
   readonly attribute: string;
@@ -32,7 +32,7 @@ export function readPath(text: string): ScimPath {
   return path;
 }
 
-/** The schema that a name begins with, and what stands behind it. */
+/** Splits a name into its schema prefix and the attribute. */
 function withoutSchema(name: string): { readonly schema: string | null; readonly rest: string } {
   const lower = name.toLowerCase();
   for (const schema of knownSchemas) {
@@ -43,7 +43,7 @@ function withoutSchema(name: string): { readonly schema: string | null; readonly
   return { schema: lower.startsWith("urn:") ? name : null, rest: lower.startsWith("urn:") ? "" : name };
 }
 
-/** Whether a value (`{"value": …, "type": …}`) is one that a filter chooses. Upper and lower case alike. */
+/** Whether a filter selects a value (`{"value": …, "type": …}`), ignoring case. */
 export function matchesFilter(filter: ScimFilter, value: Readonly<Record<string, unknown>>): boolean {
   switch (filter.kind) {
     case "and":
@@ -62,7 +62,7 @@ export function matchesFilter(filter: ScimFilter, value: Readonly<Record<string,
 }
 
 function compares({ comparison, value }: Extract<ScimFilter, { kind: "compare" }>, held: unknown): boolean {
-  // An absent primary is a false one.
+  // A missing `primary` counts as false.
   if (typeof value === "boolean") return (comparison === "ne") !== ((held ?? false) === value);
   return comparisons[comparison](String(held ?? "").toLowerCase(), String(value ?? "").toLowerCase());
 }
@@ -142,7 +142,7 @@ class FilterReader {
     return this.#compared(path);
   }
 
-  /** `emails[type eq "work"]`, and with a comparison of a part behind it. */
+  /** `emails[type eq "work"]`, also with a comparison of a sub-attribute behind it. */
   #values(path: string): ScimFilter {
     const chosen = this.#inside("]");
     if (this.#text[this.#at] !== ".") return { kind: "some", path, filter: chosen };
@@ -179,7 +179,6 @@ class FilterReader {
     return `${schema === null ? "" : `${schema.toLowerCase()}:`}${rest.toLowerCase()}`;
   }
 
-  /** Throws for none. */
   #name(): string {
     this.#space();
     const name = this.#take(/[A-Za-z0-9_$:.-]*/y);
@@ -187,7 +186,7 @@ class FilterReader {
     return name;
   }
 
-  /** Whether this word stands here, by itself; then it is passed. */
+  /** Consumes the word if it stands here on its own. */
   #word(word: string): boolean {
     const before = this.#at;
     this.#space();
@@ -196,10 +195,10 @@ class FilterReader {
     return false;
   }
 
-  /** A JSON value that is no object and no list. */
+  /** A JSON value other than an object or list. */
   #value(): string | number | boolean | null {
     const written = this.#take(/"(?:\\[\s\S]?|[^"\\])*"?|[A-Za-z0-9+.-]*/y);
-    // Case does not matter to what some directories write: True.
+    // Some directories write `True`.
     const json = written.startsWith('"') ? written : written.toLowerCase();
     try {
       return JSON.parse(json) as string | number | boolean | null;
@@ -212,7 +211,7 @@ class FilterReader {
     this.#take(/\s*/y);
   }
 
-  /** What matches here, which is then passed. The pattern is sticky and matches nothing too. */
+  /** Consumes what the sticky pattern matches here, possibly nothing. */
   #take(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
     const [taken = ""] = pattern.exec(this.#text) ?? [];

@@ -17,12 +17,12 @@ import {
   userAttributes,
 } from "./scim-schema.ts";
 
-/** One change of a PATCH (RFC 7644, 3.5.2), its path always there: one without becomes one for each name in its value. */
+/** One operation of a PATCH (RFC 7644, 3.5.2). An operation without a path becomes one for each name in its value. */
 interface ScimOperation {
   readonly op: "add" | "replace" | "remove";
   readonly path: ScimPath;
   readonly value: unknown;
-  /** It stood in a value, where read-only names are passed over: directories send the id along. */
+  /** From a value object, in which read-only names are ignored, since directories send the id along. */
   readonly spread: boolean;
 }
 
@@ -61,7 +61,7 @@ function operationsOf(given: unknown): readonly ScimOperation[] {
   });
 }
 
-/** The whole extension as the target is each of the names in the value. */
+/** An operation on the whole extension becomes one for each name in its value. */
 function spreadExtension(operation: ScimOperation): readonly ScimOperation[] {
   const { op, path, value } = operation;
   if (path.schema === null || path.attribute !== "" || op === "remove" || !isObject(value)) return [operation];
@@ -79,7 +79,7 @@ type Value = Record<string, unknown>;
 
 const known = [...commonAttributes, ...userAttributes];
 
-/** A user's resource, changed in place, one after the other. What is not kept here is passed over, as in a whole body. */
+/** Applies the operations to a user in order. Unknown attributes are ignored. */
 export function patchedUser(resource: UserResource, operations: readonly ScimOperation[]): UserResource {
   for (const operation of operations) patchOnce(resource, operation);
   return resource;
@@ -129,13 +129,13 @@ function change(holder: Value, attribute: ScimAttribute, operation: ScimOperatio
   setAttribute(holder, attribute, held);
 }
 
-/** null stands for "unassigned" (RFC 7643, 2.5), as a removal does. */
+/** null means "unassigned" (RFC 7643, 2.5), like a removal. */
 function changeOne(holder: Value, attribute: ScimAttribute, { op, value }: ScimOperation): void {
   if (op === "remove" || value === undefined || value === null) {
     remove(holder, attribute);
     return;
   }
-  // RFC 7644, 3.5.2.1: of a complex attribute, what is not named stays.
+  // RFC 7644, 3.5.2.1: unnamed parts of a complex attribute are kept.
   const held = holder[attribute.name];
   const isPartly = attribute.type === "complex" && isObject(value) && isObject(held);
   setAttribute(holder, attribute, isPartly ? { ...held, ...value } : value);
@@ -154,7 +154,7 @@ function changeList(holder: Value, attribute: ScimAttribute, { op, value }: Scim
   setAttribute(holder, attribute, values);
 }
 
-/** Changes those values that a filter chooses, or all of them; or a part of each. */
+/** Changes the values that a filter selects, or all, or a part of each. */
 function changeChosen(
   holder: Value,
   attribute: ScimAttribute,
@@ -192,7 +192,7 @@ function valuesIn(holder: Value, attribute: ScimAttribute): Value[] {
   return ((holder[attribute.name] ?? []) as readonly Value[]).map((each) => ({ ...each }));
 }
 
-/** An added value that is there already is there once, and a new primary one takes the place of the old. */
+/** Adds no duplicates, and a new primary value replaces the old one. */
 function mergeValues(values: readonly Value[], given: readonly Value[]): readonly Value[] {
   const same = (one: Value, other: Value) =>
     String(one["value"]).toLowerCase() === String(other["value"]).toLowerCase() && one["type"] === other["type"];
@@ -203,7 +203,7 @@ function mergeValues(values: readonly Value[], given: readonly Value[]): readonl
   return [...kept, ...given];
 }
 
-/** What a filter says of the value that it looks for: `type eq "work"` makes one of that type. */
+/** The attributes of a new value that a filter implies: `type eq "work"` gives that type. */
 function valueFromFilter(filter: ScimFilter): Value {
   if (filter.kind === "and") return Object.assign({}, ...filter.parts.map(valueFromFilter));
   return filter.kind === "compare" && filter.comparison === "eq" ? { [filter.path]: filter.value } : {};
@@ -214,7 +214,7 @@ function partOf(attribute: ScimAttribute, name: string): ScimAttribute | null {
   return attributeNamed(attribute.parts, name);
 }
 
-/** What the changes of a PATCH come to. Members are told apart from the rest: nobody has to read a large group to add one. */
+/** The result of a PATCH. Members are separate, so that adding one does not read a large group. */
 export function groupChangeOf(operations: readonly ScimOperation[]): ScimGroupChange {
   const change: { displayName?: string; externalId?: string | null; members: ScimMemberChange[] } = { members: [] };
   for (const operation of operations) {
@@ -241,7 +241,7 @@ function membersOf({ op, path, value }: ScimOperation): ScimMemberChange {
     throw invalid("invalidPath", "Of members only the value is changed.");
   }
   if (op === "remove") {
-    // Entra ID names them in the value; by the RFC a removal has none, and takes all of them.
+    // Entra ID sends the members to remove as the value; by the RFC a removal without a filter removes all.
     return value === undefined || value === null
       ? { what: "set", userIds: [] }
       : { what: "remove", userIds: userIdsOf(value) };
@@ -249,7 +249,7 @@ function membersOf({ op, path, value }: ScimOperation): ScimMemberChange {
   return { what: op === "replace" ? "set" : "add", userIds: userIdsOf(value) };
 }
 
-/** `members[value eq "…"]`, and several of these by `or`. */
+/** `members[value eq "…"]`, also several joined by `or`. */
 function chosenIds(filter: ScimFilter): readonly string[] {
   if (filter.kind === "or") return filter.parts.flatMap(chosenIds);
   const plain = filter.kind === "compare" && filter.comparison === "eq" && filter.path === "value";

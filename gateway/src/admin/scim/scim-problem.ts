@@ -12,7 +12,7 @@ export type ScimType =
   | "invalidValue"
   | "invalidVers";
 
-/** A refusal in SCIM's own words, where those of the gateway say less. */
+/** An error with a SCIM error type, where the gateway's code says less. */
 export class ScimProblem extends Error {
   override readonly name = "ScimProblem";
   readonly status: number;
@@ -31,7 +31,7 @@ export function invalid(scimType: ScimType, detail: string): ScimProblem {
 
 export const scimContentType = "application/scim+json; charset=utf-8";
 
-/** Any thrown value as SCIM tells errors. */
+/** Any thrown value in SCIM's error format. */
 export function problemAnswer(thrown: unknown): Response {
   const { status, scimType, detail, retryAfterMs } = errorOf(thrown);
   const body = {

@@ -20,15 +20,14 @@ import {
   userSchemaId,
 } from "./scim-schema.ts";
 
-/** Attributes under their right names, those of the extension under its own. Only what is kept is in it. */
+/** Known attributes in canonical spelling; those of the extension under its own name. */
 export type UserResource = Record<string, unknown>;
 
-/** All that a caller may write of a user. */
 const writableUserAttributes: readonly ScimAttribute[] = [...commonAttributes, ...userAttributes].filter(
   ({ readOnly }) => readOnly !== true,
 );
 
-/** A body that describes a whole user. What is read-only or not known in it is passed over. */
+/** Parses a complete user. Read-only and unknown attributes are ignored. */
 export function readUserResource(body: unknown): UserResource {
   const given = objectOf(body, "The body");
   const resource: UserResource = {};
@@ -52,7 +51,6 @@ function readExtension(given: JsonObject): Record<string, unknown> {
   return extension;
 }
 
-/** What is stored, as it was last said. */
 export function resourceOf(user: ScimUserForm): UserResource {
   return {
     userName: user.userName,
@@ -62,7 +60,7 @@ export function resourceOf(user: ScimUserForm): UserResource {
   };
 }
 
-/** `before`: what is not said stays in one respect: nobody becomes active by a body that says nothing of it. */
+/** `before`: a body without `active` does not change it. */
 export function userFormOf(resource: UserResource, before: ScimUserForm | null): ScimUserForm {
   const { userName, externalId, active, ...attributes } = resource;
   if (typeof userName !== "string" || userName.trim() === "") throw invalid("invalidValue", "userName is needed.");
@@ -78,7 +76,7 @@ export function userFormOf(resource: UserResource, before: ScimUserForm | null):
 
 const addressSchema = z.email().max(254);
 
-/** As users here have one: ASCII and in lower case, its domain by the name that the network knows. */
+/** Addresses are stored in lower case ASCII, with the domain in its encoded form. */
 function addressOf(userName: string, attributes: JsonObject): string {
   const emails = (attributes["emails"] ?? []) as readonly Readonly<Record<string, unknown>>[];
   const chosen =
@@ -106,7 +104,7 @@ export interface ScimResource extends JsonObject {
   readonly meta: ReturnType<typeof metaOf>;
 }
 
-/** A user as the answer shows one. `base`: where SCIM is served. */
+/** `base`: address of the SCIM API. */
 export function shownUser(user: ScimUser, base: string): ScimResource {
   const resource = resourceOf(user);
   const extended = Object.hasOwn(resource, enterpriseSchemaId);
@@ -142,12 +140,11 @@ function metaOf(
   };
 }
 
-/** Weak: what is left out of an answer is no other version. */
+/** Weak, since answers may leave attributes out. */
 export function versionOf({ version }: { readonly version: number }): string {
   return `W/"${version}"`;
 }
 
-/** A body that describes a whole group. */
 export function readGroup(body: unknown): ScimGroupChange & { readonly displayName: string } {
   const given = objectOf(body, "The body");
   return {

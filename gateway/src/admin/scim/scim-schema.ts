@@ -1,7 +1,7 @@
 import { bounds } from "#core/index.ts";
 import { invalid } from "./scim-problem.ts";
 
-/** An attribute of a resource (RFC 7643, 7). What is not among them is taken and not kept. */
+/** An attribute of a resource (RFC 7643, 7). Others are accepted and ignored. */
 export interface ScimAttribute {
   readonly name: string;
   readonly type: "string" | "boolean" | "complex" | "dateTime" | "reference";
@@ -98,14 +98,13 @@ const groupAttributes: readonly ScimAttribute[] = [
 
 const metaHelp = "When it was made and changed, and where it is.";
 
-/** Of every resource. */
 export const commonAttributes: readonly ScimAttribute[] = [
   attribute("id", "string", "The gateway's own id.", { readOnly: true, caseExact: true, unique: true }),
   attribute("externalId", "string", "The directory's own id.", { caseExact: true }),
   attribute("meta", "complex", metaHelp, { readOnly: true, parts: metaParts }),
 ];
 
-/** Names are the same in upper and lower case (RFC 7643, 2.1). */
+/** Names are case-insensitive (RFC 7643, 2.1). */
 export function attributeNamed(attributes: readonly ScimAttribute[], name: string): ScimAttribute | null {
   const wanted = name.toLowerCase();
   return attributes.find((each) => each.name.toLowerCase() === wanted) ?? null;
@@ -123,7 +122,7 @@ export function objectOf(value: unknown, what: string): JsonObject {
   throw invalid("invalidSyntax", `${what} is a JSON object.`);
 }
 
-/** A member of an object by its name in any case (RFC 7643, 2.1). */
+/** Case-insensitive member lookup (RFC 7643, 2.1). */
 export function memberOf(object: JsonObject, name: string): unknown {
   if (Object.hasOwn(object, name)) return object[name];
   const wanted = name.toLowerCase();
@@ -132,8 +131,8 @@ export function memberOf(object: JsonObject, name: string): unknown {
 }
 
 /**
- * A value as its attribute has one; undefined: unassigned (RFC 7643, 2.5). Text takes numbers, and a truth value takes
- * "True", since directories send them so. Throws invalidValue.
+ * Converts a value to the attribute's type; undefined: unassigned (RFC 7643, 2.5). Accepts numbers as text and "True" as a boolean, since
+ * directories send these. Throws invalidValue.
  */
 export function readValue(attribute: ScimAttribute, value: unknown): unknown {
   if (value === undefined || value === null) return undefined;
@@ -167,7 +166,7 @@ export function textOf(name: string, value: unknown): string {
   if (text.length > bounds.scimTextMax) {
     throw invalid("invalidValue", `${name} has at most ${bounds.scimTextMax} characters.`);
   }
-  // PostgreSQL keeps no text with a zero in it.
+  // PostgreSQL cannot store NUL characters.
   if (text.includes("\u0000") || !text.isWellFormed()) throw invalid("invalidValue", `${name} holds no usable text.`);
   return text;
 }
@@ -179,14 +178,14 @@ function truthOf({ name }: ScimAttribute, value: unknown): boolean {
   throw invalid("invalidValue", `${name} is true or false.`);
 }
 
-/** Puts what is read of a value in its place; nothing where it is unassigned. */
+/** Sets the converted value, or nothing if it is unassigned. */
 export function setAttribute(resource: Record<string, unknown>, attribute: ScimAttribute, value: unknown): void {
   const read = readValue(attribute, value);
   if (read === undefined) delete resource[attribute.name];
   else resource[attribute.name] = read;
 }
 
-/** What is served, as RFC 7643, 5 has it. */
+/** The supported features (RFC 7643, 5). */
 export function providerConfig(base: string): JsonObject {
   return {
     schemas: ["urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig"],
@@ -257,5 +256,5 @@ function described(attribute: ScimAttribute): JsonObject {
   };
 }
 
-/** Where a directory finds SCIM, on the port of the admin API. */
+/** Path of the SCIM API, on the port of the admin API. */
 export const scimPath = "/scim/v2";

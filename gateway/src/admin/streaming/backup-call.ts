@@ -3,7 +3,7 @@ import type { ReportStore } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import type { StreamingCall } from "../handlers/calls.ts";
 
-/** A copy of the whole database, one at a time: each is as large as the database while it lasts. */
+/** Streams a backup of the whole database. One at a time, since each takes as much disk space as the database. */
 export function backupCall(dependencies: ConsoleDependencies): (call: StreamingCall) => Promise<Response> {
   const { reports, people, clock } = dependencies;
   let busy = false;
@@ -16,7 +16,7 @@ export function backupCall(dependencies: ConsoleDependencies): (call: StreamingC
     let body: ReturnType<typeof streamCopy>;
     let size: number;
     try {
-      // Making the copy takes as long as the database is large.
+      // Copying takes long for a large database.
       patient();
       const copy = await reports.backup();
       size = copy.size;
@@ -26,7 +26,7 @@ export function backupCall(dependencies: ConsoleDependencies): (call: StreamingC
       throw thrown;
     }
     try {
-      // Nobody takes one that the log does not know of.
+      // A backup is only sent once it is in the audit log.
       const after = { size_bytes: size };
       await people.note({ action: "download", object: "backup", workspaceId: null, after }, auditSource);
     } catch (thrown) {
@@ -44,7 +44,7 @@ export function backupCall(dependencies: ConsoleDependencies): (call: StreamingC
   };
 }
 
-/** Hands a copy on as fast as it is read, and takes it away at the end, whichever end that is. */
+/** Sends a copy as fast as it is read, and deletes it at the end or after a failure. */
 function streamCopy(
   copy: Awaited<ReturnType<ReportStore["backup"]>>,
   { clock, observer }: ConsoleDependencies,
@@ -68,7 +68,7 @@ function streamCopy(
     ended ??= cleanUp();
     return ended;
   };
-  // Whoever does not read for long is taken to be gone: nobody else can have a backup meanwhile.
+  // A client that stops reading must not block other backups.
   const watch = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
     forgetTimer();
     forgetTimer = clock.after(bounds.stalledReaderMs, () => {
@@ -95,7 +95,6 @@ function streamCopy(
   return { end, stream };
 }
 
-/** What both of the runtime's kinds of readers can. */
 interface PieceReader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
   cancel(): Promise<void>;

@@ -15,8 +15,8 @@ import { matchesEtag } from "../pages.ts";
 import { backupCall } from "./backup-call.ts";
 
 /**
- * The calls that are not JSON in and JSON out. Mount them before `mountHandlers`, which would take some of these paths for an id. HEAD
- * arrives here as GET.
+ * Calls whose body or answer is not JSON. Mount them before `mountHandlers`, whose paths with ids would match some of these. HEAD arrives
+ * here as GET.
  */
 export function mountStreamingRoutes(app: Hono<AdminEnv>, dependencies: ConsoleDependencies): void {
   const mount = (route: StreamingRoute, act: (call: StreamingCall) => Promise<Response>) =>
@@ -63,13 +63,13 @@ async function tailRequests(call: StreamingCall, dependencies: ConsoleDependenci
     headers: {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
-      // A proxy that buffers answers would delay the events.
+      // Tells proxies not to buffer the events.
       "x-accel-buffering": "no",
     },
   });
 }
 
-/** A call of the data plane with a key: a member with one of their own, an admin with any key of the workspace. */
+/** Calls the data plane with a key: members with one of their own, admins with any key of the workspace. */
 async function callAsKey(call: StreamingCall, dependencies: ConsoleDependencies): Promise<Response> {
   const workspace = oneWorkspace(call);
   const { request, actor, ip, patient } = call;
@@ -105,7 +105,7 @@ async function checkOwnKey(
   );
 }
 
-/** The video of a task: our copy, or the vendor's while its link lives. */
+/** The video of a task, from our copy or from the vendor while its link is valid. */
 async function taskContent(call: StreamingCall, { videos }: ConsoleDependencies): Promise<Response> {
   const { request, params, patient } = call;
   const workspace = oneWorkspace(call);
@@ -121,7 +121,7 @@ async function taskContent(call: StreamingCall, { videos }: ConsoleDependencies)
   return contentAnswer(request, id, content);
 }
 
-/** The bytes of an asset that lives with us. */
+/** The content of an asset in our own store. */
 async function assetContent(call: StreamingCall, { assets }: ConsoleDependencies): Promise<Response> {
   const { request, params, patient } = call;
   const workspace = oneWorkspace(call);
@@ -138,9 +138,8 @@ interface Content {
 }
 
 /**
- * Bytes that strangers chose, on the console's own origin: shown in place only as the media that we know, never as a page, and
- * without scripts or an origin of their own. A browser may keep them but has to ask each time, so that nobody sees them who
- * may not any more. What is behind an id never changes, so that a range is right whatever `if-range` says.
+ * Untrusted content on the console's own origin: only known media types are shown inline, without scripts and in a sandbox. Browsers must
+ * revalidate each time, so that access ends with the right to it. Content behind an id never changes, so `if-range` need not be checked.
  */
 function contentAnswer(request: Request, id: string, { status, headers, body }: Content): Response {
   const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
@@ -183,7 +182,7 @@ const extensions: ReadonlyMap<string, string> = new Map([
   ["audio/mp4", "m4a"],
 ]);
 
-/** Says to whoever sends it that nobody will read it. */
+/** Refuses a body that nobody reads. */
 function cancelBody(body: ReadableStream<Uint8Array> | null): void {
   body?.cancel().catch(() => undefined);
 }

@@ -20,14 +20,14 @@ interface RequestTailOptions extends KeyNamesOptions {
 }
 
 /**
- * Shows requests to whoever watches them, as they end in this process and, once it is shared, in the others. While nobody does,
- * it costs a call two comparisons; a watcher that reads slowly loses the oldest rows and is told how many.
+ * Live views of requests as they end in this process and, once shared, in others. Without a view a call pays two comparisons; a slow
+ * reader loses the oldest rows and gets their number.
  */
 export class RequestTail {
   readonly #options: RequestTailOptions;
   readonly #keyNames: ReturnType<typeof keyNames>;
   readonly #listeners = new Set<TailListener>();
-  /** Places of people and workspaces. */
+  /** Interned ids of users and workspaces. */
   readonly #places = new FairShare(bounds.tailsMax);
   #shared: SharedTail | null = null;
   #closed = false;
@@ -41,12 +41,11 @@ export class RequestTail {
     return this.#listeners.size;
   }
 
-  /** Whether somebody watches in another process. */
   get isWatched(): boolean {
     return this.#shared?.isWatched === true;
   }
 
-  /** From now on views here show what ends in other processes, and theirs what ends here. */
+  /** Connects the views of this process with those of the others. */
   share(options: Pick<SharedTailOptions, "broadcast" | "instanceId">): void {
     const { clock } = this.#options;
     this.#shared = new SharedTail({
@@ -61,7 +60,7 @@ export class RequestTail {
     });
   }
 
-  /** An observer that also shows attempts here. */
+  /** An observer that also feeds the views. */
   observe(observer: Observer): Observer {
     const tell = (entry: LedgerEntry): void => {
       if (this.#listeners.size > 0 || this.isWatched) this.#publish(entry);
@@ -76,7 +75,7 @@ export class RequestTail {
     };
   }
 
-  /** Throws rate_limit_exceeded when too many watch, draining when the gateway is closing. */
+  /** Throws rate_limit_exceeded if there are too many views, draining if the gateway is closing. */
   open(asked: TailOptions): ReadableStream<Uint8Array> {
     if (this.#closed)
       throw new Failure("draining", "The gateway is shutting down; try again.", { retryAfterMs: 1_000 });
@@ -97,14 +96,14 @@ export class RequestTail {
     });
     this.#listeners.add(listener);
     const stream = listener.stream();
-    // It may have ended before it began.
+    // It may have ended at once.
     if (this.#listeners.has(listener)) this.#announce();
     return stream;
   }
 
   /**
-   * Ends every view, so that none keeps the gateway from closing; whoever watched comes back to the next process. What still ends
-   * here is told to views elsewhere.
+   * Ends every view, so that none delays shutdown; clients reconnect to another process. Requests that still end here are sent to views
+   * elsewhere.
    */
   close(): void {
     this.#closed = true;
@@ -147,10 +146,10 @@ function tooMany(message: string): Failure {
   return new Failure("rate_limit_exceeded", message, { retryAfterMs: bounds.keepAliveMs });
 }
 
-/** An entry as lists of requests show it; its key and its person have no name yet. */
+/** An entry as a list row, without the names of its key and user. */
 function rowOf(entry: LedgerEntry, configSnapshot: ConfigSnapshot): RequestRow {
   const isPending = entry.outcome === "pending";
-  // What a pending one is expected to use is not what it used.
+  // A pending entry holds an estimate, not usage.
   const usage = isPending ? noUsage : entry.usage;
   return {
     attempt_id: entry.attemptId,
@@ -181,13 +180,13 @@ function rowOf(entry: LedgerEntry, configSnapshot: ConfigSnapshot): RequestRow {
 }
 
 export interface TailOptions {
-  /** null: every one. */
+  /** null: all. */
   readonly workspaceId: string | null;
   readonly userId: string;
-  /** Whose requests alone are shown of all people's; null: everybody's. */
+  /** If set, requests of other users are left out. */
   readonly visiblePerson: string | null;
   readonly signal: AbortSignal;
-  /** Asked now and then; a no, or a rejection, ends the view. */
+  /** Checked now and then; false or a rejection ends the view. */
   readonly stillAllowed: () => Promise<boolean>;
 }
 
@@ -197,19 +196,19 @@ export interface TailListenerOptions extends TailOptions {
   readonly ended: (listener: TailListener) => void;
 }
 
-/** Why a view ended, as its watcher is told. */
+/** Why a view ended. */
 export type TailEnd = "session" | "time" | "closing";
 
 /**
- * One view of requests. Rows wait here until its watcher reads; the events are `message` (a RequestRow), `dropped`
- * (`{"rows": 3}`: so many were lost) and `end` (`{"why": "time"}`).
+ * One view. Rows are queued until the client reads; the events are `message` (a RequestRow), `dropped` (`{"rows": 3}`: rows lost) and
+ * `end` (`{"why": "time"}`).
  */
 export class TailListener {
   readonly options: TailListenerOptions;
   readonly #endMs: number;
   #rows: RequestRow[] = [];
   #dropped = 0;
-  /** What is to be sent beside rows: the opening, keep-alive comments, the end. */
+  /** Pending output besides rows: the opening, keep-alive comments, the end. */
   #pending = "retry: 3000\n: open\n\n";
   #isClosed = false;
   #wake = (): void => undefined;
@@ -251,14 +250,14 @@ export class TailListener {
     return visiblePerson === null || person === null || person.id === visiblePerson;
   }
 
-  /** So many were lost before they came here. */
+  /** Rows lost before they arrived here. */
   drop(rows: number): void {
     if (this.#isClosed) return;
     this.#dropped += rows;
     this.#wake();
   }
 
-  /** Rows that wait are sent before it. */
+  /** Sent after the queued rows. */
   end(why: TailEnd): void {
     if (this.#isClosed) return;
     this.#pending += `event: end\ndata: ${JSON.stringify({ why })}\n\n`;
@@ -294,7 +293,7 @@ export class TailListener {
     this.#forgetTimer = this.options.clock.after(bounds.keepAliveMs, () => void this.#keepAlive());
   }
 
-  /** Keeps the connection, and looks whether its watcher still may. */
+  /** Keeps the connection alive and checks that the caller may still see it. */
   async #keepAlive(): Promise<void> {
     if (this.options.clock.monotonic() >= this.#endMs) return this.end("time");
     if (!(await this.options.stillAllowed().catch(() => false))) return this.end("session");

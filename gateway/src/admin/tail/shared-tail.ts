@@ -9,23 +9,23 @@ export interface SharedTailOptions {
   readonly clock: Clock;
   /** A request of another process has ended. */
   readonly onRow: (row: RequestRow) => void;
-  /** So many of another process will not come; of this workspace, or null: of any. */
+  /** Rows of another process that were dropped; `null`: of any workspace. */
   readonly onDropped: (workspaceId: string | null, rows: number) => void;
 }
 
-/** The workspaces whose requests are looked at in a process; null among them: all. */
+/** The workspaces that are viewed in a process; null among them: all. */
 type Watched = ReadonlySet<string | null>;
 
 /**
- * Live views over processes. Whoever watches says so, and again while it lasts; the others then tell what ends with them, gathered
- * and bounded. When the last one leaves that is said too, and a watcher that died is forgotten soon.
+ * Live views across processes. A process with views announces them regularly; the others send it batches of what ends there. It says when
+ * the last view closes, and a process that died is forgotten soon.
  */
 export class SharedTail {
   readonly #options: SharedTailOptions;
   readonly #batches: RowBatches;
-  /** Processes that watch, with until when they are believed to, in monotonic milliseconds. */
+  /** Processes with views, and until when their announcement counts (monotonic milliseconds). */
   readonly #watchers = new Map<string, { readonly watched: Watched; readonly untilMs: number }>();
-  /** How many rows each process had told with its last word. */
+  /** Rows that each process had sent with its last message. */
   readonly #received = new BoundedMap<string, number>(bounds.instancesMax);
   #watchedHere: Watched = new Set();
   #forgetRenewal = (): void => undefined;
@@ -43,7 +43,7 @@ export class SharedTail {
     return this.#watchers.size > 0;
   }
 
-  /** What is looked at in this process has changed. */
+  /** The views of this process have changed. */
   watch(watched: Watched): void {
     if (this.#watchedHere.size === 0 && watched.size === 0) return;
     if (this.#watchedHere.size === 0) this.#received.clear();
@@ -51,7 +51,7 @@ export class SharedTail {
     this.#announce();
   }
 
-  /** Whether a request of this workspace is looked at elsewhere. */
+  /** Whether another process views this workspace. */
   watches(workspaceId: string): boolean {
     const nowMs = this.#options.clock.monotonic();
     let watches = false;
@@ -109,7 +109,7 @@ function readJson(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Rows on their way to other processes: gathered for a moment, packed into words, and no more than there is room for. */
+/** Batches rows for other processes into messages, within a size limit. */
 class RowBatches {
   readonly #options: SharedTailOptions;
   #rows: string[] = [];
@@ -128,7 +128,7 @@ class RowBatches {
     this.#forgetTimer ??= this.#options.clock.after(bounds.tailTellMs, () => this.#send());
   }
 
-  /** Nobody is told any more of what waits. */
+  /** Discards the queue. */
   forget(): void {
     this.#forgetTimer?.();
     this.#forgetTimer = null;
@@ -163,7 +163,7 @@ class RowBatches {
 
   #sendBatch(rows: readonly string[], dropped: string): void {
     const { broadcast, instanceId } = this.#options;
-    // What is dropped may be long; it is told apart from rows where both do not fit.
+    // The dropped counts may be long, so they are sent separately if both do not fit.
     if (dropped.length > droppedBytesMax && rows.length > 0) {
       this.#sendBatch(rows, "[]");
       this.#sendBatch([], dropped);
@@ -176,8 +176,8 @@ class RowBatches {
 }
 
 /**
- * What one word tells of requests that ended in another process; null: it is none that this version knows. `before`: how many rows that
- * process had told before; a gap is what was lost on the way. `dropped`: by workspace, how many it did not tell, too many at once.
+ * One message about requests that ended in another process; null: unknown version. `before`: rows that process had sent before, to detect
+ * lost messages. `dropped`: rows not sent, by workspace.
  */
 function parseBatch(word: Readonly<Record<string, unknown>>) {
   const { from, before, rows, dropped } = word;
@@ -200,6 +200,6 @@ function isDropped(one: unknown): one is readonly [workspaceId: string, rows: nu
   return Array.isArray(one) && typeof one[0] === "string" && typeof one[1] === "number";
 }
 
-/** Beside the rest of a word, which takes at most so much. */
+/** Maximum size of the rest of a message. */
 const droppedBytesMax = 512;
 const rowBytesMax = bounds.broadcastTextBytesMax - droppedBytesMax - 256;
