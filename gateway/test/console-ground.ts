@@ -132,7 +132,7 @@ export async function openConsoleGround(
   const app = new Hono<AdminEnv>();
   const parts = { ...gateway, publicUrl: null, openTries: createMemoryTries(clock), ...partsOf(gateway) };
   mountHandlers(app, handlersOf(parts as unknown as ConsoleDependencies), { ...gateway, publicUrl: null });
-  app.notFound(() => failureAnswer(new Failure("not_found", "There is nothing at this path.")));
+  app.notFound(() => failureAnswer(new Failure("not_found", "Nothing exists at this path.")));
   app.onError((thrown) => {
     const failure = asFailure(thrown);
     // A fault of ours must not pass for a refusal in a test.

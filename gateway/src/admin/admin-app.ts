@@ -49,7 +49,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
     mountHandlers(app, consoleHandlers(console), console);
   }
   for (const [path, allow] of onlyMethods) app.all(path, () => methodNotAllowed(allow));
-  app.notFound(() => failureAnswer(new Failure("not_found", "There is nothing at this path.")));
+  app.notFound(() => failureAnswer(new Failure("not_found", "Nothing exists at this path.")));
   app.onError((thrown) => {
     const failure = asFailure(thrown);
     if (failure.code === "internal_error") {
@@ -72,7 +72,7 @@ const onlyMethods = [
 ] as const;
 
 function methodNotAllowed(allow: string): Response {
-  const answer = failureAnswer(new Failure("method_not_allowed", `This path takes ${allow}.`));
+  const answer = failureAnswer(new Failure("method_not_allowed", `This path allows ${allow}.`));
   answer.headers.set("allow", allow);
   return answer;
 }

@@ -69,7 +69,7 @@ export async function answerConsole(
   // Any other path is a page of the console. The extension does not decide, since model names contain dots.
   const file = path === "console/index.html" ? null : await options.files.find(path);
   if (file !== null) return answerFile(request, file, pagePolicy);
-  if (path.startsWith("console/assets/")) throw new Failure("not_found", "There is no such file in the console.");
+  if (path.startsWith("console/assets/")) throw new Failure("not_found", "File not found.");
   if (page !== null) return answerConsolePage(page, options.randomToken());
   return new Response("The console has not been built. Run: npm run build -w console\n", {
     status: 503,
@@ -156,7 +156,7 @@ export async function docsFile(files: StaticFiles, request: Request): Promise<Re
   if (path === "docs/start.js") return answerText(request, start, "text/javascript; charset=utf-8", docsPolicy);
   if (path === "docs/page.css") return answerText(request, style, "text/css; charset=utf-8", docsPolicy);
   const file = await files.find(path);
-  if (file === null) throw new Failure("not_found", "There is no such file in the API reference.");
+  if (file === null) throw new Failure("not_found", "File not found.");
   return answerFile(request, file, docsPolicy);
 }
 

@@ -47,7 +47,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new Failure("invalid_json", "A report is JSON.", { cause });
+    throw new Failure("invalid_json", "The report must be JSON.", { cause });
   }
 }
 

@@ -84,7 +84,7 @@ export class SpendLimitCalls {
     const userId = /^spl_(\w{1,64})_(?:daily|weekly|monthly)$/.exec(id)?.[1];
     const member = userId === undefined ? undefined : await this.#member(workspace, userId);
     const limit = member === undefined ? null : spendLimitOf(member);
-    if (member === undefined || limit?.id !== id) throw new Failure("not_found", "There is no such spend limit.");
+    if (member === undefined || limit?.id !== id) throw new Failure("not_found", "Spend limit not found.");
     return { member, limit };
   }
 
@@ -181,9 +181,13 @@ function workspaceOf(actor: Actor, name: string | null, configSnapshot: ConfigSn
     : [...actor.roles.keys()].flatMap((id) => configSnapshot.workspaces.get(id) ?? []);
   const found = name === null ? (others.length === 0 ? only : undefined) : workspaceNamed(name, actor, configSnapshot);
   if (found != null) return found;
-  throw new Failure("invalid_request", "This token is for more than one workspace: say ?workspace=, its name or id.", {
-    param: "workspace",
-  });
+  throw new Failure(
+    "invalid_request",
+    "This token is for more than one workspace. Add ?workspace= with a slug or id.",
+    {
+      param: "workspace",
+    },
+  );
 }
 
 /** The same rights as the matching calls of the admin API. */

@@ -5,7 +5,7 @@ import type { OpenTries, Tries } from "#ports/index.ts";
 export function linkRateLimit(name: "setup" | "link", openTries: OpenTries) {
   const windowMs = bounds.setupTriesMs;
   const tries = openTries({ name, max: bounds.setupTriesMax, windowMs, windowMsMax: windowMs });
-  const tooMany = "Too many tries from this address. Wait, then open the link again.";
+  const tooMany = "Too many attempts from this address. Wait, then open the link again.";
   return {
     take: (address: string) => takeOne(tries, addressKey(address), tooMany),
     /** Refunds a successful attempt. */

@@ -25,7 +25,7 @@ interface AuthenticatorOptions {
   readonly keyStore: KeyStore;
   readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
-  /** Monotonic milliseconds: every change before then was told to `changed`. */
+  /** Monotonic milliseconds: all changes before then were passed to `changed`. */
   readonly changesKnownAtMs: () => number;
 }
 
@@ -34,12 +34,12 @@ interface CachedPrincipal {
   readonly principal: Principal;
 }
 
-/** Busy keys whose digest is not worked out for each call. */
+/** Keys whose digest is cached. */
 const digestsMax = 1_000;
 
 /**
- * Says who is calling. The secret is digested with the server's pepper and found by digest in a bounded cache or
- * an index, so no comparison depends on how much of a guess was right. A known caller is answered synchronously.
+ * Identifies the caller. The secret's peppered digest is looked up in a bounded cache or an index, so timing does not reveal how much of
+ * a guess was right. Cached callers are answered synchronously.
  */
 export class Authenticator {
   readonly #vault: Vault;
@@ -48,7 +48,7 @@ export class Authenticator {
   readonly #tokens: AccessTokens;
   readonly #cache: KeyCache;
   readonly #principals = new WeakMap<ApiKey, CachedPrincipal>();
-  /** By secret, found by its hash. Whether the key still opens is asked with every call all the same. */
+  /** By secret, found by its hash. The state of the key is still checked on every call. */
   readonly #digests = new BoundedMap<string, string>(digestsMax);
   #calls = 0;
 
@@ -65,14 +65,14 @@ export class Authenticator {
     });
   }
 
-  /** `address` is asked only when the key is bound to addresses. Throws Failure (401, 403). */
+  /** `address` is only called for keys with allowed addresses. Throws Failure (401, 403). */
   authenticate(headers: HeaderReader, address: () => string): Principal | Promise<Principal> {
     const credential = readCredential(headers);
     if (looksLikeAccessToken(credential)) return this.#person(credential, address);
     const digest = this.#digests.peek(credential) ?? this.#vault.digest(credential);
     const key = this.#cache.find(digest);
     if (key instanceof Promise) return key.then((found) => this.#admit(found, address));
-    // One hit in 64 refreshes its place in the caches: enough to keep what is used.
+    // One hit in 64 refreshes the cache position, which is enough.
     if (key !== null && (++this.#calls & 63) === 0) {
       this.#cache.touch(digest);
       this.#digests.set(credential, digest);
@@ -80,26 +80,23 @@ export class Authenticator {
     return this.#admit(key, address);
   }
 
-  /**
-   * A key as a caller, for whoever may use it without its secret. Throws as `authenticate` does, but for the addresses that
-   * the key is bound to: those are about who has the secret.
-   */
+  /** A key as a caller without its secret. Throws like `authenticate`, except for allowed addresses, which restrict the secret. */
   principalOf(key: ApiKey): Principal {
     if (key.personId !== undefined) {
-      throw new Failure("forbidden", "This key is that of somebody's sign-ins. Only their agents call with it.");
+      throw new Failure("forbidden", "This key belongs to an agent sign-in and can only be used by that agent.");
     }
     this.#checkUsable(key);
     return this.#principal(key);
   }
 
-  /** Takes a change notice: what it names is read again at its next use. */
+  /** Handles a change notice: the named objects are read again at their next use. */
   changed(change: Change): void {
     if (change.kind === "key") this.#cache.forget(change.digest);
   }
 
   /**
-   * The caller of an access token. The sign-in and the key that it calls with stand in the same cache as keys, each under a digest of its
-   * own, and each is dropped by a notice when it ends: a signature alone lets nobody in.
+   * The caller of an access token. Its sign-in and its key are in the same cache, each under a digest of its own, and change notices
+   * remove them: a valid signature alone is not enough.
    */
   #person(token: string, address: () => string): Principal | Promise<Principal> {
     const { sessionId, keyId } = this.#tokens.read(token);
@@ -138,11 +135,11 @@ export class Authenticator {
       throw new Failure("expired_api_key", "The API key has expired.");
     }
     if (key.secretUntil !== undefined && key.secretUntil <= this.#clock.now()) {
-      throw new Failure("expired_api_key", "The API key was given a new secret, and the time of this one is over.");
+      throw new Failure("expired_api_key", "The API key was rotated and its old secret has expired.");
     }
   }
 
-  /** The principal of a key under the config snapshot in force, made once per snapshot. */
+  /** The principal of a key, built once per config snapshot. */
   #principal(key: ApiKey): Principal {
     const configSnapshot = this.#configSnapshot();
     const cached = this.#principals.get(key);
@@ -164,8 +161,8 @@ export class Authenticator {
 }
 
 /**
- * The caller's key: `Authorization: Bearer`, `x-api-key` or `x-goog-api-key`, on every endpoint alike. Several may be
- * sent when they agree (some clients do); different keys are refused, since two readers could disagree on who is calling.
+ * The caller's key: `Authorization: Bearer`, `x-api-key` or `x-goog-api-key` on every endpoint. Different keys in one request are
+ * refused, since two readers could disagree on the caller.
  */
 function readCredential(headers: HeaderReader): string {
   const authorization = headers.get("authorization");
@@ -191,10 +188,10 @@ function readCredential(headers: HeaderReader): string {
 }
 
 function unknownKey(): Failure {
-  return new Failure("invalid_api_key", "The API key is not known to this gateway.");
+  return new Failure("invalid_api_key", "The API key is invalid.");
 }
 
-/** Another scheme is a mistake, unless the key came in the other header and this one is for somebody on the way. */
+/** Another scheme is an error, unless the key is in another header and this one is for a proxy. */
 function readBearer(authorization: string, otherwise: boolean): string | null {
   const scheme = authorization.slice(0, 7);
   if (scheme !== "Bearer " && scheme.toLowerCase() !== "bearer ") {
@@ -204,10 +201,10 @@ function readBearer(authorization: string, otherwise: boolean): string | null {
   return authorization.slice(7).trim();
 }
 
-/** Parsed ranges by their list; the list is frozen with its key. */
+/** Parsed ranges by list; lists are frozen. */
 const parsed = new WeakMap<readonly string[], readonly AddressRange[]>();
 
-/** Whether `address` lies in one of `ranges` (addresses or CIDR). An unreadable address lies in none. */
+/** Whether one of `ranges` (addresses or CIDR) contains `address`. Never for an invalid address. */
 export function addressAllowed(ranges: readonly string[], address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const caller = ipaddr.process(address);

@@ -4,13 +4,13 @@ import { type Actor, Failure, type Grant, type Rights, roleIn } from "#core/inde
 /** Nobody gives more than they hold. Throws `forbidden`. */
 export function checkGrant(granter: Rights, grant: Grant): void {
   if (grant.administrator) {
-    if (!granter.administrator) throw new Failure("forbidden", "Only an administrator makes administrators.");
+    if (!granter.administrator) throw new Failure("forbidden", "Only administrators can create administrators.");
     return;
   }
   const held = roleIn(granter, grant.workspaceId);
   if (reaches(held, grant.role)) return;
   const own = held === null ? "nothing in this workspace" : `${held} yourself`;
-  throw new Failure("forbidden", `You cannot give the role ${grant.role}: you are ${own}.`, { param: "role" });
+  throw new Failure("forbidden", `You cannot give the role ${grant.role}: your role is ${own}.`, { param: "role" });
 }
 
 /** Whether what somebody holds now covers a grant: what they gave out, or would give out, is theirs to give. */
@@ -42,12 +42,12 @@ export function checkMemberRemoval(
 ): void {
   if (actor.kind === "user" && actor.userId === member.id) return;
   if (!reaches(roleIn(actor, workspaceId), "admin")) {
-    throw new Failure("forbidden", "Only an admin of the workspace removes other members.");
+    throw new Failure("forbidden", "Only workspace admins can remove other members.");
   }
   checkNotAbove(actor, workspaceId, member.role);
 }
 
-/** Open invitations are taken back by an admin of their place who could have made them. */
+/** Invitations can be revoked by an admin who could have created them. */
 export function checkInvitationRevoke(actor: Actor, grant: Grant): void {
   if (grant.administrator) {
     if (actor.administrator) return;
@@ -59,7 +59,7 @@ export function checkInvitationRevoke(actor: Actor, grant: Grant): void {
   checkNotAbove(actor, grant.workspaceId, grant.role);
 }
 
-/** Tokens are revoked by their maker and by administrators; by another token only when it could have made them. */
+/** Tokens can be revoked by their creator and by administrators; by another token only if it could have created them. */
 export function mayRevokeToken(
   actor: Actor,
   token: { readonly id: string; readonly ownerId: string; readonly grant: Grant },
@@ -70,12 +70,14 @@ export function mayRevokeToken(
 }
 
 export function noInvitation(): Failure {
-  return new Failure("not_found", "There is no such open invitation.", { param: "invitation" });
+  return new Failure("not_found", "Invitation not found. It may have been accepted or revoked.", {
+    param: "invitation",
+  });
 }
 
 function checkNotAbove(actor: Actor, workspaceId: string, role: WorkspaceRole): void {
   if (reaches(roleIn(actor, workspaceId), role)) return;
-  throw new Failure("forbidden", `This is about an ${role} of the workspace, who stands above you.`);
+  throw new Failure("forbidden", `You cannot change an ${role} of the workspace, whose role is above yours.`);
 }
 
 function reaches(held: WorkspaceRole | null, role: WorkspaceRole): boolean {

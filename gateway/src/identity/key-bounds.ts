@@ -3,7 +3,7 @@ import type { ConsoleKey } from "@sluice/contract/console";
 import ipaddr from "ipaddr.js";
 import { matches } from "./model-grant.ts";
 
-/** What decides what a key may do. Its name decides nothing. */
+/** The fields that limit a key. */
 export const keyBounds = [
   "enabled",
   "group",
@@ -20,14 +20,14 @@ export type KeyBound = (typeof keyBounds)[number];
 export type BoundedKey = Pick<ConsoleKey, KeyBound>;
 
 /**
- * The fields by which a key may do more than before. What cannot be compared counts as more: a budget of another period,
- * a pattern that only several others cover together.
+ * The fields that a change widens. What cannot be compared counts as wider: a budget with another period, a pattern that only several
+ * others cover together.
  */
 export function widenedBounds(before: BoundedKey, after: BoundedKey): readonly KeyBound[] {
   return keyBounds.filter((name) => !fits(name, before, after));
 }
 
-/** Whether a field takes anything from what the key might do. */
+/** Whether a field limits the key. */
 export function bindsKey(name: KeyBound, key: BoundedKey): boolean {
   const { [name]: value } = key;
   if (name === "enabled") return value === false;
@@ -51,7 +51,7 @@ const rules: Rules = {
   expires_at: (before, after) => atMost(after, before),
   limits: limitsFit,
   budget: budgetFits,
-  // What is booked under a tag must not leave it; further tags take nothing away.
+  // A key may get more tags, but not lose one that reports rely on.
   tags: (before, after) => Object.entries(before).every(([tag, value]) => after[tag] === value),
   capture: (before, after) => before === after,
 };
@@ -67,17 +67,17 @@ function budgetFits(before: BudgetConfig | null, after: BudgetConfig | null): bo
   return after !== null && after.period === before.period && after.usd <= before.usd && failFits(before, after);
 }
 
-/** Who says nothing of it goes by what the installation says, which may be either. */
+/** Left out means the installation's default, which may be either. */
 function failFits(before: Pick<LimitsConfig, "fail">, after: Pick<LimitsConfig, "fail">): boolean {
   return after.fail === before.fail || after.fail === "closed";
 }
 
-/** `null` and `undefined` are no bound at all. */
+/** `null` and `undefined` are unlimited. */
 function atMost(after: number | null | undefined, before: number | null | undefined): boolean {
   return before == null || (after != null && after <= before);
 }
 
-/** Whether every address of a range lies in a wider one. */
+/** Whether a range lies completely in another one. */
 function isWithin(range: string, wide: string): boolean {
   const inner = rangeOf(range);
   const outer = rangeOf(wide);

@@ -1,19 +1,19 @@
 import { type ApiKey, BoundedMap, bounds, Failure } from "#core/index.ts";
 import type { Clock, KeyStore } from "#ports/index.ts";
 
-/** Cached unknown keys, so that a guesser costs no database read. */
+/** Cached unknown keys, so that guessing costs no database reads. */
 const unknownKeyEntriesMax = 10_000;
 const unknownKeyMs = 10_000;
 
-/** When a caller whose key cannot be checked may try again. */
+/** When to retry if a key cannot be checked. */
 const keyRetryAfterMs = 2_000;
 
 export interface KeyCacheOptions {
   readonly store: KeyStore;
   readonly clock: Clock;
-  /** Monotonic milliseconds: every change before then was told to `forget`. */
+  /** Monotonic milliseconds: all changes before then were passed to `forget`. */
   readonly currentAtMs: () => number;
-  /** How long a known key is used while the database does not answer, milliseconds. */
+  /** How long known keys work while the database is down, in milliseconds. */
   readonly staleMaxMs: () => number;
 }
 
@@ -66,7 +66,7 @@ export class KeyCache {
     return this.#shared(digest);
   }
 
-  /** A use of a key; told of now and then, not on every hit. */
+  /** Reports uses of a key, at a limited rate. */
   touch(digest: string): void {
     this.#known.get(digest);
   }
@@ -78,7 +78,7 @@ export class KeyCache {
     this.#reading.delete(digest);
   }
 
-  /** The next call with this key tries again what fails here. */
+  /** The next call with this key tries again. */
   #refresh(digest: string, nowMs: number): void {
     if (this.#reading.has(digest)) return;
     if (this.#refreshes >= bounds.keyRefreshesMax || nowMs < this.#restUntilMs) return;
@@ -88,7 +88,7 @@ export class KeyCache {
       .finally(() => this.#refreshes--);
   }
 
-  /** Nobody else waits for a while after a failure. */
+  /** After a failure other calls do not wait for a while. */
   #rest(): void {
     this.#restUntilMs = this.#clock.monotonic() + bounds.keyRefreshRestMs;
   }
@@ -98,7 +98,7 @@ export class KeyCache {
       return await this.#shared(digest);
     } catch (thrown) {
       this.#rest();
-      // A notice may have dropped it meanwhile.
+      // A change notice may have removed it meanwhile.
       const known = this.#known.peek(digest);
       if (known === undefined || !isUnavailable(thrown)) throw thrown;
       return known.key;

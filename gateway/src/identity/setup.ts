@@ -3,17 +3,17 @@ import type { PeopleStore } from "#directory/index.ts";
 import type { SignIn } from "#ports/index.ts";
 
 export interface SetupOptions extends FirstAdministratorOptions {
-  /** 256 bits of chance as URL-safe text. */
+  /** 256 random bits as URL-safe text. */
   readonly randomToken: () => string;
-  /** Where several processes have one link together; left out: it is this process's. */
+  /** Shares the link between processes; left out: only this process has it. */
   readonly shared?: SharedSetup;
-  /** Called when somebody has used the link. */
+  /** Called after the link was used. */
   readonly onCompleted?: () => void;
 }
 
-/** The link that is common to several processes, by its token. */
+/** The token of the link that several processes share. */
 export interface SharedSetup {
-  /** Makes this the token of all. False: another process that is there has shown its own. */
+  /** Stores this token for all processes. False: another running process has already shown its own. */
   claim(token: string): Promise<boolean>;
   matches(token: string): Promise<boolean>;
 }
@@ -23,8 +23,8 @@ type FirstAdministrator = Readonly<Record<"token" | "email" | "password", string
 export type Setup = Awaited<ReturnType<typeof createSetup>>;
 
 /**
- * The making of the first administrator. The token is made when a process starts without an administrator, and gone when one
- * exists, whoever made it. It lives in this process only, or is shared by its digest.
+ * Creates the first administrator. The token is created when a process starts without an administrator, and ends when there is one. It
+ * exists only in this process, or is shared as a digest.
  */
 export async function createSetup(options: SetupOptions) {
   const { people, shared } = options;
@@ -37,20 +37,17 @@ export async function createSetup(options: SetupOptions) {
   };
   let inProgress = false;
   return {
-    /** What the set-up link carries; null once there is an administrator, and where another process shows the link. */
+    /** The token of the setup link; null once there is an administrator, or if another process shows the link. */
     token: (): string | null => token,
-    /** Whether the first administrator is still to be made. */
+    /** Whether there is no administrator yet. */
     async isNeeded(): Promise<boolean> {
-      // Another process may have made one.
+      // Another process may have created one.
       if (needed && shared !== undefined) needed = !(await people.administratorExists());
       return needed;
     },
-    /**
-     * `ip`: where the call came from, for the audit row. Throws `forbidden` for a wrong or used token, `invalid_request` for a password
-     * outside its bounds.
-     */
+    /** `ip` is for the audit log. Throws `forbidden` for a wrong or used token, `invalid_request` for an invalid password. */
     async complete({ token: given, email, password, ip }: FirstAdministrator): Promise<void> {
-      // The token first: a guesser must not be able to make us hash. Of two at once, one is enough.
+      // Check the token first, so that a wrong one causes no hashing.
       if (!needed || inProgress || !(await isValid(given)) || inProgress) throw refused();
       inProgress = true;
       try {
@@ -69,7 +66,7 @@ export async function createSetup(options: SetupOptions) {
 function refused(): Failure {
   return new Failure(
     "forbidden",
-    "This set-up link is not valid. It works once; the gateway prints a new one when it starts without an administrator.",
+    "This setup link is invalid. It works once; the gateway prints a new one when it starts without an administrator.",
   );
 }
 

@@ -6,9 +6,9 @@ import type { Problems } from "./library-problems.ts";
 import { emailSchema, nameSchema } from "./schemas.ts";
 import type { Session } from "./sessions.ts";
 
-/** A password that is given: it may be wrong in any way but too long to be looked at. */
+/** A password to check: only its length is limited. */
 export const givenPassword = z.string().min(1, "The password is empty.").max(bounds.passwordLengthMax);
-const words = `A password has ${bounds.passwordLengthMin} to ${bounds.passwordLengthMax} characters.`;
+const words = `A password must have ${bounds.passwordLengthMin} to ${bounds.passwordLengthMax} characters.`;
 const newPassword = z.string().min(bounds.passwordLengthMin, words).max(bounds.passwordLengthMax, words);
 
 const changeOfUser = z
@@ -33,7 +33,7 @@ export const accountCalls: readonly CallSpec[] = [
         call.callLibrary("/sign-in/email", { body: { email, password } }),
       );
       if (answer.json["twoFactorRedirect"] === true) {
-        // The answer takes the session's cookie away, so its session must not stay behind.
+        // The answer deletes the cookie, so the session must be deleted too.
         await call.endSession();
         return answerJson({ two_factor: true, user: null }, answer.cookies);
       }
@@ -67,7 +67,7 @@ export const accountCalls: readonly CallSpec[] = [
       user: { ...userView(call.signedIn), ...(change.name === undefined ? {} : { name: change.name }) },
     });
   }),
-  // The library's own calls for sessions hand out their tokens; ours know them by their ids.
+  // The library's session calls return tokens; ours use ids.
   post("/sign-out", "anybody", nothing, async (call) => {
     const { cookies } = await call.callLibrary("/sign-out", { body: {} });
     if (call.session !== null) call.tell("signed-out", null, call.session.user);
@@ -99,8 +99,7 @@ export const accountCalls: readonly CallSpec[] = [
   }),
   post("/sessions/end", "session", z.strictObject({ id: z.string().min(1).max(128) }), async (call, { id }) => {
     const { user } = call.signedIn;
-    if (!(await call.dependencies.sessions.end(user.id, id)))
-      throw new Failure("not_found", "There is no such session.");
+    if (!(await call.dependencies.sessions.end(user.id, id))) throw new Failure("not_found", "Session not found.");
     call.tell("sessions-ended", null, user);
     return answerJson({ ended: 1 });
   }),
@@ -112,7 +111,7 @@ export const accountCalls: readonly CallSpec[] = [
   }),
 ];
 
-/** The password of whoever is signed in: a stolen session must not become a place to guess it. */
+/** Checks the signed-in user's password with limited attempts, so that a stolen session cannot guess it. */
 export function guessPassword<Result>(call: Call, work: () => Promise<Result>): Promise<Result> {
   const { id, email } = call.signedIn.user;
   return call.guess({ by: "password", account: `user:${id}`, userId: id, email }, work);

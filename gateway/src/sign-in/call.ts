@@ -9,10 +9,9 @@ import type { AuthDatabase, Session, Sessions } from "./sessions.ts";
 import type { Site } from "./site.ts";
 import type { Users } from "./users.ts";
 
-/** A refused sign-in is recorded once its answer has certainly left. */
+/** Delay before a refused sign-in is recorded, so that the answer has left. */
 const refusalNoteMs = 50;
 
-/** What the calls work with. */
 export interface SignInDependencies {
   readonly database: AuthDatabase;
   readonly sessions: Sessions;
@@ -27,7 +26,7 @@ export interface SignInDependencies {
   library(site: Site): Promise<Library>;
 }
 
-/** One path under /api/auth. `session`: only for somebody signed in; `fresh`: and lately. */
+/** One path under /api/auth. `session`: requires a session; `fresh`: a recent one. */
 export interface CallSpec {
   readonly method: "GET" | "POST";
   readonly path: string;
@@ -61,26 +60,25 @@ export interface LibraryCallOptions {
   readonly problems?: Problems;
 }
 
-/** A guess at something secret: by what, at whose account. */
+/** An attempt to guess a secret: its type and account. */
 export interface Guess {
   readonly by: NonNullable<SignInEvent["by"]>;
-  /** What the tries at this account are counted under; null when the guess itself says whose it is. */
+  /** Key that counts attempts for this account; null: the attempt itself names the account. */
   readonly account: string | null;
   readonly userId: string | null;
   readonly email: string | null;
 }
 
-/** One call that is being answered. */
 export class Call {
   readonly dependencies: SignInDependencies;
   readonly request: Request;
   readonly site: Site;
   readonly ip: string;
-  /** Who is signed in already. */
+  /** The current session. */
   readonly session: Session | null;
-  /** What stands for `:id` in the path. */
+  /** The `:id` of the path. */
   readonly pathId: string;
-  /** `set-cookie` lines that go with the answer, beside those of the library. */
+  /** `set-cookie` lines in addition to the library's. */
   readonly cookies: string[] = [];
 
   constructor(given: Pick<Call, "dependencies" | "request" | "site" | "ip" | "session" | "pathId">) {
@@ -92,7 +90,6 @@ export class Call {
     this.pathId = given.pathId;
   }
 
-  /** The session of a call that needs one. */
   get signedIn(): Session {
     if (this.session === null) throw new Failure("not_signed_in", "Sign in first.");
     return this.session;
@@ -102,7 +99,7 @@ export class Call {
     return addressKey(this.ip);
   }
 
-  /** Puts one question to the library, with nothing of the caller's in it but what was checked. Throws its refusals. */
+  /** Calls the library with checked values only. Throws its errors as ours. */
   async callLibrary(path: string, options: LibraryCallOptions = {}): Promise<LibraryAnswer> {
     const library = await this.dependencies.library(this.site);
     const headers = new Headers({ origin: this.site.origin, [addressHeader]: this.ip });
@@ -123,15 +120,15 @@ export class Call {
     return { json, cookies: answer.headers.getSetCookie(), location: answer.headers.get("location") };
   }
 
-  /** Counts what anybody may begin. */
+  /** Counts an action that is open to anybody. */
   async countStart(): Promise<void> {
     await takeTry(this.dependencies.tries.starts, [this.address]);
   }
 
-  /** Counts a guess, does it, and forgets the count when it was right. */
+  /** Counts an attempt and runs it; a success is not counted. */
   async guess<Result>(guess: Guess, work: () => Promise<Result>): Promise<Result> {
     const { guesses } = this.dependencies.tries;
-    // A lock of the account is not for a browser that its owner has used; a lock of the address is for everybody there.
+    // A known browser is not affected by a locked account, but by a locked address.
     const device =
       guess.email === null ? null : this.dependencies.devices.keyOf(this.request.headers, this.site, guess.email);
     const account = guess.account === null ? null : device === null ? guess.account : `${device} ${guess.account}`;
@@ -144,13 +141,13 @@ export class Call {
       return result;
     } catch (thrown) {
       if (isWrongGuess(thrown)) this.#tellRefused(guess, isLast);
-      // What is amiss is told, also where the try cannot be given back.
+      // The original error matters more than a failed refund.
       else await guesses.giveBack(keys).catch(() => undefined);
       throw thrown;
     }
   }
 
-  /** Signs in: the session that an answer of the library opens takes the place of the one there was. */
+  /** Signs in with the session that the library opened, which replaces the previous one. */
   async openSession(answer: LibraryAnswer, by: Guess["by"]): Promise<Session> {
     const session = await this.dependencies.sessions.openedBy(answer.cookies, this.site);
     if (session === null) throw new Failure("internal_error", "The session was not opened.");
@@ -160,22 +157,19 @@ export class Call {
     return session;
   }
 
-  /** The session this call came with ends, since its browser is given another one or none. */
+  /** Ends the session of this call, since the browser gets another one or none. */
   async endSession(): Promise<void> {
     if (this.session !== null) await this.dependencies.sessions.end(this.session.user.id, this.session.id);
   }
 
-  /** After a change of what somebody signs in with: a new session for this browser, and no other one holds. */
+  /** After a change of sign-in methods: a new session for this browser, and all others end. */
   async renewSession(answer: LibraryAnswer): Promise<Response> {
     const session = await this.dependencies.sessions.openedBy(answer.cookies, this.site);
     await this.dependencies.sessions.endAll(this.signedIn.user.id, session?.id ?? null);
     return answerJson({ user: userView(this.signedIn) }, answer.cookies);
   }
 
-  /**
-   * Whose account was guessed at is looked up, and the guess written down, behind the answer: neither may make it slower
-   * for accounts that are there.
-   */
+  /** Looks up the account and writes the record after the answer, so that response times do not reveal which accounts exist. */
   #tellRefused(guess: Guess, locked: boolean): void {
     const emit = async (): Promise<void> => {
       const userId = guess.userId ?? (guess.email === null ? null : await this.dependencies.users.idOf(guess.email));
@@ -215,12 +209,12 @@ function readObject(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** An answer under /api/auth: JSON that nobody keeps, with the cookies that go with it. */
+/** An uncached JSON answer with cookies. */
 export function answerJson(value: object, cookies: readonly string[] = []): Response {
   return withCookies(Response.json(value, { headers: { "cache-control": "no-store" } }), cookies);
 }
 
-/** On to a page of our own. */
+/** Redirects to one of our pages. */
 export function answerRedirect(path: string, cookies: readonly string[] = []): Response {
   const headers = { location: path, "cache-control": "no-store" };
   return withCookies(new Response(null, { status: 302, headers }), cookies);

@@ -3,16 +3,15 @@ import { bounds, Failure } from "#core/index.ts";
 import type { Clock, OpenTries, TakenTry, Tries } from "#ports/index.ts";
 import { rawCookieOf, type Site } from "./site.ts";
 
-/** The window doubles up to this while it is used up. */
+/** The window doubles up to this while attempts are used up. */
 const signInTriesMsMax = 86_400_000;
-/** Challenges and redirects to an issuer that one address may begin in one window. */
+/** Challenges and redirects per address and window. */
 const signInStartsMax = 60;
 
-/** What is counted at sign-in. */
 export interface TryCounts {
-  /** Guesses at something secret. */
+  /** Attempts to guess a secret. */
   readonly guesses: Tries;
-  /** What anybody may begin, and what leaves a row. */
+  /** Actions open to anybody that store a row. */
   readonly starts: Tries;
 }
 
@@ -24,32 +23,30 @@ export function openTryCounts(open: OpenTries): TryCounts {
   };
 }
 
-/** Counts one try against each key, or throws `rate_limit_exceeded` and counts nothing. */
+/** Counts one attempt for each key, or throws `rate_limit_exceeded` and counts nothing. */
 export async function takeTry(tries: Tries, keys: readonly string[]): Promise<TakenTry> {
   const taken = await tries.take(keys);
   if (taken.waitMs === 0) return taken;
   const minutes = Math.ceil(taken.waitMs / 60_000);
   const wait = minutes === 1 ? "a minute" : `${minutes} minutes`;
-  throw new Failure("rate_limit_exceeded", `Too many tries. Wait ${wait}, then try again.`, {
+  throw new Failure("rate_limit_exceeded", `Too many attempts. Wait ${wait}, then try again.`, {
     retryAfterMs: taken.waitMs,
   });
 }
 
-/** How long a browser that signed in keeps its tries while the account is locked. */
+/** How long a known browser keeps its own attempts. */
 const knownDeviceMs = 90 * 86_400_000;
 
 /**
- * Browsers in which somebody has signed in before. Whoever guesses at an account from elsewhere uses up its tries and locks
- * it; the account's owner, at a browser that is known, has tries of their own and still gets in. It opens nothing: the
- * password and the second factor are asked for all the same.
- *
- * A device is a signed cookie and leaves nothing in the database: account, end and a name made by chance.
+ * Browsers in which a user has signed in before have their own attempts, so that an attacker who locks the account does not lock out its
+ * owner. Password and second factor are still required. The mark is a signed cookie with account, expiry and a random name; nothing is
+ * stored in the database.
  */
 export function knownDevices(secret: () => string, clock: Clock) {
   const signature = (named: string, email: string): string =>
     createHmac("sha256", `known devices\n${secret()}`).update(`${named}\n${email}`).digest("base64url");
   return {
-    /** A `set-cookie` line that makes the browser known for this account. */
+    /** A `set-cookie` line that marks the browser as known for this account. */
     cookie({ cookiePrefix, secure }: Site, email: string): string {
       const named = `${clock.now() + knownDeviceMs}.${randomBytes(16).toString("base64url")}`;
       return (
@@ -57,7 +54,7 @@ export function knownDevices(secret: () => string, clock: Clock) {
         `Path=/; HttpOnly; ${secure ? "Secure; " : ""}SameSite=Lax`
       );
     },
-    /** What the tries of this browser at this account are counted under; null when it is not known. */
+    /** Key that counts the attempts of this browser; null: unknown browser. */
     keyOf(headers: Headers, { cookiePrefix }: Site, email: string): string | null {
       const cookie = rawCookieOf(headers, `${cookiePrefix}.device`);
       const [, named, endsAt, signed] = /^((\d{13,15})\.[\w-]{22})\.([\w-]{43})$/.exec(cookie ?? "") ?? [];

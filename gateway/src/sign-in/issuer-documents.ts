@@ -2,7 +2,7 @@ import { Failure } from "#core/index.ts";
 import type { Clock, Transport } from "#ports/index.ts";
 import type { IssuerKey, IssuerMetadata } from "./schemas.ts";
 
-/** One request to an issuer and its answer, how long its documents are used, and the wait before its keys are fetched again. */
+/** Timeout of a request, lifetime of documents, and minimum time between two fetches of keys. */
 const issuerMs = 10_000;
 const issuerAnswerBytesMax = 256 * 1024;
 const issuerDocumentMs = 3_600_000;
@@ -16,8 +16,8 @@ export interface IssuerRequest {
 }
 
 /**
- * What an issuer says about itself (OpenID Connect Discovery 1.0) and the keys it signs with, read through the one door
- * out, never with a redirect, and kept for a while. Read when needed: an issuer that is down concerns only its own users.
+ * Discovery document (OpenID Connect Discovery 1.0) and keys of an issuer, fetched without redirects when needed and cached. An issuer
+ * that is down only affects its own users.
  */
 export class IssuerDocuments {
   readonly #issuer: string;
@@ -36,7 +36,7 @@ export class IssuerDocuments {
     return this.#metadata.get(issuerDocumentMs);
   }
 
-  /** The key a token says it was signed with. One that is not known is looked for again, but not at every guess. */
+  /** The key that a token names. Unknown keys are fetched again, at a limited rate. */
   async key(header: { readonly kid?: string | undefined; readonly alg?: string | undefined }): Promise<IssuerKey> {
     const known = matching(await this.#keys.get(issuerDocumentMs), header);
     const key = known ?? matching(await this.#keys.get(issuerKeysRetryMs), header);
@@ -44,7 +44,7 @@ export class IssuerDocuments {
     return key;
   }
 
-  /** One request to the issuer, its answer as JSON whatever the status. Throws Failure when there is none. */
+  /** Sends a request and returns the JSON answer with any status. Throws Failure without one. */
   async ask(request: IssuerRequest): Promise<{ readonly status: number; readonly json: unknown }> {
     const answer = await this.#transport.send(
       {
@@ -59,7 +59,7 @@ export class IssuerDocuments {
         connectMs: issuerMs,
         headersMs: issuerMs,
         totalMs: issuerMs,
-        // Administrators name issuers, and many a company's is inside its own network. Other addresses are the document's word.
+        // Administrators choose issuers, which may be inside their own network. Other addresses come from the document and may not.
         allowPrivateNetwork: URL.parse(request.url)?.origin === new URL(this.#issuer).origin,
       },
       AbortSignal.timeout(issuerMs),
@@ -78,7 +78,7 @@ export class IssuerDocuments {
     const { metadataSchema } = await import("./schemas.ts");
     const read = metadataSchema.safeParse(json);
     if (status !== 200 || !read.success) throw invalidAnswer(`no discovery document (status ${status})`);
-    // A document of another issuer could send our users, and their codes, anywhere (Discovery 1.0 §4.3).
+    // A document of another issuer could send users and their codes anywhere (Discovery 1.0 §4.3).
     if (read.data.issuer.replace(/\/$/, "") !== base)
       throw invalidAnswer("the discovery document names another issuer");
     const secure = base.startsWith("https:");
@@ -100,7 +100,7 @@ export class IssuerDocuments {
   }
 }
 
-/** What was read last, as long as it is young enough; a reading that failed is forgotten. */
+/** The cached value while it is fresh; failures are not cached. */
 class Cached<Value> {
   readonly #read: () => Promise<Value>;
   readonly #clock: Clock;
@@ -123,7 +123,7 @@ class Cached<Value> {
   }
 }
 
-/** Only keys with a public half: a shared secret must never stand in for one. */
+/** Public keys only, never a shared secret. */
 function matching(
   keys: readonly IssuerKey[],
   header: { readonly kid?: string | undefined; readonly alg?: string | undefined },

@@ -1,6 +1,6 @@
 import { bounds, Failure, type FailureCode } from "#core/index.ts";
 
-/** A failure of ours for a code of the library: code, message, the field that is meant. */
+/** Our failure for an error code of the library: code, message, field. */
 export type Problem = readonly [FailureCode, string, (string | null)?];
 export type Problems = Readonly<Record<string, Problem>>;
 
@@ -19,7 +19,7 @@ const unverified: Problem = [
 
 const problems: Problems = {
   INVALID_EMAIL_OR_PASSWORD: wrongCredentials,
-  // A disabled user: whoever has the right password learns no more than who has a wrong one.
+  // A disabled user: the answer is the same for a right and a wrong password.
   FAILED_TO_CREATE_SESSION: wrongCredentials,
   INVALID_PASSWORD: ["invalid_request", "The password is wrong.", "password"],
   CREDENTIAL_ACCOUNT_NOT_FOUND: ["conflict", "This user has no password."],
@@ -43,11 +43,11 @@ const problems: Problems = {
   VALIDATION_ERROR: ["invalid_request", "The body is not what this call takes."],
 };
 
-/** Passkeys that sign in: one that is unknown and one that fails look alike. */
+/** Unknown and failing passkeys get the same answer. */
 export const passkeySignInProblems: Problems = { PASSKEY_NOT_FOUND: noUse };
 export const passkeyAddProblems: Problems = { AUTHENTICATION_FAILED: unverified };
 
-/** The library's refusal as ours. What is not in the table says no more than its status. */
+/** Converts an error of the library. Unknown codes reveal only their status. */
 export function failureOf(status: number, code: string, special: Problems): Failure {
   const problem = special[code] ?? problems[code] ?? (status < 500 ? byStatus[status] : undefined);
   if (problem === undefined) {
@@ -68,6 +68,6 @@ const byStatus: Readonly<Record<number, Problem>> = {
   400: ["invalid_request", "The request cannot be used."],
   401: ["not_signed_in", "Sign in first."],
   403: ["forbidden", "This is not allowed."],
-  404: ["not_found", "There is nothing at this path."],
+  404: ["not_found", "Nothing exists at this path."],
   409: ["conflict", "This was changed in the meantime. Try again."],
 };

@@ -7,7 +7,7 @@ import type { PasswordFunctions } from "./passwords.ts";
 import { type AuthDatabase, type Sessions, tokenDigest } from "./sessions.ts";
 import type { Site } from "./site.ts";
 
-/** The sign-in library for one site. Requests to it are ours: their paths, bodies and headers have been checked. */
+/** The sign-in library for one site. It only gets requests that we built from checked values. */
 export type Library = (request: Request) => Promise<Response>;
 
 export interface LibraryOptions {
@@ -24,7 +24,7 @@ export interface LibraryOptions {
 export const addressHeader = "x-sluice-address";
 export const signInPage = "/console/sign-in";
 
-/** Loaded with the first sign-in: it takes about 50 MB and a quarter of a second, and most processes never need it. */
+/** Loaded at the first sign-in: it takes about 50 MB and 250 ms, and most processes never need it. */
 export async function openLibrary(options: LibraryOptions, site: Site): Promise<Library> {
   const [{ betterAuth }, { getAdapter }, { twoFactor }, { passkey }, { APIError }] = await Promise.all([
     import("better-auth/minimal"),
@@ -34,7 +34,7 @@ export async function openLibrary(options: LibraryOptions, site: Site): Promise<
     import("better-auth/api"),
   ]);
   const verifiedByUser = (verified: boolean | undefined) => {
-    // A passkey stands for both factors, so its holder must have shown who they are, not only that they are there.
+    // A passkey replaces both factors, so user verification is required.
     if (verified !== true) throw new APIError("UNAUTHORIZED", { code: "AUTHENTICATION_FAILED" });
   };
   const plugins = [
@@ -68,11 +68,11 @@ export async function openLibrary(options: LibraryOptions, site: Site): Promise<
   const settings: BetterAuthOptions = { ...baseOptions(options, site), plugins };
   const adapter = await getAdapter({
     ...settings,
-    // Also on PostgreSQL: this says which form values have, and there they come and go as in SQLite.
+    // Also on PostgreSQL: this sets the format of values, which is the same in both databases.
     database: { db: options.database, type: "sqlite", transaction: true },
   });
   const auth = betterAuth({ ...settings, database: () => hashedSessions(adapter) });
-  // Anything wrong with the settings shows here, not at the first request.
+  // Invalid settings fail here and not at the first request.
   await auth.$context;
   return auth.handler;
 }
@@ -87,7 +87,7 @@ function baseOptions(options: LibraryOptions, site: Site): BetterAuthOptions {
     appName: "Sluice",
     baseURL: site.origin,
     basePath: "/api/auth",
-    // As a list, so that no variable of the environment is asked for more.
+    // A list, so that the library does not read environment variables.
     secrets: [...secrets],
     trustedOrigins: [site.origin],
     telemetry: { enabled: false },
@@ -111,7 +111,7 @@ function baseOptions(options: LibraryOptions, site: Site): BetterAuthOptions {
     session: {
       ...coreTables.session,
       expiresIn: bounds.sessionTotalMs / 1_000,
-      // A session is not prolonged: its end stands from its beginning, and idleness is ours to watch.
+      // Sessions are not extended. Idle timeouts are checked by us.
       disableSessionRefresh: true,
       freshAge: bounds.sessionFreshMs / 1_000,
       cookieCache: { enabled: false },
@@ -120,7 +120,7 @@ function baseOptions(options: LibraryOptions, site: Site): BetterAuthOptions {
       ...coreTables.account,
       updateAccountOnSignIn: false,
       storeStateStrategy: "database",
-      // An identity is connected by the one whose account it is to open, and by nothing that its issuer says of addresses.
+      // Identities are only connected by their signed-in user, never by address.
       accountLinking: {
         enabled: true,
         disableImplicitLinking: true,
@@ -139,7 +139,7 @@ function baseOptions(options: LibraryOptions, site: Site): BetterAuthOptions {
           },
         },
       },
-      // An issuer's tokens have served when somebody is signed in; kept, they could only leak.
+      // Tokens of the issuer are not needed after sign-in, and could leak.
       account: { create: { before: withoutTokens }, update: { before: withoutTokens } },
     },
     advanced: {
@@ -165,24 +165,24 @@ const prefixes: Readonly<Record<string, string>> = {
   passkey: "pky_",
 };
 
-/** What the library says about an error, without what it was about. */
+/** The library's message of an error, without its data. */
 function problemOf(details: readonly unknown[]): string | undefined {
   const error = details.find((detail) => detail instanceof Error);
   return error === undefined ? undefined : `${error.name}: ${error.message}`.slice(0, 300);
 }
 
-/** A field of the library is a column of ours in snake case: credentialID is credential_id. */
+/** Library fields in snake case: credentialID is credential_id. */
 function columns<Name extends string>(...names: readonly Name[]) {
   const named = names.map((name) => [name, name.replace(/([a-z])([A-Z]+)/g, "$1_$2").toLowerCase()]);
   return Object.fromEntries(named) as Record<Name, string>;
 }
 
-/** How the library's models and fields are called in our tables. */
+/** Table and column names for the library. */
 const coreTables = {
   user: {
     modelName: "auth_users",
     fields: columns("emailVerified", "createdAt", "updatedAt"),
-    // Read so that no session is made for them; nothing the library offers can write it.
+    // Only read, so that disabled users get no session. The library cannot write it.
     additionalFields: {
       language: { type: "string", required: false, input: true, returned: false, fieldName: "language" },
       disabled: { type: "boolean", required: false, input: false, returned: false, fieldName: "disabled" },
@@ -218,9 +218,8 @@ const passkeyTables = {
 } as const;
 
 /**
- * The library's way to its database, with session tokens stored as digests: who reads the database, or a copy of it, can
- * open no session. What the library looks up by a token comes back with that token; from any other look-up the digest
- * comes back, which opens nothing.
+ * The library's database adapter. Session tokens are stored as digests, so that a copy of the database opens no session. A look-up by
+ * token returns that token, any other look-up the digest.
  */
 function hashedSessions(inner: DBAdapter): DBAdapter {
   return { ...hashed(inner), transaction: (work) => inner.transaction((within) => work(hashed(within))) } as DBAdapter;
@@ -261,7 +260,7 @@ function byDigest(where: Where): Where {
   return where;
 }
 
-/** A session's token is given when it is made and never again. */
+/** The token is only returned at creation. */
 function withoutToken<Query extends { model: string; update: Record<string, unknown> }>(query: Query): Query {
   if (query.model !== "session" || !("token" in query.update)) return query;
   const { token: _token, ...update } = query.update;

@@ -8,7 +8,7 @@ import { passkeyCalls } from "./passkey-calls.ts";
 import { requireSite, type Site } from "./site.ts";
 import { twoFactorCalls } from "./two-factor-calls.ts";
 
-/** Every path there is under /api/auth. What the library offers beyond these cannot be reached. */
+/** Every path under /api/auth. Nothing else of the library can be reached. */
 const callSpecs: readonly CallSpec[] = Object.freeze([
   ...accountCalls,
   ...twoFactorCalls,
@@ -47,7 +47,7 @@ async function answer(
 ): Promise<Response> {
   const { spec, pathId } = find(request);
   const site = requireSite(request, publicUrl);
-  // An issuer sends its users back from its own site; the cookie with the state says whether they set out from ours.
+  // Issuers redirect from their own site; the state cookie proves that the sign-in started here.
   if (spec.path !== "/callback/:id") checkSource(request, site);
   const session = await dependencies.sessions.find(request.headers, site);
   if (spec.needs !== "anybody" && session === null) throw new Failure("not_signed_in", "Sign in first.");
@@ -64,9 +64,9 @@ async function answer(
 function find(request: Request): { readonly spec: CallSpec; readonly pathId: string } {
   const path = pathOf(request);
   const there = callSpecs.filter((spec) => matches(spec, path));
-  if (there.length === 0) throw new Failure("not_found", "There is nothing at this path.");
+  if (there.length === 0) throw new Failure("not_found", "Nothing exists at this path.");
   const spec = there.find((each) => each.method === request.method);
-  if (spec === undefined) throw new Failure("method_not_allowed", `This path takes ${allowed(path)}.`);
+  if (spec === undefined) throw new Failure("method_not_allowed", `This path allows ${allowed(path)}.`);
   return { spec, pathId: spec.path.endsWith("/:id") ? path.slice(path.lastIndexOf("/") + 1) : "" };
 }
 
@@ -86,8 +86,8 @@ function allowed(path: string): string {
 }
 
 /**
- * Whether a browser may make this call from where it makes it. Another site's page may not, nor a sister site's: its
- * cookies would come along. A program says nothing of where it is, and has no cookies that a page could borrow.
+ * CSRF protection: pages of other origins may not make this call, since cookies would be sent along. Programs send no origin and no
+ * cookies that a page could use.
  */
 function checkSource(request: Request, site: Site): void {
   const from = request.headers.get("sec-fetch-site");

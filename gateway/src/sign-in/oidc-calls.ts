@@ -8,7 +8,7 @@ import { cookieOf, type Site } from "./site.ts";
 
 const home = "/console/";
 const profile = "/console/profile";
-/** A page of the console, and nothing that a browser could read as another site. */
+/** A path of the console that no browser can read as another site. */
 const page = z
   .string()
   .max(1_024)
@@ -40,7 +40,7 @@ export const oidcCalls: readonly CallSpec[] = [
   post("/oidc/disconnect", "fresh", z.strictObject({ id: z.string().min(1).max(128) }), async (call, { id }) => {
     const { user, id: sessionId } = call.signedIn;
     await call.dependencies.users.removeMethod(user.id, { connection: id });
-    // One of them may have been opened by what is gone.
+    // A session may have been opened by the removed connection.
     await call.dependencies.sessions.endAll(user.id, sessionId);
     call.tell("oidc-disconnected", "oidc", user);
     return answerJson({});
@@ -49,7 +49,7 @@ export const oidcCalls: readonly CallSpec[] = [
     try {
       return await handleCallback(call);
     } catch (thrown) {
-      // Somebody looks at this answer, not a program.
+      // A person sees this answer, not a program.
       if (thrown instanceof Failure && thrown.code !== "internal_error") {
         return refuse(call, refusalReasons.find((word) => word === thrown.param) ?? "failed");
       }
@@ -60,7 +60,7 @@ export const oidcCalls: readonly CallSpec[] = [
 
 async function handleCallback(call: Call): Promise<Response> {
   const query = callbackQuery(new URL(call.request.url).searchParams);
-  // RFC 9207: an answer that says it is another issuer's is not taken to this one.
+  // RFC 9207: refuse an answer of another issuer.
   const issuer = query.get("iss");
   const metadata = issuer === null ? null : await call.dependencies.issuers.issuer(call.pathId)?.documents.metadata();
   if (issuer !== null && metadata?.issuer !== issuer) return refuse(call, "failed");
@@ -84,7 +84,7 @@ async function handleCallback(call: Call): Promise<Response> {
   try {
     await takeClaims(call, trip, { userId: session.user.id, keptSession: session.id });
   } catch (thrown) {
-    // Whoever comes in holds what their issuer says now, and not what it said before.
+    // The user gets the rights of the current claims, not of earlier ones.
     await call.dependencies.sessions.end(session.user.id, session.id);
     throw thrown;
   }
@@ -92,7 +92,7 @@ async function handleCallback(call: Call): Promise<Response> {
   return answerRedirect(path, answer.cookies);
 }
 
-/** What the issuer says of somebody becomes their rights before they see anything. */
+/** Applies the claims as rights before the user sees anything. */
 async function takeClaims(
   { dependencies, pathId }: Call,
   { claims, refreshToken }: CallbackFacts,
@@ -102,7 +102,7 @@ async function takeClaims(
   await dependencies.rights.take({ userId, account: pathId, claims, refreshToken, keptSession });
 }
 
-/** The issuer vouches for somebody who has a second factor here: the sign-in page asks for it. */
+/** The user has a second factor, so the sign-in page asks for it. */
 async function askForCode(call: Call, path: string, cookies: readonly string[]): Promise<Response> {
   await call.endSession();
   const next = new URLSearchParams({ step: "code", next: path.slice("/console".length) });
@@ -115,13 +115,13 @@ function connected(call: Call, cookies: readonly string[]): Response {
   return answerRedirect(`${profile}?${query}`, [...cookies, connectingCookie(call.site, null)]);
 }
 
-/** Whether an answer gives a cookie that lives. */
+/** Whether an answer sets a cookie that is not expired. */
 function sets({ cookies }: LibraryAnswer, site: Site, name: string): boolean {
   const last = cookies.findLast((cookie) => cookie.startsWith(`${site.cookiePrefix}.${name}=`));
   return last !== undefined && !/;\s*max-age=0(;|$)/i.test(last);
 }
 
-/** Whether this browser set out from the profile, to connect and not to sign in. It decides only what is shown. */
+/** Whether this was started from the profile to connect an account. Only decides what is shown. */
 function isConnecting({ request, site, pathId }: Call): boolean {
   return cookieOf(request.headers, `${site.cookiePrefix}.connecting`) === pathId;
 }
@@ -140,7 +140,7 @@ function callbackQuery(given: URLSearchParams): URLSearchParams {
   return query;
 }
 
-/** Where somebody goes was checked at the start of the trip and is checked again at its end. */
+/** The target is checked at the start and again here. */
 function ownPath(target: URL, site: Site): string {
   if (target.origin !== site.origin || !target.pathname.startsWith("/console/")) return home;
   return `${target.pathname}${target.search}${target.hash}`;

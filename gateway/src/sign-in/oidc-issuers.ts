@@ -7,9 +7,9 @@ export interface IssuersOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly observer: Observer;
-  /** Which claims the rules of an account read. */
+  /** The claims that an account's rules read. */
   readonly pathsOf: (account: string) => Promise<readonly string[]>;
-  /** Connects an identity to somebody whom a directory made and who waits for their first sign-in, if there is such a one. */
+  /** Connects an identity to a user whom a directory created and who cannot sign in yet, if there is one. */
   readonly connect: (identity: NewIdentity) => Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export interface Issuer {
   readonly documents: IssuerDocuments;
 }
 
-/** The issuers of single sign-on that count now. */
+/** The enabled issuers. */
 export class Issuers {
   readonly options: IssuersOptions;
   #issuers: ReadonlyMap<string, Issuer> = new Map();
@@ -55,7 +55,7 @@ export class Issuers {
 }
 
 function problemOf(account: OidcAccount): string | null {
-  // The id stands in the callback's path; the library keeps passwords under the name `credential`.
+  // The id is part of the callback path; the library stores passwords under the name `credential`.
   if (!/^[a-z0-9][a-z0-9_-]{0,63}$/i.test(account.id) || account.id === "credential") return "its id cannot be used";
   if (!URL.canParse(account.issuer)) return "its issuer is not a URL";
   const { protocol, hostname } = new URL(account.issuer);
@@ -63,7 +63,7 @@ function problemOf(account: OidcAccount): string | null {
   return protocol === "https:" || (protocol === "http:" && local) ? null : "its issuer is not reached by https";
 }
 
-/** What the sign-in page and the profile are told of a refusal: few words, and none that the issuer chose. */
+/** Error codes for the sign-in page and the profile, with nothing that the issuer chose. */
 export const refusalReasons = [
   "denied",
   "expired",
@@ -78,15 +78,12 @@ export const refusalReasons = [
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** A refusal that is shown as one word. */
+/** An error shown by its code. */
 function refusal(word: RefusalReason): Failure {
   return new Failure("sign_in_refused", "Single sign-on was refused.", { param: word });
 }
 
-/**
- * Whom an issuer may speak for at all: those with an address in the account's domains. Asked at every coming back, whoever
- * it is: an issuer that is let in for one domain says nothing about people of another.
- */
+/** Only addresses in the account's domains are accepted, at every callback: an issuer trusted for one domain says nothing about others. */
 export function checkDomain(account: OidcAccount, email: string | undefined): void {
   if (email === undefined || email === "") throw refusal("no_email");
   if (account.allowedDomains.length > 0 && !isAllowed(account, email)) throw refusal("not_invited");
@@ -97,7 +94,7 @@ export function isAllowed({ allowedDomains }: OidcAccount, email: string): boole
   return domain !== "" && allowedDomains.some((each) => asciiDomain(each) === domain);
 }
 
-/** One name for a domain, however it is written: `BÜCHER.example` and `xn--bcher-kva.example` are the same. */
+/** Normalizes a domain: `BÜCHER.example` and `xn--bcher-kva.example` are the same. */
 export function asciiDomain(domain: string): string {
   return domainToASCII(domain.trim().toLowerCase());
 }

@@ -8,8 +8,8 @@ import { claimsOf, exchangeCode, type IssuerClaims, ssoRefused } from "./oidc-to
 import { emailSchema, type IssuerMetadata } from "./schemas.ts";
 
 /**
- * Makes the issuers known to the library, and asks for the second factor after them. The library does so after a password
- * only: an issuer that did not ask for one would open what a password alone does not.
+ * Registers the issuers with the library, and asks for the second factor after single sign-on too. The library only does so after a
+ * password, so an issuer without a second factor would otherwise bypass it.
  */
 export async function oidcPlugin(issuers: Issuers): Promise<BetterAuthPlugin> {
   const [{ createAuthMiddleware }, { deleteSessionCookie }, { generateRandomString }] = await Promise.all([
@@ -28,7 +28,7 @@ export async function oidcPlugin(issuers: Issuers): Promise<BetterAuthPlugin> {
     deleteSessionCookie(context, true);
     await internalAdapter.deleteSession(opened.session.token);
     context.context.setNewSession(null);
-    // From here on it is a sign-in whose password was right: see the library's own hook of this plugin.
+    // From here on it equals a sign-in with the right password: see the library's hook of this plugin.
     const cookie = context.context.createAuthCookie("two_factor", { maxAge: bounds.secondFactorMs / 1_000 });
     const identifier = `2fa-${generateRandomString(20)}`;
     const expiresAt = new Date(Date.now() + bounds.secondFactorMs);
@@ -48,9 +48,8 @@ export async function oidcPlugin(issuers: Issuers): Promise<BetterAuthPlugin> {
 type Validate = NonNullable<NonNullable<BetterAuthOptions["user"]>["validateUserInfo"]>;
 
 /**
- * Who becomes a user and what is connected. A stranger becomes one with a verified address in one of the account's domains.
- * An issuer's identity (its name and the subject there) is connected to a user only on a trip that this user set out on from
- * their profile, and while they are signed in. An address never connects anything.
+ * Creates users and connects identities. A new user needs a verified address in one of the account's domains. An identity (issuer and
+ * subject) is only connected to the signed-in user who started this from their profile, never by its address.
  */
 export function admitByIssuer(
   issuers: Issuers,
@@ -73,9 +72,8 @@ export function admitByIssuer(
 const notAnAddress = "not-verified@address.invalid";
 
 /**
- * An issuer of single sign-on (OpenID Connect Core 1.0, code flow with PKCE) as the library takes one. The library's own
- * plugin for this reads every issuer when it is built, and fails whole when one does not answer; and it would fetch past
- * our transport. State, nonce, PKCE and the linking of accounts stay the library's.
+ * An issuer (OpenID Connect Core 1.0, code flow with PKCE) for the library. The library's own plugin reads every issuer when it is built,
+ * fails if one is down, and does not use our transport. State, nonce, PKCE and account linking stay the library's.
  */
 function oidcProvider(issuer: Issuer, { observer, pathsOf, connect }: IssuersOptions): OAuthProvider {
   const { account, documents } = issuer;
@@ -122,7 +120,7 @@ function oidcProvider(issuer: Issuer, { observer, pathsOf, connect }: IssuersOpt
       const address = emailVerified ? usableAddress(email ?? "") : null;
       if (address !== null) await connect(identityOf(account, claims, address));
       return {
-        // One that is not verified is nobody's: the library must find no user by it, and so tell nothing of who is here.
+        // An unverified address is dropped: the library must not find a user by it or reveal that one exists.
         user: {
           email: address ?? notAnAddress,
           emailVerified,
@@ -135,7 +133,7 @@ function oidcProvider(issuer: Issuer, { observer, pathsOf, connect }: IssuersOpt
   return provider as unknown as OAuthProvider;
 }
 
-/** As a directory may know the same person: by the verified address, or by the claim that the account names. */
+/** How a directory may identify the same user: by the verified address, or by the claim that the account names. */
 function identityOf(account: OidcAccount, claims: IssuerClaims, verifiedEmail: string): NewIdentity {
   const ids = directoryClaim(account).map((claim) => claimAt(claims, claim));
   return {
@@ -148,13 +146,13 @@ function identityOf(account: OidcAccount, claims: IssuerClaims, verifiedEmail: s
   };
 }
 
-/** None unless the account names one: `sub` and `oid` mean something else at other issuers, or are what people edit. */
+/** Only if the account names a claim: at other issuers `sub` and `oid` differ or can be edited by users. */
 function directoryClaim(account: OidcAccount): readonly string[] {
   if (account.directoryClaim !== null) return [account.directoryClaim];
   return isMicrosoft(account) ? ["oid"] : [];
 }
 
-/** Entra ID says in `xms_edov` what others say in `email_verified`: that the owner of the address's domain vouches for it. */
+/** Entra ID uses `xms_edov` instead of `email_verified`. */
 function isVerified(account: OidcAccount, claims: IssuerClaims): boolean {
   const said = [claims.email_verified, ...(isMicrosoft(account) ? [claims["xms_edov"]] : [])];
   return said.some((value) => value === true || value === "true" || value === 1 || value === "1");
@@ -171,7 +169,7 @@ function isMicrosoft({ issuer }: OidcAccount): boolean {
   return microsoftHosts.has(new URL(issuer).hostname);
 }
 
-/** Asks for a refresh token as OpenID Connect does (Core 1.0 §11), or as Google does, which does not know the scope. */
+/** Requests a refresh token by scope (Core 1.0 §11), or by Google's own parameter. */
 function offlineParts({ offlineAccess }: OidcAccount, { scopes_supported }: IssuerMetadata) {
   if (!offlineAccess) return { scopes: [], more: {} };
   if (scopes_supported === undefined || scopes_supported.includes("offline_access")) {
@@ -180,7 +178,7 @@ function offlineParts({ offlineAccess }: OidcAccount, { scopes_supported }: Issu
   return { scopes: [], more: { accessType: "offline", prompt: "consent" } };
 }
 
-/** A trip that fails is told to the operator, who alone can mend it; the user sees only that it failed. */
+/** Details of a failure are logged for the operator; the user only sees that it failed. */
 async function logFailure<Result>(
   observer: Observer,
   account: OidcAccount,
@@ -196,8 +194,8 @@ async function logFailure<Result>(
 }
 
 /**
- * An address as users here have one: ASCII, its domain by the name that the network knows. null for others: two that differ
- * must not become one by losing their case (`K`, the Kelvin sign, becomes a k).
+ * Normalizes an address: ASCII, with an encoded domain. null for others, since two different addresses must not become equal by
+ * lower-casing (`K`, the Kelvin sign, becomes k).
  */
 function usableAddress(email: string): string | null {
   const at = email.lastIndexOf("@");
@@ -205,17 +203,17 @@ function usableAddress(email: string): string | null {
   return read.success ? read.data : null;
 }
 
-/** What is learned on one coming back from an issuer: the library has no place for it, and answers without it. */
+/** Facts from one callback, which the library cannot return. */
 export interface CallbackFacts {
   claims: Claims | null;
   refreshToken: Secret | null;
-  /** Whom the library let in, also where a second factor is still to come; null: nobody, or somebody who is connecting. */
+  /** The user who signed in, also if a second factor is pending; null: nobody, or an account is being connected. */
   userId: string | null;
 }
 
 const callbacks = new AsyncLocalStorage<CallbackFacts>();
 
-/** Does `work`, and gives what was learned beside its result. */
+/** Runs `work` and returns its result with these facts. */
 export async function recordCallback<Result>(
   work: () => Promise<Result>,
 ): Promise<{ result: Result; trip: CallbackFacts }> {
@@ -223,7 +221,7 @@ export async function recordCallback<Result>(
   return { result: await callbacks.run(trip, work), trip };
 }
 
-/** Notes what was learned, where somebody is on a trip. */
+/** Records facts during a callback. */
 function record(facts: Partial<CallbackFacts>): void {
   const trip = callbacks.getStore();
   if (trip !== undefined) Object.assign(trip, facts);

@@ -19,10 +19,10 @@ const tokensSchema = z.object({
   access_token: z.string().optional(),
   refresh_token: refreshToken.optional(),
 });
-/** Core 1.0 §12.2: a refresh need not bring an ID token. */
+/** Core 1.0 §12.2: a refresh may come without an ID token. */
 const refreshedSchema = tokensSchema.extend({ id_token: z.string().optional() });
 
-/** Signatures with a public key; `none` and shared secrets are not among them. */
+/** Public key signatures only, not `none` or shared secrets. */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 
 /** RFC 6749 §4.1.3 with RFC 7636. */
@@ -44,12 +44,12 @@ export async function exchangeCode(
   return { idToken: id_token, accessToken: access_token, kept: secretOf(refresh_token) };
 }
 
-/** What an issuer says of somebody whom it is asked about again. `refused`: it knows the refresh token no more. */
+/** Result of checking a user with the issuer. `refused`: the refresh token is no longer valid. */
 type RefreshAnswer =
   | { readonly kind: "refused" }
   | { readonly kind: "claims"; readonly claims: Claims; readonly refreshToken: Secret };
 
-/** RFC 6749 §6. Throws Failure where the issuer does not answer as it should: that says nothing of the person. */
+/** RFC 6749 §6. Throws Failure for other errors, which say nothing about the user. */
 export async function refreshClaims(
   issuer: Issuer,
   asked: { readonly refreshToken: Secret; readonly subject: string; readonly paths: readonly string[] },
@@ -82,13 +82,13 @@ async function refreshedClaims(
 interface TokensRead {
   readonly idToken: string;
   readonly accessToken: string | undefined;
-  /** null: of a refresh, which has none. */
+  /** null for a refresh. */
   readonly nonce: string | null;
-  /** What is looked for: the user info is asked for what the ID token does not have. */
+  /** The claims needed. The user info endpoint is asked for those that the ID token lacks. */
   readonly paths: readonly string[];
 }
 
-/** The claims of an ID token that holds (Core 1.0 §3.1.3.7), with what it lacks from the user info. */
+/** The claims of a valid ID token (Core 1.0 §3.1.3.7), completed from the user info. */
 export async function claimsOf(
   issuer: Issuer,
   { idToken, accessToken, nonce, paths }: TokensRead,
@@ -103,10 +103,10 @@ export async function claimsOf(
   const complete = claims.email !== undefined && paths.every((path) => claimAt(claims, path).kind !== "missing");
   if (complete || metadata.userinfo_endpoint === undefined || accessToken === undefined) return claims;
   const info = await askUserInfo(issuer, metadata.userinfo_endpoint, accessToken);
-  // §5.3.2: an answer about somebody else must not be used.
+  // §5.3.2: an answer about another subject must not be used.
   if (info["sub"] !== claims.sub)
     throw ssoRefused("the user info is about somebody else than the ID token (another `sub`)");
-  // Whether an address is verified is said where the address is.
+  // Address and verification must come from the same source.
   const { email, email_verified } = claims.email === undefined ? info : claims;
   return claimsSchema.parse({ ...info, ...claims, email, email_verified });
 }
@@ -134,13 +134,13 @@ async function askForTokens({ account, documents }: Issuer, fields: Readonly<Rec
   return await documents.ask({ method: "POST", url: metadata.token_endpoint, headers, form });
 }
 
-/** The basic form is what a server takes unless it says otherwise (Discovery 1.0 §3). */
+/** Basic is the default (Discovery 1.0 §3). */
 function takesBasic(metadata: IssuerMetadata): boolean {
   const methods = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
   return methods.includes("client_secret_basic") || !methods.includes("client_secret_post");
 }
 
-/** RFC 6749 §2.3.1: both halves are form-encoded before they are joined. */
+/** RFC 6749 §2.3.1: both parts are form-encoded. */
 function encodeForm(text: string): string {
   return new URLSearchParams({ "": text }).toString().slice(1);
 }

@@ -7,7 +7,7 @@ import { isAddress } from "./site.ts";
 
 export const passkeysPerUserMax = 20;
 
-/** What `navigator.credentials` gave, as JSON; the library reads it. */
+/** The result of `navigator.credentials` as JSON, which the library validates. */
 const response = z.looseObject({ id: z.string().min(1).max(1_400), type: z.literal("public-key") });
 const id = z.string().min(1).max(128);
 
@@ -23,7 +23,7 @@ export const passkeyCalls: readonly CallSpec[] = [
     "fresh",
     z.strictObject({ response, name: nameSchema.optional() }),
     async (call, body) => {
-      // Whoever asked often before adding any has as many challenges.
+      // There is a challenge for each request.
       await refuseTooMany(call);
       const { json, cookies } = await call.callLibrary("/passkey/verify-registration", {
         body,
@@ -37,7 +37,7 @@ export const passkeyCalls: readonly CallSpec[] = [
     checkName(call);
     await call.countStart();
     const { json, cookies } = await call.callLibrary("/passkey/generate-authenticate-options");
-    // The library asks for `preferred`; what it is given without is refused all the same.
+    // The library asks for `preferred`, but answers without user verification are refused.
     return answerJson({ ...json, userVerification: "required" }, cookies);
   }),
   post("/passkey/verify-authentication", "anybody", z.strictObject({ response }), async (call, body) => {
@@ -59,28 +59,28 @@ export const passkeyCalls: readonly CallSpec[] = [
   post("/passkey/delete-passkey", "fresh", z.strictObject({ id }), async (call, body) => {
     const { user, id: sessionId } = call.signedIn;
     await call.dependencies.users.removeMethod(user.id, { passkey: body.id });
-    // Its device may be lost, and signed in.
+    // The device may be lost and still signed in.
     await call.dependencies.sessions.endAll(user.id, sessionId);
     call.tell("passkey-removed", "passkey", user);
     return answerJson({});
   }),
 ];
 
-/** Somebody else's passkey looks like none; the library refuses it with a bare 401. */
+/** Another user's passkey looks missing; the library answers with a bare 401. */
 const notTheirs = { "": ["not_found", "There is no such passkey."] } as const;
 
 async function refuseTooMany(call: Call): Promise<void> {
   const { passkeys } = await call.dependencies.users.signInMethods(call.signedIn.user.id);
   if (passkeys < passkeysPerUserMax) return;
-  throw new Failure("conflict", `A user has at most ${passkeysPerUserMax} passkeys.`);
+  throw new Failure("conflict", `A user can have at most ${passkeysPerUserMax} passkeys.`);
 }
 
-/** WebAuthn knows sites by their names. */
+/** WebAuthn needs a host name. */
 function checkName(call: Call): void {
   if (!isAddress(call.site.hostname)) return;
   throw new Failure(
     "invalid_request",
-    "Passkeys work where the console is opened by a name, not by an IP address: http://localhost instead of 127.0.0.1.",
+    "Passkeys do not work at an IP address. Open the console by name: http://localhost instead of 127.0.0.1.",
   );
 }
 
@@ -90,9 +90,9 @@ function passkeyView(row: Readonly<Record<string, unknown>>): object {
     id: row["id"],
     name: row["name"] ?? null,
     created_at: typeof createdAt === "string" ? Date.parse(createdAt) : null,
-    /** Kept by a password manager or a cloud, and so not lost with one device. */
+    /** Synced by a password manager, so not lost with the device. */
     synced: row["backedUp"] === true,
-    /** The model of authenticator, by which a page may name it. */
+    /** The model of the authenticator, to show its name. */
     aaguid: row["aaguid"] ?? null,
   };
 }

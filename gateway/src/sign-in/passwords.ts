@@ -1,6 +1,6 @@
 import { bounds, Failure } from "#core/index.ts";
 
-/** Passwords that are hashed at once (64 MiB each), and those that wait. */
+/** Concurrent hashes (64 MiB each), and how many may wait. */
 export const passwordsAtOnceMax = 2;
 export const passwordsWaitingMax = 32;
 
@@ -10,8 +10,8 @@ export interface PasswordFunctions {
 }
 
 /**
- * The same functions, a few at a time: each takes 64 MiB and a core for as long as it runs, and anybody may ask for one.
- * Beyond what waits, `rate_limit_exceeded`.
+ * The hash functions with limited concurrency, since each takes 64 MiB and a core and anybody may cause one. Throws `rate_limit_exceeded`
+ * if too many wait.
  */
 export function boundedPasswords(functions: PasswordFunctions): PasswordFunctions {
   let running = 0;
@@ -23,7 +23,7 @@ export function boundedPasswords(functions: PasswordFunctions): PasswordFunction
     try {
       return await work();
     } finally {
-      // The place goes to the next one in the row, if there is one.
+      // The next waiting call takes the place.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
       else next();
@@ -39,7 +39,7 @@ export function checkPassword(password: string, param: string): void {
   if (password.length >= bounds.passwordLengthMin && password.length <= bounds.passwordLengthMax) return;
   throw new Failure(
     "invalid_request",
-    `A password has ${bounds.passwordLengthMin} to ${bounds.passwordLengthMax} characters.`,
+    `A password must have ${bounds.passwordLengthMin} to ${bounds.passwordLengthMax} characters.`,
     { param },
   );
 }

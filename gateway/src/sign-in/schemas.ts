@@ -7,7 +7,7 @@ export const emailSchema = z
   .transform((email) => email.toLowerCase());
 export const nameSchema = z.string().trim().min(1, "A name has at least one character.").max(128);
 
-/** Who somebody is, as it is stored. Throws Failure invalid_request. */
+/** Validates a user's address and name. Throws Failure invalid_request. */
 export function readPerson(given: { readonly email: string; readonly name: string }) {
   return { email: read(emailSchema, given.email.trim(), "email"), name: read(nameSchema, given.name, "name") };
 }
@@ -18,7 +18,7 @@ function read<Output>(schema: z.ZodType<Output>, value: string, param: string): 
   throw new Failure("invalid_request", `\`${param}\`: ${result.error.issues[0]?.message ?? "not usable"}`, { param });
 }
 
-/** What an issuer publishes, as far as it is needed (OpenID Connect Discovery 1.0, RFC 7517). */
+/** The needed parts of OpenID Connect Discovery 1.0 and RFC 7517. */
 export const metadataSchema = z.object({
   issuer: z.string(),
   authorization_endpoint: z.url(),

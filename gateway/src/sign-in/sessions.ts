@@ -4,7 +4,7 @@ import type { Clock, User } from "#ports/index.ts";
 import type { Database } from "#storage/tables.ts";
 import { cookieOf, type Site, signedValue } from "./site.ts";
 
-/** A session ends unused after this, and its use is recorded this often. */
+/** Idle timeout, and how often use is recorded. */
 const sessionIdleMs = 12 * 3_600_000;
 const sessionTouchMs = 60_000;
 const sessionsPerUserMax = 20;
@@ -21,14 +21,14 @@ export interface Session {
   readonly userAgent: string;
 }
 
-/** What is stored of a session's token: it is 190 bits of chance, so that a plain digest cannot be turned back. */
+/** The stored digest. A plain hash is enough for 190 random bits. */
 export function tokenDigest(token: string): string {
   return createHash("sha256").update(token).digest("base64url");
 }
 
 /**
- * The sessions that hold. One ends when it was not used for `sessionIdleMs`, `sessionTotalMs` after it began, and when
- * its user was disabled; it is then taken away wherever it is met.
+ * Valid sessions. A session ends after `sessionIdleMs` without use, `sessionTotalMs` after its start, and when its user is disabled; it
+ * is then deleted when it is next seen.
  */
 export class Sessions {
   readonly #database: AuthDatabase;
@@ -47,7 +47,7 @@ export class Sessions {
     return session;
   }
 
-  /** The session that an answer of the library opens; null when it opens none. */
+  /** The session that an answer of the library opens; null: none. */
   async openedBy(cookies: readonly string[], site: Site): Promise<Session | null> {
     const start = `${site.cookiePrefix}.session_token=`;
     const line = cookies.findLast((cookie) => cookie.startsWith(start));
@@ -66,7 +66,7 @@ export class Sessions {
       .sort((left, right) => right.seenAt - left.seenAt);
   }
 
-  /** True when there was such a session of this user. */
+  /** True if the user had this session. */
   async end(userId: string, sessionId: string): Promise<boolean> {
     const ended = await this.#database
       .deleteFrom("auth_sessions")
@@ -76,7 +76,7 @@ export class Sessions {
     return ended.numDeletedRows > 0n;
   }
 
-  /** Also what had begun of this user's sign-ins, such as a password given that still waits for its code. */
+  /** Also removes unfinished sign-ins, such as one that waits for its code. */
   async endAll(userId: string, exceptId: string | null = null): Promise<number> {
     let ending = this.#database.deleteFrom("auth_sessions").where("user_id", "=", userId);
     if (exceptId !== null) ending = ending.where("id", "!=", exceptId);
@@ -85,7 +85,7 @@ export class Sessions {
     return Number(numDeletedRows);
   }
 
-  /** Takes away what has ended and would never be met again. */
+  /** Deletes expired rows. */
   async deleteExpired(): Promise<void> {
     const now = timeText(this.#clock.now());
     const idle = timeText(this.#clock.now() - sessionIdleMs);

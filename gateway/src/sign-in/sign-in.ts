@@ -21,29 +21,27 @@ import { type AuthDatabase, Sessions } from "./sessions.ts";
 import { type Site, siteOf } from "./site.ts";
 import { readPerson, Users } from "./users.ts";
 
-/** How often expired sessions, challenges and tries are deleted. */
 const signInSweepMs = 600_000;
-/** Addresses at which this gateway is opened, each with its own sign-in. */
+/** Addresses of this gateway, each with its own sign-in. */
 const signInSitesMax = 8;
 
 export interface SignInOptions extends PasswordFunctions {
   readonly database: AuthDatabase;
-  /** Sign cookies (the first) and seal second factors; at least 32 characters of chance each. Asked again after each `useOidc`. */
+  /** The first signs cookies; all decrypt second factors. At least 32 random characters each. Read again after each `useOidc`. */
   readonly secrets: () => readonly VersionedSecret[];
-  /** Where the console is opened; null: at this machine's own name only. */
+  /** Address of the console; null: only the names of this machine. */
   readonly publicUrl: string | null;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly openTries: OpenTries;
   readonly observer: Observer;
-  /** To the issuers of single sign-on. */
   readonly transport: Transport;
   readonly oidc: readonly OidcAccount[];
-  /** Who hears what issuers say of people. */
+  /** Receives the claims of users. */
   readonly rights?: ClaimsListener;
-  /** Connects an identity to somebody whom a directory made and who has no way in yet, if there is such a one. */
+  /** Connects an identity to a user whom a directory created and who cannot sign in yet, if there is one. */
   readonly connect?: (identity: NewIdentity) => Promise<void>;
-  /** What happened at sign-in. Must not throw. */
+  /** Records sign-in events. Must not throw. */
   readonly onEvent?: (event: SignInEvent) => void;
 }
 
@@ -66,7 +64,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     return await passwords.hashPassword(password);
   };
   issuers.use(options.oidc);
-  // A library knows one site and the issuers of its time, so there is one for each site, made when it is needed.
+  // The library is built for one site and a fixed set of issuers, so there is one instance per site.
   const libraries = new BoundedMap<string, Promise<Library>>(signInSitesMax);
   const open = async (site: Site): Promise<Library> => {
     const { openLibrary } = await import("./library.ts");
@@ -146,7 +144,7 @@ const minuteMs = 60_000;
 
 const nobodyListens: ClaimsListener = { pathsOf: async () => [], take: async () => {} };
 
-/** Whether an issuer may speak for the address that it tells at a refresh; many tell none there. */
+/** Whether the address in a refresh is in the account's domains. Many issuers send none. */
 function speaksFor(account: OidcAccount, { email }: Claims): boolean {
   return typeof email !== "string" || account.allowedDomains.length === 0 || isAllowed(account, email);
 }

@@ -1,31 +1,30 @@
 import ipaddr from "ipaddr.js";
 import { Failure, isLoopbackHost } from "#core/index.ts";
 
-/** An address the console is opened at. */
+/** An address of the console. */
 export interface Site {
   readonly origin: string;
   readonly hostname: string;
   readonly secure: boolean;
-  /** In front of every cookie's name. */
+  /** Prefix of cookie names. */
   readonly cookiePrefix: string;
 }
 
 /**
- * The site a request counts for. With a configured address that one alone: what the `host` header says is then a
- * matter of the proxy in front. Without one, this machine's own names: any other host may be somebody's trick
- * (DNS rebinding), and plain http from elsewhere would carry passwords in the open. Null for those.
+ * The site of a request. With a configured address, only that one. Without one, only names of this machine: another host may be DNS
+ * rebinding, and plain http would send passwords in the clear. null for those.
  */
 export function siteOf(request: Request, publicUrl: string | null): Site | null {
   if (publicUrl !== null) return siteAt(new URL(publicUrl).origin);
   const host = request.headers.get("host") ?? new URL(request.url).host;
-  // With a certificate of its own the gateway is opened by https without a proxy in front.
+  // With its own certificate the gateway serves https itself.
   const origin = `${request.url.startsWith("https:") ? "https" : "http"}://${host}`;
   if (!/^[a-z0-9.:[\]-]+$/i.test(host) || !URL.canParse(origin)) return null;
   const { hostname, origin: own } = new URL(origin);
   return isLoopbackHost(hostname) || hostname.endsWith(".localhost") ? siteAt(own) : null;
 }
 
-/** Throws `forbidden` with what the operator has to do. */
+/** Throws `forbidden` with instructions for the operator. */
 export function requireSite(request: Request, publicUrl: string | null): Site {
   const site = siteOf(request, publicUrl);
   if (site !== null) return site;
@@ -38,8 +37,8 @@ export function requireSite(request: Request, publicUrl: string | null): Site {
 function siteAt(origin: string): Site {
   const url = new URL(origin);
   const secure = url.protocol === "https:";
-  // `__Host-` binds a cookie to exactly this host, set by https only. Browsers refuse it on plain http; there the port
-  // keeps two gateways of one machine apart, since cookies do not know ports.
+  // `__Host-` binds a cookie to this host over https. On plain http browsers refuse it; there the port in the name separates two gateways
+  // on one machine.
   const cookiePrefix = secure ? "__Host-sluice" : `sluice-${url.port || "80"}`;
   return { origin, hostname: url.hostname, secure, cookiePrefix };
 }
@@ -48,13 +47,13 @@ export function isAddress(hostname: string): boolean {
   return ipaddr.isValid(hostname.replace(/^\[|\]$/g, ""));
 }
 
-/** The value of a cookie without its signature; null when there is none. */
+/** The value of a cookie without its signature; null: none. */
 export function cookieOf(headers: Headers, name: string): string | null {
   const raw = rawCookieOf(headers, name);
   return raw === null ? null : signedValue(raw);
 }
 
-/** The value of a cookie as it was sent; null when there is none. */
+/** The value of a cookie as sent; null: none. */
 export function rawCookieOf(headers: Headers, name: string): string | null {
   for (const pair of (headers.get("cookie") ?? "").split(";")) {
     const equals = pair.indexOf("=");
@@ -64,8 +63,8 @@ export function rawCookieOf(headers: Headers, name: string): string | null {
 }
 
 /**
- * What stands before the signature. The signature is not asked for here: what these cookies carry is itself a secret of
- * 32 random characters, found by its digest.
+ * The part before the signature. The signature need not be checked: the value is itself a secret of 32 random characters, looked up by
+ * digest.
  */
 export function signedValue(text: string): string | null {
   try {

@@ -20,16 +20,16 @@ export const twoFactorCalls: readonly CallSpec[] = [
     call.session === null ? finishSignIn(call, body.code) : finishEnabling(call, body.code),
   ),
   post("/two-factor/verify-backup-code", "anybody", z.strictObject({ code: backupCode }), async (call, body) => {
-    if (call.session !== null) throw new Failure("conflict", "You are signed in already.");
+    if (call.session !== null) throw new Failure("conflict", "You are already signed in.");
     const guess = await pendingGuess(call);
     const answer = await call.guess(guess, () => call.callLibrary("/two-factor/verify-backup-code", { body }));
     return answerJson({ user: userView(await call.openSession(answer, "second-factor")) }, answer.cookies);
   }),
   post("/two-factor/enable", "session", withPassword, async (call, { password }) => {
     const { user, twoFactor } = call.signedIn;
-    if (twoFactor) throw new Failure("conflict", "Two-factor sign-in is on already. Switch it off first.");
+    if (twoFactor) throw new Failure("conflict", "Two-factor sign-in is already on. Turn it off first.");
     if (!(await call.dependencies.users.signInMethods(user.id)).password) {
-      throw new Failure("conflict", "A second factor goes with a password, and this user has none.");
+      throw new Failure("conflict", "Two-factor sign-in needs a password, and this user has none.");
     }
     const { json } = await guessPassword(call, () =>
       call.callLibrary("/two-factor/enable", { body: { password, method: "totp" } }),
@@ -58,15 +58,15 @@ async function finishSignIn(call: Call, code: string): Promise<Response> {
   return answerJson({ user: userView(await call.openSession(answer, "second-factor")) }, answer.cookies);
 }
 
-/** The first code of a new authenticator app proves that it was set up; only then is it asked for. */
+/** The first code proves that the app is set up; the factor is only required from then on. */
 async function finishEnabling(call: Call, code: string): Promise<Response> {
   const { user, twoFactor } = call.signedIn;
-  if (twoFactor) throw new Failure("conflict", "Two-factor sign-in is on already.");
+  if (twoFactor) throw new Failure("conflict", "Two-factor sign-in is already on.");
   const guess = { by: "second-factor", account: `user:${user.id}`, userId: user.id, email: user.email } as const;
   const answer = await call.guess(guess, () =>
     call.callLibrary("/two-factor/verify-totp", { body: { code }, problems: wrongFirstCode }),
   );
-  // It was shown, maybe to others too: it must not open anything while it is still valid.
+  // The code was visible, so it must not work again while it is valid.
   await takeCode(call, user.id, code).catch(() => undefined);
   call.tell("two-factor-enabled", null, user);
   return await call.renewSession(answer);
@@ -79,7 +79,7 @@ const wrongFirstCode: Problems = {
 /** How long a used code is remembered. */
 const usedCodeMs = 180_000;
 
-/** Whose password was given in this browser while their code is still asked for. */
+/** The user whose password was right in this browser and whose code is pending. */
 async function pendingGuess(call: Call): Promise<Guess> {
   const { database, clock } = call.dependencies;
   const waiting = cookieOf(call.request.headers, `${call.site.cookiePrefix}.two_factor`);
@@ -88,7 +88,6 @@ async function pendingGuess(call: Call): Promise<Guess> {
     .selectFrom("auth_verifications")
     .innerJoin("auth_users", "auth_users.id", "auth_verifications.value")
     .select(["auth_users.id", "auth_users.email"])
-    // As the library stores it.
     .where("identifier", "=", createHash("sha256").update(waiting).digest("base64url"))
     .where("expires_at", ">", timeText(clock.now()))
     .executeTakeFirst();
@@ -96,10 +95,7 @@ async function pendingGuess(call: Call): Promise<Guess> {
   return { by: "second-factor", account: `second:${row.id}`, userId: row.id, email: row.email };
 }
 
-/**
- * A code opens once (RFC 6238 §5.2): whoever saw it typed must not use it again while it is still shown. It is taken
- * before it is tried, so that of two at the same moment one is too late.
- */
+/** A code works once (RFC 6238 §5.2). It is marked as used before it is checked, so that of two concurrent attempts only one succeeds. */
 async function takeCode(call: Call, userId: string, code: string): Promise<void> {
   const { database, clock } = call.dependencies;
   const id = `code_${createHash("sha256").update(`${userId}\n${code}`).digest("base64url")}`;

@@ -71,7 +71,12 @@ test("what cannot be made is refused in one line, and nothing is made", async ()
     ["user create x@example.com --workspace default --role boss", "", 2, "--role is one of"],
     ["user create nobody --administrator", "", 1, "Not an e-mail address."],
     ["user create EVE@example.com --administrator", "", 1, "There is a user eve@example.com already."],
-    ["user create x@example.com --administrator --password-stdin", "short", 1, "A password has 12 to 256 characters."],
+    [
+      "user create x@example.com --administrator --password-stdin",
+      "short",
+      1,
+      "A password must have 12 to 256 characters.",
+    ],
     ["user create x@example.com --administrator --password-file /nowhere", "", 1, "/nowhere cannot be read (ENOENT)"],
     [
       "user create x@example.com --administrator --password-stdin --password-file y",

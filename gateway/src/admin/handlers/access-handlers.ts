@@ -85,7 +85,7 @@ function accessCheck(
   const model = configSnapshot.models.get(query.model);
   const hidden = !seesAll && !matches(standing.workspace.models, query.model);
   if (model === undefined && !hidden) {
-    throw new Failure("not_found", `There is no model called ${query.model}.`, { param: "model" });
+    throw new Failure("not_found", `Model ${query.model} not found.`, { param: "model" });
   }
   const about = { key: { id: key.id, name: key.name }, model: query.model, steps: stepsOf(key, standing, query.model) };
   if (model === undefined || hidden) {

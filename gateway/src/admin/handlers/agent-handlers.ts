@@ -40,7 +40,9 @@ export function agentHandlers(dependencies: ConsoleDependencies) {
       const person = requireConsoleUser(actor);
       const workspace = workspaceNamed(body.workspace, person, configSnapshot());
       if (workspace === null) {
-        throw new Failure("invalid_request", "An agent calls in one workspace. Name it.", { param: "workspace" });
+        throw new Failure("invalid_request", "An agent works in one workspace. Name the workspace.", {
+          param: "workspace",
+        });
       }
       await agentSignIn.approve(body.code, { userId: person.userId, ip, workspaceId: workspace.id }, auditSource);
       return {};
@@ -125,7 +127,7 @@ async function checkTokenRole(actor: Actor, id: string, agentSignIn: Pick<AgentS
 
 function requireConsoleUser(actor: Actor): Actor {
   if (actor.kind === "user") return actor;
-  throw new Failure("forbidden", "Only a person who is signed in to the console lets a device in.");
+  throw new Failure("forbidden", "Only a user who is signed in to the console can confirm a device.");
 }
 
 /** The workspaces in which the user may create keys, by name. */

@@ -62,7 +62,7 @@ export function workspaceNamed(name: string, actor: Actor | null, configSnapshot
   if (workspace !== undefined && (actor.administrator || actor.roles.has(workspace.id))) {
     return workspace;
   }
-  throw new Failure("not_found", "There is no such workspace.", { param: "workspace" });
+  throw new Failure("not_found", "Workspace not found.", { param: "workspace" });
 }
 
 /** The actor's own workspaces first, each part ordered by name. */

@@ -149,7 +149,7 @@ async function allowedCall(
     throw new Failure("forbidden", `This needs ${needText(needs)}.`);
   }
   if (fresh === true && actor?.fresh !== true) {
-    throw new Failure("confirm_sign_in", "Sign in again to do this: your last sign-in was a while ago.");
+    throw new Failure("confirm_sign_in", "Sign in again to do this: your last sign-in is too old.");
   }
   const auditSource = { actor: actor?.name ?? "nobody", ip };
   return { request, params, actor, auditSource, held, workspace, ip, signal: request.signal };

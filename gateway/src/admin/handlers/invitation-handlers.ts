@@ -159,12 +159,12 @@ function checkInvitedUser(account: ConsoleUser, actor: Actor | null): void {
   if (actor?.kind === "user" && actor.userId === account.id) {
     if (actor.fresh) return;
     // The session gains rights, and it may have been left open or stolen.
-    throw new Failure("confirm_sign_in", "Sign in again to do this: your last sign-in was a while ago.");
+    throw new Failure("confirm_sign_in", "Sign in again to do this: your last sign-in is too old.");
   }
   if (actor === null) {
     throw new Failure("not_signed_in", `${account.email} has an account here. Sign in, then open the link again.`);
   }
-  throw new Failure("forbidden", `This invitation is for ${account.email}, and you are signed in as somebody else.`);
+  throw new Failure("forbidden", `This invitation is for ${account.email}, but you are signed in as another user.`);
 }
 
 async function newUser(
@@ -182,5 +182,5 @@ function missing(param: string): Failure {
 }
 
 function invalidLink(): Failure {
-  return new Failure("not_found", "This link is not valid. It was used, revoked or replaced, or it has expired.");
+  return new Failure("not_found", "This link is invalid. It was used, revoked or replaced, or it has expired.");
 }

@@ -117,7 +117,7 @@ async function requireOwnKey(call: ConsoleCall<OneKeyRoute>, dependencies: Conso
 
 function checkMaker({ actor, held }: ConsoleCall<OneKeyRoute>, key: ConsoleKey): void {
   if (meets(held, "admin") || key.created_by?.id === actor.userId) return;
-  throw new Failure("forbidden", "Somebody else made this key. An admin of the workspace may change it.");
+  throw new Failure("forbidden", "This key was created by somebody else. Ask an admin of the workspace to change it.");
 }
 
 /** Members can name only themselves as owner, and cannot remove themselves. */
@@ -128,7 +128,7 @@ function checkOwner(
   const { owner } = body;
   if (owner === undefined || meets(held, "admin") || owner === (before?.owner?.id ?? null)) return;
   if (before === null && owner === actor.userId) return;
-  throw new Failure("forbidden", "A member makes a key for themselves, and an admin says afterwards whose it is.", {
+  throw new Failure("forbidden", "Members can only create keys for themselves. Ask an admin to change the owner.", {
     param: "owner",
   });
 }

@@ -57,14 +57,16 @@ export function modelHandlers(dependencies: ConsoleDependencies) {
     "catalogue.take": async ({ body, auditSource }) => {
       const { view, changes } = await priceListView(dependencies);
       if (view.version !== body.version) {
-        throw new Failure("conflict", "Prices or models have changed since these were shown. Look at them again.", {
+        throw new Failure("conflict", "Prices or models have changed since this list was shown. Reload it.", {
           param: "version",
         });
       }
       const known = new Set(changes.map(({ model }) => model));
       const unknown = (body.models ?? []).find((model) => !known.has(model));
       if (unknown !== undefined) {
-        throw new Failure("invalid_request", `There is no new price of the model ${unknown}.`, { param: "models" });
+        throw new Failure("invalid_request", `The list has no new price for the model ${unknown}.`, {
+          param: "models",
+        });
       }
       const wanted = body.models === undefined ? known : new Set(body.models);
       const prices = changes.flatMap(({ model, after, from }) =>

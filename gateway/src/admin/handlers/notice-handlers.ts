@@ -17,7 +17,7 @@ export function noticeHandlers(dependencies: ConsoleDependencies) {
     "notices.create": async ({ workspace, body, auditSource }) => {
       const home = one(workspace);
       if ((await notices.list(home.id)).length >= bounds.noticesPerWorkspaceMax) {
-        throw new Failure("conflict", `A workspace has at most ${bounds.noticesPerWorkspaceMax} notices.`);
+        throw new Failure("conflict", `A workspace can have at most ${bounds.noticesPerWorkspaceMax} alerts.`);
       }
       await checkScope(dependencies, home, body);
       return noticeView(await notices.create(home.id, body, auditSource));
@@ -91,7 +91,9 @@ function noticeView({ workspaceId: _workspaceId, lastScope: _lastScope, ...notic
 
 function one(workspace: Workspace | null): Workspace {
   if (workspace !== null) return workspace;
-  throw new Failure("invalid_request", "A notice belongs to one workspace. Name it.", { param: "workspace" });
+  throw new Failure("invalid_request", "An alert belongs to one workspace. Name the workspace in the path.", {
+    param: "workspace",
+  });
 }
 
 async function requireNotice(
@@ -117,6 +119,6 @@ async function checkScope(
     key: async () => (await controlStore.keyById(id))?.workspaceId,
   };
   if ((await owners[scope]()) !== workspace.id) {
-    throw new Failure("invalid_request", `There is no such ${scope} in this workspace.`, { param: "scope_id" });
+    throw new Failure("invalid_request", `This workspace has no such ${scope}.`, { param: "scope_id" });
   }
 }

@@ -39,7 +39,7 @@ export function peopleHandlers(dependencies: ConsoleDependencies) {
     "users.resetSecondFactor": async ({ params, body, actor, auditSource }) => {
       // The profile page asks for the password for this; a stolen session must not get around that.
       if (actor.userId === params.user) {
-        throw new Failure("conflict", "This is you. Switch your own second factor off on your profile page.");
+        throw new Failure("conflict", "You cannot reset your own second factor here. Use your profile page.");
       }
       return await people.resetSecondFactor(params.user, { passkeys: body.passkeys ?? false }, auditSource);
     },

@@ -90,18 +90,18 @@ async function requireProvider(
   const provider = orNotFound(dependencies.configSnapshot().providers.get(id), "provider", "provider");
   const kind = providerKind(provider.kind);
   if (kind !== null) return { provider, kind };
-  throw new Failure("conflict", `Its kind ${provider.kind} is not known to this version of the gateway.`);
+  throw new Failure("conflict", `This version of the gateway does not know the provider type ${provider.kind}.`);
 }
 
 async function upstreamModels(dependencies: ConsoleDependencies, id: string, signal: AbortSignal) {
   const { provider, kind } = await requireProvider(dependencies, id);
   const listing = await dependencies.probe.listModels(provider, kind, signal);
   if (listing === null) {
-    throw new Failure("conflict", `Providers of the kind ${kind.id} tell no models. Name them yourself.`);
+    throw new Failure("conflict", `Providers of type ${kind.id} have no list of models. Name the models yourself.`);
   }
   if (listing.models === null || listing.problem !== null) {
     const advice = listing.advice === null ? "" : ` ${listing.advice}`;
-    throw new Failure("upstream_error", `${listing.problem ?? "No list of models came."}${advice}`);
+    throw new Failure("upstream_error", `${listing.problem ?? "The provider returned no list of models."}${advice}`);
   }
   // Models by the upstream model name of their deployments.
   const served = Map.groupBy(
@@ -247,7 +247,7 @@ function unknownSetting(kindId: string, name: string, fields: readonly SettingFi
       { param: "kind" },
     );
   }
-  return new Failure("invalid_request", `The kind ${kindId} has no setting ${name}. ${known}`, {
+  return new Failure("invalid_request", `The provider type ${kindId} has no setting ${name}. ${known}`, {
     param: `settings.${name}`,
   });
 }

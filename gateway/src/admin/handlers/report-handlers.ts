@@ -90,7 +90,7 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
       const own = visiblePerson(call);
       // Another user's request must look like a missing one.
       if (first === undefined || (own !== null && first.person !== null && first.person.id !== own)) {
-        throw new Failure("not_found", "There is no such request. Its entries may have been older than is kept.", {
+        throw new Failure("not_found", "Request not found. It may have been deleted by retention.", {
           param: "request",
         });
       }
@@ -156,7 +156,7 @@ function stepsOf({ from, to, step }: Pick<QueryOf<"usage.series">, "from" | "to"
   if (count > bounds.usageStepsMax) {
     throw new Failure(
       "invalid_request",
-      `That is ${count} steps; at most ${bounds.usageStepsMax} are given. Ask for days, or for less time.`,
+      `The period has ${count} steps, at most ${bounds.usageStepsMax} are allowed. Use step=day or a shorter period.`,
       { param: "from" },
     );
   }
@@ -167,7 +167,7 @@ function stepMsOf(length: number, step: QueryOf<"usage.series">["step"]): number
   const short = length <= usageMinutesMaxMs;
   if (step === "minute" && !short) {
     const hours = usageMinutesMaxMs / hourMs;
-    throw new Failure("invalid_request", `Minutes are given of at most ${hours} hours. Ask for hours.`, {
+    throw new Failure("invalid_request", `Steps of minutes are limited to ${hours} hours. Use step=hour.`, {
       param: "step",
     });
   }

@@ -15,7 +15,7 @@ export function settingsHandlers(dependencies: ConsoleDependencies) {
     if (given === "scim") return given;
     const accounts = given.startsWith("oidc:") ? await controlStore.oidcAccounts() : [];
     if (accounts.some(({ id }) => `oidc:${id}` === given)) return given as RightsSource;
-    throw new Failure("not_found", "There is no such source of rights.", { param: "source" });
+    throw new Failure("not_found", "Rights source not found.", { param: "source" });
   };
   const view = async (source: RightsSource) => ({
     rules: await rights.rules(source),

@@ -61,15 +61,19 @@ function requestedGrant(
     const both = body.administrator === true && body.scim === true ? "administrator" : null;
     const other = both ?? (body.workspace !== undefined ? "workspace" : body.role !== undefined ? "role" : null);
     if (other === null) return { administrator: true };
-    throw new Failure("invalid_request", "A token for SCIM or of an administrator has no such limit. Leave this out.", {
-      param: other,
-    });
+    throw new Failure(
+      "invalid_request",
+      "Tokens for SCIM and of administrators cannot be limited to a workspace. Leave this out.",
+      {
+        param: other,
+      },
+    );
   }
   if (body.workspace === undefined) throw missing("workspace");
   if (body.role === undefined) throw missing("role");
   const workspace = workspaceNamed(body.workspace, maker, configSnapshot);
   if (workspace === null) {
-    throw new Failure("invalid_request", "A token is for one workspace, or an administrator's.", {
+    throw new Failure("invalid_request", "Set either `workspace` or `administrator`.", {
       param: "workspace",
     });
   }
@@ -87,7 +91,9 @@ async function requestedExpiry(
   }
   const end = maker.tokenId === undefined ? null : ((await people.token(maker.tokenId))?.expires_at ?? null);
   if (end !== null && asked !== null && asked > end) {
-    throw new Failure("forbidden", "A token cannot make one that outlives it.", { param: "expires_at" });
+    throw new Failure("forbidden", "A token cannot create a token that expires later than itself.", {
+      param: "expires_at",
+    });
   }
   return asked ?? end;
 }

@@ -227,7 +227,7 @@ function decoded(text: string): string {
 async function bodyOf(request: Request): Promise<unknown> {
   const type = request.headers.get("content-type") ?? "application/scim+json";
   if (!/^application\/(scim\+)?json\s*(;|$)/i.test(type)) {
-    throw new Failure("unsupported_media_type", "The body is application/scim+json.");
+    throw new Failure("unsupported_media_type", "The body must be application/scim+json.");
   }
   const text = await readText(request, bounds.scimBodyBytesMax);
   refuseManyNames(text);
@@ -269,13 +269,13 @@ function answerOf(status: number, body: JsonObject, headers: Readonly<Record<str
 
 function tooMany(waitMs: number): void {
   if (waitMs === 0) return;
-  throw new Failure("rate_limit_exceeded", "Too many calls. Wait as long as retry-after says.", {
+  throw new Failure("rate_limit_exceeded", "Too many calls. Wait for the time in retry-after.", {
     retryAfterMs: waitMs,
   });
 }
 
 function notFound(): ScimProblem {
-  return new ScimProblem(404, null, "There is nothing at this path.");
+  return new ScimProblem(404, null, "Nothing exists at this path.");
 }
 
 function methodNotAllowed(method: string): ScimProblem {

@@ -110,7 +110,7 @@ export function refuseManyNames(text: string): void {
     const next = behindSpace(text, end + 1);
     // A string followed by a colon is a name.
     if (text.charCodeAt(next) === 0x3a && names.add(text.slice(at + 1, end)).size > scimNamesMax) {
-      throw new Failure("request_too_large", `A body has at most ${scimNamesMax} different names of attributes.`);
+      throw new Failure("request_too_large", `A body can have at most ${scimNamesMax} different attribute names.`);
     }
     at = next;
   }

@@ -11,7 +11,7 @@ export function backupCall(dependencies: ConsoleDependencies): (call: StreamingC
     busy = false;
   };
   return async ({ request, auditSource, patient }) => {
-    if (busy) throw new Failure("conflict", "A backup is being made already. Wait for its end.");
+    if (busy) throw new Failure("conflict", "A backup is already running. Try again when it has finished.");
     busy = true;
     let body: ReturnType<typeof streamCopy>;
     let size: number;
@@ -73,7 +73,7 @@ function streamCopy(
     forgetTimer();
     forgetTimer = clock.after(bounds.stalledReaderMs, () => {
       if (ended !== null) return;
-      controller.error(new Failure("request_timeout", "Nobody reads this backup."));
+      controller.error(new Failure("request_timeout", "The client stopped reading the backup."));
       void end();
     });
   };

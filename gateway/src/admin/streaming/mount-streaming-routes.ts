@@ -74,7 +74,8 @@ async function callAsKey(call: StreamingCall, dependencies: ConsoleDependencies)
   const workspace = oneWorkspace(call);
   const { request, actor, ip, patient } = call;
   const target = targetBehind.exec(request.url)?.[1];
-  if (target === undefined) throw new Failure("not_found", "A path of the data plane must follow: /v1/…");
+  if (target === undefined)
+    throw new Failure("not_found", "The path must continue with a path of the data plane: /v1/…");
   const stored = await dependencies.controlStore.keyById(call.params["key"] ?? "");
   const key = orNotFound(stored?.workspaceId === workspace.id ? stored : null, "key in this workspace", "key");
   await checkOwnKey(key, call, dependencies);
@@ -99,10 +100,7 @@ async function checkOwnKey(
   if (meets(held, "admin")) return;
   const own = await controlStore.key(key.workspaceId, key.id);
   if (own?.created_by?.id === actor.userId) return;
-  throw new Failure(
-    "forbidden",
-    "Somebody else made this key. An admin of the workspace may use it; you may use your own.",
-  );
+  throw new Failure("forbidden", "This key was created by somebody else. Use one of your own keys.");
 }
 
 /** The video of a task, from our copy or from the vendor while its link is valid. */

@@ -110,5 +110,5 @@ const refreshStart = "sluice-refresh-";
 const refreshPattern = /^sluice-refresh-(ags_[0-9A-Za-z_]{1,64})\.([1-9]\d{0,9})\.([\w-]{1,128})$/;
 
 function badToken(): Failure {
-  return new Failure("invalid_api_key", "The access token is not one of this gateway's.");
+  return new Failure("invalid_api_key", "The access token is invalid.");
 }

@@ -67,7 +67,7 @@ export class AgentSignIn {
   async begin({ client, ip }: { readonly client: string; readonly ip: string }): Promise<DeviceStart> {
     const { waitMs } = await this.#starts.take([addressKey(ip)]);
     if (waitMs > 0) {
-      throw new Failure("rate_limit_exceeded", "Too many sign-ins were begun from this address. Try again later.", {
+      throw new Failure("rate_limit_exceeded", "Too many sign-ins were started from this address. Try again later.", {
         retryAfterMs: waitMs,
       });
     }
@@ -155,16 +155,20 @@ export class AgentSignIn {
   ): Promise<Found> {
     const { waitMs } = await this.#guesses.take([userId]);
     if (waitMs > 0) {
-      throw new Failure("rate_limit_exceeded", "Too many wrong codes. Wait, then begin again at the device.", {
+      throw new Failure("rate_limit_exceeded", "Too many wrong codes. Wait, then start again on the device.", {
         retryAfterMs: waitMs,
       });
     }
     const userCode = readUserCode(typed);
     const found = userCode === null ? null : await find(this.#userDigest(userCode), userCode);
     if (found === null || found === false) {
-      throw new Failure("not_found", "No device waits with this code. It may be over: begin again at the device.", {
-        param: "code",
-      });
+      throw new Failure(
+        "not_found",
+        "No device is waiting with this code. It may have expired: start again on the device.",
+        {
+          param: "code",
+        },
+      );
     }
     await this.#guesses.giveBack([userId]);
     return found as Found;

@@ -46,9 +46,13 @@ export class IssuerRecheck {
     if (asking !== undefined) await within(this.#options.clock, bounds.issuerRecheckMs, asking, () => undefined);
     const [latest] = (await this.#options.rights.issuerChecks(userId)).filter(({ source }) => source === asked.source);
     if (latest === undefined || now - latest.saidAt <= patience.graceMs || latest.saidAt >= latest.askedAt) return;
-    throw new Failure("upstream_error", "The issuer of your single sign-on does not answer. Try again later.", {
-      retryAfterMs: bounds.issuerRecheckMs,
-    });
+    throw new Failure(
+      "upstream_error",
+      "The issuer of your single sign-on account cannot be reached. Try again later.",
+      {
+        retryAfterMs: bounds.issuerRecheckMs,
+      },
+    );
   }
 
   /** Never throws. */
