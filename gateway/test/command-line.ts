@@ -24,8 +24,8 @@ export async function sluice(
     secret: async () => stdin,
     confirm: async () => (stdin === "" ? null : stdin === "y"),
     write: async (text) => void stdout.push(text),
-    show: (text) => void stdout.push(text),
-    complain: (line) => void stderr.push(`${line}\n`),
+    print: (text) => void stdout.push(text),
+    printError: (line) => void stderr.push(`${line}\n`),
     flushed: async () => undefined,
   });
   return { status, stdout: stdout.join(""), stderr: stderr.join("") };

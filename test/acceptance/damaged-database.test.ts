@@ -54,7 +54,7 @@ async function restarted(): Promise<readonly [number, string]> {
 
 test("damaged pages are noticed at the start: not ready, with the reason; the metric, the log and doctor say so too", async () => {
   const healthy = await setup.gateway.cli("doctor");
-  expect(healthy.stdout).toContain("ok    database pages: sound, indexes too");
+  expect(healthy.stdout).toContain("ok    database pages: intact, including indexes");
   expect(await metric("sluice_database_healthy")).toBe("sluice_database_healthy 1");
   await setup.gateway.stop();
   const { at, size } = pageOf("audit_log");

@@ -3,10 +3,10 @@ import type { Control } from "#main.ts";
 import { withControl } from "./open.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** The answer of a command: one JSON document for machines, or lines for people. */
+/** The output of a command: JSON for machines, or lines for people. */
 export type Answer = readonly [data: unknown, lines: readonly string[]];
 
-/** A command of the parser, and those below it, with the terminal that they answer at. */
+/** A command with the terminal that it and its subcommands use. */
 export class CliCommand extends Command {
   readonly terminal: Terminal;
 
@@ -29,14 +29,14 @@ export class CliCommand extends Command {
     else if (lines.length > 0) await this.terminal.write(`${lines.join("\n")}\n`);
   }
 
-  /** An action whose arguments are those of the command, then its options, and whose answer is reported. */
+  /** Sets an action that receives arguments, then options, and whose result is printed. */
   answer<Args extends unknown[]>(act: (...args: Args) => Promise<Answer>): this {
     return this.action(async (...given: unknown[]) => {
       await this.report(...(await act(...(given as Args))));
     });
   }
 
-  /** The same with the data directory open while it acts. Only what may `create` an installation makes one. */
+  /** Like `answer`, with the data directory open. Only with `create` may it create an installation. */
   onControl<Args extends unknown[]>(
     act: (control: Control, ...args: Args) => Promise<Answer>,
     options = { create: false },
@@ -47,7 +47,7 @@ export class CliCommand extends Command {
   }
 }
 
-/** Rows as columns of equal width below their names. `none`: what is said where there are no rows. */
+/** Formats rows as columns below their names. `none` is printed if there are no rows. */
 export function table(names: readonly string[], rows: readonly (readonly string[])[], none: string): readonly string[] {
   if (rows.length === 0) return [none];
   const all = [names, ...rows];
@@ -60,12 +60,12 @@ export function table(names: readonly string[], rows: readonly (readonly string[
   );
 }
 
-/** ISO 8601 of Unix milliseconds. */
+/** Unix milliseconds as ISO 8601. */
 export function timeText(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** All items of a list that is given by pages. */
+/** Reads all pages of a list. */
 export async function everyItem<Item>(
   read: (cursor: string | null) => Promise<{ readonly data: readonly Item[]; readonly next: string | null }>,
 ): Promise<readonly Item[]> {

@@ -1,6 +1,6 @@
 /**
- * Where the executable begins (`npm run build:binary`). What `npm start` sets for the runtime has to be in the environment
- * before the runtime starts, so a gateway begins once more, as the same process, when it is not.
+ * Entry point of the executable (`npm run build:binary`). Some variables must be set before the runtime starts, so a gateway replaces
+ * its own process once if they are missing.
  */
 import { processVariables } from "#config/index.ts";
 import runtimeEnvironment from "../../../scripts/runtime-environment.json";
@@ -11,7 +11,7 @@ if (import.meta.main) {
   await runProgram();
 }
 
-/** Returns where that is not needed, or cannot be done: Windows cannot. */
+/** Returns if that is not needed or, on Windows, not possible. */
 function startAgain(words: readonly string[]): void {
   const isGateway = words.some((word) => word === "serve" || word === "demo");
   const variables = processVariables();
@@ -20,6 +20,6 @@ function startAgain(words: readonly string[]): void {
   try {
     process.execve(process.execPath, [process.argv0, ...words], { ...runtimeEnvironment, ...variables });
   } catch {
-    // It runs with what the runtime does by default: fewer calls at once by `fetch`, longer pauses of its collector.
+    // Runs with the runtime's defaults: fewer parallel fetches, longer garbage collection.
   }
 }

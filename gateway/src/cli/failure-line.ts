@@ -12,7 +12,7 @@ export function failureLine(thrown: unknown): string {
   );
 }
 
-/** What lies under a failure, which is what an operator can act on. */
+/** The cause of a failure, which an operator can act on. */
 export function causeLine(thrown: unknown): string {
   return failureLine(thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown);
 }
@@ -21,18 +21,18 @@ const systemLines: Readonly<Record<string, string>> = {
   EADDRINUSE: "the port is already in use; stop what listens there or set SLUICE_PORT",
   EADDRNOTAVAIL: "SLUICE_HOST is not an address of this machine",
   SQLITE_BUSY: "the database is locked by another process; try again",
-  SQLITE_CANTOPEN: "the database cannot be opened; check that SLUICE_DATA_DIR exists and may be written",
+  SQLITE_CANTOPEN: "failed to open the database; check that SLUICE_DATA_DIR exists and is writable",
   SQLITE_CORRUPT: "the database file is damaged; restore a backup",
-  SQLITE_NOTADB: "the database file is not a database of Sluice",
+  SQLITE_NOTADB: "the file is not a Sluice database",
   SQLITE_FULL: "the disk is full",
-  SQLITE_READONLY: "the database may not be written; check the owner of SLUICE_DATA_DIR",
-  SQLITE_IOERR: "the disk refused to read or write the database; see whether it is full or broken",
+  SQLITE_READONLY: "the database is not writable; check the owner of SLUICE_DATA_DIR",
+  SQLITE_IOERR: "I/O error of the database; check whether the disk is full or defective",
   ENOSPC: "the disk is full",
   EDQUOT: "the disk quota is used up",
-  EROFS: "the file system is read-only; set SLUICE_DATA_DIR to a directory that can be written",
+  EROFS: "the file system is read-only; set SLUICE_DATA_DIR to a writable directory",
 };
 
-/** With the path behind. */
+/** Followed by the path. */
 const pathLines: Readonly<Record<string, string>> = {
   ENOENT: "no such file or folder",
   ENOTDIR: "a part of the path is not a folder",
@@ -42,7 +42,7 @@ const pathLines: Readonly<Record<string, string>> = {
   EPERM: "not permitted",
 };
 
-/** SQLite tells more of some causes in longer codes: SQLITE_IOERR_SHMSIZE is an SQLITE_IOERR. */
+/** SQLite has longer codes for some causes: SQLITE_IOERR_SHMSIZE is an SQLITE_IOERR. */
 function familyOf(code: string): string {
   return /^SQLITE_[A-Z]+/.exec(code)?.[0] ?? "";
 }

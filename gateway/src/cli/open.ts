@@ -12,7 +12,7 @@ import type { Control } from "#main.ts";
 import type { AuditSource } from "#ports/index.ts";
 import { CommandFailed } from "./terminal.ts";
 
-/** The environment with the keys of every kind of provider that is found by a variable. Secrets may be in files. */
+/** The environment with the API keys of all provider kinds. Secrets may be in files. */
 export async function environmentOf(variables: Variables): Promise<Environment> {
   const { providerKinds } = await import("#providers/index.ts");
   const ofVendors = providerKinds.flatMap(({ id, envKey, envBaseUrl }) =>
@@ -23,8 +23,8 @@ export async function environmentOf(variables: Variables): Promise<Environment> 
 }
 
 /**
- * Opens the data directory for one command, beside a running gateway or without one, and closes it again. A command in the wrong
- * folder must not make an installation there and report success: only those that `create` one may.
+ * Opens the data directory for one command and closes it. Without `create` it must exist, so that a command in the wrong folder does
+ * not create an installation and report success.
  */
 export async function withControl<T>(
   variables: Variables,
@@ -50,7 +50,7 @@ export async function withControl<T>(
   }
 }
 
-/** Who made a change, as the audit log says it. */
+/** Actor in the audit log. */
 export const auditSource: AuditSource = {
   get actor() {
     return `command line (${systemUser()}@${hostname()})`;
@@ -58,7 +58,7 @@ export const auditSource: AuditSource = {
   ip: null,
 };
 
-/** Whoever started the command, also through sudo. */
+/** Also through sudo. */
 function systemUser(): string {
   const behind =
     processVariables()
@@ -68,7 +68,7 @@ function systemUser(): string {
   return behind === "" || behind === own ? own : `${behind} as ${own}`;
 }
 
-/** Containers run as ids that have no name. */
+/** User ids of containers may have no name. */
 function ownName(): string {
   try {
     return userInfo().username;

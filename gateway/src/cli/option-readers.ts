@@ -3,7 +3,7 @@ import { InvalidArgumentError } from "commander";
 import { isHost } from "#config/index.ts";
 import { isAddressRange } from "#core/index.ts";
 
-/** Readers of option values, for the parser: each gives the value or throws what is wrong with it. */
+/** Parsers of option values. Each returns the value or throws InvalidArgumentError. */
 
 export function portNumber(text: string): number {
   return wholeNumber(text, 0, 65_535);
@@ -18,7 +18,7 @@ export function hostName(text: string): string {
   throw new InvalidArgumentError("It must be an address or a host name.");
 }
 
-/** `a,b` to a list; may be given more than once. */
+/** Splits `a,b`; the option may be repeated. */
 export function nameList(text: string, earlier: readonly string[] = []): readonly string[] {
   const names = text
     .split(",")
@@ -34,7 +34,7 @@ export function addressList(text: string, earlier: readonly string[] = []): read
   throw new InvalidArgumentError("It must be an IP address or a range such as 10.0.0.0/8.");
 }
 
-/** `50/month` as USD in a period; `50/total` never starts anew. */
+/** `50/month` as USD per period; `50/total` never resets. */
 export function budget(text: string): BudgetConfig {
   const match = /^(\d{1,7}(?:\.\d{1,9})?)\/(day|week|month|total)$/.exec(text);
   const period = match?.[2];
@@ -44,7 +44,7 @@ export function budget(text: string): BudgetConfig {
   throw new InvalidArgumentError("It must be USD in a period, such as 50/month (day, week, month or total).");
 }
 
-/** A time from now (`12h`, `90d`, `8w`) or a date (`2030-01-31`, `2030-01-31T12:00:00Z`), as Unix milliseconds. */
+/** A duration from now (`12h`, `90d`, `8w`) or a date (`2030-01-31`, `2030-01-31T12:00:00Z`), as Unix milliseconds. */
 export function expiry(text: string, now: number): number {
   const at = fromNow(text, now) ?? fromDate(text);
   if (at === null)
@@ -53,7 +53,7 @@ export function expiry(text: string, now: number): number {
   return at;
 }
 
-/** `30m`, `24h`, `7d`: at most thirty days, as milliseconds. */
+/** `30m`, `24h`, `7d`: at most thirty days, in milliseconds. */
 export function graceTime(text: string): number {
   const ms = fromNow(text, 0);
   if (ms !== null && ms <= graceMsMax) return ms;
@@ -78,7 +78,7 @@ function fromNow(text: string, now: number): number | null {
   return ms === undefined ? null : now + Number(match?.[1]) * ms;
 }
 
-/** A date without a time is its beginning in UTC; a time must say its zone. */
+/** A date without a time is midnight UTC; a time needs a zone. */
 function fromDate(text: string): number | null {
   if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)) return null;
   const at = Date.parse(text);

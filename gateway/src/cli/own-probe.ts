@@ -5,7 +5,7 @@ import type { Clock } from "#ports/index.ts";
 import { ProviderClient, ProviderProbe } from "#provider-client/index.ts";
 import { createTransport } from "#upstream/index.ts";
 
-/** A probe for a command that runs beside the gateway, with a demo of its own. */
+/** A probe for commands, with its own demo. */
 export function ownProbe(clock: Clock, environment: Environment): ProviderProbe {
   const inProcess = new Map([["simulator", openDemoUpstream().fetch]]);
   const transport = createTransport({ clock, ...networkOf(environment), inProcess });

@@ -13,20 +13,20 @@ import { addDemo, addServe, addSimulate } from "./commands/serve.ts";
 import { addTokens } from "./commands/tokens.ts";
 import { addUsers } from "./commands/users.ts";
 import { addWorkspaces } from "./commands/workspaces.ts";
-import { CommandTold, CommandWrong, OutputClosed, type Terminal } from "./terminal.ts";
+import { OutputClosed, ReportedFailure, type Terminal, UsageError } from "./terminal.ts";
 import { readRevision, versionFacts, versionLine } from "./version.ts";
 
-/** Every command, ready to parse. Nothing is printed by the parser except help; its errors are thrown. */
+/** The parser prints nothing but help; its errors are thrown. */
 function createProgram(terminal: Terminal): CliCommand {
   const program = new CliCommand(terminal, "sluice")
     .description("A model gateway: one address and one key in front of every AI provider.")
     .version(versionLine(readRevision()), "-V, --version", "print the version and the commit it was built from")
-    .option("--json", "answer in JSON, for machines")
+    .option("--json", "print JSON")
     .helpOption("-h, --help", "show help")
     .helpCommand("help [command]", "show help")
     .showSuggestionAfterError(true)
     .exitOverride()
-    .configureOutput({ writeOut: (text) => terminal.show(text), writeErr: () => {}, outputError: () => {} })
+    .configureOutput({ writeOut: (text) => terminal.print(text), writeErr: () => {}, outputError: () => {} })
     .addHelpText("after", afterHelp);
   addServe(program);
   addDemo(program);
@@ -61,8 +61,8 @@ Settings are read from the environment (SLUICE_PORT, SLUICE_DATA_DIR, SLUICE_CON
 Exit status: 0 done, 1 failed with one line that says why, 2 wrong command line.`;
 
 /**
- * Runs one command line. 0: done. 1: it failed, and one line on standard error says why. 2: the command line is wrong.
- * A stack trace follows only when SLUICE_LOG_LEVEL is debug.
+ * Runs one command line and returns the exit status: 0 on success, 1 on failure, 2 for a wrong command line. A failure prints one line
+ * on standard error, and a stack trace if SLUICE_LOG_LEVEL is debug.
  */
 export async function runCli(words: readonly string[], terminal: Terminal): Promise<0 | 1 | 2> {
   try {
@@ -74,14 +74,14 @@ export async function runCli(words: readonly string[], terminal: Terminal): Prom
     return 0;
   } catch (thrown) {
     if (thrown instanceof OutputClosed) return 0;
-    if (thrown instanceof CommandTold) return thrown.status === 2 ? 2 : 1;
+    if (thrown instanceof ReportedFailure) return thrown.status === 2 ? 2 : 1;
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
     const line = thrown instanceof CommanderError ? usageLine(thrown) : await lineOf(thrown);
-    terminal.complain(words.includes("--json") ? JSON.stringify({ error: line }) : `sluice: ${line}`);
+    terminal.printError(words.includes("--json") ? JSON.stringify({ error: line }) : `sluice: ${line}`);
     if (terminal.variables["SLUICE_LOG_LEVEL"]?.toLowerCase() === "debug" && thrown instanceof Error) {
-      terminal.complain(Bun.inspect(thrown));
+      terminal.printError(Bun.inspect(thrown));
     }
-    return thrown instanceof CommanderError || thrown instanceof CommandWrong ? 2 : 1;
+    return thrown instanceof CommanderError || thrown instanceof UsageError ? 2 : 1;
   }
 }
 
@@ -91,8 +91,8 @@ async function lineOf(thrown: unknown): Promise<string> {
 }
 
 function usageLine(error: CommanderError): string {
-  // A group such as `key` without a command behind it shows its help.
-  if (error.code === "commander.help") return "a command is missing; see --help";
+  // A group such as `key` without a command.
+  if (error.code === "commander.help") return "missing command; see --help";
   return error.message
     .replace(/^error: /, "")
     .replace(/\s*\(Did you mean (.*)\?\)$/s, "; did you mean $1?")

@@ -2,29 +2,26 @@ import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import type { Variables } from "#config/index.ts";
 
-/** What a command sees of the world it was started in. */
+/** Input and output of a command. */
 export interface Terminal {
   readonly variables: Variables;
-  /** Standard output is a person's screen. */
+  /** Standard output is a terminal. */
   readonly interactive: boolean;
-  /**
-   * A secret from standard input: what somebody types without seeing it, where that is a terminal; else all that comes, without
-   * its last line end.
-   */
+  /** Reads a secret: typed without echo at a terminal, otherwise all of standard input without the last line ending. */
   secret(question: string): Promise<string>;
-  /** Whether somebody at the terminal says yes; null: there is nobody to ask. */
+  /** Asks a yes/no question; null if there is no terminal. */
   confirm(question: string): Promise<boolean | null>;
-  /** To standard output; resolves when it may be given more. Throws OutputClosed when nobody reads any more. */
+  /** Writes to standard output. Throws OutputClosed if it was closed. */
   write(text: string): Promise<void>;
-  /** To standard output without waiting; whoever is not there to read it misses it. */
-  show(text: string): void;
-  /** To standard error. */
-  complain(line: string): void;
-  /** Resolves when everything written has left. */
+  /** Writes to standard output without waiting or errors. */
+  print(text: string): void;
+  /** Writes to standard error. */
+  printError(line: string): void;
+  /** Resolves when everything is written. */
   flushed(): Promise<void>;
 }
 
-/** The reader of standard output has gone (`sluice … | head`): the command may stop, and that is no failure. */
+/** The reader of standard output has gone (`sluice … | head`), which is no failure. */
 export class OutputClosed extends Error {
   override readonly name = "OutputClosed";
 }
@@ -51,8 +48,8 @@ export function createTerminal(variables: Variables): Terminal {
     secret: readSecret,
     confirm: readYes,
     write,
-    show: (text) => void write(text).catch(() => {}),
-    complain: (line) => void process.stderr.write(`${line}\n`),
+    print: (text) => void write(text).catch(() => {}),
+    printError: (line) => void process.stderr.write(`${line}\n`),
     flushed: async () => {
       const complained = new Promise<void>((resolve) => process.stderr.write("", () => resolve()));
       await Promise.all([write("").catch(() => {}), complained]);
@@ -60,19 +57,18 @@ export function createTerminal(variables: Variables): Terminal {
   };
 }
 
-/** A pipe that nobody reads is no failure; an answer that did not fit on a full disk is one. */
+/** A closed pipe is no failure; a full disk is. */
 function asOutputError(error: Error): Error {
   return "code" in error && error.code === "EPIPE" ? new OutputClosed() : error;
 }
 
 const secretBytesMax = 64 * 1024;
 
-/** From standard input: asked for on a terminal, and not shown there; else all of it without the last line end. */
 async function readSecret(question: string): Promise<string> {
   return process.stdin.isTTY === true ? await asked(question) : await piped();
 }
 
-/** null: standard input is no terminal. Whatever is not yes is no. */
+/** Everything except yes means no. */
 async function readYes(question: string): Promise<boolean | null> {
   if (process.stdin.isTTY !== true) return null;
   const line = createInterface({ input: process.stdin, output: process.stderr });
@@ -97,15 +93,15 @@ async function piped(): Promise<string> {
     .replace(/\r?\n$/, "");
 }
 
-/** Twice, because nobody sees a slip of the finger. */
+/** Asks twice to detect typing errors. */
 async function asked(question: string): Promise<string> {
   const first = await typed(`${question}: `);
-  if ((await typed("The same again: ")) === first) return first;
-  throw new CommandFailed("the two were not the same; nothing is changed");
+  if ((await typed("Repeat: ")) === first) return first;
+  throw new CommandFailed("the two inputs differ; nothing was changed");
 }
 
 function typed(question: string): Promise<string> {
-  // Whatever the line editor would echo goes nowhere.
+  // Suppresses the echo.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const line = createInterface({ input: process.stdin, output: nowhere, terminal: true });
   process.stderr.write(question);
@@ -119,24 +115,24 @@ function typed(question: string): Promise<string> {
     });
     line.once("close", () => {
       process.stderr.write("\n");
-      reject(new CommandFailed("nothing was typed; nothing is changed"));
+      reject(new CommandFailed("no input; nothing was changed"));
     });
   });
 }
 
-/** A command that could not do what it was asked; the message is the one line its user sees. Exit status 1. */
+/** The command failed; the message is printed as one line. Exit status 1. */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
 }
 
-/** The command line itself is wrong. Exit status 2. */
-export class CommandWrong extends Error {
-  override readonly name = "CommandWrong";
+/** The command line is wrong. Exit status 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
 }
 
-/** A command that failed, and whose reason has been told already. */
-export class CommandTold extends Error {
-  override readonly name = "CommandTold";
+/** The command failed and printed the reason already. */
+export class ReportedFailure extends Error {
+  override readonly name = "ReportedFailure";
   readonly status: number;
 
   constructor(status: number) {

@@ -28,7 +28,7 @@ async function loggedIn(path: string): Promise<StoredLogin> {
   let approved = false;
   const login = await signIn({
     base: ground.gateway.url,
-    believed: undefined,
+    authorities: undefined,
     path,
     tell: (line) => void told.push(line),
     pause: async () => {
@@ -57,7 +57,7 @@ test("a login is kept for its user's eyes only, and `sluice token` prints a toke
   expect(answer.status).toBe(200);
 });
 
-test("a gateway with a certificate of one's own authority is believed where SLUICE_CA_FILE names that", async () => {
+test("a gateway certificate issued by an authority in SLUICE_CA_FILE is trusted", async () => {
   const tls = join(import.meta.dir, "../fixtures/tls");
   const server = Bun.serve({
     idleTimeout: 0,
@@ -74,7 +74,7 @@ test("a gateway with a certificate of one's own authority is believed where SLUI
       sluice(["login", `https://localhost:${server.port}`], folder, { SLUICE_LOGIN_FILE: newPath(), ...variables });
     expect((await login({})).stderr).toContain("does not answer");
     const believing = await login({ SLUICE_CA_FILE: join(tls, "gateway.example.cert.pem") });
-    expect(believing.stderr).toContain("does not sign programs in");
+    expect(believing.stderr).toContain("does not support sign-in of programs");
   } finally {
     await server.stop(true);
   }
@@ -224,11 +224,11 @@ test("a file that is there and cannot be read is told as such", async () => {
 });
 
 test.each([
-  ["token", [], 1, "nobody is signed in here"],
-  ["logout", [], 1, "nobody is signed in here"],
-  ["login", [], 2, "say which gateway"],
-  ["login", ["http://gateway.example.com"], 2, "https addresses only"],
-  ["login", ["ftp://gateway.example.com"], 2, "not the address of a gateway"],
+  ["token", [], 1, "not signed in"],
+  ["logout", [], 1, "not signed in"],
+  ["login", [], 2, "missing address of the gateway"],
+  ["login", ["http://gateway.example.com"], 2, "must use https"],
+  ["login", ["ftp://gateway.example.com"], 2, "not a valid address of a gateway"],
   ["login", ["http://127.0.0.1:1"], 1, "does not answer"],
 ])("sluice %s %j fails with %d and one line", async (command, words, status, line) => {
   const answer = await run([command, ...words], newPath());
@@ -240,7 +240,7 @@ test.each([
 test("a file that is no login says so", async () => {
   const path = join(folder, "broken.json");
   writeFileSync(path, "{");
-  expect((await run(["token"], path)).stderr).toContain("cannot be read");
+  expect((await run(["token"], path)).stderr).toContain("is invalid");
   expect(readFileSync(path, "utf8")).toBe("{");
 });
 

@@ -35,7 +35,7 @@ const bucket = () => ({
 const ask = async (path: string) => await (await fetch(`${endpoint}/-/${path}`)).text();
 
 test("the folder of blobs: not made yet, written and read, or no folder; nothing of it stays", async () => {
-  expect(await told()).toStartWith(`ok    blobs: ${dataDir}/blobs will be made`);
+  expect(await told()).toStartWith(`ok    blobs: ${dataDir}/blobs will be created`);
   const folder = join(dataDir, "blobs");
   mkdirSync(folder);
   expect(await told()).toBe(`ok    blobs: ${folder}: written, read and removed`);
@@ -64,7 +64,7 @@ test("a bucket: written, read and removed; refused keys, one that is missing, on
 
 test("the bucket of the ledger's copies: not set, written to with keys of its own, refused; nothing of it is removed", async () => {
   const of = async (variables: Readonly<Record<string, string>> = {}) => await told(variables, "ledger export");
-  expect(await of()).toBe("ok    ledger export: the ledger is copied nowhere (settings.ledger.export is not set)");
+  expect(await of()).toBe("ok    ledger export: disabled (settings.ledger.export is not set)");
   const file = join(dataDir, "sluice.yaml");
   const place = { bucket: bucketName, prefix: "a=b/", region: bucketKeys.region, endpoint };
   writeFileSync(file, JSON.stringify({ settings: { ledger: { export: place } } }));

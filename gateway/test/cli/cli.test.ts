@@ -94,7 +94,7 @@ test("a service token is made with an end, listed, renewed by a rotation and rev
   expect(Date.parse(rotated.expires_at)).toBeGreaterThan(Date.parse(made.expires_at));
   expect(Date.parse(rotated.old_secret_until) - Date.now()).toBeWithin(3_600_000 - 60_000, 3_600_001);
   expect((await sluice(["token", "service", "revoke", key.id], dataDir)).stderr).toBe(
-    "sluice: other is no service token but a key; see `sluice key`\n",
+    "sluice: other is an API key, not a service token; see `sluice key`\n",
   );
   const revoked = await sluice(["token", "service", "revoke", made.id], dataDir);
   expect(revoked).toMatchObject({ status: 0, stdout: expect.stringContaining("revoked ci of acme/default") });
@@ -138,12 +138,12 @@ test("apply makes a file's objects real, once", async () => {
   const tested = await sluice(["provider", "test", "main", "--json"], dataDir);
   expect(JSON.parse(tested.stdout)).toMatchObject({ provider: "main", ok: true, status: 200 });
   const unknown = await sluice(["provider", "test", "mian"], dataDir);
-  expect(unknown).toMatchObject({ status: 1, stderr: 'sluice: there is no provider "mian"; known: main\n' });
+  expect(unknown).toMatchObject({ status: 1, stderr: 'sluice: there is no provider "mian"; there are: main\n' });
 });
 
 const wrongUsage: readonly [readonly string[], string][] = [
   [["serv"], "unknown command 'serv'; did you mean serve?"],
-  [["key"], "a command is missing; see --help"],
+  [["key"], "missing command; see --help"],
   [["key", "create"], "required option '--name <name>' not specified"],
   [["check", "a", "b"], "too many arguments for 'check'. Expected 1 argument but got 2."],
   [["check"], "name a config file, or set SLUICE_CONFIG"],
@@ -199,7 +199,7 @@ test("doctor finds a readable key file and a lost one, and changes nothing", asy
   expect(open).toMatchObject({ status: 1 });
   rmSync(join(dataDir, "master.key"));
   const lost = await sluice(["doctor"], dataDir, { SLUICE_PORT: "0" });
-  expect(lost.stdout).toContain("fail  master key fits: the database is there, its key file is not");
+  expect(lost.stdout).toContain("fail  master key fits: the database exists, but its key file is missing");
   expect(existsSync(join(dataDir, "master.key"))).toBe(false);
 });
 
@@ -292,7 +292,7 @@ test("prices of a newer price list are shown, and taken only with --yes; one tha
   const shown = await update();
   expect(shown).toMatchObject({ status: 0, stderr: "" });
   expect(shown.stdout).toMatch(/gpt-5 +main\/gpt-5 +none +input 3/);
-  expect(shown.stdout).toContain("nothing was changed: say --yes to take them");
+  expect(shown.stdout).toContain("nothing was changed: use --yes to apply them");
   expect(shown.stdout).not.toContain("gpt-5-mini");
   expect((await update("--digest", `sha256:${"0".repeat(64)}`, "--yes")).stderr).toContain("nothing was changed");
   expect((await update("--digest", "md5:1")).stderr).toContain("sha256:<64 hexadecimal digits>");
@@ -300,7 +300,7 @@ test("prices of a newer price list are shown, and taken only with --yes; one tha
 
   const taken = await update("--digest", `sha256:${digest}`, "--yes", "--json");
   expect(JSON.parse(taken.stdout)).toMatchObject({ taken: ["gpt-5"], digest });
-  expect((await sluice(["catalogue", "update"], dataDir)).stdout).toContain("no price would change");
+  expect((await sluice(["catalogue", "update"], dataDir)).stdout).toContain("no prices change");
   const insecure = await sluice(["catalogue", "update", "--from", "http://prices.example/data.json"], dataDir);
   expect(insecure).toMatchObject({ status: 1, stderr: expect.stringContaining("https") });
   writeFileSync(prices, "[]");

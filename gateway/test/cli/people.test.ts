@@ -61,9 +61,13 @@ test("an installation is governed without a browser: a token, a key, and the end
 test("wrong words are told with what to say instead", async () => {
   const dataDir = join(folder, "wrong");
   const cases: readonly [string, number, string][] = [
-    ["token create --name x", 2, "say what it is for: --administrator, or --workspace and --role"],
-    ["token create --name x --administrator --role owner", 2, "--administrator goes without --workspace and --role"],
-    ["token create --name x --workspace acme --role boss", 2, "--role is one of viewer, member, admin, owner"],
+    ["token create --name x", 2, "set either --administrator, or --workspace and --role"],
+    [
+      "token create --name x --administrator --role owner",
+      2,
+      "--administrator cannot be combined with --workspace and --role",
+    ],
+    ["token create --name x --workspace acme --role boss", 2, "--role must be one of viewer, member, admin, owner"],
     ["user disable nobody@example.com", 1, 'there is no user "nobody@example.com"; see `sluice user list`'],
   ];
   await sluice(["migrate"], dataDir);

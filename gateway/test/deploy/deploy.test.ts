@@ -212,7 +212,7 @@ test("the health check of the image ends with 0 for a gateway that is well, and 
       text += line;
     };
     const variables = { SLUICE_PORT: String(server.port), SLUICE_HOST: "0.0.0.0" };
-    const terminal = { variables, interactive: false, show: tell, complain: tell };
+    const terminal = { variables, interactive: false, print: tell, printError: tell };
     const code = await runCli(["health", ...args], {
       ...createTerminal(variables),
       ...terminal,

@@ -57,7 +57,7 @@ await onPostgres("a rolling upgrade", () => {
           const updates = database.kysely.selectFrom("audit_log").selectAll().where("action", "=", "update");
           expect(await updates.execute()).toEqual([]);
           const verified = await running.cli("ledger", "verify");
-          expect([verified.status, verified.stdout]).toEqual([0, expect.stringContaining("every rule holds")]);
+          expect([verified.status, verified.stdout]).toEqual([0, expect.stringContaining("no errors found")]);
           const contracted = { "901": () => ({ contractsFrom: "900", up: async () => undefined }) };
           await migrate(database, { ...oneAhead, ...contracted });
           await until(() => running.output().includes("by a later version that is incompatible"));

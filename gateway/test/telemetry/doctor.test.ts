@@ -16,7 +16,7 @@ async function told(variables: Readonly<Record<string, string>>): Promise<readon
 }
 
 test("the doctor says that nothing is exported, and which setting would change that", async () => {
-  expect(await told({})).toEqual(["ok    telemetry: not sent anywhere (OTEL_EXPORTER_OTLP_ENDPOINT is not set)"]);
+  expect(await told({})).toEqual(["ok    telemetry: not exported (OTEL_EXPORTER_OTLP_ENDPOINT is not set)"]);
 });
 
 test("the doctor says of each signal whether the collector takes it", async () => {

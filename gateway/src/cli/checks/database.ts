@@ -22,10 +22,10 @@ import {
 import { failureLine } from "../failure-line.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
-/** `sluice doctor` compares every index with its table up to this size; beyond, it checks pages only. */
+/** Up to this size every index is compared with its table; beyond, only pages are checked. */
 const doctorWholeCheckBytesMax = 1024 * 1024 * 1024;
 
-/** The database opens, its schema is of this version, and the master key is the one it was made with. */
+/** Checks that the database opens, its schema fits this version, and the master key is right. */
 export const databaseCheck: Check = async ({ environment, clock }) => {
   const path = join(environment.dataDir, "sluice.db");
   if (environment.databaseUrl !== null) {
@@ -35,9 +35,9 @@ export const databaseCheck: Check = async ({ environment, clock }) => {
     refuseMoved(dataPaths(environment.dataDir));
     refuseLostDatabase(dataPaths(environment.dataDir));
   } catch (thrown) {
-    return [fail("database", failureLine(thrown), "no start is possible before that")];
+    return [fail("database", failureLine(thrown), "fix this before starting")];
   }
-  if (!existsSync(path)) return [ok("database", "will be made at the first start")];
+  if (!existsSync(path)) return [ok("database", "will be created at the first start")];
   let database: Database;
   try {
     database = openDatabase({ path, create: false });
@@ -47,16 +47,16 @@ export const databaseCheck: Check = async ({ environment, clock }) => {
   try {
     const { state, applied, pending, unknown } = await schemaState(database);
     if (state === "newer") {
-      const advice = "start that version, or restore a backup from before it";
+      const advice = "start that version, or restore an older backup";
       return [fail("database", laterVersion(unknown), advice)];
     }
     if (state === "empty" || state === "behind") return [behind("database", pending)];
     return [
       await soundness(database, path),
       state === "ahead"
-        ? warn("database", `${laterVersion(unknown)} and has only added to it`, "start that version when you can")
+        ? warn("database", `${laterVersion(unknown)} and only added to the schema`, "start that version when you can")
         : ok("database", `schema ${applied.at(-1) ?? "empty"}`),
-      await keyFinding(environment, database, "start with the key that belongs to this database"),
+      await keyFinding(environment, database, "start with the master key of this database"),
     ];
   } catch (thrown) {
     return [fail("database", failureLine(thrown), "restore a backup")];
@@ -65,28 +65,28 @@ export const databaseCheck: Check = async ({ environment, clock }) => {
   }
 };
 
-/** All of it, which takes as long as the file is large. */
+/** Takes longer for larger files. */
 async function soundness(database: Database, path: string): Promise<Finding> {
   const name = "database pages";
   const depth = (await stat(path)).size > doctorWholeCheckBytesMax ? "quick" : "whole";
   const [fault] = await integrityFaults(database.kysely, depth);
-  if (fault === undefined) return ok(name, depth === "whole" ? "sound, indexes too" : "sound");
+  if (fault === undefined) return ok(name, depth === "whole" ? "intact, including indexes" : "intact");
   return fail(name, `damaged: ${fault}`, "stop the gateway and restore a backup (sluice restore <file>)");
 }
 
-/** Budgets begin and keys expire by the processes' clocks, leases by the server's. */
+/** Budgets and keys use the clocks of the processes, leases that of the server. */
 const differenceMsMax = 10_000;
-/** What a process may open: for writing, reading, reports, the drain and explanations, at the usual size of a pool. */
+/** Connections of a process for writing, reading, reports, the drain and explanations, with the default pool size. */
 const connectionsOfProcess = 17;
 
-/** The server can be used, its clock is ours, there is room on it, its schema is of this version, and the master key fits. */
+/** Checks the server, its clock and connections, the schema and the master key. */
 async function postgresFindings(environment: Environment, url: string, clock: Clock): Promise<readonly Finding[]> {
   const askedAt = clock.now();
   let facts: Awaited<ReturnType<typeof postgresFacts>>;
   try {
     facts = await postgresFacts(url);
   } catch (thrown) {
-    return [fail("database", failureLine(thrown), "see SLUICE_DATABASE_URL; no start is possible before that")];
+    return [fail("database", failureLine(thrown), "see SLUICE_DATABASE_URL; fix this before starting")];
   }
   const answeredAt = clock.now();
   const { version, place, encrypted, serverTime, connections, connectionsMax } = facts;
@@ -99,7 +99,7 @@ async function postgresFindings(environment: Environment, url: string, clock: Cl
   ];
 }
 
-/** As far as it can be told: the server's answer came somewhere between the question and the answer. */
+/** The server read its clock between the request and the answer. */
 function clockFinding(serverTime: number, askedAt: number, answeredAt: number): Finding {
   const name = "database clock";
   const behind = Math.max(0, askedAt - serverTime);
@@ -107,7 +107,7 @@ function clockFinding(serverTime: number, askedAt: number, answeredAt: number): 
   const difference = Math.max(behind, ahead);
   if (difference <= differenceMsMax) return ok(name, `${difference} ms from this machine's`);
   const detail = `${Math.round(difference / 1_000)} s ${ahead > 0 ? "ahead of" : "behind"} this machine's`;
-  return warn(name, detail, "set both clocks (NTP): budgets and leases go by them");
+  return warn(name, detail, "synchronize both clocks (NTP): budgets and leases depend on them");
 }
 
 function roomFinding(connections: number, connectionsMax: number): Finding {
@@ -121,17 +121,19 @@ async function contentFindings(environment: Environment): Promise<readonly Findi
   const database = await openPlace(placeOf(environment), { isChecked: true, poolSize: 1 });
   try {
     const { state, applied, pending, unknown } = await schemaState(database);
-    if (state === "empty") return [ok("database schema", "will be made at the first start")];
+    if (state === "empty") return [ok("database schema", "will be created at the first start")];
     if (state === "newer") {
-      return [fail("database schema", laterVersion(unknown), "start that version: this one does not work on it")];
+      return [
+        fail("database schema", laterVersion(unknown), "start that version: this one does not support the schema"),
+      ];
     }
     const schema =
       state === "current"
         ? ok("database schema", applied.at(-1) ?? "")
         : state === "ahead"
-          ? warn("database schema", laterVersion(unknown), "replace this version soon; it works beside the later one")
+          ? warn("database schema", laterVersion(unknown), "upgrade this version soon; it works next to the newer one")
           : behind("database schema", pending);
-    const key = await keyFinding(environment, database, "bring back the key, or set SLUICE_MASTER_KEY to it");
+    const key = await keyFinding(environment, database, "restore the key, or set SLUICE_MASTER_KEY to it");
     return [schema, key, ...(state === "current" || state === "ahead" ? await processFindings(database) : [])];
   } catch (thrown) {
     return [fail("database schema", failureLine(thrown), "see the server's log")];
@@ -141,7 +143,7 @@ async function contentFindings(environment: Environment): Promise<readonly Findi
 }
 
 function laterVersion(unknown: readonly string[]): string {
-  return `a later version has been here (${unknown.join(", ")})`;
+  return `migrated by a newer version (${unknown.join(", ")})`;
 }
 
 function behind(name: string, pending: readonly string[]): Finding {
@@ -152,22 +154,22 @@ async function keyFinding({ masterKey, dataDir }: Environment, database: Databas
   const name = "master key fits";
   const isFile = database.flavour.name === "sqlite";
   if (isFile && masterKey === null && !existsSync(join(dataDir, "master.key"))) {
-    const lost = "restore master.key from a backup: without it no key is known and no provider secret can be opened";
-    return fail(name, "the database is there, its key file is not", lost);
+    const lost = "restore master.key from a backup: without it API keys and provider secrets cannot be read";
+    return fail(name, "the database exists, but its key file is missing", lost);
   }
   try {
-    if (!isFile && !(await hasVault(database))) return ok(name, "the first start decides on it");
+    if (!isFile && !(await hasVault(database))) return ok(name, "will be set at the first start");
     await openVaultOf(database, { masterKey: masterKey?.reveal() ?? null, dataDir, mayMakeKey: false });
-    return ok(name, "the database was made with it");
+    return ok(name, "matches the database");
   } catch (thrown) {
     return fail(name, failureLine(thrown), advice);
   }
 }
 
-/** A line for each process of the installation. Those that were killed are listed for a day. */
+/** One line per process. Killed ones are listed for a day. */
 async function processFindings(database: Database): Promise<readonly Finding[]> {
   const listed = await listProcesses({ instances: createInstances(database), leases: createLeases(database) });
-  if (listed.length === 0) return [ok("processes", "none runs on this database")];
+  if (listed.length === 0) return [ok("processes", "none is running on this database")];
   return listed.map((process) => {
     const { id, host, version, leads, journalLag } = process;
     const seen = `last seen ${timeOf(process.seenAt)}`;
@@ -175,9 +177,9 @@ async function processFindings(database: Database): Promise<readonly Finding[]> 
       `${id} on ${host}`,
       `version ${version}`,
       `since ${timeOf(process.startedAt)}`,
-      process.isAlive ? seen : `${seen}, not heard of since`,
-      leads.length === 0 ? "leads nothing" : `leads ${leads.join(" and ")}`,
-      journalLag === null ? "journal unknown" : `${journalLag} entries of its journal not in the ledger yet`,
+      process.isAlive ? seen : `${seen}, not responding`,
+      leads.length === 0 ? "no leases" : `leases ${leads.join(" and ")}`,
+      journalLag === null ? "journal unknown" : `${journalLag} journal entries not in the ledger yet`,
     ];
     return ok("process", parts.join("; "));
   });
@@ -187,8 +189,8 @@ function timeOf(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Reads from the database without a migration; null where there is none yet. */
-export async function lookAtDatabase<T>(
+/** Reads from the database without migrating it; null if there is none yet. */
+export async function readDatabase<T>(
   environment: Environment,
   read: (database: Database) => Promise<T>,
 ): Promise<T | null> {

@@ -5,7 +5,7 @@ import { egressCheck, portCheck, redisCheck, telemetryCheck } from "./network.ts
 import { providersCheck } from "./providers.ts";
 import { blobsCheck, dataDirCheck, journalCheck, ledgerExportCheck } from "./storage.ts";
 
-/** What the doctor looks at, in this order. */
+/** All checks of the doctor, in order. */
 export const everyCheck: readonly Check[] = [
   dataDirCheck,
   databaseCheck,

@@ -1,7 +1,7 @@
 import type { Environment, Variables } from "#config/index.ts";
 import type { Clock } from "#ports/index.ts";
 
-/** One line of the doctor: what was looked at, how it is, and what to do when it is not well. */
+/** One line of the doctor: what was checked, the result, and what to do. */
 export interface Finding {
   readonly check: string;
   readonly state: "ok" | "warn" | "fail";
@@ -9,16 +9,16 @@ export interface Finding {
   readonly advice: string | null;
 }
 
-/** What checks look at. They change nothing and never throw for what they are there to find. */
-export interface Ground {
+/** Input of the checks, which change nothing and do not throw for problems they look for. */
+export interface CheckContext {
   readonly environment: Environment;
   readonly variables: Variables;
   readonly clock: Clock;
-  /** Whether providers may be asked. */
+  /** Whether providers are contacted. */
   readonly online: boolean;
 }
 
-export type Check = (ground: Ground) => Promise<readonly Finding[]>;
+export type Check = (context: CheckContext) => Promise<readonly Finding[]>;
 
 export function ok(check: string, detail: string): Finding {
   return { check, state: "ok", detail, advice: null };

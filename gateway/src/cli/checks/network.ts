@@ -7,12 +7,12 @@ import type { OtlpSignal } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { probeCollector } from "#telemetry/index.ts";
 import { createTransport } from "#upstream/index.ts";
-import { askStraight, ownAddress } from "../ask-straight.ts";
+import { localAddress, requestLocal } from "../local-request.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const answerMs = 3_000;
 
-/** Each port is free, or a healthy gateway answers on it. */
+/** Checks that each port is free, or a healthy gateway answers on it. */
 export const portCheck: Check = async ({ environment }) => {
   const { host, port, admin } = environment;
   const calls = await portFinding(environment, host, port, "SLUICE");
@@ -21,16 +21,16 @@ export const portCheck: Check = async ({ environment }) => {
 
 async function portFinding(environment: Tls, host: string, port: number, variables: string): Promise<Finding> {
   const name = `port ${port}`;
-  if (port === 0) return ok("port", "any free one is taken");
-  const address = ownAddress(environment, host, port);
+  if (port === 0) return ok("port", "any free port is used");
+  const address = localAddress(environment, host, port);
   const health = await answerOf(`${address}/healthz`);
   if (health?.body === "ok\n") {
     const ready = await answerOf(`${address}/readyz`);
     if (ready?.status === 200) return ok(name, "a gateway is running there and ready");
     const reason = ready?.body.trim().slice(0, 100) ?? "no answer";
-    return warn(name, `a gateway is running there but not ready: ${reason}`, "look at its log");
+    return warn(name, `a gateway is running there but not ready: ${reason}`, "check its log");
   }
-  if (health !== null) return fail(name, "something else answers there", `stop it, or set ${variables}_PORT`);
+  if (health !== null) return fail(name, "another program answers there", `stop it, or set ${variables}_PORT`);
   const refusal = tryToListen(host, port);
   if (refusal === null) return ok(name, `free on ${host}`);
   return fail(name, refusal, `set ${variables}_HOST and ${variables}_PORT`);
@@ -40,7 +40,7 @@ type Tls = Pick<Environment, "tls">;
 
 async function answerOf(url: string): Promise<{ status: number; body: string } | null> {
   try {
-    const { status, text } = await askStraight(url, { answerMs, charactersMax: 1_000 });
+    const { status, text } = await requestLocal(url, { answerMs, charactersMax: 1_000 });
     return { status, body: text };
   } catch {
     return null;
@@ -53,19 +53,21 @@ function tryToListen(hostname: string, port: number): string | null {
     return null;
   } catch (thrown) {
     const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
-    if (code === "EADDRINUSE") return "taken by something that does not speak HTTP";
-    if (code === "EACCES") return "this user may not listen on it (ports below 1024 need a privilege)";
+    if (code === "EADDRINUSE") return "used by a program that does not speak HTTP";
+    if (code === "EACCES") return "this user may not listen on it (ports below 1024 need privileges)";
     return `${hostname} cannot be listened on${code === "" ? "" : ` (${code})`}`;
   }
 }
 
-/** By what proxy calls leave, and whether it takes connections. What it lets through is seen with `--online`. */
+/** Shows the outbound proxy and checks that it accepts connections. `--online` shows what it lets through. */
 export const egressCheck: Check = async ({ environment: { egress, authorities } }) => {
   const findings: Finding[] = [];
   if (authorities.length > 0) {
-    findings.push(ok("authorities", `${authorities.length} of SLUICE_CA are believed beside the usual ones`));
+    findings.push(
+      ok("authorities", `${authorities.length} from SLUICE_CA are trusted in addition to the default ones`),
+    );
   }
-  if (egress === null) return [ok("egress", "no proxy; calls leave straight"), ...findings];
+  if (egress === null) return [ok("egress", "no proxy; direct connections"), ...findings];
   const { http, https, exempt } = egress;
   const proxies = new Map<string, EgressProxy>();
   for (const proxy of [https, http]) if (proxy !== null) proxies.set(placeOf(proxy), proxy);
@@ -73,7 +75,7 @@ export const egressCheck: Check = async ({ environment: { egress, authorities } 
   for (const [place, proxy] of proxies) {
     const what = http !== null && https !== null && proxies.size === 1 ? "all" : proxy === https ? "https" : "http";
     const as = proxy.authorization === null ? "" : ", with a user and a password";
-    const detail = `${what} calls leave by the proxy ${place}${as}; ${rules}`;
+    const detail = `${what} calls use the proxy ${place}${as}; ${rules}`;
     const problem = await dialled(proxy);
     findings.unshift(
       problem === null
@@ -102,10 +104,10 @@ function dialled({ hostname, port }: EgressProxy): Promise<string | null> {
   });
 }
 
-/** The collector that telemetry is sent to takes it. An empty export is sent for each kind of it. */
+/** Sends an empty export of each signal to the telemetry collector. */
 export const telemetryCheck: Check = async ({ environment }) => {
   const { otlp } = environment;
-  if (otlp === null) return [ok("telemetry", "not sent anywhere (OTEL_EXPORTER_OTLP_ENDPOINT is not set)")];
+  if (otlp === null) return [ok("telemetry", "not exported (OTEL_EXPORTER_OTLP_ENDPOINT is not set)")];
   const network = { transport: createTransport({ clock: systemClock, ...networkOf(environment) }), clock: systemClock };
   const kinds = ["traces", "metrics", "logs"] as const;
   const findings = await Promise.all(kinds.map((kind) => findingOf(kind, otlp[kind], network)));
@@ -121,24 +123,24 @@ async function findingOf(
 ): Promise<Finding | null> {
   if (signal === null) return null;
   const name = `telemetry ${kind}`;
-  // A query may hold a key.
+  // The query may hold a key.
   const where = signal.url.replace(/[?#].*$/, "");
   const problem = await probeCollector(signal, kind, network).catch(
-    (error: unknown) => `it cannot be asked: ${error instanceof Error ? error.message : String(error)}`,
+    (error: unknown) => `failed to connect: ${error instanceof Error ? error.message : String(error)}`,
   );
-  if (problem === null) return ok(name, `${where} takes ${signal.protocol}`);
-  const advice = "check OTEL_EXPORTER_OTLP_* and that the collector takes OTLP over HTTP; calls are served without it";
+  if (problem === null) return ok(name, `${where} accepts ${signal.protocol}`);
+  const advice = "check OTEL_EXPORTER_OTLP_* and that the collector accepts OTLP over HTTP; calls do not depend on it";
   return fail(name, `${where}: ${problem}`, advice);
 }
 
-/** The Redis that several processes count their limits in answers, is new enough, and forgets nothing by itself. */
+/** Checks that the shared Redis answers, is recent enough and evicts nothing. */
 export const redisCheck: Check = async ({ environment, clock }) => {
   const url = environment.redisUrl?.reveal();
   if (url === undefined) return [ok("limits", "counted in the memory of one process (SLUICE_REDIS_URL is not set)")];
   const { displayUrl, problem, version, policy } = await checkRedis(url, clock);
   const name = "redis";
   if (problem !== null) {
-    const advice = "check SLUICE_REDIS_URL and the server; until it answers each limit does what its `fail` says";
+    const advice = "check SLUICE_REDIS_URL and the server; until it answers each limit behaves as its `fail` says";
     return [fail(name, `${displayUrl} cannot be used: ${problem}`, advice)];
   }
   if (Number.parseInt(version, 10) < redisVersionMin) {
@@ -146,6 +148,6 @@ export const redisCheck: Check = async ({ environment, clock }) => {
   }
   const findings = [ok(name, `${displayUrl} answers, version ${version}`)];
   if (policy === "noeviction") return findings;
-  const advice = "set it to noeviction: what is evicted was a limit somebody relies on";
-  return [...findings, warn("redis memory", `maxmemory-policy is ${policy || "not known"}`, advice)];
+  const advice = "set it to noeviction: an evicted key loses a limit";
+  return [...findings, warn("redis memory", `maxmemory-policy is ${policy || "unknown"}`, advice)];
 };

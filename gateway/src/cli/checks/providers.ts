@@ -11,9 +11,9 @@ import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 const skewMsMax = 5 * 60_000;
 const atOnceMax = 8;
 
-/** Each enabled provider is asked for its models, which costs nothing. Only with `--online`. */
+/** Requests the list of models of each enabled provider, which is free. Only with `--online`. */
 export const providersCheck: Check = async ({ environment, variables, clock, online }) => {
-  if (!online) return [ok("providers", "not asked; use --online to")];
+  if (!online) return [ok("providers", "not checked; use --online")];
   if (environment.databaseUrl === null && !existsSync(join(environment.dataDir, "sluice.db")))
     return [ok("providers", "none before the first start")];
   let providers: readonly Provider[];
@@ -23,7 +23,7 @@ export const providersCheck: Check = async ({ environment, variables, clock, onl
   } catch (thrown) {
     return [fail("providers", failureLine(thrown), "see the checks above")];
   }
-  if (providers.length === 0) return [warn("providers", "there are none", "declare one in the config file")];
+  if (providers.length === 0) return [warn("providers", "there are none", "add one in the console or the config file")];
   const probe = ownProbe(clock, environment);
   const findings: Finding[] = [];
   for (let from = 0; from < providers.length; from += atOnceMax) {
@@ -36,10 +36,10 @@ export const providersCheck: Check = async ({ environment, variables, clock, onl
 async function askedFor(provider: Provider, probe: ProviderProbe, now: () => number): Promise<Finding> {
   const name = `provider ${provider.id}`;
   const kind = providerKind(provider.kind);
-  if (kind === null) return fail(name, `its kind ${provider.kind} is not known`, "start a version that knows it");
+  if (kind === null) return fail(name, `unknown kind ${provider.kind}`, "start a version that supports it");
   const listing = await probe.listModels(provider, kind, new AbortController().signal);
   if (listing === null)
-    return ok(name, `tells no models, so it was not asked; try \`sluice provider test ${provider.id}\``);
+    return ok(name, `has no list of models, so it was not checked; try \`sluice provider test ${provider.id}\``);
   const { status, ms, problem, advice, models, date } = listing;
   if (status === 0) {
     return fail(name, problem ?? "no answer", advice ?? "check base_url, the network and allow_private_network");
@@ -49,13 +49,13 @@ async function askedFor(provider: Provider, probe: ProviderProbe, now: () => num
   }
   if (date !== null && Math.abs(date - now()) > skewMsMax) {
     const minutes = Math.round((now() - date) / 60_000);
-    return warn(name, `its clock and ours differ by ${minutes} minutes`, "set this machine's clock");
+    return warn(name, `its clock differs from ours by ${minutes} minutes`, "set this machine's clock");
   }
   if (problem !== null) {
     return warn(
       name,
       `reached, but ${problem}`,
-      `it may have no model list; try \`sluice provider test ${provider.id}\``,
+      `it may have no list of models; try \`sluice provider test ${provider.id}\``,
     );
   }
   return ok(name, `${models?.length ?? "no list of"} models, ${Math.round(ms)} ms`);

@@ -11,14 +11,14 @@ import type { BlobStore, Clock } from "#ports/index.ts";
 import { countNotInLedger, createSpool, readJournal } from "#storage/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { causeLine, failureLine } from "../failure-line.ts";
-import { lookAtDatabase } from "./database.ts";
+import { readDatabase } from "./database.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const mebibyte = 1024 * 1024;
 const freeBytesFail = 100 * mebibyte;
 const freeBytesWarn = 1024 * mebibyte;
 
-/** The data directory can be written, its key file is its owner's alone, and the disk has room. */
+/** Checks that the data directory is writable, its key file private, and the disk not full. */
 export const dataDirCheck: Check = async ({ environment }) => {
   const directory = resolve(environment.dataDir);
   const place = await nearestExisting(directory);
@@ -37,9 +37,12 @@ async function writable(directory: string, place: string): Promise<Finding> {
   try {
     await access(place, constants.W_OK | constants.X_OK);
   } catch {
-    return fail(name, `${place} cannot be written`, `give it to ${user}, or set SLUICE_DATA_DIR to another`);
+    return fail(name, `${place} cannot be written`, `make it writable by ${user}, or change SLUICE_DATA_DIR`);
   }
-  return ok(name, place === directory ? `${directory} can be written` : `${directory} will be made at the first start`);
+  return ok(
+    name,
+    place === directory ? `${directory} can be written` : `${directory} will be created at the first start`,
+  );
 }
 
 async function keyFile(directory: string, keyInEnvironment: boolean): Promise<Finding> {
@@ -47,7 +50,7 @@ async function keyFile(directory: string, keyInEnvironment: boolean): Promise<Fi
   const path = join(directory, "master.key");
   if (keyInEnvironment) return ok(name, "SLUICE_MASTER_KEY is set");
   const facts = await stat(path).catch(() => null);
-  if (facts === null) return ok(name, "will be made at the first start");
+  if (facts === null) return ok(name, "will be created at the first start");
   if ((facts.mode & 0o077) === 0) return ok(name, `${path} is readable by its owner only`);
   return fail(name, `${path} is readable by others (mode ${(facts.mode & 0o777).toString(8)})`, `chmod 600 ${path}`);
 }
@@ -58,8 +61,8 @@ async function freeDisk(place: string): Promise<Finding> {
   const free = facts.bavail * facts.bsize;
   const detail = `${Math.floor(free / mebibyte)} MiB free where the ledger is kept`;
   if (free < freeBytesFail)
-    return fail(name, detail, "make room: without it no call can be written down, so none is sent");
-  return free < freeBytesWarn ? warn(name, detail, "make room soon, or move SLUICE_DATA_DIR") : ok(name, detail);
+    return fail(name, detail, "free some space: calls are refused when the ledger cannot be written");
+  return free < freeBytesWarn ? warn(name, detail, "free some space soon, or move SLUICE_DATA_DIR") : ok(name, detail);
 }
 
 async function nearestExisting(path: string): Promise<string> {
@@ -71,8 +74,8 @@ async function nearestExisting(path: string): Promise<string> {
 const recordsMax = 1_000_000;
 
 /**
- * The write-ahead file of the ledger can be read whole. Its last segment stays after its entries are in the database, so what
- * waits is what the database does not have.
+ * Checks that the journal can be read. Its last segment stays after its entries are stored, so only entries missing in the database
+ * count as waiting.
  */
 export const journalCheck: Check = async ({ environment }) => {
   const path = join(environment.dataDir, "journal");
@@ -87,9 +90,9 @@ export const journalCheck: Check = async ({ environment }) => {
       if (type === "intent" || type === "refuse") since = Math.min(since, value.at);
       if (type === "intent") open.add(value.attemptId);
       else if (type !== "checkpoint") {
-        // Its intent may be in a file that is gone.
+        // The intent may be in a file that was removed.
         if (!open.delete(value.attemptId) && type === "settle") since = 0;
-        // A pending one becomes a task and has its entry when that has ended.
+        // A pending one becomes a task, which writes the entry at its end.
         if (value.outcome !== "pending") ended.add(value.attemptId);
       }
       if (++records >= recordsMax) break;
@@ -97,23 +100,23 @@ export const journalCheck: Check = async ({ environment }) => {
     const [damage] = leftovers.damage;
     if (damage !== undefined) {
       const detail = leftovers.damage.length === 1 ? damage : `${damage} (and ${leftovers.damage.length - 1} more)`;
-      return [warn(name, detail, "keep the file; what can be read is recovered at the next start")];
+      return [warn(name, detail, "keep the file; readable entries are recovered at the next start")];
     }
-    const waiting = await lookAtDatabase(environment, (database) => countNotInLedger(database, [...ended], since));
+    const waiting = await readDatabase(environment, (database) => countNotInLedger(database, [...ended], since));
     return [ok(name, `${waiting ?? ended.size} entries wait for the database; ${open.size} attempts have not ended`)];
   } catch (thrown) {
     return [fail(name, failureLine(thrown), `check the owner of ${path}, and the checks of the database`)];
   }
 };
 
-/** A few bytes that nobody has can be written where blobs are kept, read, and removed. */
+/** Writes, reads and removes a small blob. */
 export const blobsCheck: Check = async ({ environment, clock }) => {
   const { bucket, dataDir } = environment;
   const folder = join(dataDir, "blobs");
   const name = "blobs";
-  if (bucket === null && !existsSync(folder)) return [ok(name, `${folder} will be made when it is needed`)];
+  if (bucket === null && !existsSync(folder)) return [ok(name, `${folder} will be created when it is needed`)];
   const where = bucket === null ? folder : `bucket ${bucket.name} (${bucket.endpoint ?? bucket.region})`;
-  // A gateway may run, and its spool is its own.
+  // A running gateway uses its own spool.
   const directory = mkdtempSync(join(tmpdir(), "sluice-doctor-"));
   try {
     const spool = createSpool({ directory, nextName: () => "probe" });
@@ -124,8 +127,8 @@ export const blobsCheck: Check = async ({ environment, clock }) => {
   } catch (thrown) {
     const advice =
       bucket === null
-        ? "give it to the user of the gateway, and make room"
-        : "check SLUICE_S3_*, and that its account may get, put, delete and list";
+        ? "make it writable by the user of the gateway, and free some space"
+        : "check SLUICE_S3_*, and that the account may get, put, delete and list";
     return [fail(name, `${where}: ${causeLine(thrown)}`, advice)];
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -138,29 +141,26 @@ async function probed(blobs: BlobStore, signal: AbortSignal): Promise<void> {
   try {
     const there = await blobs.read(hash, 0, size);
     const read = there === null ? null : await new Response(there).bytes();
-    if (read === null || Buffer.compare(read, probe) !== 0) throw new Error("what was written is not what is read");
+    if (read === null || Buffer.compare(read, probe) !== 0) throw new Error("the bytes read differ from those written");
   } finally {
     await blobs.remove(hash);
   }
-  if ((await blobs.stat(hash)) !== null) throw new Error("what was removed is still there");
+  if ((await blobs.stat(hash)) !== null) throw new Error("the blob still exists after its deletion");
 }
 
-/** Beside the manifests: readers of such buckets pass over names that begin so. */
+/** Readers of such buckets skip names with an underscore. */
 const probeName = "_doctor.txt";
 
-/**
- * The bucket that the ledger is copied to takes objects. Its keys need not be allowed to remove anything, so the probe stays, always the
- * same object.
- */
+/** Writes an object to the export bucket. Its keys may not be allowed to delete, so the object stays and is always the same one. */
 export const ledgerExportCheck: Check = async ({ environment, clock }) => {
   const name = "ledger export";
   let place: LedgerExportPlace | null;
   try {
-    place = await lookAtDatabase(environment, ledgerExportPlace);
+    place = await readDatabase(environment, ledgerExportPlace);
   } catch {
-    return [warn(name, "where the ledger is copied to cannot be read", "see the checks of the database")];
+    return [warn(name, "failed to read the setting of the export", "see the checks of the database")];
   }
-  if (place === null) return [ok(name, "the ledger is copied nowhere (settings.ledger.export is not set)")];
+  if (place === null) return [ok(name, "disabled (settings.ledger.export is not set)")];
   const where = `bucket ${place.bucket} (${place.endpoint ?? place.region})`;
   try {
     const transport = createTransport({ clock, ...networkOf(environment) });
@@ -170,7 +170,7 @@ export const ledgerExportCheck: Check = async ({ environment, clock }) => {
     await inTime(clock, (signal) => objects.put(probeName, probe, digest, signal));
     return [ok(name, `${where}: ${place.prefix}${probeName} was written`)];
   } catch (thrown) {
-    const advice = "check settings.ledger.export and SLUICE_LEDGER_EXPORT_*, and that its account may put objects";
+    const advice = "check settings.ledger.export and SLUICE_LEDGER_EXPORT_*, and that the account may put objects";
     return [fail(name, `${where}: ${causeLine(thrown)}`, advice)];
   }
 };
@@ -181,7 +181,7 @@ async function inTime(clock: Clock, work: (signal: AbortSignal) => Promise<unkno
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = clock.after(bounds.doctorBlobsMs, () => {
     late.abort();
-    reject(new Error("it does not answer in time"));
+    reject(new Error("timed out"));
   });
   try {
     await Promise.race([work(late.signal), promise]);

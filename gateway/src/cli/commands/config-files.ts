@@ -4,18 +4,18 @@ import type { ApplyReport, ConfigChange } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import type { CliCommand } from "../cli-command.ts";
 import { environmentOf, withControl } from "../open.ts";
-import { CommandFailed, CommandTold, CommandWrong } from "../terminal.ts";
+import { CommandFailed, ReportedFailure, UsageError } from "../terminal.ts";
 
 export function addCheck(program: CliCommand): void {
   const { terminal } = program;
   program
     .command("check")
-    .description("say whether a config file is valid, and warn of what cannot work; nothing is changed")
+    .description("validate a config file and warn about settings that do not work")
     .option("--strict", "fail on warnings too")
     .argument("[file]", "YAML or JSON (default: SLUICE_CONFIG)")
     .action(async (given: string | undefined, options: { readonly strict?: boolean }, command: CliCommand) => {
       const file = given ?? (await environmentOf(terminal.variables)).configFile;
-      if (file === null) throw new CommandWrong("name a config file, or set SLUICE_CONFIG");
+      if (file === null) throw new UsageError("name a config file, or set SLUICE_CONFIG");
       const { config, warnings } = await load(file, command);
       const { providers = [], models = [], workspaces = [] } = config;
       const counts = {
@@ -38,14 +38,14 @@ export function addApply(program: CliCommand): void {
   const { variables } = terminal;
   program
     .command("apply")
-    .description("make the objects of a config file real; a running gateway follows within two seconds")
+    .description("apply a config file; a running gateway uses it within two seconds")
     .argument("<file>", "YAML or JSON")
-    .option("--prune", "suspend whatever the file no longer declares, however much it is")
-    .option("--dry-run", "print what would change, and change nothing; status 2 when something would")
+    .option("--prune", "suspend objects that the file no longer declares, even if they are many")
+    .option("--dry-run", "print the changes without applying them; exits with 2 if there are any")
     .action(async (file: string, options: { prune?: boolean; dryRun?: boolean }, command: CliCommand) => {
-      // Before the data directory is opened, so that a wrong file leaves no trace.
+      // Before the data directory is opened, so that an invalid file changes nothing.
       const { config, warnings } = await load(file, command);
-      if (!command.isJson) for (const each of warnings) terminal.complain(problemLine(each, "warning: "));
+      if (!command.isJson) for (const each of warnings) terminal.printError(problemLine(each, "warning: "));
       const actor = `file ${file}`;
       if (options.dryRun === true) {
         const plan = await withControl(variables, ({ controlStore }) => controlStore.plan(config, actor));
@@ -54,7 +54,7 @@ export function addApply(program: CliCommand): void {
         const lines = [...planLines({ changes, unchanged }), ...removals.map((message) => `needs --prune: ${message}`)];
         const remarks = [...removals, ...warnings.map((each) => problemLine(each))];
         await command.report({ file, changes, unchanged, warnings: remarks }, lines);
-        if (changes.length > 0) throw new CommandTold(2);
+        if (changes.length > 0) throw new ReportedFailure(2);
         return;
       }
       const prune = options.prune === true || (await environmentOf(variables)).configPrune;
@@ -80,7 +80,7 @@ export function addSchema(program: CliCommand): void {
     });
 }
 
-/** Reads a config file. Of one that is wrong, everything that is wrong with it is reported, and how much it is is the failure. */
+/** Reports every problem of an invalid file and throws with their number. */
 async function load(file: string, command: CliCommand): ReturnType<typeof loadConfigFile> {
   const { configWarnings, kindCheck } = await import("#main.ts");
   try {
@@ -97,11 +97,11 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
-/** What applying a config file would change, and how many of the objects that it declares would stay as they are. */
+/** The changes that a config file would make, and how many declared objects would stay the same. */
 function shownPlan(report: ApplyReport, config: ConfigFile) {
   const changes = report.map(({ action, object, before, after }) => ({
     ...{ action, object },
-    /** What would change, by field: before and after. */
+    /** Changed fields: before and after. */
     fields: differing(before, after),
   }));
   const declared = new Set(changes.filter(({ action }) => !removals.has(action)).map(({ object }) => object));
@@ -123,7 +123,7 @@ const removals: ReadonlySet<string> = new Set(["suspend", "release", "remove", "
 
 const marks: Readonly<Record<string, string>> = { create: "+", resume: "+", suspend: "-", remove: "-", revoke: "-" };
 
-/** An object that comes or goes is named, not spelled out. */
+/** Created and removed objects are not listed by field. */
 function differing(before: ConfigChange["before"], after: ConfigChange["after"]) {
   if (before === null || after === null) return {};
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);

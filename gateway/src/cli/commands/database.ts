@@ -8,8 +8,8 @@ export function addDatabaseCommands(program: CliCommand): void {
   const { terminal } = program;
   program
     .command("migrate")
-    .description("bring the database up to this version, all or nothing (serve does this too)")
-    .option("--without-copy", "do not copy the database first, because you have a copy of your own")
+    .description("migrate the database to this version in one transaction (serve does this too)")
+    .option("--without-copy", "do not copy the database first")
     .option(
       "--from <folder>",
       "move the installation in this data directory into the empty database of SLUICE_DATABASE_URL",
@@ -33,34 +33,34 @@ export function addDatabaseCommands(program: CliCommand): void {
     });
   program
     .command("backup")
-    .description("copy the database into a new file, also while the gateway runs, and check the copy")
-    .argument("<file>", "a file that does not exist yet; its owner alone may read it")
+    .description("back up the database to a new file and check it; the gateway may be running")
+    .argument("<file>", "a new file, readable by its owner only")
     .answer(async (file: string) => {
       const { backupDatabase, dataPaths } = await import("#storage/index.ts");
       const environment = await environmentOf(terminal.variables);
       refuseOnServer(
         environment,
-        "the database is on a PostgreSQL server: back it up with `pg_dump --format=custom`, and keep the master key beside it",
+        "the database is on a PostgreSQL server: back it up with `pg_dump --format=custom`, and keep the master key too",
       );
       const bytes = await backupDatabase(dataPaths(environment.dataDir), file);
       return [
         { file, size_bytes: bytes },
         [
-          `${file} is a whole and sound copy (${bytes} bytes).`,
-          "Its secrets open with the master key only, which is not in it: keep that too, elsewhere.",
+          `${file} is a complete, checked copy (${bytes} bytes).`,
+          "Its secrets are encrypted with the master key, which is not included: keep that in another place.",
         ],
       ];
     });
   program
     .command("restore")
-    .description("put a backup in the place of the database, which is kept; the gateway must not be running")
-    .argument("<file>", "what `sluice backup`, the console or sqlite3 made")
+    .description("replace the database by a backup and keep the old one; the gateway must be stopped")
+    .argument("<file>", "a backup from `sluice backup`, the console or sqlite3")
     .answer(async (file: string) => {
       const { dataPaths, prepareDataDirectory, restoreDatabase } = await import("#storage/index.ts");
       const environment = await environmentOf(terminal.variables);
       refuseOnServer(
         environment,
-        "the database is on a PostgreSQL server: restore it with `pg_restore --exit-on-error` into an empty database, and name that in SLUICE_DATABASE_URL",
+        "the database is on a PostgreSQL server: restore it with `pg_restore --exit-on-error` into an empty database, and set SLUICE_DATABASE_URL to that",
       );
       const paths = dataPaths(environment.dataDir);
       const { database } = paths;
@@ -71,16 +71,16 @@ export function addDatabaseCommands(program: CliCommand): void {
       return [
         { file, database, schema, keys, entries, aside, old_key_file: oldKey },
         [
-          `${database} is now what ${file} was: schema ${schema}, ${keys} keys, ${entries} ledger entries.`,
-          ...(aside === null ? [] : [`What was there before is kept: ${aside}`]),
-          ...(oldKey === null ? [] : [`It needed an earlier master key: master.key is now what ${oldKey} was.`]),
-          "What is in the journal and not in the database is recovered at the next start.",
+          `Restored ${file} to ${database}: schema ${schema}, ${keys} keys, ${entries} ledger entries.`,
+          ...(aside === null ? [] : [`The old database was moved to ${aside}`]),
+          ...(oldKey === null ? [] : [`It needs an earlier master key: master.key was replaced by ${oldKey}.`]),
+          "Entries that are only in the journal are recovered at the next start.",
         ],
       ];
     });
 }
 
-/** Commands that copy a file have none to copy where the database is a server's, and say who does that there. */
+/** Throws with a line that names the tool of the database server. */
 function refuseOnServer({ databaseUrl }: Environment, line: string): void {
   if (databaseUrl !== null) throw new CommandFailed(line);
 }
@@ -93,12 +93,10 @@ async function moveFrom(folder: string, environment: Environment): Promise<Answe
   const { placeOf } = await import("#main.ts");
   const to = placeOf(environment);
   if (to.kind === "sqlite") {
-    throw new CommandFailed(
-      "--from moves an installation into PostgreSQL: name the empty database in SLUICE_DATABASE_URL",
-    );
+    throw new CommandFailed("--from moves an installation to PostgreSQL: set SLUICE_DATABASE_URL to an empty database");
   }
   const from = dataPaths(folder);
-  /** What of the journal did not come over, in words. */
+  /** Entries of the journal that could not be moved. */
   const left: string[] = [];
   const observer = {
     log: (_: string, message: string, { attemptId, error }: Readonly<Record<string, unknown>> = {}) =>
@@ -110,7 +108,7 @@ async function moveFrom(folder: string, environment: Environment): Promise<Answe
     masterKey: environment.masterKey?.reveal() ?? null,
     now: systemClock.now(),
     async recoverJournal(target) {
-      // Read only: the source stays as it is.
+      // Read only, so that the source does not change.
       const journal = readJournal(from.journal);
       const leftovers = { damage: [], records: () => journal.records(), discard: async () => undefined };
       const store = settingAside(createLedgerStore(target), from.journal, observer);
@@ -122,13 +120,13 @@ async function moveFrom(folder: string, environment: Environment): Promise<Answe
   const { tables, rows, recovered, marked } = moved;
   const data = { from: folder, database: shownPlace(to), tables, rows, recovered, left, marked };
   const lines = [
-    `${rows} rows of ${tables} tables are in ${shownPlace(to)}; rows and money of every month are as they were.`,
-    ...(recovered === 0 ? [] : [`${recovered} entries of the ledger were in the journal only, and are there too.`]),
+    `${rows} rows of ${tables} tables are in ${shownPlace(to)}; rows and costs of every month match.`,
+    ...(recovered === 0 ? [] : [`${recovered} ledger entries that were only in the journal were moved too.`]),
     ...left,
-    `Start it with the same master key and blobs: SLUICE_DATA_DIR=${folder}, or copies of master.key and blobs/ in another.`,
+    `Start with the same master key and blobs: SLUICE_DATA_DIR=${folder}, or a folder with copies of master.key and blobs/.`,
     marked
-      ? `Its database there is as it was. Without SLUICE_DATABASE_URL it is not started again, unless you remove ${from.moved}.`
-      : `${folder} was not changed. Do not start it without SLUICE_DATABASE_URL again: it would go on from before the move.`,
+      ? `The old database is unchanged. It will not start without SLUICE_DATABASE_URL unless you delete ${from.moved}.`
+      : `${folder} is unchanged. Do not start it without SLUICE_DATABASE_URL: it would continue from before the move.`,
   ];
   return [data, lines];
 }

@@ -1,9 +1,9 @@
 import { Argument } from "commander";
 import { EnvironmentInvalid } from "#config/index.ts";
 import { systemClock, trustAuthorities } from "#system/index.ts";
-import { askStraight, ownAddress } from "../ask-straight.ts";
-import { type Finding, fail, type Ground } from "../checks/finding.ts";
+import { type CheckContext, type Finding, fail } from "../checks/finding.ts";
 import type { CliCommand } from "../cli-command.ts";
+import { localAddress, requestLocal } from "../local-request.ts";
 import { environmentOf } from "../open.ts";
 import { CommandFailed, type Terminal } from "../terminal.ts";
 
@@ -11,10 +11,8 @@ export function addDoctor(program: CliCommand): void {
   const { terminal } = program;
   program
     .command("doctor")
-    .description(
-      "look at everything the gateway needs and say what to do; nothing is changed (probes are written, and removed where they can be)",
-    )
-    .option("--online", "ask the providers too")
+    .description("check everything the gateway needs and say what to fix (writes small probe objects)")
+    .option("--online", "also contact the providers")
     .action(async (options: { readonly online?: boolean }, command: CliCommand) => {
       const findings = await examine(terminal, options.online === true);
       const lines = findings.map(({ check, state, detail, advice }) => {
@@ -25,12 +23,12 @@ export function addDoctor(program: CliCommand): void {
       await command.report({ ok: failed === 0, findings }, lines);
       if (failed > 0) throw new CommandFailed(`${failed} of ${findings.length} checks failed`);
     });
-  // For supervisors that ask by a program, as containers do: an image without a shell has no curl.
+  // For health checks of containers: images without a shell have no curl.
   program
     .command("health")
-    .description("ask the gateway on this machine whether it is well")
+    .description("check the health of the gateway on this machine")
     .addArgument(
-      new Argument("[path]", "/healthz: it answers; /readyz: it takes calls")
+      new Argument("[path]", "/healthz: it answers; /readyz: it serves calls")
         .choices(["/healthz", "/readyz"])
         .default("/healthz"),
     )
@@ -38,29 +36,29 @@ export function addDoctor(program: CliCommand): void {
       const environment = await environmentOf(terminal.variables);
       return [
         { ok: true, path },
-        [await askHealth(`${ownAddress(environment, environment.host, environment.port)}${path}`)],
+        [await askHealth(`${localAddress(environment, environment.host, environment.port)}${path}`)],
       ];
     });
 }
 
 async function examine(terminal: Terminal, online: boolean): Promise<readonly Finding[]> {
-  const ground = await groundOf(terminal, online);
-  if (!("environment" in ground)) return ground;
+  const context = await contextOf(terminal, online);
+  if (!("environment" in context)) return context;
   const { everyCheck } = await import("../checks/every-check.ts");
   const { failureLine } = await import("../failure-line.ts");
   const findings: Finding[] = [];
   for (const check of everyCheck) {
     try {
-      findings.push(...(await check(ground)));
+      findings.push(...(await check(context)));
     } catch (thrown) {
-      findings.push(fail("doctor", failureLine(thrown), "this check itself broke; run with SLUICE_LOG_LEVEL=debug"));
+      findings.push(fail("doctor", failureLine(thrown), "the check failed; run with SLUICE_LOG_LEVEL=debug"));
     }
   }
   return findings;
 }
 
-/** Nothing can be looked at with an environment that cannot be read; then its problems are the findings. */
-async function groundOf(terminal: Terminal, online: boolean): Promise<Ground | readonly Finding[]> {
+/** If the environment is invalid its problems are the findings. */
+async function contextOf(terminal: Terminal, online: boolean): Promise<CheckContext | readonly Finding[]> {
   try {
     const { variables } = terminal;
     const environment = await environmentOf(variables);
@@ -73,9 +71,9 @@ async function groundOf(terminal: Terminal, online: boolean): Promise<Ground | r
 }
 
 async function askHealth(url: string): Promise<string> {
-  let answer: Awaited<ReturnType<typeof askStraight>>;
+  let answer: Awaited<ReturnType<typeof requestLocal>>;
   try {
-    answer = await askStraight(url, { answerMs: answerMsMax, charactersMax });
+    answer = await requestLocal(url, { answerMs: answerMsMax, charactersMax });
   } catch (thrown) {
     throw new CommandFailed(`${url} does not answer: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }

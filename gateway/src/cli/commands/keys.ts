@@ -6,7 +6,7 @@ import type { ControlStore, NewKey, StoredWorkspace } from "#directory/index.ts"
 import { type Answer, type CliCommand, table, timeText } from "../cli-command.ts";
 import { auditSource } from "../open.ts";
 import { addressList, budget, expiry, graceTime, nameList, positiveInteger } from "../option-readers.ts";
-import { CommandFailed, CommandWrong } from "../terminal.ts";
+import { CommandFailed, UsageError } from "../terminal.ts";
 import { workspaceNamed } from "./workspaces.ts";
 
 interface KeyCreateOptions {
@@ -24,30 +24,30 @@ interface KeyCreateOptions {
 }
 
 const fromNow = (text: string) => expiry(text, Date.now());
-const keyArgument = "its id, its name (`ci`, or `acme/ci`), or the beginning of its secret as `key list` shows it";
-const modelsHelp = "only these of the group's models, with commas; * stands for any characters";
-const groupHelp = "which group's models and limits it has";
+const keyArgument = "id, name (`ci` or `acme/ci`), or the beginning of the secret as shown by `key list`";
+const modelsHelp = "restrict it to these models, separated by commas; * matches any characters";
+const groupHelp = "group with its models and limits";
 const budgetHelp = "such as 50/month (day, week, month, total)";
 
 export function addKeys(program: CliCommand): void {
   const key = program.command("key").description("create, list, show, rotate and revoke API keys");
   key
     .command("create")
-    .description("make a key; its secret is shown once")
-    .requiredOption("--name <name>", "what the key is called")
-    .option("--workspace <slug>", "whose key it is (may be left out when there is one workspace)")
+    .description("create a key; its secret is shown once")
+    .requiredOption("--name <name>", "name of the key")
+    .option("--workspace <slug>", "workspace of the key (optional if there is only one)")
     .option("--group <name>", groupHelp, defaultGroupName)
-    .option("--expires <when>", "a time from now (12h, 90d, 8w) or a date", fromNow)
+    .option("--expires <when>", "a duration (12h, 90d, 8w) or a date", fromNow)
     .option("--models <names>", modelsHelp, nameList)
     .option(
       "--pass-through <providers>",
-      "providers whose own API it may use whole, with commas; default none",
+      "providers whose own API it may use, separated by commas (default: none)",
       nameList,
     )
-    .option("--allow-ip <range>", "only callers from this address or range; may be repeated", addressList)
+    .option("--allow-ip <range>", "restrict callers to this address or range; may be repeated", addressList)
     .option("--rpm <n>", "requests per minute", positiveInteger)
     .option("--tpm <n>", "tokens per minute", positiveInteger)
-    .option("--concurrency <n>", "requests at the same time", positiveInteger)
+    .option("--concurrency <n>", "concurrent requests", positiveInteger)
     .option("--budget <usd/period>", budgetHelp, budget)
     .hook("preAction", refuseWrongFields)
     .onControl(async ({ controlStore }, options: KeyCreateOptions) => {
@@ -57,8 +57,8 @@ export function addKeys(program: CliCommand): void {
     });
   key
     .command("list")
-    .description("show keys, without their secrets")
-    .option("--workspace <slug>", "only those of this workspace")
+    .description("list keys without their secrets")
+    .option("--workspace <slug>", "of this workspace only")
     .onControl(async ({ controlStore }, options: { readonly workspace?: string }) => {
       const keys = await keysOf(controlStore, options.workspace);
       const names = ["ID", "GROUP", "NAME", "SECRET", "STATE", "LAST USED", "MANAGED BY"];
@@ -71,7 +71,7 @@ export function addKeys(program: CliCommand): void {
     });
   key
     .command("show")
-    .description("show one key, without its secret")
+    .description("show a key without its secret")
     .argument("<key>", keyArgument)
     .onControl(async ({ controlStore }, text: string) => {
       const found = await keyNamed(controlStore, text);
@@ -84,11 +84,11 @@ export function addKeys(program: CliCommand): void {
     });
   key
     .command("rotate")
-    .description("give a key a new secret, which is shown once; it stays the same key otherwise")
+    .description("replace the secret of a key; the new one is shown once")
     .argument("<key>", keyArgument)
     .option(
       "--grace <time>",
-      "how long the old secret still opens, such as 30m, 24h or 7d (default: not at all)",
+      "how long the old secret stays valid, such as 30m, 24h or 7d (default: not at all)",
       graceTime,
     )
     .onControl(async ({ controlStore }, text: string, options: { readonly grace?: number }) => {
@@ -99,7 +99,7 @@ export function addKeys(program: CliCommand): void {
     });
   key
     .command("revoke")
-    .description("end a key for good; a running gateway refuses it within two seconds")
+    .description("revoke a key permanently; a running gateway refuses it within two seconds")
     .argument("<key>", keyArgument)
     .onControl(async ({ controlStore }, text: string) => {
       const { workspace, id } = await keyNamed(controlStore, text);
@@ -112,17 +112,17 @@ export function addKeys(program: CliCommand): void {
 const usualExpiry = "90d";
 const usualGrace = "24h";
 
-/** `sluice token service …`: keys of CI and other programs, which expire and belong to nobody. */
+/** `sluice token service …`: keys for CI that expire and belong to no user. */
 export function addServiceTokens(token: CliCommand): void {
-  const expiresHelp = `a time from now (12h, 90d, 8w) or a date (default: ${usualExpiry})`;
+  const expiresHelp = `a duration (12h, 90d, 8w) or a date (default: ${usualExpiry})`;
   const service = token
     .command("service")
-    .description("make, list, rotate and revoke service tokens: keys for CI that expire and belong to nobody");
+    .description("create, list, rotate and revoke service tokens: keys for CI that expire and belong to no user");
   service
     .command("create")
-    .description("make a service token; its secret is shown once")
-    .requiredOption("--name <name>", "what the token is called")
-    .option("--workspace <slug>", "whose token it is (may be left out when there is one workspace)")
+    .description("create a service token; its secret is shown once")
+    .requiredOption("--name <name>", "name of the token")
+    .option("--workspace <slug>", "workspace of the token (optional if there is only one)")
     .option("--group <name>", groupHelp, defaultGroupName)
     .option("--expires <when>", expiresHelp, fromNow)
     .option("--models <names>", modelsHelp, nameList)
@@ -135,8 +135,8 @@ export function addServiceTokens(token: CliCommand): void {
     });
   service
     .command("list")
-    .description("show service tokens, without their secrets")
-    .option("--workspace <slug>", "only those of this workspace")
+    .description("list service tokens without their secrets")
+    .option("--workspace <slug>", "of this workspace only")
     .onControl(async ({ controlStore }, options: { readonly workspace?: string }) => {
       const tokens = (await keysOf(controlStore, options.workspace)).filter((key) => key.service);
       const rows = tokens.map((each) => [
@@ -148,11 +148,11 @@ export function addServiceTokens(token: CliCommand): void {
     });
   service
     .command("rotate")
-    .description("give a service token a new secret, which is shown once, and a new end")
-    .argument("<token>", "its id, or the beginning of its secret as `token service list` shows it")
+    .description("replace the secret of a service token and extend it; the new one is shown once")
+    .argument("<token>", "id, or the beginning of the secret as shown by `token service list`")
     .option(
       "--grace <time>",
-      `how long the old secret still opens, such as 30m or 7d (default: ${usualGrace})`,
+      `how long the old secret stays valid, such as 30m or 7d (default: ${usualGrace})`,
       graceTime,
     )
     .option("--expires <when>", expiresHelp, fromNow)
@@ -170,8 +170,8 @@ export function addServiceTokens(token: CliCommand): void {
     );
   service
     .command("revoke")
-    .description("end a service token for good; a running gateway refuses it within two seconds")
-    .argument("<token>", "its id, or the beginning of its secret")
+    .description("revoke a service token permanently; a running gateway refuses it within two seconds")
+    .argument("<token>", "id, or the beginning of the secret")
     .onControl(async ({ controlStore }, text: string) => {
       const { workspace, id } = await serviceToken(controlStore, text);
       const revoked = await controlStore.revokeKey(workspace.id, id, auditSource);
@@ -180,13 +180,13 @@ export function addServiceTokens(token: CliCommand): void {
     });
 }
 
-/** The rules that a key of the config file has, before anything is opened. */
+/** Applies the rules of the config file before anything is opened. */
 async function refuseWrongFields(command: Pick<CliCommand, "opts">): Promise<void> {
   const { name, group, models, passThrough, allowIp } = command.opts<KeyCreateOptions>();
   const { keySchema } = await import("@sluice/contract/config-file");
   const parsed = keySchema.safeParse({ name, group, models, pass_through: passThrough, allowed_ips: allowIp });
   const issue = parsed.error?.issues[0];
-  if (issue !== undefined) throw new CommandWrong(`--${String(issue.path[0])}: ${issue.message}`);
+  if (issue !== undefined) throw new UsageError(`--${String(issue.path[0])}: ${issue.message}`);
 }
 
 async function newSecret(): Promise<Secret> {
@@ -194,7 +194,6 @@ async function newSecret(): Promise<Secret> {
   return new Secret(makeKeySecret(randomBytes(keySecretBytes)));
 }
 
-/** `told`: the answer, which begins with a line about the key. */
 async function addKey(store: ControlStore, options: KeyCreateOptions, more: Partial<NewKey>) {
   const { rpm, tpm, concurrency } = options;
   const secret = await newSecret();
@@ -216,7 +215,7 @@ async function addKey(store: ControlStore, options: KeyCreateOptions, more: Part
   const made = await store.addKey(id, wanted, auditSource);
   const told = (line: string): Answer => [
     { secret: secret.reveal(), ...keyView(made) },
-    [line, "Its secret is shown this once and kept nowhere:", "", secret.reveal()],
+    [line, "The secret is shown only once and not stored:", "", secret.reveal()],
   ];
   return { made, told };
 }
@@ -233,8 +232,8 @@ async function rotateKey(
     { secret: secret.reveal(), ...keyView(rotated), old_secret_until: oldUntil },
     [
       line,
-      oldUntil === null ? "The old one no longer opens." : `The old one opens until ${oldUntil}.`,
-      "The new one is shown this once and kept nowhere:",
+      oldUntil === null ? "The old one is no longer valid." : `The old one is valid until ${oldUntil}.`,
+      "The new one is shown only once and not stored:",
       "",
       secret.reveal(),
     ],
@@ -247,19 +246,19 @@ async function workspaceOf(store: ControlStore, slug: string | undefined): Promi
   const { data } = await store.workspaces({ ids: null }, null, 2);
   const [only, ...others] = data;
   if (only === undefined)
-    throw new CommandFailed("there is no workspace yet; make one: sluice workspace create <slug>");
+    throw new CommandFailed("there is no workspace yet; create one with `sluice workspace create <slug>`");
   if (others.length === 0) return only;
-  throw new CommandFailed("there is more than one workspace; name one with --workspace");
+  throw new CommandFailed("there are several workspaces; choose one with --workspace");
 }
 
 async function keysOf(store: ControlStore, slug: string | undefined): Promise<readonly ConsoleKey[]> {
   return await store.listKeys(slug === undefined ? null : (await workspaceNamed(store, slug)).id);
 }
 
-/** The key that an argument names: by its id, its name (`ci`, `acme/ci`), or the beginning of its secret. */
+/** By id, name (`ci`, `acme/ci`), or the beginning of the secret. */
 async function keyNamed(store: ControlStore, text: string): Promise<ConsoleKey> {
   const found = await store.resolveKey(text);
-  // The argument is not repeated: somebody may have given the whole secret.
+  // Does not repeat the argument, which may be a complete secret.
   if (found === null) throw new CommandFailed("there is no such key; see `sluice key list`");
   return found;
 }
@@ -267,10 +266,10 @@ async function keyNamed(store: ControlStore, text: string): Promise<ConsoleKey> 
 async function serviceToken(store: ControlStore, text: string): Promise<ConsoleKey> {
   const key = await keyNamed(store, text);
   if (key.service) return key;
-  throw new CommandFailed(`${key.name} is no service token but a key; see \`sluice key\``);
+  throw new CommandFailed(`${key.name} is an API key, not a service token; see \`sluice key\``);
 }
 
-/** A key as `--json` shows it; never its secret. Times are ISO 8601. */
+/** As printed with `--json`, without the secret. Times are ISO 8601. */
 function keyView(key: ConsoleKey) {
   return {
     id: key.id,
@@ -292,7 +291,6 @@ function keyView(key: ConsoleKey) {
   };
 }
 
-/** What both lists show of a key. */
 function rowOf(key: ConsoleKey): readonly string[] {
   return [key.id, placeOf(key), key.name, shownSecret(key), shownState(key)];
 }

@@ -6,7 +6,7 @@ import type { LedgerFilter } from "#ports/index.ts";
 import type { CliCommand } from "../cli-command.ts";
 import { withControl } from "../open.ts";
 import { pointInTime } from "../option-readers.ts";
-import { CommandFailed, CommandWrong } from "../terminal.ts";
+import { CommandFailed, UsageError } from "../terminal.ts";
 import { workspaceNamed } from "./workspaces.ts";
 
 interface LedgerExportOptions {
@@ -24,7 +24,7 @@ interface LedgerExportOptions {
 
 const outcomes: readonly Outcome[] = ["succeeded", "failed", "cancelled", "interrupted", "rejected"];
 
-/** Lines are handed over in pieces of about this many characters. */
+/** Size of an output chunk in characters. */
 const pieceLength = 64 * 1024;
 
 export function addLedger(program: CliCommand): void {
@@ -32,7 +32,7 @@ export function addLedger(program: CliCommand): void {
   const ledger = program.command("ledger").description("verify and export the ledger");
   ledger
     .command("verify")
-    .description("prove the books: sums, prices, counts, the journal; nothing is changed")
+    .description("verify the sums, prices and counts of the ledger and the journal")
     .action(async (_options: object, command: CliCommand) => {
       const found = await withControl(terminal.variables, async ({ ledgerStore, journalPath }) => {
         const { verifyLedger } = await import("#ledger/index.ts");
@@ -44,7 +44,7 @@ export function addLedger(program: CliCommand): void {
       await command.report(data, [
         `${entries} entries, ${usdText(costNanoUsd)} USD; in the journal ${journal.settled} settled, ${journal.open} open`,
         ...faults.map(({ rule, detail }) => `broken: ${rule}: ${detail}`),
-        ...(faults.length === 0 ? ["every rule holds"] : []),
+        ...(faults.length === 0 ? ["no errors found"] : []),
       ]);
       if (faults.length > 0) {
         throw new CommandFailed(
@@ -56,17 +56,18 @@ export function addLedger(program: CliCommand): void {
     .command("export")
     .description("write entries to standard output, newest first")
     .addOption(new Option("--format <format>", "JSON lines or CSV (default: jsonl)").choices(["jsonl", "csv"]))
-    .option("--from <time>", "from this date or time on", pointInTime)
+    .option("--from <time>", "from this date or time", pointInTime)
     .option("--to <time>", "before this date or time", pointInTime)
-    .option("--workspace <slug>", "only of this workspace")
-    .option("--key <id>", "only of this key")
-    .option("--person <id>", "only of this person, by user id")
-    .option("--model <name>", "only of this model")
-    .option("--provider <id>", "only of this provider")
-    .addOption(new Option("--outcome <outcome>", "only attempts that ended so").choices(outcomes))
-    .option("--request <id>", "only of this request")
+    .option("--workspace <slug>", "of this workspace only")
+    .option("--key <id>", "of this key only")
+    .option("--person <id>", "of this user only (id)")
+    .option("--model <name>", "of this model only")
+    .option("--provider <id>", "of this provider only")
+    .addOption(new Option("--outcome <outcome>", "attempts with this outcome only").choices(outcomes))
+    .option("--request <id>", "of this request only")
     .action(async (options: LedgerExportOptions, command: CliCommand) => {
-      if (command.isJson && options.format === "csv") throw new CommandWrong("--json and --format csv contradict");
+      if (command.isJson && options.format === "csv")
+        throw new UsageError("--json and --format csv cannot be combined");
       await withControl(terminal.variables, async ({ controlStore, ledgerStore }) => {
         const filter = await filterOf(options, controlStore);
         const { exportEntries } = await import("#ledger/index.ts");
@@ -82,7 +83,7 @@ export function addLedger(program: CliCommand): void {
     });
 }
 
-/** Exact, however large: nine digits behind the point. */
+/** Exact, with nine decimal places. */
 function usdText(nanoUsd: string): string {
   const digits = nanoUsd.padStart(10, "0");
   return `${digits.slice(0, -9)}.${digits.slice(-9)}`;

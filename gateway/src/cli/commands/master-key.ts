@@ -4,34 +4,29 @@ import type { Database, DatabaseVault } from "#storage/index.ts";
 import type { CliCommand } from "../cli-command.ts";
 import { auditSource, environmentOf, withControl } from "../open.ts";
 import { graceTime } from "../option-readers.ts";
-import { CommandWrong } from "../terminal.ts";
+import { UsageError } from "../terminal.ts";
 
-/** A database may be opened by several master keys while the processes of an installation change from one to another. */
+/** A database can have several master keys while processes change from one to another. */
 export function addMasterKeys(program: CliCommand): void {
   const { terminal } = program;
   const masterKey = program.command("master-key").description("change the master key");
   masterKey
     .command("rotate")
-    .description("have another master key open the database too; without one to take, master.key gets a new one")
-    .option("--new-key-file <path>", "the new master key is in this file (one line, at least 32 characters)")
-    .option(
-      "--discard-old",
-      "do not keep the old master.key beside the new one: backups made until now cannot be opened",
-    )
+    .description("add a master key for the database; by default generates a new one in master.key")
+    .option("--new-key-file <path>", "file with the new master key (one line, at least 32 characters)")
+    .option("--discard-old", "delete the old master.key: earlier backups can then no longer be read")
     .action(async ({ newKeyFile, discardOld }: { newKeyFile?: string; discardOld?: true }, command: CliCommand) => {
       const environment = await environmentOf(terminal.variables);
       const given = environment.masterKey?.reveal() ?? null;
       if (given !== null && newKeyFile === undefined) {
-        throw new CommandWrong(
-          "the master key is in SLUICE_MASTER_KEY; name the file with the new one (--new-key-file)",
-        );
+        throw new UsageError("the master key is set in SLUICE_MASTER_KEY; pass the new one with --new-key-file");
       }
       const { addMasterKey, givenMasterKey, newMasterKey, replaceKeyFile } = await import("#storage/index.ts");
       const added = newKeyFile === undefined ? newMasterKey() : givenMasterKey(await keyIn(newKeyFile));
       const { dataDir } = environment;
       const kept = await withControl(terminal.variables, async ({ database, vault, people, clock }) => {
         const now = clock.now();
-        // What a change before this one has left: afterwards two older keys would be needed.
+        // Completes an earlier rotation, so that at most one old key is needed.
         await sealAll(database, vault);
         await addMasterKey(database, { masterKey: given, dataDir }, added, now);
         const keep = discardOld !== true;
@@ -40,27 +35,25 @@ export function addMasterKeys(program: CliCommand): void {
         return file;
       });
       const where =
-        newKeyFile === undefined
-          ? `${dataDir}/master.key holds a new master key`
-          : "the new master key opens the database too";
+        newKeyFile === undefined ? `${dataDir}/master.key contains a new master key` : "the new master key was added";
       await command.report({ rotated: true, key_file: newKeyFile === undefined, old_key_file: kept }, [
-        `${where}; keep a copy of it apart from every backup.`,
+        `${where}; keep a copy of it away from your backups.`,
         kept === null
-          ? "Backups made until now open with the old master key alone: keep it as long as them."
-          : `Backups made until now open with the old one alone, which is kept: ${kept}`,
-        "Start every process with the new one, then end the old one: sluice master-key retire",
+          ? "Earlier backups need the old master key: keep it as long as them."
+          : `Earlier backups need the old one, which was saved as ${kept}`,
+        "Restart every process with the new one, then run: sluice master-key retire",
       ]);
     });
   masterKey
     .command("retire")
-    .description("from now on only the master key that is in force here opens the database, and signs")
+    .description("remove all other master keys; only the current one stays valid")
     .option(
       "--grace <time>",
-      "how long agents' sign-ins, links and webhook signatures of the old key stay valid",
+      "how long sign-ins of agents, links and webhook signatures of the old key stay valid",
       graceTime,
       defaultGraceMs,
     )
-    .option("--now", "end them at once, as after a leak; also while a process still runs with the old key")
+    .option("--now", "end them at once, for example after a leak, even if a process still uses the old key")
     .action(async ({ grace, now: atOnce }: { grace: number; now?: true }, command: CliCommand) => {
       const environment = await environmentOf(terminal.variables);
       const { keptKeyFiles, masterKeyAddedAt, retireMasterKeys } = await import("#storage/index.ts");
@@ -83,21 +76,21 @@ export function addMasterKeys(program: CliCommand): void {
       const result = { retired: count, signatures_until: count === 0 ? null : new Date(until).toISOString(), sealed };
       await command.report({ ...result, backups_before: before, old_key_files: kept }, [
         ...(count === 0
-          ? ["no other master key opened the database"]
+          ? ["there were no other master keys"]
           : [
-              `retired ${count} other master key${count === 1 ? "" : "s"}; ${sealed} secrets were sealed again`,
+              `retired ${count} other master key${count === 1 ? "" : "s"}; ${sealed} secrets were encrypted again`,
               atOnce === true
-                ? "What the old key signed has ended: agents sign in again, and receivers of webhooks need their new secret."
-                : `What the old key signed is valid until ${new Date(until).toISOString()}; to end it now: sluice master-key retire --now`,
-              "Everybody signs in to the console again.",
+                ? "Signatures of the old key are invalid now: agents must sign in again, and webhook receivers need their new secret."
+                : `Signatures of the old key stay valid until ${new Date(until).toISOString()}; to end them now: sluice master-key retire --now`,
+              "All users must sign in to the console again.",
             ]),
         ...(before === null
           ? []
           : [
               `Backups made before ${before} cannot be read with this master key. ${
                 kept.length === 0
-                  ? "Keep the old one as long as them; it is not in this folder."
-                  : `\`sluice restore\` opens them with the old ones that are kept: ${kept.join(", ")}`
+                  ? "Keep the old key as long as them; it is not in this folder."
+                  : `\`sluice restore\` uses the saved old keys: ${kept.join(", ")}`
               }`,
             ]),
       ]);
@@ -111,9 +104,7 @@ function refuseBehind(instances: readonly InstanceStatus[], addedAt: number | nu
   const behind = instances.filter(({ isAlive, startedAt }) => isAlive && addedAt !== null && startedAt < addedAt);
   if (behind.length === 0) return;
   const hosts = behind.map(({ host, id }) => `${host} (${id})`).join(", ");
-  throw new CommandWrong(
-    `restart with the new master key first: ${hosts}. After a leak: sluice master-key retire --now`,
-  );
+  throw new UsageError(`restart with the new master key first: ${hosts}. After a leak: sluice master-key retire --now`);
 }
 
 /** How many secrets were sealed with an earlier key. */
@@ -128,6 +119,6 @@ async function sealAll(database: Database, vault: DatabaseVault): Promise<number
 async function keyIn(path: string): Promise<string> {
   const variables = await withFiles({ SLUICE_MASTER_KEY_FILE: path }, ["SLUICE_MASTER_KEY"]);
   const key = readEnvironment(variables).masterKey;
-  if (key === null) throw new CommandWrong(`${path} is empty`);
+  if (key === null) throw new UsageError(`${path} is empty`);
   return key.reveal();
 }

@@ -18,13 +18,10 @@ export function addPriceListUpdate(program: CliCommand): void {
     .command("catalogue")
     .description("keep prices current")
     .command("update")
-    .description("show which prices a newer catalogue would change, and take them with --yes")
-    .option(
-      "--from <source>",
-      "an https address or a file with the data of genai-prices (default: the catalogue in use)",
-    )
-    .option("--digest <sha256>", "what the data must be, as sha256:<64 hexadecimal digits>")
-    .option("--yes", "take it: the catalogue, and each changed price as a new version")
+    .description("show which prices a newer price list changes, and apply them with --yes")
+    .option("--from <source>", "https address or file with genai-prices data (default: the current price list)")
+    .option("--digest <sha256>", "expected digest of the data, sha256:<64 hexadecimal digits>")
+    .option("--yes", "apply the price list and each changed price")
     .action(async (options: Options, command: CliCommand) => {
       const wanted = wantedDigest(options);
       const taken = options.from === undefined ? null : await readFrom(options.from, terminal);
@@ -71,7 +68,7 @@ async function update(control: Control, command: CliCommand, { taken, yes }: Ask
   ]);
   await command.report(data, [
     `catalogue  ${view.source}, ${view.models} models${view.digest === null ? "" : `, sha256:${view.digest}`}`,
-    ...table(["model", "of", "before", "after"], rows, "no price would change"),
+    ...table(["model", "of", "before", "after"], rows, "no prices change"),
     ...(changes.length === 0 && (taken === null || yes) ? [] : [summary(changes.length, done.length, yes)]),
     ...guesses(changes, done),
   ]);
@@ -81,17 +78,17 @@ function readers(store: Control["controlStore"]) {
   return { listModels: () => store.listModels(), listProviders: () => store.listProviders() };
 }
 
-/** The price list knows a model with a similar name: what was taken so has to be checked by somebody. */
+/** A price of a model with a similar name should be checked. */
 function guesses(changes: readonly PriceChange[], done: readonly string[]): readonly string[] {
   const taken = changes.flatMap(({ model, guessed }) => (guessed && done.includes(model) ? [model] : []));
-  return taken.length === 0 ? [] : [`check these, their prices are guesses: ${[...new Set(taken)].join(", ")}`];
+  return taken.length === 0 ? [] : [`check these guessed prices: ${[...new Set(taken)].join(", ")}`];
 }
 
 function summary(changes: number, done: number, yes: boolean): string {
-  if (yes) return `took ${done} price${done === 1 ? "" : "s"}, each as a new version`;
+  if (yes) return `updated ${done} price${done === 1 ? "" : "s"}`;
   return changes === 0
-    ? "nothing was changed: say --yes to take the catalogue"
-    : "nothing was changed: say --yes to take them";
+    ? "nothing was changed: use --yes to apply the price list"
+    : "nothing was changed: use --yes to apply them";
 }
 
 function priceWords(price: PriceConfig | null): string {
@@ -104,12 +101,12 @@ function priceWords(price: PriceConfig | null): string {
 function wantedDigest({ digest, from }: Options): string | null {
   if (digest === undefined) return null;
   const hex = /^(?:sha256:)?([0-9a-f]{64})$/i.exec(digest)?.[1];
-  if (hex === undefined) throw new CommandFailed("--digest takes sha256:<64 hexadecimal digits>");
-  if (from === undefined) throw new CommandFailed("--digest goes with --from");
+  if (hex === undefined) throw new CommandFailed("--digest must be sha256:<64 hexadecimal digits>");
+  if (from === undefined) throw new CommandFailed("--digest requires --from");
   return hex.toLowerCase();
 }
 
-/** By the same way outside as the gateway's: proxies and authorities of the environment. */
+/** Uses the proxies and certificate authorities of the environment. */
 async function readFrom(from: string, terminal: Terminal) {
   const environment = await environmentOf(terminal.variables);
   const [{ networkOf, readPriceListFrom }, { createTransport }, { systemClock }] = await Promise.all([

@@ -26,9 +26,9 @@ export function addProviders(program: CliCommand): void {
     });
   provider
     .command("test")
-    .description("ask a provider for its models and for one word")
+    .description("test a provider: list its models and send a short chat request")
     .argument("<id>", "the provider's id")
-    .option("--model <name>", "the name the provider knows (default: one that is deployed on it)")
+    .option("--model <name>", "upstream model name (default: one of its deployments)")
     .action(async (id: string, options: { readonly model?: string }, command: CliCommand) => {
       const environment = await environmentOf(terminal.variables);
       await withControl(terminal.variables, async ({ controlStore, clock }) => {
@@ -41,9 +41,9 @@ export function addProviders(program: CliCommand): void {
         const models = listing?.models?.map((each) => each.id) ?? null;
         const model =
           options.model ?? deployedModel(configSnapshot, provider) ?? kind.starterModels[0]?.name ?? models?.[0];
-        if (model === undefined) throw new CommandFailed(`no model is known for provider ${id}; name one with --model`);
+        if (model === undefined) throw new CommandFailed(`no model found for provider ${id}; choose one with --model`);
         const chat = await probe.ask(provider, kind, { upstreamModel: model, type: "chat" }, signal);
-        if (chat === null) throw new CommandFailed(`provider ${id} has no endpoint to be tested with`);
+        if (chat === null) throw new CommandFailed(`provider ${id} has no endpoint that can be tested`);
         const { status, problem, advice } = chat;
         const ms = Math.round(chat.ms);
         const data = {
@@ -55,7 +55,7 @@ export function addProviders(program: CliCommand): void {
         await command.report(data, [
           `chat    ${model}: status ${status === 0 ? "none" : status}, ${ms} ms`,
           models === null
-            ? `models  no list (${listing === null ? "it tells none" : (listing.problem ?? "an answer of another shape")})`
+            ? `models  no list (${listing === null ? "not supported" : (listing.problem ?? "unexpected answer")})`
             : `models  ${models.length}: ${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`,
         ]);
         if (problem !== null) {
@@ -67,7 +67,7 @@ export function addProviders(program: CliCommand): void {
     .command("model")
     .description("list models")
     .command("list")
-    .description("list models, where they are served, and whether they have a price")
+    .description("list models with their providers, and whether they have a price")
     .onControl(async ({ controlStore }) => {
       const configSnapshot = await controlStore.configSnapshot();
       const models = [...configSnapshot.models.values()].map(({ name, type, deployments, fallbacks, price }) => ({
@@ -89,11 +89,14 @@ async function subjectOf(configSnapshot: ConfigSnapshot, id: string) {
   const provider = configSnapshot.providers.get(id);
   if (provider === undefined) {
     const known = [...configSnapshot.providers.keys()].join(", ");
-    throw new CommandFailed(`there is no provider ${JSON.stringify(id)}; known: ${known === "" ? "none" : known}`);
+    throw new CommandFailed(
+      `there is no provider ${JSON.stringify(id)}; there ${known === "" ? "are none" : `are: ${known}`}`,
+    );
   }
   const { providerKind } = await import("#providers/index.ts");
   const kind = providerKind(provider.kind);
-  if (kind === null) throw new CommandFailed(`provider ${id} is of kind ${provider.kind}, which this version has not`);
+  if (kind === null)
+    throw new CommandFailed(`provider ${id} is of kind ${provider.kind}, which this version does not support`);
   return { provider, kind };
 }
 

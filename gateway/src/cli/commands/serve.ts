@@ -8,7 +8,7 @@ import { systemClock } from "#system/index.ts";
 import type { CliCommand } from "../cli-command.ts";
 import { environmentOf } from "../open.ts";
 import { hostName, portNumber } from "../option-readers.ts";
-import { CommandFailed, CommandTold, type Terminal } from "../terminal.ts";
+import { CommandFailed, ReportedFailure, type Terminal } from "../terminal.ts";
 import { readRevision, version } from "../version.ts";
 
 export function addServe(program: CliCommand): void {
@@ -21,46 +21,46 @@ export function addServe(program: CliCommand): void {
       const variables =
         options.dev === true ? { SLUICE_LOG_LEVEL: "debug", ...terminal.variables } : terminal.variables;
       const environment = await environmentOf(variables);
-      for (const warning of environment.warnings) terminal.complain(warning);
+      for (const warning of environment.warnings) terminal.printError(warning);
       const revision = readRevision();
-      const serving = { variables, version, revision, print: terminal.show, interactive: terminal.interactive };
+      const serving = { variables, version, revision, print: terminal.print, interactive: terminal.interactive };
       if (environment.workers === 1) {
         const { serve } = await import("#main.ts");
-        return await tellingAllProblems(terminal, () => serve(environment, serving));
+        return await reportingAllProblems(terminal, () => serve(environment, serving));
       }
       const { serveWorkers } = await import("#main.ts");
       const status = await serveWorkers(environment, { ...serving, command: workerCommand() });
-      if (status !== 0) throw new CommandTold(status);
+      if (status !== 0) throw new ReportedFailure(status);
     });
   program
     .command("worker", { hidden: true })
     .description("run one of the workers of `serve`")
-    .option("--interactive", "a person reads what is printed")
+    .option("--interactive", "standard output is a terminal")
     .action(async (options: { readonly interactive?: boolean }) => {
       const { variables } = terminal;
       const environment = await environmentOf(variables);
       const { serveWorker } = await import("#main.ts");
-      const serving = { variables, version, revision: readRevision(), print: terminal.show };
+      const serving = { variables, version, revision: readRevision(), print: terminal.print };
       const interactive = options.interactive === true;
-      await tellingAllProblems(terminal, () => serveWorker(environment, { ...serving, interactive }));
+      await reportingAllProblems(terminal, () => serveWorker(environment, { ...serving, interactive }));
     });
 }
 
-/** This program again, in the way in which it was started. */
+/** The command line of this program for a worker. */
 function workerCommand(): readonly string[] {
   const program = Bun.isStandaloneExecutable ? [] : [...process.execArgv, Bun.main];
   return [process.execPath, ...program, "worker"];
 }
 
-/** What is wrong with a config file is told whole, a line each, so that one look at it mends it. */
-async function tellingAllProblems(terminal: Terminal, work: () => Promise<void>): Promise<void> {
+/** Prints every problem of a config file on its own line. */
+async function reportingAllProblems(terminal: Terminal, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (thrown) {
     const lines = await problemLines(thrown);
     if (lines.length < 2) throw thrown;
-    for (const line of lines) terminal.complain(line);
-    throw new CommandFailed("the config file is not valid (the lines above say why); nothing was started");
+    for (const line of lines) terminal.printError(line);
+    throw new CommandFailed("the config file is invalid (see the lines above)");
   }
 }
 
@@ -74,7 +74,7 @@ export function addDemo(program: CliCommand): void {
   const { terminal } = program;
   program
     .command("demo")
-    .description("run a throw-away gateway that answers offline and forgets everything at its end")
+    .description("run a temporary gateway that answers offline and deletes its data at the end")
     .action(async () => {
       const { serve } = await import("#main.ts");
       const { SLUICE_CONFIG: _, ...others } = terminal.variables;
@@ -83,17 +83,16 @@ export function addDemo(program: CliCommand): void {
         ...others,
         SLUICE_DATA_DIR: folder,
         SLUICE_DRAIN_GRACE_MS: "0",
-        // Never on the disk: a demo that is killed leaves a folder that nobody can read the secrets of.
+        // Not on disk, so that nobody can read the secrets if the demo is killed.
         SLUICE_MASTER_KEY: randomBytes(32).toString("base64url"),
       };
       try {
-        // Signals are listened for from here on: no pause lies between the folder and this call.
-        // Without the vendors' variables, so that nothing leaves the machine.
+        // Handles signals from here on. Ignores the provider keys of the environment, so that nothing leaves the machine.
         await serve(readEnvironment(variables), {
           variables,
           version,
           revision: readRevision(),
-          print: (text) => terminal.show(text),
+          print: (text) => terminal.print(text),
           interactive: terminal.interactive,
         });
       } finally {
@@ -102,13 +101,13 @@ export function addDemo(program: CliCommand): void {
     });
 }
 
-/** A thread that is just ending may write beside us, and the runtime then says nothing and leaves the folder. */
+/** A thread that is ending may still write; then the runtime leaves the folder without an error. */
 async function remove(folder: string): Promise<void> {
   for (let tries = 0; tries < removalsMax && existsSync(folder); tries++) {
     if (tries > 0) await new Promise<void>((resolve) => void systemClock.after(removalPauseMs, resolve));
     await rm(folder, { recursive: true, force: true }).catch(() => {});
   }
-  if (existsSync(folder)) throw new CommandFailed(`${folder} could not be removed`);
+  if (existsSync(folder)) throw new CommandFailed(`failed to delete ${folder}`);
 }
 
 const removalsMax = 40;
@@ -117,10 +116,10 @@ const removalPauseMs = 50;
 export function addSimulate(program: CliCommand): void {
   program
     .command("simulate")
-    .description("run a pretended provider over HTTP, for tests and trials")
+    .description("run a simulated provider over HTTP, for tests")
     .option("--host <address>", "where to listen", hostName, "127.0.0.1")
-    .option("--port <number>", "0 takes any free one", portNumber, 0)
-    .option("--truth <file>", "write what was served to this file, one JSON line each")
+    .option("--port <number>", "0 for any free port", portNumber, 0)
+    .option("--truth <file>", "write a JSON line for each request to this file")
     .action(async ({ host, port, truth }: { host: string; port: number; truth?: string }, command: CliCommand) => {
       const { serveSimulator } = await import("@sluice/simulator");
       const stopped = Promise.withResolvers<void>();

@@ -4,10 +4,10 @@ import type { PeopleStore } from "#directory/index.ts";
 import { type CliCommand, everyItem, table, timeText } from "../cli-command.ts";
 import { auditSource } from "../open.ts";
 import { expiry } from "../option-readers.ts";
-import { CommandFailed, CommandWrong } from "../terminal.ts";
+import { CommandFailed, UsageError } from "../terminal.ts";
 import { addServiceTokens } from "./keys.ts";
 import { printToken } from "./login.ts";
-import { type GrantOptions, grantAsked, roleAsked, roleOption, userNamed } from "./users.ts";
+import { type GrantOptions, readGrant, readRole, roleOption, userNamed } from "./users.ts";
 
 interface TokenCreateOptions extends GrantOptions {
   readonly name: string;
@@ -19,26 +19,24 @@ export function addTokens(program: CliCommand): void {
   const { terminal } = program;
   const token = program
     .command("token")
-    .description(
-      "print the access token of `sluice login` (for agents); create, list and revoke admin tokens and service tokens",
-    )
+    .description("print the access token of `sluice login` for agents; manage admin tokens and service tokens")
     .action(() => printToken(terminal));
   token
     .command("create")
-    .description("make a token for scripts that use the admin API; its secret is shown once")
-    .requiredOption("--name <name>", "what the token is called")
-    .option("--user <email>", "whose token it is; may be left out when there is one administrator")
-    .option("--administrator", "it governs the installation")
-    .option("--workspace <slug>", "it is for this workspace only")
+    .description("create a token for scripts that use the admin API; its secret is shown once")
+    .requiredOption("--name <name>", "name of the token")
+    .option("--user <email>", "owner of the token (optional if there is only one administrator)")
+    .option("--administrator", "for the whole installation")
+    .option("--workspace <slug>", "for this workspace only")
     .option(...roleOption)
-    .option("--expires <when>", "a time from now (12h, 90d, 8w) or a date", (text) => expiry(text, Date.now()))
+    .option("--expires <when>", "a duration (12h, 90d, 8w) or a date", (text) => expiry(text, Date.now()))
     .hook("preAction", refuseWrongOptions)
     .onControl(async ({ people, controlStore, vault }, options: TokenCreateOptions) => {
       const { name, user, expires = null } = options;
       const { adminTokenPrefix, keySecretBytes, makeAdminTokenSecret } = await import("#identity/index.ts");
       const secret = makeAdminTokenSecret(randomBytes(keySecretBytes));
       const owner = user === undefined ? await onlyAdministrator(people) : await userNamed(people, user);
-      const grant = await grantAsked(options, controlStore);
+      const grant = await readGrant(options, controlStore);
       const wanted = { name, grant, ownerId: owner.id, digest: vault.digest(secret), expiresAt: expires };
       const made = await people.createToken({ ...wanted, prefix: adminTokenPrefix(secret) }, auditSource);
       const place = made.workspace === null ? "the installation" : `${made.workspace.slug}, as ${made.role}`;
@@ -47,7 +45,7 @@ export function addTokens(program: CliCommand): void {
         { ...made, secret },
         [
           `Admin token ${made.name} of ${made.owner.email} for ${place} (${made.id})${until}.`,
-          "It has no more than its user has. Its secret is shown this once and kept nowhere:",
+          "It never has more rights than its owner. The secret is shown only once and not stored:",
           "",
           secret,
         ],
@@ -55,8 +53,8 @@ export function addTokens(program: CliCommand): void {
     });
   token
     .command("list")
-    .description("list admin tokens, without their secrets")
-    .option("--user <email>", "only those of this user")
+    .description("list admin tokens without their secrets")
+    .option("--user <email>", "of this user only")
     .onControl(async ({ people }, { user }: { readonly user?: string }) => {
       const tokens = await everyToken(people, user === undefined ? null : (await userNamed(people, user)).id);
       const rows = tokens.map(({ name, id, owner, workspace, role, expires_at: end, last_used_at: used }) => [
@@ -70,8 +68,8 @@ export function addTokens(program: CliCommand): void {
     });
   token
     .command("revoke")
-    .description("make an admin token useless, with those that it made; there is no way back")
-    .argument("<token>", "its id (adt_…), the beginning of its secret, or its name if no other has it")
+    .description("revoke an admin token permanently, with the tokens that it created")
+    .argument("<token>", "id (adt_…), the beginning of the secret, or the name if it is unique")
     .onControl(async ({ people }, text: string) => {
       const { id, name, owner } = await tokenNamed(people, text);
       await people.revokeToken(id, auditSource);
@@ -80,8 +78,8 @@ export function addTokens(program: CliCommand): void {
     });
   token
     .command("secret")
-    .description("make a secret for an admin token of the config file, with its SHA-256; nothing is stored")
-    .option("--scim", "for a directory: it may do SCIM and nothing else")
+    .description("generate a secret and its SHA-256 for an admin token in the config file; nothing is stored")
+    .option("--scim", "for a SCIM directory: it can only be used for SCIM")
     .answer(async ({ scim }: { readonly scim?: boolean }) => {
       const { keySecretBytes, makeAdminTokenSecret, makeScimTokenSecret } = await import("#identity/index.ts");
       const make = scim === true ? makeScimTokenSecret : makeAdminTokenSecret;
@@ -90,7 +88,7 @@ export function addTokens(program: CliCommand): void {
       return [
         { secret, secret_sha256 },
         [
-          scim === true ? "For the directory, shown this once:" : "For the script that calls, shown this once:",
+          scim === true ? "For the directory, shown only once:" : "For the script, shown only once:",
           "",
           secret,
           "",
@@ -106,8 +104,8 @@ export function addTokens(program: CliCommand): void {
 function refuseWrongOptions(command: Pick<CliCommand, "opts">): void {
   const options = command.opts<TokenCreateOptions>();
   const { name } = options;
-  if (name.trim() === "" || name.length > 256) throw new CommandWrong("--name has 1 to 256 characters");
-  roleAsked(options);
+  if (name.trim() === "" || name.length > 256) throw new UsageError("--name must have 1 to 256 characters");
+  readRole(options);
 }
 
 async function onlyAdministrator(people: PeopleStore) {
@@ -115,15 +113,15 @@ async function onlyAdministrator(people: PeopleStore) {
   const [only, ...others] = data.filter(({ administrator, disabled }) => administrator && !disabled);
   if (only === undefined) {
     throw new CommandFailed(
-      "there is no administrator yet: make one with `sluice user create <e-mail> --administrator`, set SLUICE_ADMIN_EMAIL and " +
+      "there is no administrator yet: create one with `sluice user create <e-mail> --administrator`, set SLUICE_ADMIN_EMAIL and " +
         "SLUICE_ADMIN_PASSWORD and start once, or open the set-up link",
     );
   }
   if (others.length === 0) return only;
-  throw new CommandFailed("there is more than one administrator; name one with --user");
+  throw new CommandFailed("there are several administrators; choose one with --user");
 }
 
-/** Newest first. `ownerId` null: everybody's. */
+/** Newest first. `ownerId` null: of all users. */
 function everyToken(people: PeopleStore, ownerId: string | null): Promise<readonly AdminToken[]> {
   return everyItem((cursor) => people.listTokens(ownerId, cursor, 200));
 }
@@ -137,5 +135,5 @@ async function tokenNamed(people: PeopleStore, text: string): Promise<AdminToken
     throw new CommandFailed(`there is no admin token ${JSON.stringify(text)}; see \`sluice token list\``);
   }
   if (found.length === 1) return only;
-  throw new CommandFailed(`${found.length} admin tokens are called ${JSON.stringify(text)}; name one by its id`);
+  throw new CommandFailed(`${found.length} admin tokens are named ${JSON.stringify(text)}; use an id`);
 }

@@ -7,30 +7,30 @@ import type { ControlStore, PeopleStore } from "#directory/index.ts";
 import type { Control } from "#main.ts";
 import { type CliCommand, everyItem, table, timeText } from "../cli-command.ts";
 import { auditSource, environmentOf } from "../open.ts";
-import { CommandFailed, CommandWrong, type Terminal } from "../terminal.ts";
+import { CommandFailed, type Terminal, UsageError } from "../terminal.ts";
 import { workspaceNamed } from "./workspaces.ts";
 
-/** What a command line says of somebody's rights. */
+/** Options for the rights of a user or token. */
 export interface GrantOptions {
   readonly administrator?: true;
   readonly workspace?: string;
   readonly role?: string;
 }
 
-export const roleOption = ["--role <role>", `what it may do there: ${workspaceRoles.join(", ")}`] as const;
+export const roleOption = ["--role <role>", `role in the workspace: ${workspaceRoles.join(", ")}`] as const;
 
-/** How a command is told a password. It is never a word of the command line: every user of the machine can read that. */
+/** A password is never an argument, because every user of the machine can read those. */
 interface PasswordOptions {
   readonly passwordFile?: string;
   readonly passwordStdin?: true;
 }
 
-const passwordFileOption = ["--password-file <path>", "the password is in this file (one line)"] as const;
+const passwordFileOption = ["--password-file <path>", "file with the password (one line)"] as const;
 const passwordStdinOption = [
   "--password-stdin",
-  "the password comes on standard input; on a terminal it is asked for",
+  "read the password from standard input, or prompt for it at a terminal",
 ] as const;
-const keysOption = ["--keys <what>", "what becomes of their API keys: revoke, disable, or hand-over:<e-mail>"] as const;
+const keysOption = ["--keys <what>", "what to do with their API keys: revoke, disable, or hand-over:<e-mail>"] as const;
 
 interface UserCreateOptions extends GrantOptions, PasswordOptions {
   readonly name?: string;
@@ -38,29 +38,27 @@ interface UserCreateOptions extends GrantOptions, PasswordOptions {
 
 export function addUsers(program: CliCommand): void {
   const { terminal } = program;
-  const user = program
-    .command("user")
-    .description("create, list, disable and delete users, and help those who cannot sign in");
+  const user = program.command("user").description("create, list, disable, delete and reset users");
   user
     .command("create")
-    .description("make a user; without a password a link is printed by which they set one")
-    .argument("<email>", "what they sign in with")
-    .option("--name <name>", "how people call them (default: the address up to its @)")
-    .option("--administrator", "they govern the installation")
-    .option("--workspace <slug>", "they belong to this workspace")
+    .description("create a user; without a password prints a link for setting one")
+    .argument("<email>", "e-mail address for sign-in")
+    .option("--name <name>", "full name (default: the address up to the @)")
+    .option("--administrator", "make them an administrator of the installation")
+    .option("--workspace <slug>", "make them a member of this workspace")
     .option(...roleOption)
     .option(...passwordFileOption)
     .option(...passwordStdinOption)
     .hook("preAction", async (command) => {
-      roleAsked(command.opts<UserCreateOptions>());
+      readRole(command.opts<UserCreateOptions>());
       await personOf(command.args[0] ?? "", command.opts<UserCreateOptions>());
     })
     .onControl(
       async (control, text: string, options: UserCreateOptions) => {
         const { controlStore, people } = control;
-        const role = roleAsked(options);
-        // Whoever types a password first and is then told of a wrong slug types it again.
-        const grant = await grantAsked(options, controlStore);
+        const role = readRole(options);
+        // Checked before the password prompt.
+        const grant = await readGrant(options, controlStore);
         const passwordHash = await passwordHashOf(options, terminal);
         const person = await personOf(text, options);
         const made = await people.createUser({ ...person, passwordHash, grants: [grant] }, auditSource);
@@ -69,14 +67,14 @@ export function addUsers(program: CliCommand): void {
         const holds = role === null ? "an administrator" : `${role} of ${options.workspace}`;
         return [
           { id, email, name, administrator, workspaces, ...link },
-          [`made ${email}, ${holds} (${id})`, ...linkLines(link)],
+          [`created ${email}, ${holds} (${id})`, ...linkLines(link)],
         ];
       },
       { create: true },
     );
   user
     .command("list")
-    .description("list who may open the console, with what they hold")
+    .description("list users with their roles")
     .onControl(async ({ people }) => {
       const users = await everyItem((cursor) => people.listUsers(null, cursor, 200));
       const rows = users.map((each) => [each.email, each.id, holdings(each), each.disabled ? "disabled" : ""]);
@@ -84,36 +82,36 @@ export function addUsers(program: CliCommand): void {
     });
   user
     .command("disable")
-    .description("stop a user: no sign-in, no session, no admin token, from now on")
+    .description("disable a user: no sign-in, no sessions, no admin tokens")
     .argument("<email>", "the user")
     .option(...keysOption)
     .onControl(async ({ people }, email: string, options: { readonly keys?: string }) => {
       const { id } = await userNamed(people, email);
-      const keys = (await keysSaid(people, options.keys)) ?? undefined;
-      const after = await withKeysAsked(() => people.updateUser(id, { disabled: true, keys }, auditSource));
-      return [standing(after), [`${after.email} is disabled: signed out, and can no longer sign in`]];
+      const keys = (await readLeaverKeys(people, options.keys)) ?? undefined;
+      const after = await withKeysOptionHint(() => people.updateUser(id, { disabled: true, keys }, auditSource));
+      return [statusOf(after), [`${after.email} is disabled and signed out`]];
     });
   user
     .command("enable")
-    .description("let a disabled user sign in again; keys that were disabled stay so")
+    .description("enable a disabled user; disabled keys stay disabled")
     .argument("<email>", "the user")
     .onControl(async ({ people }, email: string) => {
       const { id } = await userNamed(people, email);
       const after = await people.updateUser(id, { disabled: false }, auditSource);
-      return [standing(after), [`${after.email} may sign in`]];
+      return [statusOf(after), [`${after.email} may sign in`]];
     });
   user
     .command("remove")
-    .description("remove a user with all they sign in with, or from one workspace only")
+    .description("delete a user, or remove them from one workspace")
     .argument("<email>", "the user")
-    .option("--workspace <slug>", "only from this workspace")
+    .option("--workspace <slug>", "from this workspace only")
     .option(...keysOption)
     .onControl(async ({ people }, email: string, options: { readonly workspace?: string; readonly keys?: string }) => {
       const { workspace } = options;
       const found = await userNamed(people, email);
-      const keys = await keysSaid(people, options.keys);
+      const keys = await readLeaverKeys(people, options.keys);
       const place = workspace === undefined ? null : placeOf(found, workspace);
-      await withKeysAsked(() =>
+      await withKeysOptionHint(() =>
         place === null
           ? people.removeUser(found.id, keys, auditSource)
           : people.removeMember(place, found.id, { keys }, auditSource),
@@ -124,7 +122,7 @@ export function addUsers(program: CliCommand): void {
     });
   user
     .command("reset")
-    .description("give a user a new password, or print a link by which they set one")
+    .description("set a new password, or print a link for setting one")
     .argument("<email>", "the user")
     .option(...passwordFileOption)
     .option(...passwordStdinOption)
@@ -135,45 +133,45 @@ export function addUsers(program: CliCommand): void {
       const passwordHash = await passwordHashOf(options, terminal);
       if (passwordHash !== null) {
         await people.setPassword(id, passwordHash, auditSource);
-        return [{ id, email }, [`${email} has the new password; their sessions ended`]];
+        return [{ id, email }, [`${email} has a new password; their sessions were ended`]];
       }
       const link = await passwordLink(control, id, terminal);
-      const line = `${email} may set a new password; the old one holds until then.`;
+      const line = `${email} can set a new password; the old one stays valid until then.`;
       return [{ id, email, ...link }, [line, ...linkLines(link)]];
     });
   user
     .command("reset-second-factor")
-    .description("take a lost authenticator app and its backup codes from a user, and end their sessions")
+    .description("remove the authenticator app and backup codes of a user, and end their sessions")
     .argument("<email>", "the user")
-    .option("--passkeys", "all their passkeys go too")
+    .option("--passkeys", "also remove all passkeys")
     .onControl(async ({ people }, text: string, options: { readonly passkeys?: true }) => {
       const found = await people.userByEmail(text);
       if (found === null) throw new CommandFailed(`there is no user ${JSON.stringify(text)}`);
       const all = options.passkeys === true;
       const after = await people.resetSecondFactor(found.id, { passkeys: all }, auditSource);
       const { id, email, two_factor, passkeys } = after;
-      const gone = all ? "their second factor and passkeys are gone" : "their second factor is gone";
-      const line = `${email} signs in without it now: ${gone}, their sessions ended`;
+      const gone = all ? "second factor and passkeys were removed" : "second factor was removed";
+      const line = `${email}: ${gone}, sessions were ended`;
       return [{ id, email, two_factor, passkeys }, [line]];
     });
 }
 
-/** The role in the workspace; null: the whole installation. Throws CommandWrong when the options do not say one thing. */
-export function roleAsked({ administrator, workspace, role }: GrantOptions): WorkspaceRole | null {
+/** null for the whole installation. Throws UsageError if the options are inconsistent. */
+export function readRole({ administrator, workspace, role }: GrantOptions): WorkspaceRole | null {
   if (administrator === true) {
     if (workspace === undefined && role === undefined) return null;
-    throw new CommandWrong("--administrator goes without --workspace and --role: it has every workspace");
+    throw new UsageError("--administrator cannot be combined with --workspace and --role: it includes every workspace");
   }
   if (workspace === undefined || role === undefined) {
-    throw new CommandWrong("say what it is for: --administrator, or --workspace and --role");
+    throw new UsageError("set either --administrator, or --workspace and --role");
   }
   const known = workspaceRoles.find((each) => each === role);
-  if (known === undefined) throw new CommandWrong(`--role is one of ${workspaceRoles.join(", ")}`);
+  if (known === undefined) throw new UsageError(`--role must be one of ${workspaceRoles.join(", ")}`);
   return known;
 }
 
-export async function grantAsked(options: GrantOptions, store: Pick<ControlStore, "workspaceNamed">): Promise<Grant> {
-  const role = roleAsked(options);
+export async function readGrant(options: GrantOptions, store: Pick<ControlStore, "workspaceNamed">): Promise<Grant> {
+  const role = readRole(options);
   if (role === null) return { administrator: true };
   return { administrator: false, workspaceId: (await workspaceNamed(store, options.workspace ?? "")).id, role };
 }
@@ -191,10 +189,10 @@ function holdings({ administrator, workspaces }: ConsoleUser): string {
 function placeOf({ email, workspaces }: ConsoleUser, slug: string): string {
   const place = workspaces.find((each) => each.slug === slug);
   if (place !== undefined) return place.id;
-  throw new CommandFailed(`${email} is no member of ${JSON.stringify(slug)}`);
+  throw new CommandFailed(`${email} is not a member of ${JSON.stringify(slug)}`);
 }
 
-function standing({ id, email, administrator, disabled }: ConsoleUser) {
+function statusOf({ id, email, administrator, disabled }: ConsoleUser) {
   return { id, email, administrator, disabled };
 }
 
@@ -204,17 +202,17 @@ export async function userNamed(people: PeopleStore, email: string): Promise<Con
   return found;
 }
 
-/** null: the option was not given. */
-async function keysSaid(people: PeopleStore, text: string | undefined): Promise<LeaverKeys | null> {
+/** null if the option is missing. */
+async function readLeaverKeys(people: PeopleStore, text: string | undefined): Promise<LeaverKeys | null> {
   if (text === undefined) return null;
   if (text === "revoke" || text === "disable") return text;
   const email = /^hand-over:(.+)$/.exec(text)?.[1];
-  if (email === undefined) throw new CommandWrong(`--keys is revoke, disable or hand-over:<e-mail>, not ${text}`);
+  if (email === undefined) throw new UsageError(`--keys must be revoke, disable or hand-over:<e-mail>, not ${text}`);
   return { hand_over_to: (await userNamed(people, email)).id };
 }
 
-/** Names the option of the command line, since the failure names the field of the admin API. */
-async function withKeysAsked<Result>(work: () => Promise<Result>): Promise<Result> {
+/** Names the option instead of the field of the admin API. */
+async function withKeysOptionHint<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (thrown) {
@@ -223,11 +221,11 @@ async function withKeysAsked<Result>(work: () => Promise<Result>): Promise<Resul
   }
 }
 
-/** The hash of the password that was given; null: none was, and whoever it is for sets one by a link. */
+/** Hash of the given password; null if none was given. */
 async function passwordHashOf(options: PasswordOptions, terminal: Terminal): Promise<string | null> {
   const { passwordFile, passwordStdin } = options;
   if (passwordFile !== undefined && passwordStdin === true) {
-    throw new CommandWrong("--password-file and --password-stdin are two ways to say one thing; leave one out");
+    throw new UsageError("--password-file and --password-stdin cannot be combined");
   }
   if (passwordStdin !== true && passwordFile === undefined) return null;
   const password =
@@ -260,7 +258,7 @@ async function readPasswordFile(path: string): Promise<string> {
     .replace(/\r?\n$/, "");
 }
 
-/** A link to a new password, which works once and a day long. An earlier one for the same user ends. */
+/** A reset link, which works once within a day. It replaces an earlier one. */
 async function passwordLink({ people, vault, clock }: Control, userId: string, terminal: Terminal) {
   const { randomBytes } = await import("node:crypto");
   const secret = randomBytes(32).toString("base64url");
@@ -270,18 +268,17 @@ async function passwordLink({ people, vault, clock }: Control, userId: string, t
   return { link: `${console}/console/#reset=${secret}`, expires_at };
 }
 
-/** What a person is told of a link to a new password; nothing where there is none. */
 function linkLines(link: Awaited<ReturnType<typeof passwordLink>> | null): readonly string[] {
   if (link === null) return [];
   const until = timeText(link.expires_at);
   return [
-    `They set a password by this link, once, until ${until}. It is shown this once and kept nowhere:`,
+    `Link for setting the password, valid once until ${until}. It is shown only once and not stored:`,
     "",
     link.link,
   ];
 }
 
-/** Where a browser finds the console: what is configured, else this machine's own name. */
+/** The configured URL of the console, or this machine's name. */
 function consoleAddress({ admin, publicUrl, host, port, tls }: Environment): string {
   const told = admin === null ? publicUrl : admin.url;
   if (told !== null) return told;

@@ -7,7 +7,7 @@ export function addWorkspaces(program: CliCommand): void {
   const workspace = program.command("workspace").description("create and list workspaces");
   workspace
     .command("list")
-    .description("show workspaces and their groups")
+    .description("list workspaces and their groups")
     .onControl(async ({ controlStore }) => {
       const workspaces: Awaited<ReturnType<typeof workspaceView>>[] = [];
       for (const each of await everyItem((cursor) => controlStore.workspaces({ ids: null }, cursor, 200))) {
@@ -20,7 +20,7 @@ export function addWorkspaces(program: CliCommand): void {
     });
   workspace
     .command("webhook-secret")
-    .description("show what a workspace checks our messages about its tasks with")
+    .description("show the secret for verifying webhooks of a workspace")
     .argument("<slug>", "the workspace")
     .onControl(async ({ controlStore, vault }, slug: string) => {
       const { id } = await workspaceNamed(controlStore, slug);
@@ -30,22 +30,21 @@ export function addWorkspaces(program: CliCommand): void {
     });
   workspace
     .command("create")
-    .description("make a workspace with a group called default")
+    .description("create a workspace with a group named default")
     .argument("<slug>", "lower-case letters, digits and dashes")
-    .option("--name <name>", "how people call it (default: the slug)")
+    .option("--name <name>", "display name (default: the slug)")
     .onControl(async ({ controlStore }, slug: string, { name }: { readonly name?: string }) => {
       const made = await controlStore.addWorkspace({ slug, name }, auditSource);
-      return [await workspaceView(controlStore, made), [`made workspace ${slug} (${made.id})`]];
+      return [await workspaceView(controlStore, made), [`created workspace ${slug} (${made.id})`]];
     });
 }
 
-/** A workspace as `--json` shows it, with the names of its groups. `keys`: how many are not revoked. */
+/** As printed with `--json`. `keys`: how many are not revoked. */
 async function workspaceView(store: ControlStore, { id, slug, name, keys, managed_by }: StoredWorkspace) {
   const groups = await store.groups(id);
   return { id, slug, name, groups: groups.map((group) => group.name), keys, managed_by };
 }
 
-/** The workspace that an option or argument names by its slug. */
 export async function workspaceNamed(
   store: Pick<ControlStore, "workspaceNamed">,
   slug: string,

@@ -6,7 +6,7 @@ import type { Connection } from "./connection.ts";
 const own = ["model_providers", codexProvider] as const;
 const key = "model_provider";
 
-/** Codex's config file: two tables of ours, and the name of the provider. Everything else of it stays, comments too. */
+/** Edits Codex's config file: our two tables and the name of the provider. Everything else stays, including comments. */
 export function codexConnection(path: string): Connection {
   const isConnected = (text: string) => ownTable(tomlOf(text, path)) !== undefined;
   return {
@@ -49,19 +49,17 @@ export function codexConnection(path: string): Connection {
       if (before !== null && isDeepStrictEqual(tomlOf(left, path), old)) return before;
       return before === null && left.trim() === "" ? null : left;
     },
-    remarks: (text) => {
+    notes: (text) => {
       const { model, profile } = tomlOf(text, path);
       return [
-        ...(typeof model === "string" ? [] : ['Name a model of the gateway\'s in it: model = "…"']),
-        ...(typeof profile === "string"
-          ? ["A profile is chosen in it, whose model_provider goes before this one"]
-          : []),
+        ...(typeof model === "string" ? [] : ['Set a model of the gateway in it: model = "…"']),
+        ...(typeof profile === "string" ? ["Its profile has a model_provider, which overrides this one"] : []),
       ];
     },
   };
 }
 
-/** Sets the provider's name among the keys before the first table; null takes it out. A comment behind it stays. */
+/** Sets the provider's name at the top; null removes it. A trailing comment stays. */
 function withKey(text: string, value: string | null): string {
   const lines = tomlLines(text);
   const texts = lines.map((line) => line.text);
@@ -72,7 +70,7 @@ function withKey(text: string, value: string | null): string {
     const comment = /^[^"'#]*(?:"[^"]*"|'[^']*')(\s*#.*)$/.exec(texts[known] ?? "")?.[1] ?? "";
     texts.splice(known, 1, ...(value === null ? [] : [`${key} = ${value}${comment}`]));
   } else if (value !== null) {
-    // Behind the comment that a file may begin with, before the first key or table.
+    // After a comment at the top of the file, before the first key or table.
     const first = lines.findIndex(({ begins }) => begins !== null);
     texts.splice(first === -1 ? texts.length : first, 0, `${key} = ${value}`, ...(first === root ? [""] : []));
   }
@@ -85,22 +83,20 @@ function tomlOf(text: string, path: string): Toml {
   try {
     return Bun.TOML.parse(text) as Toml;
   } catch {
-    throw new CommandFailed(`${path} is not TOML; mend it first, nothing is changed`);
+    throw new CommandFailed(`${path} is not valid TOML; fix it first. Nothing was changed`);
   }
 }
 
-/** What was changed is read once more: a way of writing that was not foreseen must not harm what is there. */
+/** Parses the result again, so that unexpected formatting cannot damage the file. */
 function checked(text: string, path: string, holds: (value: Toml) => boolean): string {
   let value: Toml | null = null;
   try {
     value = Bun.TOML.parse(text) as Toml;
   } catch {
-    // Said below.
+    // Reported below.
   }
   if (value !== null && holds(value)) return text;
-  throw new CommandFailed(
-    `${path} is written in a way that cannot be changed safely; change model_providers.sluice by hand`,
-  );
+  throw new CommandFailed(`${path} cannot be edited safely; edit model_providers.sluice by hand`);
 }
 
 function ownTable(value: Toml): unknown {
@@ -119,19 +115,18 @@ function rest(value: Toml): Toml {
   return { ...others, providers: left };
 }
 
-/** Reads a TOML text line by line, as far as it takes to find a table of one's own; the text is known to be TOML. */
+/** A line of a valid TOML text, parsed only as far as needed to find our tables. */
 
 interface TomlLine {
   readonly text: string;
-  /** Of the table that the line stands in; empty: the root. */
+  /** Name of the table that contains the line; empty for the root. */
   readonly table: readonly string[];
-  /** It begins something: a header of a table, or a key. */
   readonly begins: "header" | "key" | null;
-  /** Of a key at its beginning; empty otherwise. */
+  /** Of a key; otherwise "". */
   readonly key: string;
 }
 
-/** Without our tables, where the first of them stood, and how lines end; comments above the table behind them stay. */
+/** Removes our tables. Also returns where the first one was, and the line ending. Comments before the next table stay. */
 function withoutTables(text: string) {
   const lines = tomlLines(text.replaceAll("\r\n", "\n"));
   const kept: TomlLine[] = [];
@@ -164,7 +159,7 @@ function tomlLines(text: string): readonly TomlLine[] {
 }
 
 interface State {
-  /** The mark that a text over several lines ends with. */
+  /** The delimiter of a multi-line string. */
   readonly quote: '"""' | "'''" | null;
   readonly depth: number;
 }
@@ -176,7 +171,7 @@ function after(line: string, before: State): State {
     if (quote !== null) {
       if (quote === '"""' && rest.startsWith("\\")) at += 2;
       else if (rest.startsWith(quote)) {
-        // Up to two more of the same mark belong to the text.
+        // Up to two more quotes belong to the string.
         at += /^["']+/.exec(rest)?.[0].length ?? quote.length;
         quote = null;
       } else at++;
@@ -209,7 +204,7 @@ function headerPath(header: string): readonly string[] {
   }
 }
 
-/** Blank lines and comments between a table's last key and the next header. */
+/** Blank lines and comments between the last key of a table and the next header. */
 function isTrailing(lines: readonly TomlLine[], index: number): boolean {
   for (let at = index; at < lines.length; at++) {
     const { text, begins } = lines[at] as TomlLine;

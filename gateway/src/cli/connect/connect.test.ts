@@ -73,7 +73,7 @@ test.each(claudeFiles)(
 
     expect((await run(["--undo", "--yes"])).status).toBe(0);
     expect([read(), existsSync(`${file}.before-sluice`)]).toEqual([text, false]);
-    expect((await run(["--undo", "--yes"])).stdout).toContain("Nothing of Sluice's");
+    expect((await run(["--undo", "--yes"])).stdout).toContain("has no settings of Sluice");
   },
 );
 
@@ -140,7 +140,7 @@ test("nothing is written unless somebody says yes, and what stays in the file is
   const { read, run } = home("claude", text);
   const nobody = await run([gateway]);
   expect([nobody.status, nobody.stdout]).toEqual([1, ""]);
-  expect(nobody.stderr).toContain("say --yes");
+  expect(nobody.stderr).toContain("use --yes");
   expect(nobody.stderr).toContain(`"ANTHROPIC_BASE_URL": "${gateway}"`);
   expect(nobody.stderr).not.toContain("hidden");
   const no = await run([gateway], "n");
@@ -150,12 +150,12 @@ test("nothing is written unless somebody says yes, and what stays in the file is
 });
 
 test.each([
-  ["claude", "{ // mine\n}", "is not JSON"],
+  ["claude", "{ // mine\n}", "is not valid JSON"],
   ["claude", "[]", "is not a JSON object"],
-  ["claude", '{"env": "x"', "is not JSON"],
-  ["codex", "a = ", "is not TOML"],
-  ["codex", "model_providers = { other = { name = 'O' } }\n", "cannot be changed safely"],
-  ["codex", '[model_providers]\nsluice = { name = "S" }\n', "cannot be changed safely"],
+  ["claude", '{"env": "x"', "is not valid JSON"],
+  ["codex", "a = ", "is not valid TOML"],
+  ["codex", "model_providers = { other = { name = 'O' } }\n", "cannot be edited safely"],
+  ["codex", '[model_providers]\nsluice = { name = "S" }\n', "cannot be edited safely"],
 ] as const)("of %s a file %j is refused in one line and stays", async (program, text, line) => {
   const { read, run } = home(program, text);
   const answer = await run([gateway, "--yes"]);
@@ -176,12 +176,12 @@ test("a link stays a link and its file keeps its rights; a link to nothing and a
   const locked = await run(["https://other.example.com", "--yes"]);
   expect([locked.status, locked.stderr.includes("is read-only")]).toEqual([1, true]);
   rmSync(real);
-  expect((await run([gateway, "--yes"])).stderr).toContain("leads to no file");
+  expect((await run([gateway, "--yes"])).stderr).toContain("is a broken link");
 });
 
 test("what goes before the helper is named, the machine's own settings are written with --login, and wrong words are refused", async () => {
   const { file, run } = home("claude", '{"env": {"ANTHROPIC_AUTH_TOKEN": "x"}}');
-  expect((await run([gateway, "--yes"])).stdout).toContain("env.ANTHROPIC_AUTH_TOKEN stands in the file");
+  expect((await run([gateway, "--yes"])).stdout).toContain("the file sets env.ANTHROPIC_AUTH_TOKEN");
   const machine = join(folder, "managed-settings.json");
   expect((await run([gateway, "--login", "--file", machine, "--yes"])).status).toBe(0);
   expect(JSON.parse(readFileSync(machine, "utf8"))).toEqual({

@@ -1,13 +1,16 @@
-/** How one program is told of the gateway, as pure changes of its own file's text. Each throws CommandFailed for a text that it cannot change safely. */
+/**
+ * How a program is configured to use the gateway, as pure edits of its settings file. Each throws CommandFailed for a text that it
+ * cannot edit safely.
+ */
 export interface Connection {
   readonly title: string;
   readonly path: string;
-  /** The text with what is Sluice's in it, once and at `base`. */
+  /** The text with our settings at `base`. */
   readonly connected: (text: string, base: string) => string;
-  /** Without what is Sluice's; what it took the place of stands in `before`. null: nothing would be left. */
+  /** The text without our settings, restoring values from `before`. null if nothing would be left. */
   readonly disconnected: (text: string, before: string | null) => string | null;
-  /** Whether anything of Sluice's is in it. */
+  /** Whether the text has any of our settings. */
   readonly isConnected: (text: string) => boolean;
-  /** What else its person has to know, one line each. */
-  readonly remarks: (text: string) => readonly string[];
+  /** Notes for the user, one line each. */
+  readonly notes: (text: string) => readonly string[];
 }

@@ -5,13 +5,13 @@ import type { Connection } from "./connection.ts";
 interface JsonConnectionOptions {
   readonly title: string;
   readonly path: string;
-  /** What is written, by its place. The first of them is what Sluice's own file is known by. */
+  /** Our settings by path. The first one identifies our settings. */
   readonly members: (base: string) => readonly (readonly [path: readonly string[], value: string])[];
-  /** Members that go before ours, and what is said of each. */
-  readonly stronger?: Readonly<Record<string, string>>;
+  /** Members that override ours, with a note for each. */
+  readonly overriding?: Readonly<Record<string, string>>;
 }
 
-export function jsonConnection({ title, path, members, stronger = {} }: JsonConnectionOptions): Connection {
+export function jsonConnection({ title, path, members, overriding = {} }: JsonConnectionOptions): Connection {
   const [mark] = members("");
   const isConnected = (text: string) => {
     const value = objectOf(text, path);
@@ -28,8 +28,7 @@ export function jsonConnection({ title, path, members, stronger = {} }: JsonConn
         if (valueAt(objectOf(changed, path), place) !== value) changed = withMember(changed, place, value);
       }
       const wanted = members(base).every(([place, value]) => valueAt(objectOf(changed, path), place) === value);
-      if (!wanted)
-        throw new CommandFailed(`${path} is written in a way that cannot be changed safely; change it by hand`);
+      if (!wanted) throw new CommandFailed(`${path} cannot be edited safely; edit it by hand`);
       return text.includes("\r\n") ? changed.replaceAll(/\r?\n/g, "\r\n") : changed;
     },
     disconnected: (text, before) => {
@@ -49,11 +48,11 @@ export function jsonConnection({ title, path, members, stronger = {} }: JsonConn
       if (before !== null && isDeepStrictEqual(left, old)) return before;
       return before === null && isDeepStrictEqual(left, {}) ? null : changed;
     },
-    remarks: (text) => {
+    notes: (text) => {
       const value = objectOf(text, path);
-      return Object.entries(stronger)
+      return Object.entries(overriding)
         .filter(([name]) => valueAt(value, name.split(".")) !== undefined)
-        .map(([name, said]) => `${name} stands in the file: ${said}`);
+        .map(([name, note]) => `the file sets ${name}: ${note}`);
     },
   };
 }
@@ -64,10 +63,10 @@ function objectOf(text: string, path: string): object {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new CommandFailed(`${path} is not JSON; mend it first, nothing is changed`);
+    throw new CommandFailed(`${path} is not valid JSON; fix it first. Nothing was changed`);
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw new CommandFailed(`${path} is not a JSON object; nothing is changed`);
+  throw new CommandFailed(`${path} is not a JSON object; nothing was changed`);
 }
 
 function valueAt(value: unknown, path: readonly string[]): unknown {
@@ -80,10 +79,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return here;
 }
 
-/**
- * Changes members of a JSON text and nothing else of it: white space, the order of members, numbers as they were written and names that
- * stand twice all stay. The text is known to be a JSON object.
- */
+/** Edits members of a JSON object and keeps everything else: white space, order, number formats, duplicate names. */
 
 interface Member {
   readonly name: string;
@@ -92,12 +88,12 @@ interface Member {
   readonly end: number;
 }
 
-/** Sets what stands at `path`; objects on the way there are made. */
+/** Sets the value at `path`, creating objects as needed. */
 function withMember(text: string, path: readonly string[], value: unknown): string {
   return setIn(text, text.indexOf("{"), path, value);
 }
 
-/** Takes out what stands at `path`, if anything does. */
+/** Removes the value at `path`, if any. */
 function withoutMember(text: string, path: readonly string[]): string {
   let open = text.indexOf("{");
   for (const [depth, name] of path.entries()) {
@@ -146,12 +142,12 @@ function indented(value: unknown, unit: string, margin: string): string {
   return JSON.stringify(value, null, unit).replaceAll("\n", `\n${margin}`);
 }
 
-/** What its first member is set in by; two spaces where there is none. */
+/** Indentation of the first member; two spaces by default. */
 function unitOf(text: string): string {
   return /^\s*\{\r?\n([ \t]+)"/.exec(text)?.[1] ?? "  ";
 }
 
-/** The white space that the line begins with where `at` stands. */
+/** Indentation of the line at `at`. */
 function marginAt(text: string, at: number): string {
   return /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", at) + 1))?.[0] ?? "";
 }
@@ -189,7 +185,7 @@ function endOfValue(text: string, start: number): number {
       else if (letter === "}" || letter === "]") depth--;
       at++;
     }
-    // A number or a word ends before what cannot be of it.
+    // A number or word ends at the first other character.
   } while (depth > 0 || (/[\w.+-]/.test(text[at - 1] ?? "") && /[\w.+-]/.test(text[at] ?? "")));
   return at;
 }

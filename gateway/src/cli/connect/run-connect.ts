@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { claudeHelperSettings, claudeLoginSettings } from "@sluice/contract/words";
 import type { Variables } from "#config/index.ts";
 import type { Answer } from "../cli-command.ts";
-import { addressBefore, loginPath, writeWhole } from "../login/login-file.ts";
+import { lastAddress, loginPath, writeWhole } from "../login/login-file.ts";
 import { checkedUrl } from "../login/sign-in.ts";
 import { CommandFailed, type Terminal } from "../terminal.ts";
 import { codexConnection } from "./codex-connection.ts";
@@ -32,7 +32,6 @@ interface ConnectAsked extends ConnectOptions {
   readonly name: "claude" | "codex";
 }
 
-/** `sluice connect`, once it is known what is asked. */
 export async function runConnect(asked: ConnectAsked, terminal: Terminal): Promise<Answer> {
   const connection = connectionFor(asked, terminal.variables);
   const file = openLocalFile(connection.path);
@@ -49,20 +48,20 @@ async function connect(
 ): Promise<Answer> {
   const { path } = file;
   const { variables } = terminal;
-  const url = checkedUrl(address ?? variables["SLUICE_LOGIN_URL"] ?? addressBefore(loginPath(variables), "connect"));
+  const url = checkedUrl(address ?? variables["SLUICE_LOGIN_URL"] ?? lastAddress(loginPath(variables), "connect"));
   const before = file.text ?? "";
   const after = connection.connected(before, url);
   const next = login === true ? "Start claude and use /login." : `Sign in, if you have not: sluice login ${url}`;
-  const lines = [...connection.remarks(after).map((line) => `Note: ${line}.`), next];
+  const lines = [...connection.notes(after).map((line) => `Note: ${line}.`), next];
   if (after === before) {
-    const line = `${connection.title} is connected to ${url} already; ${path} stays as it is.`;
+    const line = `${connection.title} is already connected to ${url}; ${path} was not changed.`;
     return [{ file: path, url, changed: false, backup: null }, [line, ...lines]];
   }
-  await agreed(`${connection.title}: ${path}`, changedLines(before, after), yes, terminal);
-  // What stood there before the first time is what --undo brings back.
+  await requireConfirmation(`${connection.title}: ${path}`, changedLines(before, after), yes, terminal);
+  // --undo restores the file from before the first connect.
   const backup = connection.isConnected(before) && file.backup !== null ? file.backupPath : keepBackup(file);
   writeLocalFile(file, after);
-  const kept = backup === null ? [] : [`What stood in the file before: ${backup}`];
+  const kept = backup === null ? [] : [`Backup of the previous file: ${backup}`];
   const data = { file: path, url, changed: true, backup };
   return [data, [`${connection.title} is connected to ${url}.`, ...kept, ...lines]];
 }
@@ -75,33 +74,33 @@ async function undo(
 ): Promise<Answer> {
   const { path, text, backupPath } = file;
   if (text === null || !connection.isConnected(text)) {
-    return [{ file: path, changed: false }, [`Nothing of Sluice's is in ${path}.`]];
+    return [{ file: path, changed: false }, [`${path} has no settings of Sluice.`]];
   }
   const after = connection.disconnected(text, file.backup);
-  await agreed(`${connection.title}: ${path}`, changedLines(text, after ?? ""), yes, terminal);
+  await requireConfirmation(`${connection.title}: ${path}`, changedLines(text, after ?? ""), yes, terminal);
   writeLocalFile(file, after);
   attempt(backupPath, () => rmSync(backupPath, { force: true }));
-  const gone = `${path} held nothing else, and is gone.`;
+  const gone = `${path} had no other settings and was deleted.`;
   return [{ file: path, changed: true }, [after === null ? gone : `${connection.title} is no longer connected.`]];
 }
 
-/** Throws CommandFailed unless whoever is asked says yes. */
-async function agreed(
+/** Throws CommandFailed unless the user confirms. */
+async function requireConfirmation(
   title: string,
   changes: readonly string[],
   yes: true | undefined,
-  { complain, confirm }: Terminal,
+  { printError, confirm }: Terminal,
 ) {
-  complain([title, ...changes].join("\n"));
+  printError([title, ...changes].join("\n"));
   if (yes === true) return;
   const answer = await confirm("Write this? [y/N] ");
-  if (answer === null) throw new CommandFailed("there is no terminal to ask at; say --yes. Nothing is changed");
-  if (!answer) throw new CommandFailed("nothing is changed");
+  if (answer === null) throw new CommandFailed("no terminal to confirm at; use --yes. Nothing was changed");
+  if (!answer) throw new CommandFailed("nothing was changed");
 }
 
 /**
- * The lines that go and the lines that come, each with its number; what stays is left out, since it may hold secrets. A line that only got
- * the comma of JSON behind it stays.
+ * The removed and added lines with their numbers. Other lines are not shown, because they may hold secrets. A change of only a trailing
+ * comma is ignored.
  */
 function changedLines(before: string, after: string): readonly string[] {
   const [old, fresh] = [linesOf(before), linesOf(after)];
@@ -113,7 +112,7 @@ function changedLines(before: string, after: string): readonly string[] {
     oldEnd--;
     freshEnd--;
   }
-  const kept = keptPairs(old.slice(start, oldEnd).map(bare), fresh.slice(start, freshEnd).map(bare));
+  const kept = commonLines(old.slice(start, oldEnd).map(bare), fresh.slice(start, freshEnd).map(bare));
   const changes: string[] = [];
   let [one, other] = [start, start];
   for (const [keptOld, keptFresh] of [...kept, [oldEnd - start, freshEnd - start] as const]) {
@@ -127,8 +126,8 @@ function changedLines(before: string, after: string): readonly string[] {
 
 const bare = (line = "") => line.replace(/,$/, "");
 
-/** Lines of both texts in their order, as many as possible, so that a line that moved is shown. None if that costs too much to find. */
-function keptPairs(old: readonly string[], fresh: readonly string[]): readonly (readonly [number, number])[] {
+/** The longest common subsequence of lines, so that a moved line is shown. Empty if it would be too expensive. */
+function commonLines(old: readonly string[], fresh: readonly string[]): readonly (readonly [number, number])[] {
   if (old.length * fresh.length > changedCellsMax) return [];
   const width = fresh.length + 1;
   const most = new Uint32Array((old.length + 1) * width);
@@ -160,20 +159,20 @@ type LocalFile = ReturnType<typeof openLocalFile>;
 const bytesMax = 1024 * 1024;
 
 /**
- * A program's own file: what stands in it, and what stood in it before Sluice (null: there is none). Its path is behind a link what the
- * link leads to, so that the link stays. Throws CommandFailed where it cannot be read, or could not be written.
+ * A settings file: its text and its backup from before Sluice (null if there is none). Follows links, so that they stay. Throws
+ * CommandFailed if it cannot be read or written.
  */
 function openLocalFile(named: string) {
   const path = target(named);
   const backupPath = `${path}.before-sluice`;
   const text = existsSync(path) ? readText(path) : null;
   if (text !== null && (statSync(path).mode & 0o222) === 0) {
-    throw new CommandFailed(`${path} is read-only; nothing is changed`);
+    throw new CommandFailed(`${path} is read-only; nothing was changed`);
   }
   return { path, text, backupPath, backup: existsSync(backupPath) ? readText(backupPath) : null };
 }
 
-/** As a whole or not at all. `text` null: there is no such file any more. */
+/** Writes atomically. `text` null removes the file. */
 function writeLocalFile({ path, text: before }: LocalFile, text: string | null): void {
   attempt(path, () => {
     if (text === null) rmSync(path, { force: true });
@@ -181,7 +180,7 @@ function writeLocalFile({ path, text: before }: LocalFile, text: string | null):
   });
 }
 
-/** Keeps what stood there before; one that was kept already and is another's stays under another name. */
+/** Creates the backup. An older one with another content is renamed. */
 function keepBackup({ path, text, backup, backupPath }: LocalFile): string | null {
   if (text === null || text === backup) return backup === null ? null : backupPath;
   attempt(backupPath, () => {
@@ -197,7 +196,7 @@ function target(named: string): string {
   } catch (thrown) {
     const { code } = thrown as NodeJS.ErrnoException;
     if (code === "ENOENT" && lstatSync(named, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
-      throw new CommandFailed(`${named} is a link that leads to no file; nothing is changed`);
+      throw new CommandFailed(`${named} is a broken link; nothing was changed`);
     }
     if (code === "ENOENT") return named;
     throw new CommandFailed(`${named} cannot be read: ${code}`);
@@ -206,7 +205,7 @@ function target(named: string): string {
 
 function readText(path: string): string {
   try {
-    if (statSync(path).size > bytesMax) throw new CommandFailed(`${path} is larger than 1 MiB; nothing is changed`);
+    if (statSync(path).size > bytesMax) throw new CommandFailed(`${path} is larger than 1 MiB; nothing was changed`);
     return readFileSync(path, "utf8");
   } catch (thrown) {
     if (thrown instanceof CommandFailed) throw thrown;
@@ -222,7 +221,7 @@ function attempt(path: string, work: () => void): void {
   }
 }
 
-/** `login`: Claude Code signs in by itself, as the machine's own settings tell it. */
+/** `login`: Claude Code signs in itself, configured in the settings of the machine. */
 function connectionFor({ name, login, file }: ConnectAsked, variables: Variables): Connection {
   const home = variables["HOME"] || homedir();
   if (name === "codex")
@@ -239,23 +238,23 @@ function connectionFor({ name, login, file }: ConnectAsked, variables: Variables
     title: "Claude Code",
     path: file ?? join(folder, "settings.json"),
     members: (base) => membersOf(claudeHelperSettings(base)),
-    stronger: {
-      "env.ANTHROPIC_AUTH_TOKEN": "it goes before the helper; take it out",
-      "env.ANTHROPIC_API_KEY": "it goes before the helper; take it out",
+    overriding: {
+      "env.ANTHROPIC_AUTH_TOKEN": "it overrides the helper; remove it",
+      "env.ANTHROPIC_API_KEY": "it overrides the helper; remove it",
     },
   });
 }
 
 type Settings = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
-/** Each by its place, in the order in which they stand. */
+/** Each value with its path, in order. */
 function membersOf(settings: Settings): readonly (readonly [path: readonly string[], value: string])[] {
   return Object.entries(settings).flatMap(([name, value]): (readonly [readonly string[], string])[] =>
     typeof value === "string" ? [[[name], value]] : Object.entries(value).map(([inner, text]) => [[name, inner], text]),
   );
 }
 
-/** Where Claude Code looks for what its machine's administrator sets. */
+/** The settings of Claude Code that a machine's administrator controls. */
 const machineSettings: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
   darwin: "/Library/Application Support/ClaudeCode/managed-settings.json",
   win32: "C:\\ProgramData\\ClaudeCode\\managed-settings.json",

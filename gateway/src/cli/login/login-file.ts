@@ -14,9 +14,9 @@ import {
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Variables } from "#config/index.ts";
-import { CommandFailed, CommandWrong } from "../terminal.ts";
+import { CommandFailed, UsageError } from "../terminal.ts";
 
-/** What a login holds. `expiresAt`: of the access token, Unix milliseconds. */
+/** `expiresAt`: of the access token, in Unix milliseconds. */
 export interface StoredLogin {
   readonly url: string;
   readonly tokenEndpoint: string;
@@ -26,7 +26,7 @@ export interface StoredLogin {
   readonly expiresAt: number;
 }
 
-/** `SLUICE_LOGIN_FILE`, else in the user's own folder for settings. */
+/** `SLUICE_LOGIN_FILE`, or a file in the user's config folder. */
 export function loginPath(variables: Variables): string {
   const named = variables["SLUICE_LOGIN_FILE"];
   if (named !== undefined && named !== "") return named;
@@ -34,7 +34,7 @@ export function loginPath(variables: Variables): string {
   return join(folder, "sluice", "login.json");
 }
 
-/** Throws CommandFailed when nobody is signed in. */
+/** Throws CommandFailed if there is no login. */
 export function readLogin(path: string): StoredLogin {
   let text: string;
   try {
@@ -42,7 +42,7 @@ export function readLogin(path: string): StoredLogin {
   } catch (thrown) {
     const { code } = thrown as NodeJS.ErrnoException;
     if (code !== "ENOENT") throw new CommandFailed(`${path} cannot be read: ${code}`);
-    throw new CommandFailed("nobody is signed in here; run `sluice login <address of the gateway>`");
+    throw new CommandFailed("not signed in; run `sluice login <address of the gateway>`");
   }
   try {
     const login = JSON.parse(text) as StoredLogin;
@@ -52,17 +52,17 @@ export function readLogin(path: string): StoredLogin {
       return login;
     }
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw new CommandFailed(`${path} cannot be read; run \`sluice login\` again`);
+  throw new CommandFailed(`${path} is invalid; run \`sluice login\` again`);
 }
 
-/** For its user's eyes only. */
+/** Readable by the user only. */
 export function writeLogin(path: string, login: StoredLogin): void {
   writeWhole(path, `${JSON.stringify(login, null, 2)}\n`);
 }
 
-/** As a whole or not at all. `mode`: of the new file. */
+/** Writes atomically. `mode`: of the new file. */
 export function writeWhole(path: string, text: string, mode = 0o600): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const made = `${path}.${randomBytes(6).toString("hex")}`;
@@ -80,17 +80,18 @@ export function removeLogin(path: string): void {
 }
 
 /**
- * Does `work` while no other process of this user does: a refresh token is good once. A lock that is older than any refresh takes was left
- * by a process that died.
+ * Runs `work` in one process at a time, because a refresh token works once. A lock older than a refresh was left by a process that
+ * died.
  */
-export async function alone<Result>(
+export async function withLock<Result>(
   path: string,
   pause: (ms: number) => Promise<void>,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const lock = `${path}.lock`;
   for (let round = 0; !taken(lock); round++) {
-    if (round >= lockRoundsMax) throw new CommandFailed(`another process holds ${lock}; remove it if there is none`);
+    if (round >= lockRoundsMax)
+      throw new CommandFailed(`timed out waiting for ${lock}; delete it if no other process uses it`);
     if (isStale(lock)) rmSync(lock, { force: true });
     await pause(lockPauseMs);
   }
@@ -123,12 +124,12 @@ function isStale(lock: string): boolean {
   }
 }
 
-/** Where somebody has signed in from here. Throws CommandWrong: nobody has. */
-export function addressBefore(path: string, command: "login" | "connect"): string {
+/** The address of the last login. Throws UsageError if there is none. */
+export function lastAddress(path: string, command: "login" | "connect"): string {
   try {
     return readLogin(path).url;
   } catch {
     const program = command === "connect" ? " claude" : "";
-    throw new CommandWrong(`say which gateway: \`sluice ${command}${program} https://gateway.example.com\``);
+    throw new UsageError(`missing address of the gateway: \`sluice ${command}${program} https://gateway.example.com\``);
   }
 }

@@ -1,25 +1,25 @@
 import { isLoopbackHost } from "#core/index.ts";
-import { askStraight } from "../ask-straight.ts";
-import { CommandFailed, CommandWrong } from "../terminal.ts";
-import { alone, readLogin, type StoredLogin, writeLogin } from "./login-file.ts";
+import { requestLocal } from "../local-request.ts";
+import { CommandFailed, UsageError } from "../terminal.ts";
+import { readLogin, type StoredLogin, withLock, writeLogin } from "./login-file.ts";
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
 export interface SignInOptions {
   readonly base: string;
   readonly path: string;
-  /** To whoever is in front of the screen. */
+  /** Prints a line for the user. */
   readonly tell: (line: string) => void;
   readonly pause: (ms: number) => Promise<void>;
-  readonly believed: Believed;
+  readonly authorities: Authorities;
 }
 
-/** The device flow: shows a code, waits until somebody has confirmed it, stores what comes. Throws CommandFailed. */
-export async function signIn({ base, path, tell, pause, believed }: SignInOptions): Promise<StoredLogin> {
-  const gateway = await readGateway(base, believed);
-  const start = await postForm(gateway.deviceEndpoint, { surface: "sluice_cli" }, believed);
+/** Device flow: shows a code, waits for confirmation, stores the tokens. Throws CommandFailed. */
+export async function signIn({ base, path, tell, pause, authorities }: SignInOptions): Promise<StoredLogin> {
+  const gateway = await readGateway(base, authorities);
+  const start = await postForm(gateway.deviceEndpoint, { surface: "sluice_cli" }, authorities);
   const { device_code: deviceCode, user_code: userCode, verification_uri_complete: page } = start.body;
-  if (start.status !== 200 || typeof deviceCode !== "string") throw refused("no sign-in could be begun", start);
+  if (start.status !== 200 || typeof deviceCode !== "string") throw refused("failed to start the sign-in", start);
   tell(`Open ${page}`);
   tell(`and confirm the code ${userCode}. Waiting …`);
   let intervalMs = secondsOf(start.body["interval"], 5) * 1_000;
@@ -27,7 +27,7 @@ export async function signIn({ base, path, tell, pause, believed }: SignInOption
   for (let round = 0; round < roundsMax; round++) {
     await pause(intervalMs);
     const asked = { grant_type: deviceGrant, device_code: deviceCode };
-    const answer = await postForm(gateway.tokenEndpoint, asked, believed);
+    const answer = await postForm(gateway.tokenEndpoint, asked, authorities);
     if (answer.status === 200) {
       const login = loginOf(gateway, answer);
       writeLogin(path, login);
@@ -38,7 +38,7 @@ export async function signIn({ base, path, tell, pause, believed }: SignInOption
     else if (error !== "authorization_pending")
       throw refused(endings[String(error)] ?? "the sign-in was refused", answer);
   }
-  throw new CommandFailed("nobody confirmed the code in time; run the command again");
+  throw new CommandFailed("the code was not confirmed in time; run the command again");
 }
 
 /** RFC 8628, 3.5. */
@@ -46,30 +46,30 @@ const slowDownMs = 5_000;
 
 const endings: Readonly<Record<string, string>> = {
   access_denied: "the sign-in was denied",
-  expired_token: "the code is over; run the command again",
+  expired_token: "the code has expired; run the command again",
 };
 
 /**
- * An access token that holds for some minutes yet and that the gateway takes, refreshed where it is not so: agents that are refused ask for
- * a token again, and with the same one they would go on for minutes instead of saying what is wrong. Of several processes at once one refreshes, and the others
- * find what it has stored. A gateway that is away matters only once the token is over.
+ * Returns an access token that is valid for some minutes and accepted by the gateway, refreshing it if needed. A rejected token must
+ * not be returned again, or agents would retry for minutes without showing an error. Of several processes one refreshes, and the others
+ * read the result. If the gateway is down a valid token is returned.
  */
 export async function freshToken(
   path: string,
-  { pause, believed }: Pick<SignInOptions, "pause" | "believed">,
+  { pause, authorities }: Pick<SignInOptions, "pause" | "authorities">,
 ): Promise<string> {
   const known = readLogin(path);
-  if (leftMs(known) > refreshBelowMs && (await isAccepted(known.url, known.accessToken, believed)))
+  if (remainingMs(known) > refreshBelowMs && (await isAccepted(known.url, known.accessToken, authorities)))
     return known.accessToken;
-  return await alone(path, pause, async () => {
+  return await withLock(path, pause, async () => {
     const login = readLogin(path);
-    if (login.refreshToken !== known.refreshToken && leftMs(login) > refreshBelowMs) return login.accessToken;
+    if (login.refreshToken !== known.refreshToken && remainingMs(login) > refreshBelowMs) return login.accessToken;
     let answer: OAuthAnswer;
     try {
       const asked = { grant_type: "refresh_token", refresh_token: login.refreshToken };
-      answer = await postForm(login.tokenEndpoint, asked, believed);
+      answer = await postForm(login.tokenEndpoint, asked, authorities);
     } catch (thrown) {
-      if (leftMs(login) > 0) return login.accessToken;
+      if (remainingMs(login) > 0) return login.accessToken;
       throw thrown;
     }
     if (answer.status === 200) {
@@ -80,27 +80,27 @@ export async function freshToken(
     if (answer.body["error"] === "invalid_grant") {
       throw new CommandFailed(`the sign-in at ${login.url} has ended; run \`sluice login ${login.url}\``);
     }
-    if (leftMs(login) > 0) return login.accessToken;
-    throw refused("the token could not be refreshed", answer);
+    if (remainingMs(login) > 0) return login.accessToken;
+    throw refused("failed to refresh the token", answer);
   });
 }
 
-/** As Claude Code does: a call that begins now is over before its token is. */
+/** As in Claude Code: a call that starts now ends before the token expires. */
 const refreshBelowMs = 300_000;
 
-function leftMs({ expiresAt }: StoredLogin): number {
+function remainingMs({ expiresAt }: StoredLogin): number {
   return expiresAt - Date.now();
 }
 
-/** Ends the sign-in at the gateway, as far as that answers. */
+/** Revokes the tokens. Returns false if the gateway does not confirm it. */
 export async function endSignIn(
   { revocationEndpoint, accessToken, refreshToken }: StoredLogin,
-  believed: Believed,
+  authorities: Authorities,
 ): Promise<boolean> {
   if (revocationEndpoint === null) return false;
-  const first = await postForm(revocationEndpoint, { token: accessToken }, believed);
+  const first = await postForm(revocationEndpoint, { token: accessToken }, authorities);
   const refresh = { token: refreshToken, token_type_hint: "refresh_token" };
-  const second = await postForm(revocationEndpoint, refresh, believed);
+  const second = await postForm(revocationEndpoint, refresh, authorities);
   return first.status === 200 && second.status === 200;
 }
 
@@ -129,7 +129,7 @@ interface OAuthAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** https, or http on this machine: a token is never sent in the clear. Without a slash at its end. */
+/** https, or http on this machine, because tokens must be encrypted. Removes a trailing slash. */
 export function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (
@@ -138,48 +138,48 @@ export function checkedUrl(text: string): string {
     url.username !== "" ||
     url.search !== ""
   ) {
-    throw new CommandWrong(`${text} is not the address of a gateway, such as https://gateway.example.com`);
+    throw new UsageError(`${text} is not a valid address of a gateway, such as https://gateway.example.com`);
   }
   if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
-    throw new CommandWrong("tokens are sent to https addresses only, or to http://localhost");
+    throw new UsageError("the address must use https, or be http://localhost");
   }
   return (url.origin + url.pathname).replace(/\/+$/, "");
 }
 
-/** Throws CommandFailed when there is no gateway that signs agents in, or it would send tokens elsewhere. */
-async function readGateway(base: string, believed: Believed) {
-  const { status, body } = await ask(`${base}/.well-known/oauth-authorization-server`, { believed });
+/** Throws CommandFailed if there is no gateway with agent sign-in, or it would send tokens elsewhere. */
+async function readGateway(base: string, authorities: Authorities) {
+  const { status, body } = await ask(`${base}/.well-known/oauth-authorization-server`, { authorities });
   const own = (value: unknown): string | null =>
     typeof value === "string" && URL.canParse(value) && new URL(value).origin === new URL(base).origin ? value : null;
   const [deviceEndpoint, tokenEndpoint] = [own(body["device_authorization_endpoint"]), own(body["token_endpoint"])];
   if (status !== 200 || deviceEndpoint === null || tokenEndpoint === null) {
-    throw new CommandFailed(`${base} does not sign programs in: is it the address of a Sluice gateway?`);
+    throw new CommandFailed(`${base} does not support sign-in of programs: is it the address of a Sluice gateway?`);
   }
   return { url: base, deviceEndpoint, tokenEndpoint, revocationEndpoint: own(body["revocation_endpoint"]) };
 }
 
-/** Throws CommandFailed when the gateway does not answer in time. */
+/** Throws CommandFailed on timeout. */
 async function postForm(
   url: string,
   fields: Readonly<Record<string, string>>,
-  believed: Believed,
+  authorities: Authorities,
 ): Promise<OAuthAnswer> {
   const headers = { "content-type": "application/x-www-form-urlencoded" };
-  return await ask(url, { method: "POST", headers, body: new URLSearchParams(fields).toString(), believed });
+  return await ask(url, { method: "POST", headers, body: new URLSearchParams(fields).toString(), authorities });
 }
 
-/** False: the gateway says that this token opens nothing. One that does not answer in time has not said so. */
-async function isAccepted(base: string, accessToken: string, believed: Believed): Promise<boolean> {
+/** False if the gateway rejects the token. On timeout it counts as accepted. */
+async function isAccepted(base: string, accessToken: string, authorities: Authorities): Promise<boolean> {
   try {
     const headers = { authorization: `Bearer ${accessToken}` };
-    const { status } = await send(`${base}/user/bootstrap`, { headers, answerMs: acceptedMs, believed });
+    const { status } = await send(`${base}/user/bootstrap`, { headers, answerMs: acceptanceCheckMs, authorities });
     return status !== 401;
   } catch {
     return true;
   }
 }
 
-async function ask(url: string, asked: Omit<Asked, "answerMs">): Promise<OAuthAnswer> {
+async function ask(url: string, asked: Omit<RequestOptions, "answerMs">): Promise<OAuthAnswer> {
   try {
     const { status, text } = await send(url, { ...asked, answerMs });
     return { status, body: objectOf(text) };
@@ -190,31 +190,32 @@ async function ask(url: string, asked: Omit<Asked, "answerMs">): Promise<OAuthAn
   }
 }
 
-/** Certificate authorities (PEM); undefined: the runtime's own. */
-export type Believed = readonly string[] | undefined;
+/** Certificate authorities (PEM); undefined for the runtime's own. */
+export type Authorities = readonly string[] | undefined;
 
-interface Asked {
-  readonly believed: Believed;
+interface RequestOptions {
+  readonly authorities: Authorities;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly answerMs: number;
 }
 
-/** What is no https is on this machine, which no proxy of the environment reaches. */
-async function send(url: string, asked: Asked): Promise<{ readonly status: number; readonly text: string }> {
-  const { answerMs: ms, believed, ...init } = asked;
+/** http is on this machine, which no proxy can reach. */
+async function send(url: string, asked: RequestOptions): Promise<{ readonly status: number; readonly text: string }> {
+  const { answerMs: ms, authorities, ...init } = asked;
   const headers = { "user-agent": "sluice-cli", ...init.headers };
-  if (url.startsWith("http:")) return await askStraight(url, { ...asked, headers, charactersMax: answerCharactersMax });
-  const tls = believed === undefined ? {} : { tls: { ca: [...believed] } };
+  if (url.startsWith("http:"))
+    return await requestLocal(url, { ...asked, headers, charactersMax: answerCharactersMax });
+  const tls = authorities === undefined ? {} : { tls: { ca: [...authorities] } };
   const response = await fetch(url, { ...init, headers, redirect: "manual", signal: AbortSignal.timeout(ms), ...tls });
   return { status: response.status, text: (await response.text()).slice(0, answerCharactersMax) };
 }
 
 /** Codex waits five seconds for a token command. */
 const answerMs = 4_000;
-/** Of these, what is spent on a token that most probably is good. */
-const acceptedMs = 1_000;
+/** The part of it for checking a token. */
+const acceptanceCheckMs = 1_000;
 const answerCharactersMax = 65_536;
 
 function objectOf(text: string): Readonly<Record<string, unknown>> {

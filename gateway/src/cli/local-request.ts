@@ -2,7 +2,7 @@ import { request as byHttp } from "node:http";
 import { request as byHttps } from "node:https";
 import type { Environment } from "#config/index.ts";
 
-interface StraightRequest {
+interface LocalRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -11,12 +11,12 @@ interface StraightRequest {
 }
 
 /**
- * Asks a gateway on this machine. The runtime's fetch would ask the proxy that the environment names, which cannot reach it. Its
- * certificate is for other names than the loopback address, and nothing secret is told by TLS here. Rejects when nobody answers in time.
+ * Sends a request to a gateway on this machine. The runtime's fetch would use the proxy of the environment, which cannot reach it. The
+ * certificate is not checked, because it is for other names than the loopback. Rejects on timeout.
  */
-export function askStraight(
+export function requestLocal(
   url: string,
-  { method = "GET", headers = {}, body, answerMs, charactersMax }: StraightRequest,
+  { method = "GET", headers = {}, body, answerMs, charactersMax }: LocalRequest,
 ): Promise<{ readonly status: number; readonly text: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
   const signal = AbortSignal.timeout(answerMs);
@@ -36,8 +36,8 @@ export function askStraight(
   return promise;
 }
 
-/** Where this machine asks a gateway that listens at `host`. */
-export function ownAddress({ tls }: Pick<Environment, "tls">, host: string, port: number): string {
+/** The address of a local gateway that listens on `host`. */
+export function localAddress({ tls }: Pick<Environment, "tls">, host: string, port: number): string {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   const authority = reachable.includes(":") && !reachable.startsWith("[") ? `[${reachable}]` : reachable;
   return `${tls === null ? "http" : "https"}://${authority}:${port}`;
