@@ -2,6 +2,7 @@ import type { AuditAction, AuditObject } from "@sluice/contract/words";
 import type { Transaction } from "kysely";
 import type { ApplyReport, AuditEvent, AuditSource, Clock, ConfigChange } from "#ports/index.ts";
 import { type Connection, type Database, lockForWrite } from "../database/database.ts";
+import { chunksOf } from "../database/reconcile.ts";
 import type { NewRow, Tables } from "../database/schema.ts";
 
 interface AuditedWriteOptions {
@@ -56,7 +57,6 @@ export type AuditView = Readonly<Record<string, unknown>> | null;
 
 /** How long changes are kept. A process that was suspended for longer must be restarted. */
 const changeKeepMs = 24 * 3_600_000;
-const insertRows = 500;
 
 /**
  * Collects audit rows and change notices of one transaction. Any number of configuration changes become one notice, which precedes those
@@ -115,18 +115,16 @@ export class ChangeLog {
   async write(transaction: Connection): Promise<void> {
     const changes: NewRow<"changes">[] = this.#configChanged ? [{ at: this.#at, kind: "config", digest: null }] : [];
     for (const digest of this.#digests) changes.push({ at: this.#at, kind: "key", digest });
-    for (let start = 0; start < this.#audit.length; start += insertRows) {
+    for (const rows of chunksOf(this.#audit))
       await transaction
         .insertInto("audit_log")
-        .values(this.#audit.slice(start, start + insertRows))
+        .values([...rows])
         .execute();
-    }
-    for (let start = 0; start < changes.length; start += insertRows) {
+    for (const rows of chunksOf(changes))
       await transaction
         .insertInto("changes")
-        .values(changes.slice(start, start + insertRows))
+        .values([...rows])
         .execute();
-    }
     if (changes.length > 0) {
       await transaction
         .deleteFrom("changes")

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, sql } from "kysely";
 import type { Clock, ExplainStore } from "#ports/index.ts";
-import type { Database } from "../database/database.ts";
+import { type Database, deleteInBatches } from "../database/database.ts";
 import type { NewRow, Tables } from "../database/schema.ts";
 
 export interface ExplainBatch {
@@ -41,26 +41,25 @@ const capturesAtOnce = 20;
 
 /** In small batches, so that writers hardly wait. Resolves to the number of rows removed. */
 export async function pruneExplanations(database: Database, ages: ExplainAges): Promise<number> {
-  const explanations = await inBatches(explanationsAtOnce, (limit) =>
-    database.kysely
-      .deleteFrom("request_explanations")
-      .where("request_id", "in", (eb) =>
-        eb
-          .selectFrom("request_explanations")
-          .select("request_id")
-          .where("at", "<", ages.explanationsBefore)
-          .orderBy("at")
-          .limit(limit),
-      )
-      .executeTakeFirst(),
+  const { kysely } = database;
+  const explanations = await deleteInBatches(
+    database,
+    (limit) => {
+      const old = kysely
+        .selectFrom("request_explanations")
+        .select("request_id")
+        .where("at", "<", ages.explanationsBefore);
+      return kysely.deleteFrom("request_explanations").where("request_id", "in", old.orderBy("at").limit(limit));
+    },
+    explanationsAtOnce,
   );
-  const captures = await inBatches(capturesAtOnce, (limit) =>
-    database.kysely
-      .deleteFrom("request_captures")
-      .where("request_id", "in", (eb) =>
-        eb.selectFrom("request_captures").select("request_id").where(isTooOld(ages)).limit(limit),
-      )
-      .executeTakeFirst(),
+  const captures = await deleteInBatches(
+    database,
+    (limit) => {
+      const old = kysely.selectFrom("request_captures").select("request_id").where(isTooOld(ages));
+      return kysely.deleteFrom("request_captures").where("request_id", "in", old.limit(limit));
+    },
+    capturesAtOnce,
   );
   return explanations + captures;
 }
@@ -93,19 +92,6 @@ export async function prepareExplainDatabase({ kysely, flavour }: Database): Pro
 function isTooOld({ capturesBefore, now }: ExplainAges) {
   return (eb: ExpressionBuilder<Tables, "request_captures">) =>
     eb.or([eb("expires_at", "<=", now), eb("at", "<", capturesBefore)]);
-}
-
-async function inBatches(
-  limit: number,
-  remove: (limit: number) => Promise<{ readonly numDeletedRows: bigint }>,
-): Promise<number> {
-  let removed = 0;
-  for (;;) {
-    const gone = Number((await remove(limit)).numDeletedRows);
-    removed += gone;
-    if (gone < limit) return removed;
-    await new Promise(setImmediate);
-  }
 }
 
 /** Expired captures are hidden before they are removed. */
