@@ -11,7 +11,7 @@ test.each([
   expect(readAssets(body, null).answer).toEqual(ids);
 });
 
-test("a body that names no asset is not looked into", () => {
+test("skips a body without asset references", () => {
   expect(mentionsAssets(Buffer.from('{"image":"https://pictures.example/a.png"}'))).toBe(false);
 });
 

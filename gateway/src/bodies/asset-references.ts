@@ -7,7 +7,7 @@ const assetReferencesMax = 64;
 
 /** A reference as the whole of a text. */
 const reference = /^asset:\/\/(as_[0-9A-Za-z]{1,64})$/i;
-/** Some writers escape slashes (`asset:\/\/as_…`), and the scheme may stand in any case. */
+/** Some writers escape slashes (`asset:\/\/as_…`), and write the scheme in any case. */
 const mark = "/as_";
 /** The longest reference with each of its characters written as `\u0000`, and its quotes. */
 const referenceBytesMax = 6 * ("asset://as_".length + 64) + 2;
@@ -32,7 +32,7 @@ interface PutAssets {
   readonly media: readonly CarriedMedia[];
 }
 
-/** Puts these addresses and bytes in the place of assets. Every other byte stays as it was sent, numbers above 2^53 among them. */
+/** Replaces assets by these addresses and bytes. Every other byte is unchanged, including numbers above 2^53. */
 export function putAssets(body: Uint8Array, { urls, media }: PutAssets, beside: readonly Uint8Array[]) {
   const carried = carriedMedia(media, beside);
   const places = urls.map(([id, url]) => {
@@ -42,7 +42,7 @@ export function putAssets(body: Uint8Array, { urls, media }: PutAssets, beside: 
   return { made: splice(body, editsOf(body, new Map(places))), answer: null };
 }
 
-/** undefined for what is no JSON: what is wrong with it is said by whoever reads it next. */
+/** undefined if it is not JSON: the next reader reports the error. */
 function parsed(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(body));
@@ -70,7 +70,7 @@ function tooMany(): Failure {
   return new Failure("invalid_request", `The body refers to more than ${assetReferencesMax} assets.`);
 }
 
-/** Where the references stand, in a body that was read as JSON before: quotes are around texts and nowhere else. */
+/** Edits of the references in a body that was parsed as JSON before, so that quotes only delimit strings. */
 function editsOf(body: Uint8Array, urls: ReadonlyMap<string, string>): Edit[] {
   const edits: Edit[] = [];
   for (let start = body.indexOf(QUOTE); start >= 0; ) {
@@ -85,7 +85,7 @@ function editsOf(body: Uint8Array, urls: ReadonlyMap<string, string>): Edit[] {
   return edits;
 }
 
-/** Behind the quote that ends the text which begins at `start`. */
+/** The end of the string that begins at `start`, after its closing quote. */
 function endOfText(body: Uint8Array, start: number): number {
   for (let from = start + 1; ; ) {
     const quote = body.indexOf(QUOTE, from);

@@ -18,7 +18,7 @@ test("one piece is the body itself", () => {
   expect(wholeOfSpent([only])).toBe(only);
 });
 
-test("the memory of spent pieces is given back, that of others stays", () => {
+test("releases the memory of spent pieces only", () => {
   const spent = inPieces();
   wholeOfSpent(spent);
   expect(spent.map(({ buffer }) => buffer.byteLength)).toEqual([0, 0, 0, 0, 0]);

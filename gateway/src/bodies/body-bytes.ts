@@ -1,4 +1,4 @@
-/** A body: whole, or in the pieces in which it came. To put many megabytes together is work for a thread. */
+/** A body: whole, or in the pieces in which it arrived. Joining many megabytes is work for a thread. */
 export type BodyBytes = Uint8Array | readonly Uint8Array[];
 
 export function sizeOf(bytes: BodyBytes): number {
@@ -11,7 +11,7 @@ export function wholeOf(bytes: BodyBytes): Uint8Array {
   return bytes.length === 1 && bytes[0] !== undefined ? bytes[0] : joined(bytes, () => {});
 }
 
-/** The same of pieces that nobody needs any more: their memory is given back as they are copied. */
+/** The same for pieces that are no longer needed: their memory is released as they are copied. */
 export function wholeOfSpent(bytes: BodyBytes): Uint8Array {
   if (bytes instanceof Uint8Array || bytes.length === 1) return wholeOf(bytes);
   const lastIn = new Map(bytes.map(({ buffer }, index) => [buffer, index]));

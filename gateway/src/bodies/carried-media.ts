@@ -1,10 +1,10 @@
-/** What stands at an address, to be put in its place. Its bytes come beside the order. */
+/** Media that replace their address. Their bytes are sent separately with the order. */
 export interface CarriedMedia {
   readonly url: string;
   readonly mediaType: string;
 }
 
-/** Media that came beside an order, by their addresses. */
+/** The media of an order, by their addresses. */
 export function carriedMedia(
   media: readonly CarriedMedia[],
   beside: readonly Uint8Array[],

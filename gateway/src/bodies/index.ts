@@ -1,11 +1,11 @@
 /**
- * bodies: work on whole bodies: unpacking, reading, translating, putting assets in place. The sender decides what such work
- * costs, so large bodies go to threads (port Offload). Small ones are worked on at once. Buffers are moved, not copied.
+ * bodies: work on whole bodies: unpacking, reading, translating, replacing assets. The sender decides how much such work costs, so
+ * large bodies are processed in threads (port Offload) and small ones in place. Buffers are moved, not copied.
  *
- * doBodyJob  one job, as a thread does it: a pure function from bytes to bytes.
- * BodyWork   gives jobs to threads and waits for them.
+ * doBodyJob  runs one job: a pure function from bytes to bytes.
+ * BodyWork   sends jobs to threads and waits for them.
  *
- * When a thread dies or is late, its call fails and says so. The body is lost then.
+ * If a thread dies or is late, its call fails. The body is lost then.
  */
 export { mentionsAssets } from "./asset-references.ts";
 export { type BodyBytes, sizeOf, wholeOf } from "./body-bytes.ts";

@@ -22,7 +22,7 @@ import { mentionsAssets } from "./asset-references.ts";
 import { type CarriedMedia, carriedMedia } from "./carried-media.ts";
 import type { JobContext } from "./translation-jobs.ts";
 
-/** What the bytes of a body may hold: almost none holds any, and to look closer costs more. */
+/** Whether a body may contain these at all. Almost none does, and searching for them costs more. */
 export interface BodyMarks {
   readonly seals: boolean;
   readonly addresses: boolean;
@@ -66,7 +66,7 @@ export function patchUnsealed(
   return { made: unsealBody(patchBody(body, ask).made, ask, warn), answer: null };
 }
 
-/** Makes the body without what is governed; says which members those were. */
+/** Makes the body without governed members. Answers with the names of those it left out. */
 export function leaveOut(body: Uint8Array, ask: Governing) {
   const { made, left } = governBody(body, ask);
   return { made, answer: left };
@@ -78,15 +78,15 @@ interface ReplyAsk {
   readonly usage: UsageConvention | undefined;
 }
 
-/** Listens to a whole reply. */
+/** Reads a whole reply. */
 export function readReply(reply: Uint8Array, { endpoint, dialect, usage }: ReplyAsk) {
   const listener = endpoint === null ? upstreamSide(dialect).replyReader : callerSide(endpoint).wire;
   return { made: null, answer: listener.readReply(withoutMark(reply), usage) };
 }
 
 /**
- * Makes the body with what stands at its addresses in their place; nothing where they have to be fetched first, or none is.
- * `media` null: nothing was fetched yet. Answers with the addresses to be fetched.
+ * Replaces addresses in the body by their media. `media` null: nothing was fetched yet; then it makes no body and answers with the
+ * addresses to fetch.
  */
 export function inlineMedia(body: Uint8Array, media: readonly CarriedMedia[] | null, beside: readonly Uint8Array[]) {
   const urls = mediaUrlsIn(body);
@@ -95,9 +95,9 @@ export function inlineMedia(body: Uint8Array, media: readonly CarriedMedia[] | n
 }
 
 interface AdjustAsk {
-  /** Without its secret, which stays where it is. */
+  /** Without its secret. */
   readonly provider: Provider;
-  /** Its place among the lanes of the kind. */
+  /** Its index among the lanes of the kind. */
   readonly lane: number;
   readonly upstreamModel: string;
   readonly stream: boolean;
@@ -106,7 +106,7 @@ interface AdjustAsk {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Makes the body as the account's kind wants it; the rest of the request may change with it. */
+/** Changes the request as its lane needs. */
 export function adjustBody(
   body: Uint8Array,
   { lane: index, ...request }: AdjustAsk,

@@ -34,12 +34,12 @@ import {
 } from "#protocols/index.ts";
 import { type CarriedMedia, carriedMedia } from "./carried-media.ts";
 
-/** Values of a body that is translated; each becomes objects twice. */
+/** Limits the values of a translated body, because each becomes objects twice. */
 const translatedValuesMax = 200_000;
 
 /**
- * Addresses of pictures and documents in the turn that its upstream does not read by itself, each once. `fetchesUrls` says
- * otherwise than the dialect of this one.
+ * Addresses of pictures and documents in the turn that its upstream does not fetch, each once. `fetchesUrls` overrides the rule of the
+ * dialect for this upstream.
  */
 export function addressesIn(turn: Turn, fetchesUrls: boolean | undefined, dialect: ReadsAddresses): readonly string[] {
   const { namedMedia = null } = dialect;
@@ -52,7 +52,7 @@ export function addressesIn(turn: Turn, fetchesUrls: boolean | undefined, dialec
   return [...urls];
 }
 
-/** What a dialect's own vendor reads by its address. */
+/** The addresses that a dialect's own vendor fetches. */
 interface ReadsAddresses {
   /** null: all addresses. */
   readonly takesUrl: ((url: string) => boolean) | null;
@@ -60,7 +60,7 @@ interface ReadsAddresses {
   readonly namedMedia?: ReadonlySet<MediaPart["kind"]>;
 }
 
-/** The turn with what stands at addresses put in its place, in base64. Throws Failure invalid_request when it is too much. */
+/** The turn with addresses replaced by their media in base64. Throws Failure invalid_request if there is too much. */
 export function withMedia(
   turn: Turn,
   found: ReadonlyMap<string, { readonly mediaType: string; readonly data: string }>,
@@ -191,26 +191,27 @@ export function writeImages(
   const content = boundary === null ? body : readFormContent(body, boundary);
   if (!isChatModel) {
     const made = writeImageJson(content, upstreamModel, warn);
-    const asked: RequestedImages = { size: null, quality: null, background: null };
-    return { made, answer: asked };
+    const requested: RequestedImages = { size: null, quality: null, background: null };
+    return { made, answer: requested };
   }
   const turn = readImageTurn(content, warn);
   const { size, quality, background } = turn;
   const made = geminiImageCodec.writeImageTurn(turn, warn);
-  const asked: RequestedImages = { size, quality, background };
-  return { made, answer: asked };
+  const requested: RequestedImages = { size, quality, background };
+  return { made, answer: requested };
 }
 
 interface ImageAnswerAsk {
   readonly createdAt: number;
   readonly stream: "image_generation" | "image_edit" | null;
-  readonly asked: RequestedImages;
+  readonly requested: RequestedImages;
 }
 
 /** Makes the caller's answer from the pictures of a chat model. */
-export function answerImages(reply: Uint8Array, { createdAt, stream, asked }: ImageAnswerAsk) {
+export function answerImages(reply: Uint8Array, { createdAt, stream, requested }: ImageAnswerAsk) {
   const read = geminiImageCodec.readImageAnswer(reply);
-  const made = stream === null ? writeImageAnswer(read, createdAt) : writeImageEvents(read, createdAt, stream, asked);
+  const made =
+    stream === null ? writeImageAnswer(read, createdAt) : writeImageEvents(read, createdAt, stream, requested);
   return { made, answer: { images: read.images.length } };
 }
 

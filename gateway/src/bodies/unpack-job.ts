@@ -3,10 +3,10 @@ import { Failure } from "#core/index.ts";
 
 type Unpack = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array;
 
-/** Throws for an encoding that is not among these, for other bytes, and for more than `bytesMax`. */
+/** Throws for an unknown encoding, for malformed bytes, and for more than `bytesMax`. */
 export function unpack(body: Uint8Array, encoding: string, bytesMax: number): Uint8Array {
   const unpacked = unpacks[encoding]?.(body, { maxOutputLength: bytesMax });
-  if (unpacked === undefined) throw new Error(`no way to unpack ${encoding}`);
+  if (unpacked === undefined) throw new Error(`Unknown encoding ${encoding}.`);
   return unpacked;
 }
 
@@ -18,7 +18,7 @@ const unpacks: Readonly<Record<string, Unpack>> = {
   zstd: zstdDecompressSync,
 };
 
-/** Makes what comes out of a packed body. */
+/** Decompresses a body. */
 export function unpackBody(
   body: Uint8Array,
   { encoding, bytesMax }: { readonly encoding: string; readonly bytesMax: number },
@@ -32,7 +32,7 @@ export function unpackBody(
 
 export function notUnpacked(thrown: unknown): Failure {
   if ((thrown as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") {
-    return new Failure("request_too_large", "The body is larger than it may be when it is unpacked.");
+    return new Failure("request_too_large", "The body is too large after decompression.");
   }
   return new Failure("invalid_request", "The body cannot be decompressed.", { cause: thrown });
 }

@@ -35,7 +35,7 @@ async function written({ value, material, made }: Awaited<ReturnType<typeof read
   return more;
 }
 
-test("a body up to the bound stays as it is, letter by letter; its digest is that of its bytes", async () => {
+test("a body up to the bound stays unchanged, and its digest is the hash of its bytes", async () => {
   const body = ` {"a" :"data:image/png;base64,${"A".repeat(60_000)}"}`;
   expect(await read(body)).toMatchObject({ text: body, material: null, made: null });
   const digest = createHash("sha256").update(body).digest("hex");
@@ -61,7 +61,7 @@ test("of a larger one the material is kept apart under the hash of its bytes, wh
   });
 });
 
-test("whatever a body holds comes back as it was, wherever it stood", async () => {
+test("restores the material of a body at any depth", async () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 40 }),
     fc.constantFrom(inline, large, `\ufeff${large}`, `é${large}`, `data:,${large}`, `https://a.example/${large}`),
@@ -74,7 +74,7 @@ test("whatever a body holds comes back as it was, wherever it stood", async () =
   }));
   await fc.assert(
     fc.asyncProperty(tree, async (one) => {
-      // Words stay in the row, which takes only so many.
+      // Prompts stay in the row, whose size is limited.
       const body = JSON.parse(JSON.stringify({ x: one, image: inline }).replaceAll('"text"', '"t"'));
       expect(await written(await read(body))).toEqual(body);
     }),
@@ -110,7 +110,7 @@ test.each([
   await expect(read(body)).rejects.toMatchObject({ code: "request_too_large" });
 });
 
-test("material that is not whole any more is not sent", async () => {
+test("incomplete material is not sent", async () => {
   const { value, material, made } = await read({ image: inline });
   const short = { value, material, made: made?.slice(0, -1) ?? null } as Awaited<ReturnType<typeof read>>;
   await expect(written(short)).rejects.toMatchObject({ code: "internal_error" });

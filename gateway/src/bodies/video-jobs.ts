@@ -14,13 +14,13 @@ import {
 import { providerKind } from "#providers/index.ts";
 import { type CarriedMedia, carriedMedia } from "./carried-media.ts";
 
-/** Longer texts are material: a `data:` URI, and any other (base64 alone) that is no address. Words never are. */
+/** Longer texts are material: `data:` URIs, and other texts (plain base64) except addresses. Prompts never are. */
 const taskDataInPlaceCharactersMax = 1024;
 const taskTextInPlaceCharactersMax = 8 * 1024;
 
 /**
- * What stands in a body in the place of material that is kept apart: where it begins in the bytes of that hash, and how
- * many they are. Nobody can write one that means something: the hash is that of bytes with the task's own id in them.
+ * Replaces material that is stored separately: the hash of the stored bytes, and the part of them. Callers cannot forge one, because
+ * the hashed bytes contain the task's id.
  */
 interface Mark {
   readonly hash: string;
@@ -28,7 +28,7 @@ interface Mark {
   readonly length: number;
 }
 
-/** The text of a mark. What says of which type a `data:` URI is stays in front of it, to be judged by. */
+/** The text of a mark. `head`: the beginning of a `data:` URI, which stays so that its type can be checked. */
 function markText(head: string, { hash, start, length }: Mark): string {
   return `${head}sluice-material:${hash}:${start}:${length}`;
 }
@@ -36,7 +36,7 @@ function markText(head: string, { hash, start, length }: Mark): string {
 const markForm = /^(.{0,256})sluice-material:([0-9a-f]{64}):(\d{1,9}):(\d{1,9})$/s;
 const markCharactersMax = 512;
 
-/** What stands in front of a mark, and what it says; null for a text that is none. */
+/** Parses a text into its head and its mark; null: it has no mark. */
 export function markIn(text: string): { readonly head: string; readonly mark: Mark } | null {
   const found = text.length > markCharactersMax ? null : markForm.exec(text);
   if (found === null) return null;
@@ -44,18 +44,18 @@ export function markIn(text: string): { readonly head: string; readonly mark: Ma
   return { head, mark: { hash, start: Number(start), length: Number(length) } };
 }
 
-/** A text as what stays of it and what is material; null for one that stays whole. */
+/** Splits a text into the head, which stays, and the material. null: all of it stays. */
 function materialIn(text: string): { readonly head: string; readonly material: string } | null {
   if (text.length <= taskDataInPlaceCharactersMax) return null;
   const data = /^data:[^,]{0,250},/i.exec(text)?.[0] ?? null;
   if (data === null && text.length <= taskTextInPlaceCharactersMax) return null;
-  // An asset is asked for by its name, and what is no text cannot be written as one.
+  // Assets are resolved by their id, and a malformed string cannot be stored as text.
   if (/^asset:/i.test(text) || !text.isWellFormed()) return null;
   const head = data ?? "";
   return { head, material: text.slice(head.length) };
 }
 
-/** The object with every text replaced that is not a word: neither a prompt nor anything else that is read here. */
+/** Replaces every text of the object except prompts and settings. */
 function withTexts(value: JsonObject, replace: (text: string) => string): JsonObject {
   return replaced(value, replace) as JsonObject;
 }
@@ -66,42 +66,42 @@ function replaced(value: unknown, replace: (text: string) => string): unknown {
   if (!isObject(value)) return value;
   const members = Object.entries(value).map(([name, one]) => [
     name,
-    words.has(name.toLowerCase()) ? one : replaced(one, replace),
+    textMembers.has(name.toLowerCase()) ? one : replaced(one, replace),
   ]);
   return Object.fromEntries(members);
 }
 
-/** Members that hold words and settings, wherever they stand. */
-const words: ReadonlySet<string> = new Set(["model", "prompt", "text", "metadata", "callback_url"]);
+/** Members with prompts and settings, at any depth. */
+const textMembers: ReadonlySet<string> = new Set(["model", "prompt", "text", "metadata", "callback_url"]);
 
 /** A body with OpenAI's members of a video. */
 export interface OpenAiVideoBody {
-  /** Of a form; null for JSON. */
+  /** The form's boundary; null: the body is JSON. */
   readonly boundary: string | null;
-  /** The video that is to be made anew; null where none is. */
+  /** The video to remix; null: none. */
   readonly remix: RemixedVideo | null;
 }
 
 interface VideoBodyAsk {
   readonly taskId: string;
   readonly apart: boolean;
-  /** null: its members are a task's own. */
+  /** null: its members are those of a task. */
   readonly openai: OpenAiVideoBody | null;
 }
 
 interface VideoBodyAnswer {
-  /** The body as JSON text, marks in the place of what was made. */
+  /** The body as JSON text, with marks instead of material. */
   readonly text: string;
-  /** SHA-256, lower-case hex: of the body as it came; of OpenAI's, of what it was read as (each form has a boundary of its own). */
+  /** SHA-256, lower-case hex, of the body; for OpenAI's bodies, of their translation, because the boundaries of forms differ. */
   readonly digest: string;
-  /** What the caller called members of the text. */
+  /** The caller's names for members of the text. */
   readonly renamed: RenamedMembers;
   readonly material: BlobInfo | null;
 }
 
 /**
- * Reads the body of a video task. What material it holds is put together as the bytes that are kept: the task's id, so that
- * they are this task's alone, and behind it each text, one after the other.
+ * Reads the body of a video task. Its material is joined into the bytes to store: the task's id, which makes them unique, then each text
+ * in order.
  */
 export function readVideoBody(
   body: Uint8Array,
@@ -144,10 +144,10 @@ function ownBody(body: Uint8Array): WrittenBody {
   return { value: parseSmall(body, limits), written: body, renamed: {} };
 }
 
-/** What OpenAI's clients ask for as a task's own body. A file grows by a third on the way. */
+/** Translates an OpenAI body into a task's. A file grows by a third in base64. */
 function translated(body: Uint8Array, { boundary, remix }: OpenAiVideoBody): WrittenBody {
-  const asked = boundary === null ? parseSmall(body, limits) : formMembers(readFormContent(body, boundary));
-  const { members, renamed } = readVideoMembers(asked, remix);
+  const sent = boundary === null ? parseSmall(body, limits) : formMembers(readFormContent(body, boundary));
+  const { members, renamed } = readVideoMembers(sent, remix);
   const written = encoder.encode(JSON.stringify(members));
   if (written.length <= bounds.taskRequestBytesMax) return { value: members, written, renamed };
   throw new Failure(
@@ -180,23 +180,23 @@ function tooMuch(): Failure {
 }
 
 interface VideoRequestAsk {
-  /** Without its secret, which stays where it is. */
+  /** Without its secret. */
   readonly provider: Provider;
   readonly upstreamModel: string;
   readonly turn: VideoTurn;
   readonly taskId: string;
   readonly callbackUrl: string | null;
-  /** null: there is no material, and no mark means anything. */
+  /** null: there is no material, and marks are plain text. */
   readonly material: BlobInfo | null;
-  /** What stands beside, by the addresses that it replaces. */
+  /** Media by the addresses that they replace. */
   readonly media: readonly CarriedMedia[];
 }
 
-/** Writes the request for a video: material and media come to their places before the vendor's adapter sees the turn. */
+/** Writes the request for a video. Material and media are inserted before the vendor's adapter reads the turn. */
 export function writeVideoRequest(body: Uint8Array, ask: VideoRequestAsk, beside: readonly Uint8Array[]) {
   const { provider, upstreamModel, taskId, callbackUrl, material, media } = ask;
   const adapter = providerKind(provider.kind)?.video;
-  if (adapter === undefined) throw new Error("a kind that makes no videos");
+  if (adapter === undefined) throw new Error(`The kind ${provider.kind} makes no videos.`);
   if (material !== null && body.length !== material.size) throw cutShort();
   const found = carriedMedia(media, beside);
   const inPlace = (text: string): string => {
@@ -217,14 +217,14 @@ function unmarked(text: string, body: Uint8Array, { hash }: BlobInfo): string {
   return found.head + decoder.decode(body.subarray(start, start + length));
 }
 
-/** What looks like a byte order mark at the beginning of a text is a part of it. */
+/** A byte order mark at the beginning of a text is part of the text. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 function cutShort(): Failure {
-  return new Failure("internal_error", "The material of the task is not whole any more.");
+  return new Failure("internal_error", "The stored material of the task is incomplete.");
 }
 
-/** Words are left as they are: a prompt may name what it likes. */
+/** Prompts are unchanged. */
 function withEachIn(turn: VideoTurn, replace: (text: string) => string): VideoTurn {
   const { material, content, vendorFields } = turn;
   const replaced = withEach({ material, content, vendorFields }, replace) as Pick<

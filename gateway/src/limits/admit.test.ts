@@ -55,7 +55,7 @@ async function refusal(admission: Admission, principal: Principal, estimate: Use
   throw new Error("the call was admitted");
 }
 
-test("the tightest of the four scopes decides, wherever it stands", async () => {
+test("the tightest of the four scopes decides", async () => {
   for (const tight of ["workspace", "group", "person", "key"] as const) {
     const { admission } = gateway();
     const loose = { limits: { rpm: 9 } };
@@ -72,7 +72,7 @@ test("the tightest of the four scopes decides, wherever it stands", async () => 
   }
 });
 
-test("with rpm N exactly N calls are admitted in a minute, and the refusal says when to come back", async () => {
+test("rpm N admits exactly N calls a minute, and the refusal has the time to retry", async () => {
   const { clock, admission } = gateway();
   const principal = governedPrincipal({ key: { limits: { rpm: 3 } } });
   for (let call = 0; call < 3; call++) finish(admission, await admit(admission, principal), nothing);
@@ -93,7 +93,7 @@ test("with rpm N exactly N calls are admitted in a minute, and the refusal says 
   await admit(admission, principal);
 });
 
-test("a call too large for the tokens of a minute is admitted alone, and holds the minute to itself", async () => {
+test("a call above the tokens of a minute is admitted alone and fills the minute", async () => {
   const { admission } = gateway();
   const principal = governedPrincipal({ key: { limits: { tpm: 1_000 } } });
   const permit = await admit(admission, principal, { tokens: 50_000, nanoUsd: 0 });
@@ -125,7 +125,7 @@ test("tokens per minute hold for calls that use far more than forecast, however 
       }
       clock.advance(4_000);
     }
-    // Those that were admitted before the first one ended have used too much already; after that the window stays full.
+    // Calls admitted before the first one ended have used too much already; after that the window stays full.
     const early = Math.ceil(lastingMs / 4_000) + 1;
     expect(refused).toBeGreaterThan(80);
     expect(used.length).toBeLessThanOrEqual(early * 5);
@@ -190,7 +190,7 @@ test("a budget in total never resets; a monthly one is new on the first of the m
   expect(failure.message).toEndWith("is used up; raise it.");
 });
 
-test("released means nothing was sent: requests, tokens, places and money are all given back", async () => {
+test("a released permit gives back its request, tokens, place and money", async () => {
   const { admission } = gateway();
   const principal = governedPrincipal({
     key: { limits: { rpm: 1, tpm: 10, concurrency: 1 }, budget: { nanoUsd: 10, period: "day" } },
@@ -218,7 +218,7 @@ test("a caller without limits is always admitted, and its permit too ends once",
   expect(admission.repeatedEndings).toBe(1);
 });
 
-test("rate headers tell of the scope with the least left", async () => {
+test("rate headers show the scope with the least left", async () => {
   const { admission } = gateway();
   const principal = governedPrincipal({
     workspace: { limits: { rpm: 100, tpm: 500 } },
@@ -229,7 +229,7 @@ test("rate headers tell of the scope with the least left", async () => {
   expect(permit.tightestRate("tpm")).toMatchObject({ limit: 500, used: 100, freeInMs: 61_000 });
 });
 
-test("a standing shows every limit of the three scopes without using any of it", async () => {
+test("limit usages show every limit of the scopes without using any", async () => {
   const { clock, admission } = gateway();
   const principal = governedPrincipal({
     workspace: { budget: { nanoUsd: usdToNano(2), period: "month" } },
@@ -253,7 +253,7 @@ test("a changed limit holds for the next call and keeps what was counted", async
   expect((await refusal(admission, governedPrincipal({ key: { limits: { rpm: 3 } } }))).details?.used).toBe(3);
 });
 
-test("whatever order calls begin and end in, no limit is exceeded and the budget is the sum of what was spent", async () => {
+test("in any order of calls no limit is exceeded, and the budget is the sum of the spending", async () => {
   const step = fc.record({
     estimate: fc.integer({ min: 0, max: 300 }),
     share: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -304,10 +304,10 @@ test("whatever order calls begin and end in, no limit is exceeded and the budget
   );
 });
 
-describe("money that is held for work that outlives its call", () => {
+describe("money held for a task", () => {
   const budget = { nanoUsd: 100, period: "total" } as const;
 
-  test("counts against the budget alone, until it is settled with what it came to or released", async () => {
+  test("counts against the budget only, until it is settled or released", async () => {
     const { admission } = gateway();
     const principal = governedPrincipal({ key: { budget, limits: { rpm: 1, concurrency: 1 } } });
     const first = await admission.hold(principal, 60, false);
@@ -321,7 +321,7 @@ describe("money that is held for work that outlives its call", () => {
     expect(admission.outstanding).toBe(0);
   });
 
-  test("is never refused again after a restart, and what is held then refuses others", async () => {
+  test("is granted again after a restart, and refuses other holds", async () => {
     const { admission } = gateway();
     const principal = governedPrincipal({ key: { budget } });
     await admission.hold(principal, 150, true);

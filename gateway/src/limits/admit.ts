@@ -270,7 +270,7 @@ export function callCounter(admission: Pick<Admission, "admit">): (principal: Pr
   };
 }
 
-/** A budget that cannot be counted now admits the call if it says `fail: open`. Throws ledger_unavailable otherwise. */
+/** A budget that cannot be counted now admits the call if it fails open. Throws ledger_unavailable otherwise. */
 function withUncounted(claims: readonly Claim[], unknown: ReadonlyMap<string, Unknown>): readonly Claim[] {
   return claims.map((claim) => {
     const reason = unknown.get(claim.key);
@@ -285,7 +285,7 @@ function countedBy(rules: readonly LimitRule[]): readonly CountedBudget[] {
 }
 
 const uncountableMessages: Readonly<Record<Unknown, string>> = {
-  full: "There is no room to count a limit of this call now; tell your administrator.",
+  full: "There is no room to count a limit of this call now; contact your administrator.",
   unread: "The spending of a budget of this call cannot be read now; try again soon.",
   unreachable: "The shared counter of this call's limits does not answer now; try again soon.",
 };

@@ -1,14 +1,13 @@
 /**
- * limits: how much a caller may use. `admit` reserves a share of every limit of the caller's workspace, group and key, all
- * or none, and returns a permit. The tightest limit decides, because every one of them has to grant its share.
+ * limits: how much a caller may use. `admit` reserves a share of every limit of the caller's workspace, group, person and key, all or
+ * none, and returns a permit. The tightest limit decides, because each of them has to grant its share.
  *
- * A *limit* is rpm, tpm, concurrency or a budget. A *rule* is one limit on one scope. A *permit* is settled with what was
- * used, or released when nothing was sent, exactly once: later calls are ignored and counted. A *limit usage* says how
- * much of one limit is used. What is used of a budget is the cost of its ledger entries and what permits hold.
+ * A *limit* is rpm, tpm, concurrency or a budget. A *rule* is one limit on one scope. A *permit* is settled with the used tokens, or
+ * released if nothing was sent, exactly once: later calls are ignored and counted. A *limit usage* is the used amount of one limit. The
+ * usage of a budget is the cost of its ledger entries plus the holds of permits.
  *
- * When the counter cannot be reached, its `fail` mode decides (rates and concurrency: open by default; budgets: closed).
- * Each claim carries that mode. What a budget has spent is read from the ledger when the budget is first used, and again
- * until that succeeds.
+ * If the counter is unreachable, the `fail` mode of each claim decides (rates and concurrency: open by default; budgets: closed). The
+ * spending of a budget is read from the ledger at its first use, with retries until that succeeds.
  */
 export { Admission, callCounter } from "./admit.ts";
 export {

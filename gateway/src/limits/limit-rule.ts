@@ -49,7 +49,7 @@ export interface LimitUsage {
   readonly used: number | null;
   /** Budgets only: the part of `used` that is held for calls in flight, not spent. */
   readonly held?: number;
-  /** Unix seconds at which some of it (a budget: all of it) is free again; null: never, or unpredictable. */
+  /** Unix seconds at which some of it, or the whole budget, is free again; null: never, or unpredictable. */
   readonly resetsAt: number | null;
 }
 

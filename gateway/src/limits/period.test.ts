@@ -5,7 +5,7 @@ import { periodEnd, periodStart } from "./period.ts";
 
 const at = (text: string): number => Date.parse(text);
 
-test("periods are those of UTC: days from midnight, weeks from Monday, months from the first", () => {
+test("periods are in UTC: days from midnight, weeks from Monday, months from the first", () => {
   const now = at("2026-03-01T13:14:15Z");
   expect(periodStart("day", now)).toBe(at("2026-03-01T00:00:00Z"));
   expect(periodStart("week", now)).toBe(at("2026-02-23T00:00:00Z"));
@@ -16,7 +16,7 @@ test("periods are those of UTC: days from midnight, weeks from Monday, months fr
   expect(periodEnd("total", now)).toBeNull();
 });
 
-test("every moment lies in exactly one period, and the next begins where it ends", () => {
+test("every moment belongs to exactly one period, and the next begins where it ends", () => {
   const anyMoment = fc.integer({ min: at("1999-01-01T00:00:00Z"), max: at("2101-01-01T00:00:00Z") });
   fc.assert(
     fc.property(fc.constantFrom<BudgetPeriod>("day", "week", "month"), anyMoment, (period, now) => {

@@ -9,16 +9,16 @@ import { nothingWanted } from "./limit-rule.ts";
 
 const principal = governedPrincipal({ key: { limits: { concurrency: 1 } } });
 
-/** An admission over a counter that answers later, as a shared one does, and whose first settlements are lost on the way. */
+/** An admission over an asynchronous counter, as a shared one is, that loses the first settlements. */
 function ground(lost: number) {
   const clock = new FakeClock();
   const memory = createMemoryCounter({ clock });
-  let told = 0;
+  let settlements = 0;
   const counter: Counter = {
     reserve: async (claims) => memory.reserve(claims),
     topUp: (ticket, amount, least) => memory.topUp(ticket, amount, least),
     settle: async (ticket, actual) => {
-      if (++told <= lost) throw new Error("The connection is gone.");
+      if (++settlements <= lost) throw new Error("The connection is gone.");
       memory.settle(ticket, actual);
     },
     beginPeriod: (key, periodStart, anew) => memory.beginPeriod(key, periodStart, anew),
@@ -34,25 +34,25 @@ function ground(lost: number) {
   const turns = async () => {
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };
-  return { clock, admission: new Admission({ counter, clock }), turns, told: () => told };
+  return { clock, admission: new Admission({ counter, clock }), turns, settlements: () => settlements };
 }
 
-test("a settlement that a shared counter did not take is told again until it is taken, and frees the place then", async () => {
-  const { clock, admission, turns, told } = ground(3);
+test("retries a settlement until the shared counter accepts it, which frees the place", async () => {
+  const { clock, admission, turns, settlements } = ground(3);
   const permit = await admission.admit(principal, nothingWanted);
   expect(permit.settle(0)).toBe(true);
   await turns();
-  expect([told(), admission.outstanding]).toEqual([1, 1]);
+  expect([settlements(), admission.outstanding]).toEqual([1, 1]);
   for (let wait = 0; wait < 3; wait++) {
     clock.advance(bounds.settleRetryMs * 2 ** wait);
     await turns();
   }
-  expect([told(), admission.outstanding, admission.unsettled, clock.pending]).toEqual([4, 0, 0, 0]);
+  expect([settlements(), admission.outstanding, admission.unsettled, clock.pending]).toEqual([4, 0, 0, 0]);
   (await admission.admit(principal, nothingWanted)).release();
 });
 
-test("a settlement that is never taken is counted once, and nobody tries it for ever", async () => {
-  const { clock, admission, turns, told } = ground(Number.POSITIVE_INFINITY);
+test("counts a settlement that is never accepted, and stops retrying", async () => {
+  const { clock, admission, turns, settlements } = ground(Number.POSITIVE_INFINITY);
   const permit = await admission.admit(principal, nothingWanted);
   permit.settle(0);
   for (let wait = 0; wait <= bounds.settleRetriesMax; wait++) {
@@ -60,5 +60,5 @@ test("a settlement that is never taken is counted once, and nobody tries it for 
     clock.advance(bounds.settleRetryMs * 2 ** wait);
   }
   await turns();
-  expect([told(), admission.unsettled, clock.pending]).toEqual([1 + bounds.settleRetriesMax, 1, 0]);
+  expect([settlements(), admission.unsettled, clock.pending]).toEqual([1 + bounds.settleRetriesMax, 1, 0]);
 });

@@ -9,7 +9,7 @@ import type { Permit } from "./permit.ts";
 
 const ada = "usr_ada";
 
-/** Ada's call by one of her keys: each has what limits her as a value of its own, as each is read by itself. */
+/** A call with one of Ada's keys. Each has its own copy of her limits, because keys are loaded separately. */
 function adasKey(id: string, groupId: string, person: ScopeLimits): Principal {
   const made = governedPrincipal({ person });
   const key = { ...made.key, id, groupId, scope: { ...made.key.scope, id, label: `key acme/${id}` } };
@@ -43,7 +43,7 @@ function ground() {
   return { clock, admission, admit, finish };
 }
 
-test("what two keys of a person spend together never exceeds the person's budget, and all of it may be spent", async () => {
+test("two keys of a person can spend the person's whole budget and no more", async () => {
   const call = fc.record({
     key: fc.integer({ min: 0, max: 1 }),
     hold: fc.integer({ min: 0, max: 60 }),
@@ -86,7 +86,7 @@ test("what two keys of a person spend together never exceeds the person's budget
   );
 });
 
-test("rates and places are shared by a person's keys, whatever groups these stand in", async () => {
+test("keys of a person share rates and places across groups", async () => {
   const { admit } = ground();
   const keys = [
     adasKey("key_1", "grp_1", { limits: { rpm: 3, concurrency: 2 } }),
@@ -107,7 +107,7 @@ test("a refused call names the person's budget", async () => {
   expect(() => admission.check(principal)).toThrow("The budget of 0 USD per month on person acme/ada@example.com");
 });
 
-test("what a person spends in another workspace, and what others spend here, is not of their budget", async () => {
+test("a person's budget excludes other workspaces and other people", async () => {
   const { admission, admit, finish, clock } = ground();
   const limit = { budget: { nanoUsd: 100, period: "day" as const } };
   const hers = adasKey("key_1", "grp_1", limit);

@@ -9,7 +9,7 @@ import { seedRates } from "./seed.ts";
 
 const ids = { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
 
-/** What stands after a restart, when the ledger has these rows. */
+/** The limit usages after a restart with these rows in the ledger. */
 async function restarted(rows: readonly RecentRow[]) {
   const clock = new FakeClock();
   const counter = createMemoryCounter({ clock });
@@ -31,7 +31,7 @@ async function restarted(rows: readonly RecentRow[]) {
   return { used: limitUsages.map(({ name, used }) => [name, used]), size: counter.size };
 }
 
-test("after a restart rates stand where the ledger says", async () => {
+test("rates after a restart are those of the ledger", async () => {
   const { used } = await restarted([
     { ...ids, at: -30_000, requests: 1, tokens: 200 },
     { ...ids, at: -10_000, requests: 1, tokens: 300 },
@@ -43,7 +43,7 @@ test("after a restart rates stand where the ledger says", async () => {
   ]);
 });
 
-test("what a clock that was set back calls the future does not fill the last minute", async () => {
+test("entries in the future of a clock that was set back do not count", async () => {
   const { used } = await restarted([{ ...ids, at: 2 * 86_400_000, requests: 500, tokens: 900_000 }]);
   expect(used).toEqual([
     ["rpm", 0],
@@ -51,7 +51,7 @@ test("what a clock that was set back calls the future does not fill the last min
   ]);
 });
 
-test("after a restart the rates of a person stand at what all their keys did", async () => {
+test("rates of a person after a restart include all their keys", async () => {
   const clock = new FakeClock();
   const counter = createMemoryCounter({ clock });
   const principal = governedPrincipal({ person: { limits: { rpm: 10, tpm: 1_000 } } });
@@ -74,7 +74,7 @@ test("of workspaces and groups only those are counted that have a rate", async (
   expect((await restarted([{ ...ids, at: -1_000, requests: 1, tokens: 5 }])).size).toBe(4);
 });
 
-test("a call of which only the second is known counts until its minute is over", async () => {
+test("a call counts until its minute is over, although the ledger has only its second", async () => {
   const clock = new FakeClock(Date.UTC(2026, 0, 1) + 600);
   const second = Date.UTC(2026, 0, 1) + 5_000;
   const counter = createMemoryCounter({ clock });

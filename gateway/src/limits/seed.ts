@@ -14,7 +14,7 @@ export interface SeedOptions {
 
 /**
  * Counts the calls of the last minute again after a restart, each once and in its own minute. Workspaces and groups without rate limits
- * are skipped. The config snapshot does not say which keys and people have limits, so all of them get windows; unused ones are evicted
+ * are skipped. The config snapshot has no limits of keys and people, so each of them gets windows; unused ones are evicted
  * a minute later. Entries with a time in the future (the clock was set back) are skipped.
  */
 export async function seedRates(options: SeedOptions): Promise<void> {

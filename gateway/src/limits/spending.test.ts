@@ -17,7 +17,7 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 };
 
-/** An admission over a ledger that is told of entries, and shows them to readings a while later. */
+/** An admission over a ledger whose readings can be delayed. */
 function ground(options: { readonly down?: boolean } = {}) {
   const clock = new FakeClock(Date.UTC(2026, 4, 10, 12));
   const steady = steadyClock(clock, { log: () => {} });
@@ -54,7 +54,6 @@ function ground(options: { readonly down?: boolean } = {}) {
 const keyWith = (nanoUsd: number, period: "day" | "month" | "total" = "day", fail?: FailMode): Principal =>
   governedPrincipal({ key: { budget: { nanoUsd, period, ...(fail === undefined ? {} : { fail }) } } });
 
-/** Refusals of a budget that is known come at once, others later; here they come alike. */
 const admitted = async (admission: Admission, ...asked: Parameters<Admission["admit"]>) => admission.admit(...asked);
 
 const codeOf = (thrown: unknown): string => (thrown instanceof Failure ? thrown.code : String(thrown));
@@ -65,7 +64,7 @@ test("a budget that is met while calls end has what the ledger holds and what ca
   const { promise, resolve } = Promise.withResolvers<void>();
   state.hold = promise;
   const limitUsage = admission.limitUsages(keyWith(1_000).scopes);
-  // In the reading and told of afterwards; in the reading and told before; told only.
+  // In the reading and settled afterwards; in the reading and settled before; settled only.
   const late = enter(7);
   spend(20);
   await settle();
@@ -78,7 +77,7 @@ test("a budget that is met while calls end has what the ledger holds and what ca
   expect((after?.used ?? 0) * 1e9).toBeCloseTo(130, 3);
 });
 
-test("a budget whose spending cannot be read refuses at once, unless it fails open, and is read again by itself", async () => {
+test("a budget without a reading refuses at once unless it fails open, and the reading is retried", async () => {
   const { clock, admission, state, spend } = ground({ down: true });
   spend(100);
   const refused = await admitted(admission, keyWith(150), money(60)).catch(codeOf);
@@ -98,7 +97,7 @@ test("a budget whose spending cannot be read refuses at once, unless it fails op
   expect(admission.outstanding).toBe(0);
 });
 
-test("how far a budget is used is not told as long as it cannot be read, and is told when it can", async () => {
+test("the usage of a budget is null until its spending can be read", async () => {
   const { clock, admission, state, spend } = ground({ down: true });
   spend(100);
   const principal = governedPrincipal({ key: { limits: { rpm: 5 }, budget: { nanoUsd: 1_000, period: "day" } } });
@@ -108,7 +107,7 @@ test("how far a budget is used is not told as long as it cannot be read, and is 
     ["budget", null],
     ["rpm", 0],
   ]);
-  // What was counted meanwhile is not all of it.
+  // The counter has only a part of the spending.
   spend(9);
   expect((await used())[0]).toEqual(["budget", null]);
   state.down = false;
@@ -168,7 +167,7 @@ test("31 days forward and back admits what the budget allows, no more, however l
   }
 });
 
-test("a budget that nobody used for a while is forgotten and found again in the ledger as it was", async () => {
+test("an idle budget is evicted and read from the ledger again", async () => {
   const { clock, admission, counter, spend } = ground();
   const principal = keyWith(100, "total");
   (await admitted(admission, principal, money(1))).release();
@@ -185,7 +184,7 @@ test("a budget that nobody used for a while is forgotten and found again in the 
   expect((limitUsage?.used ?? 0) * 1e9).toBeCloseTo(50, 3);
 });
 
-test("after 50,000 scopes have called, limits of new ones hold exactly, and nothing is left of those that are over", async () => {
+test("after 50,000 scopes have called, limits of new ones hold exactly, and ended ones are evicted", async () => {
   const { clock, admission, counter } = ground();
   const limited = (id: string): Principal => {
     const principal = governedPrincipal({ key: { limits: { rpm: 5 }, budget: { nanoUsd: 100, period: "day" } } });
@@ -205,7 +204,7 @@ test("after 50,000 scopes have called, limits of new ones hold exactly, and noth
   expect(answers.filter((answer) => typeof answer !== "string")).toHaveLength(5);
   for (const answer of answers) if (typeof answer !== "string") answer.settle(0);
   expect([admission.outstanding, counter.rejected]).toEqual([0, 0]);
-  // A day later the same number of calls of one key is enough to clear all of them away.
+  // A day later the same number of calls of one key evicts them.
   clock.advance(86_400_000);
   const one = limited("key_one");
   for (let call = 0; call < 600_000 && counter.size > 100; call++) {

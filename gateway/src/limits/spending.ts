@@ -87,7 +87,7 @@ export class Spending {
     }
   }
 
-  /** The same for all possible budgets of an entry, including those that this process does not count. */
+  /** The same for all possible budgets of an entry, including budgets that this process does not count. */
   settledAnywhere(cost: Cost): void {
     if (cost.costNanoUsd === 0) return;
     const { attemptId, costNanoUsd: amount } = cost;
@@ -107,7 +107,7 @@ export class Spending {
     if (periods.size > 0) await this.#options.counter.invalidateSpending([...periods.values()]);
   }
 
-  /** Loads these budgets into the counter, within bounds.budgetReadWaitMs. Returns those that cannot be loaded. */
+  /** Loads these budgets into the counter, within bounds.budgetReadWaitMs. Returns the others with the reason. */
   load(budgets: readonly CountedBudget[]): ReadonlyMap<string, Unknown> | Promise<ReadonlyMap<string, Unknown>> {
     const { counter, clock } = this.#options;
     const unknown = new Map<string, Unknown>();
@@ -209,7 +209,7 @@ export class Spending {
   async #readBatch(batch: readonly Reading[], source: SpendingSource): Promise<void> {
     const { clock, counter } = this.#options;
     const beganMs = clock.now();
-    // The reading will include everything that was counted until now. What is counted from here on is matched below.
+    // The reading will include everything that was counted until now. Later costs are matched below.
     const statuses = await Promise.all(batch.map(({ budget, start }) => counter.beginPeriod(budget.key, start, true)));
     if (statuses.includes("unreachable")) throw new Error("The counter does not respond.");
     if (statuses.includes("behind")) throw new Error("The ledger of another process is behind.");
@@ -268,7 +268,7 @@ interface Lane {
   running: boolean;
 }
 
-/** One budget whose spending in one period is being read. */
+/** A reading of the spending of one budget in one period. */
 class Reading {
   readonly budget: CountedBudget;
   readonly start: number;

@@ -2,7 +2,7 @@ import type { Failure, Retry, Turn } from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
 import type { Selection } from "#routing/index.ts";
 import type { Call, RelayDependencies } from "../call.ts";
-import { Warnings } from "../translation/translator.ts";
+import type { Warnings } from "../translation/translator.ts";
 import type { CallEstimate } from "./hold.ts";
 import type { LaneMatch } from "./lane-match.ts";
 
@@ -34,8 +34,7 @@ export class CallTally {
   /** Something of an attempt has left this machine, or may have. */
   sent = false;
   /** The call in neutral form, once an attempt had to be translated, and the warnings of reading it. */
-  turn: Turn | null = null;
-  readonly turnWarnings = new Warnings();
+  read: { readonly turn: Turn; readonly warnings: Warnings } | null = null;
   /** In order; null: none has failed. */
   failures: FailedAttempt[] | null = null;
   /** Why nothing was sent at all. */

@@ -19,6 +19,7 @@ import {
   OwnToolNames,
   openaiChatCodec,
   type ReplyFacts,
+  type RequestFacts,
   readOutline,
   type StreamTap,
   searchesByOptions,
@@ -33,7 +34,7 @@ import { fetchAll, madeBy, workOnBody, workOnReply } from "../attempt/body-work.
 import type { AttemptParts } from "../attempt/call-tally.ts";
 import { patchedBody } from "../attempt/outbound.ts";
 import { TranslatedTap } from "./translated-tap.ts";
-import { streamType, type TranslatedAnswer, type Translator, wholeStream } from "./translator.ts";
+import { streamType, type TranslatedAnswer, type Translator, Warnings, wholeStream } from "./translator.ts";
 
 /** Translates through the neutral form: small bodies in place, larger ones in a thread. */
 export class Translation implements Translator {
@@ -61,11 +62,11 @@ export class Translation implements Translator {
     const isKeptFromFetching = takesUrl === null && !mayFetch(selection.deployment.provider);
     this.#traits = isKeptFromFetching ? { ...match.traits, fetchesUrls: false } : match.traits;
     if (call.body.length <= bounds.translateInPlaceBytesMax) {
-      tally.turn ??= caller.readTurn(call.body, call.facts, tally.turnWarnings.add);
+      tally.read ??= readCall(caller, call.body, call.facts);
     }
-    this.#turn = tally.turn;
-    this.#requested = tally.turn;
-    for (const warning of tally.turnWarnings) warnings.add(warning);
+    this.#turn = tally.read?.turn ?? null;
+    this.#requested = this.#turn;
+    for (const warning of tally.read?.warnings ?? []) warnings.add(warning);
   }
 
   async body(): Promise<Uint8Array> {
@@ -155,6 +156,11 @@ export class Translation implements Translator {
 }
 
 const jsonType = "application/json";
+
+function readCall(caller: CallerCodec, body: Uint8Array, facts: RequestFacts) {
+  const warnings = new Warnings();
+  return { turn: caller.readTurn(body, facts, warnings.add), warnings };
+}
 
 function notRequested(): Error {
   return new Error("The request was not translated.");
@@ -269,7 +275,7 @@ export class ImageTranslation implements Translator {
     const { call } = this.#parts;
     const { createdAt } = answerContext(this.#parts);
     const kind = call.protocol.endpoint === "images" ? "image_generation" : "image_edit";
-    const ask = { createdAt, stream: call.facts.stream ? kind : null, asked: this.#requested } as const;
+    const ask = { createdAt, stream: call.facts.stream ? kind : null, requested: this.#requested } as const;
     const { made, answer } = await workOnReply(this.#parts, "image-answer", ask, reply);
     return { contentType: call.facts.stream ? streamType : jsonType, body: made, images: answer.images };
   }
