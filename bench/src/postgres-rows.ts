@@ -95,7 +95,7 @@ async function dropIndexes({ kysely }: Database): Promise<readonly string[]> {
   await sql`alter table ledger_entries drop constraint ledger_entries_pk`.execute(kysely);
   const others = rows.filter(({ name }) => name !== "ledger_entries_pk");
   for (const { name } of others) await sql`drop index ${sql.ref(name)}`.execute(kysely);
-  const key = "alter table ledger_entries add constraint ledger_entries_pk primary key (attempt_id, at)";
+  const key = "alter table ledger_entries add constraint ledger_entries_pk primary key (at, attempt_id)";
   return [key, ...others.map(({ definition }) => definition.replace(" ON ONLY ", " ON "))];
 }
 
@@ -110,56 +110,49 @@ const named = (n: string, kind: string) =>
 
 function entriesOf({ entries, keys, days, now }: Rows, from: number, to: number): string {
   const stepMs = (days * 86_400_000) / entries;
+  const status =
+    "case outcome when 'succeeded' then 200 when 'cancelled' then 499 else (array[502, 429, 504, 502])[n % 4 + 1] end";
+  const error = `case when outcome = 'succeeded' then null when outcome = 'cancelled' then 'client_closed' when n % 45000 = 11 then 'upstream_truncated'
+      else (array['upstream_error', 'upstream_error', 'upstream_timeout', 'upstream_unreachable'])[n % 4 + 1] end`;
+  const upstreamId =
+    "case when endpoint = 'responses' and outcome = 'succeeded' then 'resp_' || to_hex(hashint8(n)) || n end";
+  const firstToken = "case when outcome = 'succeeded' then total_ms / 4 end";
+  const rawUsage = `'{"prompt_tokens":' || input || ',"completion_tokens":' || output || ',"prompt_tokens_details":{"cached_tokens":0}}'`;
+  const micros = (ms: string) => `round((${ms}) * 1000)::bigint`;
   const columns: Readonly<Record<string, string>> = {
-    attempt_id: named("n", "att_"),
-    request_id: named("n", "req_"),
     at: "at",
+    attempt_id: named("n", "att_"),
     ended_at: "at + total_ms::bigint",
-    calls: "1",
+    request_id: named("n", "req_"),
     workspace_id: padded("ws_", "workspace"),
     group_id: padded("grp_", `workspace * ${groupsEach} + (key / ${workspaces}) % ${groupsEach}`),
     key_id: padded("key_", "key"),
     model: "model",
-    requested_model: "model",
     provider: "provider",
-    deployment: "'dep_' || provider || '_' || model",
-    upstream_model: "'vendor/' || model",
-    endpoint: "endpoint",
-    caller_dialect: "'openai-chat'",
-    upstream_dialect: "'openai-chat'",
-    user_agent: "'openai-python/2.14.0 (linux; x86_64)'",
-    tags: "'{}'",
-    stream: "(n % 3 <> 0)::int",
-    retry_index: "0",
-    input_estimate: "input",
-    reserved_nano_usd: "5000000",
     outcome: "outcome",
-    http_status:
-      "case outcome when 'succeeded' then 200 when 'cancelled' then 499 else (array[502, 429, 504, 502])[n % 4 + 1] end",
-    error_code: `case when outcome = 'succeeded' then null when outcome = 'cancelled' then 'client_closed' when n % 45000 = 11 then 'upstream_truncated'
-      else (array['upstream_error', 'upstream_error', 'upstream_timeout', 'upstream_unreachable'])[n % 4 + 1] end`,
-    usage_source: "'upstream'",
-    price_version: "null",
-    cost_nano_usd: "input * 1250 + output * 10000",
-    cost_source: "'price'",
-    raw_usage: `'{"prompt_tokens":' || input || ',"completion_tokens":' || output || ',"prompt_tokens_details":{"cached_tokens":0}}'`,
+    http_status: status,
+    error_code: error,
     total_ms: "total_ms",
-    first_byte_ms: "total_ms / 5",
-    first_token_ms: "case when outcome = 'succeeded' then total_ms / 4 end",
-    upstream_ms: "total_ms - 1",
-    overhead_ms: "0.4",
-    started_after_ms: "1",
-    upstream_status: "200",
-    upstream_id:
-      "case when endpoint = 'responses' and outcome = 'succeeded' then 'resp_' || to_hex(hashint8(n)) || n end",
-    ...Object.fromEntries(usageTable.map(({ column }) => [column, "0"])),
-    input_uncached: "input",
-    cache_read: "case when n % 4 = 0 then 2000 else 0 end",
-    output: "output",
+    upstream_id: upstreamId,
   };
+  // As journal-record.ts writes it.
+  const intent = [
+    ...["attempt_id", "request_id", "at", "workspace_id", "group_id", "key_id", "model"].map((name) => columns[name]),
+    ...["model", "provider", "'dep_' || provider || '_' || model", "'vendor/' || model", "endpoint"],
+    ...["'openai-chat'", "'openai-chat'", "n % 3 <> 0", "0", "null", "input", "5000000"],
+    ...["'openai-python/2.14.0 (linux; x86_64)'", "'{}'::jsonb", "1000", "null", "null", "null"],
+  ];
+  const settlement = [
+    ...["attempt_id", "ended_at", "outcome", "http_status", "error_code"].map((name) => columns[name]),
+    "jsonb_build_array(input, case when n % 4 = 0 then 2000 else 0 end, 0, 0, output)",
+    ...["'upstream'", rawUsage, "input * 1250 + output * 10000"],
+    ...["total_ms", "total_ms / 5", firstToken, "total_ms - 1", "0.4"].map(micros),
+    ...[upstreamId, "200"],
+  ];
+  const array = (values: readonly (string | undefined)[]) => `jsonb_build_array(${values.join(", ")})`;
   return `
-    insert into ledger_entries (${Object.keys(columns).join(", ")})
-    select ${Object.values(columns).join(", ")}
+    insert into ledger_entries (${Object.keys(columns).join(", ")}, record)
+    select ${Object.values(columns).join(", ")}, ${array([array(intent), array(settlement)])}
     from (
       select *, floor(5000 * ${share("n", 1)})::bigint as input,
         case when outcome = 'succeeded' then floor(900 * ${share("n", 2)})::bigint else 0 end as output,
@@ -192,4 +185,4 @@ const rollupsOf = (at: number) => `
     count(*) filter (where outcome = 'succeeded'), count(*) filter (where outcome = 'cancelled'), sum(cost_nano_usd),
     ${sums.map((column) => `sum(${column})`).join(", ")},
     ${["total_ms + 1", "first_token_ms + 1", "total_ms", "first_token_ms"].map((ms) => `coalesce(${sketch(ms)}, '')`).join(", ")}
-  from ledger_entries where at >= ${at - (at % dayMs)} and at < ${at - (at % dayMs) + dayMs} group by 1, 2, 3, 4, 5, 6`;
+  from ledger where at >= ${at - (at % dayMs)} and at < ${at - (at % dayMs) + dayMs} group by 1, 2, 3, 4, 5, 6`;
