@@ -10,7 +10,7 @@ import { createIds, systemClock } from "../../gateway/src/system/index.ts";
 
 /**
  * Processor time of a settled call in the ledger: writing its two journal records, as the main thread does, and draining them into the
- * database, as the drain's thread does. Both run here in turn, so that each has the process to itself.
+ * database, as the drain's thread does. Both run here in turn: each has the process to itself.
  *
  *     bun bench/src/ledger-drain.ts [--calls 100000] [--keys 20] [--per-second 10000] [--rounds 3] [--postgres postgres://…]
  */
@@ -71,7 +71,7 @@ async function measureRound(database: Database, path: string, calls: number, mak
     await write(journal, made);
     writing.pause();
   }
-  console.log(writing.said("journal", calls));
+  console.log(writing.line("journal", calls));
   await journal.synced();
   Bun.gc(true);
 
@@ -88,7 +88,7 @@ async function measureRound(database: Database, path: string, calls: number, mak
   draining.start();
   await drain.advance(target);
   draining.pause();
-  console.log(draining.said("drain", calls));
+  console.log(draining.line("drain", calls));
   await journal.close(1_000);
 }
 
@@ -118,7 +118,7 @@ function cpuTime() {
       sum.user += user;
       sum.system += system;
     },
-    said(name: string, calls: number): string {
+    line(name: string, calls: number): string {
       const each = (micros: number) => (micros / calls).toFixed(2);
       const { user, system } = sum;
       const load = loadavg()[0]?.toFixed(1);
