@@ -42,7 +42,7 @@ function ground(stored: UpstreamObject[] = []) {
   return { clock, objects, look, stored, reads: () => reads };
 }
 
-test("reads nothing of the database for what was made or used here", async () => {
+test("does not read the database for objects made or used in this process", async () => {
   const { objects, look, stored, reads } = ground([object("old")]);
   objects.remember(object("new"));
   expect([await look(["new"], true), reads()]).toEqual([["new"], 0]);
@@ -51,7 +51,7 @@ test("reads nothing of the database for what was made or used here", async () =>
   expect(await look(["old"], true)).toEqual(["old"]);
 });
 
-test("an object that has expired is nobody's", async () => {
+test("does not return expired objects", async () => {
   const { clock, objects, look } = ground();
   objects.remember(object("short", { expiresAt: clock.now() + 10 }));
   expect(await look(["short"], false)).toEqual(["short"]);
@@ -59,7 +59,7 @@ test("an object that has expired is nobody's", async () => {
   expect(await look(["short"], false)).toEqual([]);
 });
 
-test("what another process has just made is waited for, and what nobody made only once", async () => {
+test("waits for objects of another process, and only once for missing ones", async () => {
   const { clock, look, stored, reads } = ground();
   const begun = clock.monotonic();
   expect(await look(["none"], true)).toEqual([]);

@@ -10,7 +10,7 @@ import { PieceQueue } from "./piece-queue.ts";
 const event = (text: string): Uint8Array =>
   Buffer.from(`data: {"choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`);
 
-/** An upstream's body that the test pushes, and that tells its listener of its end within `cancel`, as sockets do. */
+/** An upstream's body with pieces from the test. Like a socket, it ends its listener within `cancel`. */
 class PushedBody implements AnswerBody {
   cancelled = 0;
   #listener: PieceListener | null = null;
@@ -89,7 +89,7 @@ function ground({ settles = true, drains = false } = {}) {
   return { clock, live, memory, body, ends, messages, said, open, pull, stream, answered: () => answered };
 }
 
-test("each pull is answered once, with what was held, what came within its wait, and the end", () => {
+test("answers each pull once: with waiting pieces, later pieces and the end", () => {
   const { body, ends, said, pull, answered } = ground();
   pull();
   expect([said, answered()]).toEqual([[event("one").toString()], 1]);
@@ -105,7 +105,7 @@ test("each pull is answered once, with what was held, what came within its wait,
   expect([said.slice(2), answered(), ends]).toEqual([["data: [DONE]\n\n", "close"], 3, ["finished", "over", "end"]]);
 });
 
-test("a shutdown ends a stream that waits as interrupted, though its upstream fails by being stopped", () => {
+test("a shutdown ends a waiting stream as interrupted, although stopping its upstream fails it", () => {
   const { live, body, ends, said, pull, answered } = ground();
   pull();
   pull();
@@ -116,7 +116,7 @@ test("a shutdown ends a stream that waits as interrupted, though its upstream fa
   expect([said.length, said[2], answered(), live.size]).toEqual([3, "close", 2, 0]);
 });
 
-test("what a shutdown has to say waits for a caller that has asked for nothing yet", () => {
+test("the error of a shutdown waits for a caller that has not pulled yet", () => {
   const { live, said, pull, answered } = ground();
   for (const stream of [...live]) stream.abort(new Failure("draining", "The gateway is shutting down."));
   pull();
@@ -125,7 +125,7 @@ test("what a shutdown has to say waits for a caller that has asked for nothing y
   expect(answered()).toBe(2);
 });
 
-test("a caller that leaves is booked so, once, and hears nothing more", () => {
+test("a caller that leaves is settled as cancelled once, and gets nothing more", () => {
   const { body, ends, said, open, pull } = ground();
   pull();
   pull();
@@ -151,7 +151,7 @@ test("a failure records why the reader went away, also when the upstream is read
   ]);
 });
 
-test("a caller that stopped reading for long and goes on sees a connection that breaks, not a clean end", () => {
+test("a caller that resumes reading after too long gets a broken connection, not a clean end", () => {
   const { clock, ends, said, pull } = ground();
   pull();
   clock.advance(bounds.stalledReaderMs + bounds.keepAliveMs);
@@ -160,7 +160,7 @@ test("a caller that stopped reading for long and goes on sees a connection that 
   expect(said.slice(1)).toEqual(["error client_closed"]);
 });
 
-test("an upstream that charges for it anyway is let finish for a reader that stopped, too; one that goes on sees a break", async () => {
+test("a stream that drains is read to its end when its reader stops, and a reader that resumes gets a broken connection", async () => {
   const { clock, body, ends, said, open, pull, answered } = ground({ drains: true });
   pull();
   clock.advance(bounds.stalledReaderMs + bounds.keepAliveMs);
@@ -176,7 +176,7 @@ test("an upstream that charges for it anyway is let finish for a reader that sto
   expect(ends).toEqual(["cancelled client_closed", "over", "end"]);
 });
 
-test("an end that could not be settled breaks the connection, is thrown at no socket, and lets go of what was held", () => {
+test("an end that cannot be settled breaks the connection, does not throw, and releases its memory", () => {
   const { body, ends, said, pull, answered } = ground({ settles: false });
   pull();
   pull();
@@ -192,7 +192,7 @@ test("an end that could not be settled breaks the connection, is thrown at no so
   expect(left.ends).toEqual(["cancelled client_closed", "over", "end"]);
 });
 
-test("a shutdown and a reader that stopped meet streams that cannot be settled: nothing is thrown, and none ends cleanly", () => {
+test("streams that cannot be settled neither throw nor end cleanly at a shutdown or when a reader stops", () => {
   const draining = new Failure("draining", "The gateway is shutting down.");
   const [unread, read] = [ground({ settles: false }), ground({ settles: false })];
   read.pull();
@@ -206,7 +206,7 @@ test("a shutdown and a reader that stopped meet streams that cannot be settled: 
   for (const { said } of [unread, read, stalled]) expect(said.at(-1)).toBe("error ledger_unavailable");
 });
 
-test("as a stream of the runtime it says the same", async () => {
+test("returns the same as a stream of the runtime", async () => {
   const { body, open } = ground();
   const text = new Response(readableOf(open)).text();
   for (const piece of [event("two"), Buffer.from("data: [DONE]\n\n")]) {
@@ -216,7 +216,7 @@ test("as a stream of the runtime it says the same", async () => {
   expect(await text).toBe(`${event("one")}${event("two")}data: [DONE]\n\n`);
 });
 
-test("a large event is held while it arrives and until its reader asks for more; there is none left when the stream has ended", () => {
+test("a large event is held while it arrives and until its reader pulls, and nothing is held after the end", () => {
   const { body, memory, pull, said, open } = ground();
   pull();
   const large = event("x".repeat(2 * bounds.eventBytesMax));
@@ -242,7 +242,7 @@ test("a large event is held while it arrives and until its reader asks for more;
   expect(memory.bytes).toBe(0);
 });
 
-test("where there is no room for a large event its stream ends with an error, and the upstream is told to stop", () => {
+test("without room for a large event the stream ends with an error and its upstream is cancelled", () => {
   const { body, ends, memory, pull, said } = ground();
   const others = Array.from({ length: 100 }, () => memory.open(owner, "event"));
   const isFull = others.some((place) => {

@@ -29,7 +29,7 @@ export interface AnswerStreamOptions {
 
 const encoder = new TextEncoder();
 const nothing = (): void => {};
-/** Before an error's bare form: clients join pieces that arrive together, and look for that form in a piece of its own. */
+/** Before an error's bare form: clients join pieces that arrive together, and expect that form in a separate piece. */
 const bareErrorGapMs = 50;
 
 type EndedOutcome = AttemptEnd["outcome"];

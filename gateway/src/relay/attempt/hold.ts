@@ -138,7 +138,7 @@ export class CallEstimate implements Estimate {
     this.#isTrusted = false;
   }
 
-  /** Only a few calls of a key at the same time are held below the first estimate: recent costs may not fit all of them. */
+  /** Only a few calls of a key at the same time are held below the first estimate: recent costs may not fit each of them. */
   #corrected(guessed: NanoUsd, model: Model): NanoUsd {
     const ratio = this.#dependencies.forecast.inputCostRatio(this.#call, model.name);
     if (ratio === null) return guessed;
@@ -276,7 +276,7 @@ export class StreamMoney {
   #inputTokens = 0;
   /** The input cost more than its hold, and the difference is being requested. */
   #owesInput = false;
-  /** Output tokens up to which no more has to be held, and those that the hold pays for. */
+  /** Output tokens up to which no more has to be held, and output tokens that the hold pays for. */
   #quietUntil = 0;
   #paidUntil = 0;
   #isAsking = false;

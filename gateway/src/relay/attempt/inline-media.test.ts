@@ -58,7 +58,7 @@ const inlineMedia = async (said: Turn, web: Transport): Promise<Turn> => {
   return withMedia(said, new Map(media));
 };
 
-test("media at addresses are put in their place, each fetched once, with the type its host says", async () => {
+test("replaces addresses by media, each fetched once, with the type from its host", async () => {
   const web = new SmallWeb({ "https://a.example/x.png": png("one") });
   const before = turn(picture("https://a.example/x.png"), picture("https://a.example/x.png"));
   expect(needsInline(before, none)).toBe(true);
@@ -69,7 +69,7 @@ test("media at addresses are put in their place, each fetched once, with the typ
   expect(needsInline(after, none)).toBe(false);
 });
 
-test("an address of a caller is never let into a private network, nor where it moves to, and moves are bounded", async () => {
+test("a caller's address never reaches a private network, also after redirects, whose number is bounded", async () => {
   const move = (location: string) => new Response("", { status: 302, headers: { location } });
   const web = new SmallWeb({
     "https://a.example/1": move("/2"),
@@ -83,7 +83,7 @@ test("an address of a caller is never let into a private network, nor where it m
   expect(await round.catch((thrown: unknown) => thrown)).toMatchObject({ code: "invalid_request", retry: "never" });
 });
 
-test("what cannot be had is the caller's mistake: missing, too large, or too many", async () => {
+test("returns 400 for missing, too large and too many media", async () => {
   const big = "x".repeat(1_000);
   const pages = Object.fromEntries(
     Array.from({ length: 40 }, (_, index) => [`https://a.example/${index}`, png(big)] as const),
@@ -99,7 +99,7 @@ test("what cannot be had is the caller's mistake: missing, too large, or too man
   expect(bounds.inlinedMediaMax).toBeLessThan(40);
 });
 
-test("what the upstream reads by itself, and what is no web address, stays as it is", () => {
+test("keeps addresses that the upstream fetches, and other texts", () => {
   expect(needsInline(turn(picture("gs://bucket/x")), none)).toBe(false);
   expect(needsInline(turn(picture("https://own.example/x")), (url) => url.includes("own"))).toBe(false);
 });

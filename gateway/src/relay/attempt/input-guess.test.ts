@@ -17,7 +17,7 @@ const file = (head: string, size: number) =>
   Buffer.concat([Buffer.from(head, "latin1"), Buffer.alloc(Math.max(0, size - head.length), 7)]).toString("base64");
 const pdf = (body: string) => ({ data: file(`%PDF-1.7\n${body}\n`, 30_000) });
 
-test("a PDF is guessed by its pages, and by its bytes where they are packed or too many to look at", () => {
+test("estimates a PDF by its pages, or by its bytes if they are packed or too many", () => {
   const pages = `<< /Type /Pages /Count 3 >>${"<< /Type /Page /Parent 1 0 R >>".repeat(3)}`;
   expect(guess(pdf(pages)).text).toBeWithin(18_000, 18_100);
   expect(guess(pdf(`${pages}<< /Type /ObjStm >>`)).text).toBeWithin(40_000, 40_200);
@@ -26,7 +26,7 @@ test("a PDF is guessed by its pages, and by its bytes where they are packed or t
   expect(guess(large).text).toBeGreaterThan(3_900_000);
 });
 
-test("media are told apart by how they begin, whatever they are said to be", () => {
+test("recognizes media by their first bytes, not by their declared type", () => {
   const of = (head: string) => guess({ type: "image", data: file(head, 96_000) });
   expect(of("\x89PNG\r\n\x1a\n")).toMatchObject({ image: bounds.pictureTokensMax, audio: 0 });
   expect(of("RIFF\0\0\0\0WEBPVP8 ").image).toBe(bounds.pictureTokensMax);
@@ -41,7 +41,7 @@ test("long text in a data member is text", () => {
   expect(guess({ data: "some words that go on and on ".repeat(1_000) }).text).toBeLessThan(9_100);
 });
 
-test("the cache's write price is held where the request asks for it", () => {
+test("holds the write price of the cache if the request uses the cache", () => {
   expect(caching({ messages: "hi" })).toBe("none");
   expect(caching({ cache_control: { type: "ephemeral" } })).toBe("short");
   expect(caching({ cache_control: { type: "ephemeral", ttl: "1h" } })).toBe("long");

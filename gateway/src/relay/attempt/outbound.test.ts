@@ -30,7 +30,7 @@ const bears = (protocol: EndpointProtocol, body: object): boolean =>
   bearsSeals({ body: Buffer.from(JSON.stringify(body)), protocol, marks: null });
 const seal = sealText({ dialect: "gemini", account: "one", data: "sealed", itemId: null });
 
-test("a body that may hold a seal of ours is looked at closer, in the form that its dialect has for seals", () => {
+test("finds a body with our seal, in the form of its dialect", () => {
   expect(bears(messages, { messages: [{ content: [{ type: "thinking", signature: seal }] }] })).toBe(true);
   for (const text of [seal, `redacted:${seal}`]) {
     const thoughtSignature = Buffer.from(text).toString("base64");
@@ -38,7 +38,7 @@ test("a body that may hold a seal of ours is looked at closer, in the form that 
   }
 });
 
-test("a body without one is not, nor is a text that names the mark within other words", () => {
+test("ignores a body without a seal, and a text that contains the mark", () => {
   for (const text of [` ${seal}`, "EqQBCkYIARgC", "caf\u00e9"]) {
     expect(bears(messages, { messages: [{ role: "user", content: text }] }), text).toBe(false);
   }

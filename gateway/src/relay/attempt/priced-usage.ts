@@ -71,8 +71,8 @@ function addAccount(accounts: Map<string, SoldModels>, providerId: string): Sold
 }
 
 /**
- * Records the usage of other models within one answer (an adviser that the upstream called), an entry each. The price is that of our
- * model for it, else of the call's model. Returns the tokens.
+ * Records the usage of other models within one answer (an adviser that the upstream called), an entry each. The price is from our model
+ * for it, else from the call's model. Returns the tokens.
  */
 export function recordOthers(
   { dependencies, selection }: AttemptParts,

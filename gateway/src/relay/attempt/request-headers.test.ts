@@ -23,7 +23,7 @@ const agents = {
   "x-stainless-os": "Linux",
 };
 
-/** Seen to be read by routers, clouds and proxies, or to tell who and where a caller is. */
+/** Headers that routers, clouds and proxies read, or that identify a caller. */
 const refused: readonly (readonly [what: string, names: readonly string[]])[] = [
   ["credentials", ["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization", "dpop"]],
   [
@@ -31,7 +31,7 @@ const refused: readonly (readonly [what: string, names: readonly string[]])[] = 
     ["ocp-apim-subscription-key", "x-auth-token", "x-access-token", "x-amz-security-token", "x-pw"],
   ],
   [
-    "what would choose another account",
+    "a header that chooses another account",
     [
       "openai-organization",
       "openai-project",
@@ -43,7 +43,7 @@ const refused: readonly (readonly [what: string, names: readonly string[]])[] = 
     ],
   ],
   [
-    "what would choose another host, model or tier",
+    "a header that chooses another host, model or tier",
     [
       "x-portkey-custom-host",
       "x-portkey-config",
@@ -62,7 +62,7 @@ const refused: readonly (readonly [what: string, names: readonly string[]])[] = 
     ],
   ],
   [
-    "what would make another request",
+    "a header that changes the request",
     ["x-http-method-override", "x-method-override", "x-original-url", "x-rewrite-url", "prefer", "if-none-match"],
   ],
   ["where a caller comes from", ["x-forwarded-for", "forwarded", "x-real-ip", "fastly-client-ip", "x-azure-clientip"]],
@@ -78,18 +78,18 @@ const refused: readonly (readonly [what: string, names: readonly string[]])[] = 
       "baggage",
     ],
   ],
-  ["what belongs to one connection", ["connection", "te", "upgrade", "transfer-encoding", "accept-encoding", "host"]],
+  ["a header of one connection", ["connection", "te", "upgrade", "transfer-encoding", "accept-encoding", "host"]],
   ["what nobody has heard of", ["x-of-next-year"]],
 ];
 
 const all = providerOf("openai-compatible");
 
-test.each(refused)("%s stays here, while what agents send goes on", (_, names) => {
+test.each(refused)("%s is dropped, and headers of agents are passed on", (_, names) => {
   const headers = new Headers({ ...agents, ...Object.fromEntries(names.map((name) => [name, "x"])) });
   expect(forwardedHeaders(headers, all)).toEqual(agents);
 });
 
-test("a vendor gets the families of the dialects that it speaks", () => {
+test("a vendor gets the header families of its dialects", () => {
   const headers = new Headers({ ...agents, "x-goog-api-client": "genai", "x-grok-conv-id": "g", "x-title": "t" });
   const { "anthropic-beta": _, "anthropic-version": __, ...rest } = agents;
   const { "anthropic-dangerous-direct-browser-access": ___, "x-anthropic-additional-protection": ____, ...xai } = rest;
@@ -101,7 +101,7 @@ test("a vendor gets the families of the dialects that it speaks", () => {
   expect(forwardedHeaders(headers, providerOf("vertex"))["x-goog-api-client"]).toBe("genai");
 });
 
-test("an operator adds names and beginnings of names for one account; what is never passed on stays here even so", () => {
+test("an operator adds header names and prefixes for one account, except headers that are always dropped", () => {
   const forward_headers = ["X-Of-Next-Year", "x-router-*", "x-portkey-*", "x-f*"];
   const provider = providerOf("openai", { settings: { forward_headers } });
   const headers = new Headers({
@@ -134,12 +134,12 @@ test.each([
   expect(settingsProblem(kindOf("openai"), provider)).toContain(named);
 });
 
-test("to another vendor goes only what means the same to all", () => {
+test("another vendor gets only headers with a common meaning", () => {
   const headers = new Headers({ ...agents, authorization: "Bearer x" });
   expect(neutralHeaders(headers)).toEqual({ "idempotency-key": "k", traceparent: "00-1", "x-client-request-id": "r" });
 });
 
-test("what the caller's Connection names belongs to its connection, and goes to nobody", () => {
+test("drops headers that the caller's Connection header names", () => {
   const sent = new Headers({ ...agents, connection: "Keep-Alive, X-App,originator , traceparent" });
   const { "x-app": _app, originator: _originator, traceparent: _trace, ...others } = agents;
   const passed = forwardedHeaders(sent, providerOf("anthropic"));

@@ -27,7 +27,7 @@ test.each([
   expect(upstreamWords(said)).toBe(said);
 });
 
-test("a failure keeps all but the words that tell too much", () => {
+test("a failure keeps everything except its hidden words", () => {
   const failure = new Failure("upstream_error", "key sk-abcdef123456 refused", { retry: "other", unhealthy: true });
   const { code, message, retry, unhealthy } = inSafeWords(failure);
   expect({ code, message, retry, unhealthy }).toEqual({

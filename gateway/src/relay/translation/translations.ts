@@ -269,7 +269,7 @@ export class ImageTranslation implements Translator {
     return made;
   }
 
-  /** A chat model answers whole; a caller that wants events gets those of finished pictures. */
+  /** A chat model answers whole; a caller that requests events gets the events of finished pictures. */
   async whole(reply: Uint8Array): Promise<TranslatedAnswer> {
     if (!this.#isChatModel || this.#requested === null) return { contentType: jsonType, body: reply, images: 0 };
     const { call } = this.#parts;

@@ -12,14 +12,14 @@ export interface TranslatedAnswer {
 export interface Translator {
   /** The body for the upstream. Rejects with Failure unsupported_by_model if dropping a field would change the answer. */
   body(): Promise<Uint8Array>;
-  /** Translates a whole reply, whose bytes may be moved to a thread. */
+  /** Translates a whole reply. Its bytes may be moved to a thread. */
   whole(reply: Uint8Array, facts: ReplyFacts): Promise<TranslatedAnswer>;
   /**
    * `inner` reads the upstream's events. `inStream` turns an error of the upstream into the caller's. Absent: the caller's dialect
    * has the same events, or none.
    */
   tap?(inner: StreamTap, inStream: (failure: Failure) => Failure): StreamTap;
-  /** The upstream was told to search the web, and may not report how often it did. */
+  /** The request includes a web search, and the upstream may not report how often it searched. */
   readonly searches?: boolean;
 }
 
