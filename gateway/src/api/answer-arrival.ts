@@ -257,7 +257,7 @@ async function advice(dependencies: ApiDependencies, exchange: Exchange, dialect
   const { providers } = dependencies.configSnapshot();
   const places = principal.key.passThrough
     .filter((id) => mayPassThrough(principal, id) && providers.get(id)?.enabled === true)
-    .filter((id) => dependencies.relay.passedDialect(id)?.id === dialect.id)
+    .filter((id) => dependencies.relay.passThroughDialect(id)?.id === dialect.id)
     .map((id) => `${providersPath}${id}${path}`);
   if (places.length > 0) return ` The provider's own API is at ${places.slice(0, namedMax).join(" and ")}.`;
   return ` An administrator can grant this key a provider's own API, which is then at ${providersPath}{provider}${path}.`;

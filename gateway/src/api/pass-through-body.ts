@@ -9,7 +9,7 @@ import {
   splice,
   withoutMark,
 } from "#protocols/index.ts";
-import type { PassedField, PassedPlace } from "#relay/index.ts";
+import type { PassThroughField, PassThroughRoute } from "#relay/index.ts";
 import { encodingOf, modelBody, readBytes, unpack } from "./body.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
@@ -20,8 +20,8 @@ export interface PassThroughBody {
   readonly body: Uint8Array | Spooled | null;
   /** null: the body is not a request that we can parse. */
   readonly facts: RequestFacts | null;
-  /** The fields of a form; see PassedCall. */
-  readonly fields: readonly PassedField[] | null;
+  /** The fields of a form; see PassThroughCall. */
+  readonly fields: readonly PassThroughField[] | null;
 }
 
 const noBody: PassThroughBody = { body: null, facts: null, fields: null };
@@ -38,7 +38,7 @@ export function announcesBody({ headers }: CallRequest): boolean {
 export async function readPassThroughBody(
   dependencies: ApiDependencies,
   exchange: Exchange,
-  place: PassedPlace,
+  route: PassThroughRoute,
   room: HeldMemory,
 ): Promise<PassThroughBody> {
   const { request } = exchange;
@@ -48,24 +48,24 @@ export async function readPassThroughBody(
   if (isBodiless) throw new Failure("invalid_request", `A ${method} request with a body cannot be forwarded.`);
   const type = headers.get("content-type") ?? "";
   // Vendors parse JSON whatever its content type.
-  const isParsed = place.isRead && method === "POST" && !/^multipart\//i.test(type);
+  const isParsed = route.isRead && method === "POST" && !/^multipart\//i.test(type);
   // On a shared account, a body may name objects of other workspaces.
-  const isChecked = place.isShared && !place.target.isUpload && isJsonType(type) && !headers.has("content-encoding");
-  if (!isParsed && !isChecked && !place.isSigned) return await spool(dependencies, exchange, place, room);
+  const isChecked = route.isShared && !route.target.isUpload && isJsonType(type) && !headers.has("content-encoding");
+  if (!isParsed && !isChecked && !route.isSigned) return await spool(dependencies, exchange, route, room);
   const bytes = await readBytes(dependencies, exchange, room, modelBody);
   if (sizeOf(bytes) === 0) return noBody;
   if (!isParsed) return { ...noBody, body: wholeOf(bytes) };
-  return await parse(dependencies, exchange, place, room, bytes);
+  return await parse(dependencies, exchange, route, room, bytes);
 }
 
 async function spool(
   dependencies: ApiDependencies,
   exchange: Exchange,
-  place: PassedPlace,
+  route: PassThroughRoute,
   { owner }: HeldMemory,
 ): Promise<PassThroughBody> {
   const type = exchange.request.headers.get("content-type") ?? "";
-  if (!place.isShared || !/^multipart\/form-data(?![^\s;])/i.test(type)) {
+  if (!route.isShared || !/^multipart\/form-data(?![^\s;])/i.test(type)) {
     return { ...noBody, body: await spoolBody(dependencies, exchange, { owner }) };
   }
   const { boundary } = readMultipartType(type, "Send a form.");
@@ -78,7 +78,7 @@ async function spool(
 async function parse(
   dependencies: ApiDependencies,
   exchange: Exchange,
-  { path, protocol }: PassedPlace,
+  { path, protocol }: PassThroughRoute,
   room: HeldMemory,
   bytes: BodyBytes,
 ): Promise<PassThroughBody> {
@@ -158,7 +158,7 @@ const fieldBytesMax = 64 * 1024;
 
 /** Collects the text fields of a form while it is spooled, since they may name objects. Files are skipped. */
 class FormTexts {
-  readonly fields: PassedField[] = [];
+  readonly fields: PassThroughField[] = [];
   #name: string | null = null;
   #pieces: Uint8Array[] = [];
   #size = 0;

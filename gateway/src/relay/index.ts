@@ -21,8 +21,13 @@ export { passes, serves } from "./attempt/lane-match.ts";
 export { pricesAt, usedByOthers } from "./attempt/priced-usage.ts";
 export { upstreamWords } from "./attempt/upstream-refusal.ts";
 export type { BackgroundResponses, Call, CallResult, Delivery, EndpointProtocol } from "./call.ts";
-export { noSuchProvider, type PassedField, type PassedPlace, passedPrice } from "./pass-through/passed-call.ts";
-export { uploadUrlHeader } from "./pass-through/passed-objects.ts";
+export {
+  noSuchProvider,
+  type PassThroughField,
+  type PassThroughRoute,
+  passThroughPrice,
+} from "./pass-through/pass-through-call.ts";
+export { uploadUrlHeader } from "./pass-through/pass-through-objects.ts";
 export { explanationOf } from "./refusals.ts";
 export { Relay } from "./relay.ts";
 export { storedResponseDraft } from "./stored-responses/stored-responses.ts";

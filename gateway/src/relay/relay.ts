@@ -10,13 +10,13 @@ import { type CallListener, CallRun, namesKept } from "./call-run.ts";
 import { passThrough } from "./pass-through/pass-through.ts";
 import {
   dialectOf,
-  type PassedAsk,
-  type PassedCall,
-  PassedEstimate,
-  type PassedPlace,
-  passedPlace,
-} from "./pass-through/passed-call.ts";
-import { checkPassedObjects, checkPathObjects, endedResponse } from "./pass-through/passed-objects.ts";
+  type PassThroughAddress,
+  type PassThroughCall,
+  PassThroughEstimate,
+  type PassThroughRoute,
+  passThroughRoute,
+} from "./pass-through/pass-through-call.ts";
+import { checkCallObjects, checkPathObjects, endedResponse } from "./pass-through/pass-through-objects.ts";
 import { discard, explainCall, explainRefusal, notAdmitted, recordRefusal, reportUnexpected } from "./refusals.ts";
 import { askResponseOwner, type StoredResponseCall } from "./stored-responses/stored-responses.ts";
 import { UpstreamObjects } from "./upstream-objects.ts";
@@ -53,18 +53,21 @@ export class Relay {
   }
 
   /** Where a call for a provider's own API goes. Throws Failure. */
-  passedPlace(ask: PassedAsk, endpointProtocols: Readonly<Record<string, EndpointProtocol>>): PassedPlace {
-    return passedPlace(this.#dependencies, ask, endpointProtocols);
+  passThroughRoute(
+    ask: PassThroughAddress,
+    endpointProtocols: Readonly<Record<string, EndpointProtocol>>,
+  ): PassThroughRoute {
+    return passThroughRoute(this.#dependencies, ask, endpointProtocols);
   }
 
   /** The dialect of errors of that provider's own API; null: there is no such provider. */
-  passedDialect(providerId: string): Dialect | null {
+  passThroughDialect(providerId: string): Dialect | null {
     const kind = providerKind(this.#dependencies.configSnapshot().providers.get(providerId)?.kind ?? "");
     return kind === null ? null : dialectOf(kind);
   }
 
   /** A call for a provider's own API: admitted, sent once, settled. */
-  async pass(passed: PassedCall): Promise<CallResult> {
+  async pass(passed: PassThroughCall): Promise<CallResult> {
     const { call, price } = passed;
     // The closure must not keep bytes in memory until the stream's end.
     const spooled = passed.body instanceof Uint8Array ? null : passed.body;
@@ -72,11 +75,11 @@ export class Relay {
       discard(call);
       spooled?.discard();
     };
-    const estimate = new PassedEstimate(this.#dependencies, call, price, passed.isRead);
+    const estimate = new PassThroughEstimate(this.#dependencies, call, price, passed.isRead);
     let tally: CallTally;
     try {
       if (passed.isRead && namesKept(call)) call.kept = await lookUpKeptState(this.#dependencies, call);
-      await checkPassedObjects(this.#dependencies, passed);
+      await checkCallObjects(this.#dependencies, passed);
       const permit = await this.#dependencies.admission.admit(call.principal, estimate, call.requestId);
       tally = new CallTally(permit, estimate, () => {
         discardAll();
@@ -118,10 +121,10 @@ export class Relay {
    * The refusal of a call that its limits, or at a provider's own API the objects of its path, do not allow whatever its body says; else
    * null. Nothing is reserved.
    */
-  async refusedUnread(call: Call, place: PassedPlace | null = null): Promise<Refusal | null> {
+  async refusedUnread(call: Call, route: PassThroughRoute | null = null): Promise<Refusal | null> {
     try {
       this.#dependencies.admission.check(call.principal, onlyCounts(call.protocol.endpoint));
-      if (place !== null) await checkPathObjects(this.#dependencies, call, place);
+      if (route !== null) await checkPathObjects(this.#dependencies, call, route);
       return null;
     } catch (thrown) {
       return notAdmitted(this.#dependencies, call, thrown);

@@ -6,8 +6,8 @@ import {
   type Call,
   type EndpointProtocol,
   noSuchProvider,
-  type PassedPlace,
-  passedPrice,
+  type PassThroughRoute,
+  passThroughPrice,
   uploadUrlHeader,
 } from "#relay/index.ts";
 import { authenticated } from "../authenticated.ts";
@@ -31,20 +31,20 @@ export const providersPath = "/v1/providers/";
 export const passThrough: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   exchange.patient();
-  const place = placeOf(dependencies, exchange, principal);
-  if (place instanceof Response) return place;
-  const { protocol } = place;
+  const route = routeOf(dependencies, exchange, principal);
+  if (route instanceof Response) return route;
+  const { protocol } = route;
   if (announcesBody(exchange.request) && mayBeLarge(exchange.request)) {
-    const unreadCall = passedCall(exchange, principal, protocol, { place, facts: unread });
-    const refusal = await dependencies.relay.refusedUnread(unreadCall, place);
+    const unreadCall = passThroughCall(exchange, principal, protocol, { route, facts: unread });
+    const refusal = await dependencies.relay.refusedUnread(unreadCall, route);
     if (refusal !== null) return refused(exchange, refusal, protocol);
   }
   const room = dependencies.memory.open(principal, "request");
   let read: PassThroughBody | null = null;
   try {
     const startMs = dependencies.clock.monotonic();
-    read = await readPassThroughBody(dependencies, exchange, place, room);
-    return await forward(dependencies, exchange, principal, place, read, dependencies.clock.monotonic() - startMs);
+    read = await readPassThroughBody(dependencies, exchange, route, room);
+    return await forward(dependencies, exchange, principal, route, read, dependencies.clock.monotonic() - startMs);
   } catch (thrown) {
     if (read?.body !== null && read?.body !== undefined && "discard" in read.body) read.body.discard();
     const failure = asFailure(thrown);
@@ -62,22 +62,22 @@ export const passThroughSocket: Endpoint = async (dependencies, exchange) => {
 };
 
 /** Where the call goes, or its recorded refusal. The grant is checked first: a caller does not learn which other providers exist. */
-function placeOf(dependencies: ApiDependencies, exchange: Exchange, principal: Principal): PassedPlace | Response {
+function routeOf(dependencies: ApiDependencies, exchange: Exchange, principal: Principal): PassThroughRoute | Response {
   const rest = exchange.path.slice(providersPath.length);
   const end = rest.includes("/") ? rest.indexOf("/") : rest.length;
   const providerId = rest.slice(0, end);
   let protocol = protocolByHeaders(exchange.request.headers);
   try {
     if (!mayPassThrough(principal, providerId)) throw noSuchProvider(providerId);
-    protocol = { ...protocol, dialect: dependencies.relay.passedDialect(providerId) ?? protocol.dialect };
-    return dependencies.relay.passedPlace(
+    protocol = { ...protocol, dialect: dependencies.relay.passThroughDialect(providerId) ?? protocol.dialect };
+    return dependencies.relay.passThroughRoute(
       { providerId, path: rest.slice(end) || "/", query: exchange.query },
       protocols,
     );
   } catch (thrown) {
     const failure = asFailure(thrown);
     const reason = failure.code === "not_found" ? whyNotFound(principal, providerId) : failure.message;
-    dependencies.relay.refuse(passedCall(exchange, principal, protocol), failure, reason);
+    dependencies.relay.refuse(passThroughCall(exchange, principal, protocol), failure, reason);
     return refused(exchange, { failure, headers: {} }, protocol);
   }
 }
@@ -100,13 +100,13 @@ async function forward(
   dependencies: ApiDependencies,
   exchange: Exchange,
   principal: Principal,
-  place: PassedPlace,
+  route: PassThroughRoute,
   { body, facts, fields }: PassThroughBody,
   bodyWaitMs: number,
 ): Promise<Answer> {
   const { request } = exchange;
-  const { protocol } = place;
-  const price = passedPrice(dependencies.configSnapshot(), place, facts, body !== null);
+  const { protocol } = route;
+  const price = passThroughPrice(dependencies.configSnapshot(), route, facts, body !== null);
   exchange.seen.model = price.model.name;
   const contentType = request.headers.get("content-type") ?? "application/octet-stream";
   const capture = captureOf(dependencies, exchange, {
@@ -116,8 +116,8 @@ async function forward(
     models: [{ ...price.model, deployments: [price.deployment] }],
   });
   const end = new StreamEnd();
-  const call = passedCall(exchange, principal, protocol, {
-    place,
+  const call = passThroughCall(exchange, principal, protocol, {
+    route,
     facts,
     bodyWaitMs,
     models: [price.model],
@@ -126,28 +126,28 @@ async function forward(
     streamEnd: end.tell,
   });
   const method = request.method as OutboundMethod;
-  const result = await dependencies.relay.pass({ call, place, price, isRead: facts !== null, method, body, fields });
+  const result = await dependencies.relay.pass({ call, route, price, isRead: facts !== null, method, body, fields });
   const upload = "failure" in result ? undefined : result.headers[uploadUrlHeader];
   // The parts of an upload go through this gateway too.
-  const provider = `${originOf(dependencies, exchange)}${providersPath}${place.provider.id}`;
+  const provider = `${originOf(dependencies, exchange)}${providersPath}${route.provider.id}`;
   if (upload !== undefined) result.headers[uploadUrlHeader] = provider + upload;
   return answerOf(exchange, result, protocol, end, capture);
 }
 
 const noBytes = new Uint8Array(0);
 
-/** `place`: null if the provider is unknown; `facts`: null if the body is not understood. */
-function passedCall(
+/** `route`: null if the provider is unknown; `facts`: null if the body is not understood. */
+function passThroughCall(
   exchange: Exchange,
   principal: Principal,
   protocol: EndpointProtocol,
   {
-    place = null,
+    route = null,
     facts = null,
     bodyWaitMs = 0,
     ...more
   }: Partial<Omit<Call, "facts">> & {
-    readonly place?: PassedPlace | null;
+    readonly route?: PassThroughRoute | null;
     readonly facts?: RequestFacts | null;
   } = {},
 ): Call {
@@ -155,7 +155,7 @@ function passedCall(
   const read = {
     principal,
     protocol,
-    facts: facts ?? { ...unread, model: place?.path?.model ?? passedModel },
+    facts: facts ?? { ...unread, model: route?.path?.model ?? passedModel },
     bodyWaitMs,
     body: null,
     marks: null,
@@ -163,7 +163,7 @@ function passedCall(
   };
   return {
     ...callOf(exchange, read, [], () => {}),
-    operation: place === null ? method : `${method} ${place.target.pathClass}`,
+    operation: route === null ? method : `${method} ${route.target.pathClass}`,
     ...more,
   };
 }

@@ -26,16 +26,20 @@ import { type BegunAttempt, runAttempt } from "../attempt/run-attempt.ts";
 import { inSafeWords, refusalOf } from "../attempt/upstream-refusal.ts";
 import type { Delivery, RelayDependencies } from "../call.ts";
 import { Warnings } from "../translation/translator.ts";
-import type { PassedCall, PassedPlace } from "./passed-call.ts";
-import { addUploadHeaders, madeObjects, makesObjects, objectsOfHead } from "./passed-objects.ts";
+import type { PassThroughCall, PassThroughRoute } from "./pass-through-call.ts";
+import { addUploadHeaders, madeObjects, makesObjects, objectsOfHead } from "./pass-through-objects.ts";
 
-interface PassedAttempt extends BegunAttempt {
-  readonly passed: PassedCall;
+interface PassThroughAttempt extends BegunAttempt {
+  readonly passed: PassThroughCall;
 }
 
 /** Sends the call once, to the one account that it names, and returns the answer unchanged. Throws Failure, as `runAttempt`. */
-export function passThrough(dependencies: RelayDependencies, passed: PassedCall, tally: CallTally): Promise<Delivery> {
-  const { call, place, price } = passed;
+export function passThrough(
+  dependencies: RelayDependencies,
+  passed: PassThroughCall,
+  tally: CallTally,
+): Promise<Delivery> {
+  const { call, route, price } = passed;
   const selection: Selection = {
     model: price.model,
     deployment: price.deployment,
@@ -46,9 +50,9 @@ export function passThrough(dependencies: RelayDependencies, passed: PassedCall,
   };
   const warnings = new Warnings();
   if (price.by === "unknown") warnings.add(unpriced);
-  const parts = { dependencies, call, selection, match: matchOfPath(place), tally, warnings };
+  const parts = { dependencies, call, selection, match: matchOfPath(route), tally, warnings };
   return runAttempt(parts, async (entry, signal) => {
-    const attempt: PassedAttempt = { ...parts, entry, passed };
+    const attempt: PassThroughAttempt = { ...parts, entry, passed };
     return deliver(attempt, await send(attempt, signal));
   });
 }
@@ -56,7 +60,7 @@ export function passThrough(dependencies: RelayDependencies, passed: PassedCall,
 const unpriced = "the cost of this call is unknown: nothing was charged for it";
 
 /** Only the dialect is used, and how the account counts tokens on this path. */
-function matchOfPath({ provider, kind, target, protocol }: PassedPlace): LaneMatch {
+function matchOfPath({ provider, kind, target, protocol }: PassThroughRoute): LaneMatch {
   const lane = { endpoint: protocol.endpoint, dialect: protocol.wireDialect, path: target.pathClass };
   const called = target.lane?.lane;
   const usage = called?.traitsOf?.(provider).usage ?? called?.traits?.usage;
@@ -64,10 +68,10 @@ function matchOfPath({ provider, kind, target, protocol }: PassedPlace): LaneMat
   return { kind, lane, translated: false, traits, adjusts: false, url: null, streamUrl: null };
 }
 
-async function send(attempt: PassedAttempt, signal: CallSignal): Promise<OutboundAnswer> {
+async function send(attempt: PassThroughAttempt, signal: CallSignal): Promise<OutboundAnswer> {
   const { dependencies, call, passed, entry } = attempt;
-  const { place, method, body } = passed;
-  const { provider, kind, target } = place;
+  const { route, method, body } = passed;
+  const { provider, kind, target } = route;
   const { stream } = call.facts;
   const headers = forwardedHeaders(call.headers, provider);
   addAttemptHeaders(headers, attempt, entry.attemptId);
@@ -86,7 +90,7 @@ async function send(attempt: PassedAttempt, signal: CallSignal): Promise<Outboun
 const ofBodies = ["content-type", "content-encoding"] as const;
 const ofDownloads = ["range"] as const;
 
-async function deliver(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delivery> {
+async function deliver(parts: PassThroughAttempt, answer: OutboundAnswer): Promise<Delivery> {
   parts.entry.answered(answer.status, answer.headers);
   try {
     const { status } = answer;
@@ -101,9 +105,9 @@ async function deliver(parts: PassedAttempt, answer: OutboundAnswer): Promise<De
   }
 }
 
-function refused({ dependencies, passed, entry }: PassedAttempt, answer: OutboundAnswer): Promise<Failure> {
-  const { call, place } = passed;
-  const { provider, kind, target } = place;
+function refused({ dependencies, passed, entry }: PassThroughAttempt, answer: OutboundAnswer): Promise<Failure> {
+  const { call, route } = passed;
+  const { provider, kind, target } = route;
   const errorDialect = target.lane?.lane.errorDialect ?? call.protocol.wireDialect;
   return refusalOf(dependencies, call, { provider, kind, errorDialect, entry, asItIs: true }, answer);
 }
@@ -118,29 +122,29 @@ function redirected(status: number): Failure {
 }
 
 /** Whole answers of paths with a lane are read before they are passed on. */
-function isWhole({ passed }: PassedAttempt, { headers }: OutboundAnswer): boolean {
+function isWhole({ passed }: PassThroughAttempt, { headers }: OutboundAnswer): boolean {
   if (passed.method === "HEAD") return false;
   const type = headers.get("content-type") ?? "";
-  if (passed.place.target.lane === null || passed.body === null) {
+  if (passed.route.target.lane === null || passed.body === null) {
     return isRecorded(passed, headers) && !headers.has("content-encoding") && isJsonType(type);
   }
   return type === "" || isJsonType(type) || /^text\/(?:plain|json|html)\b/i.test(type);
 }
 
 /** The answer may contain the id of a new object, which only its workspace may use. */
-function isRecorded(passed: PassedCall, headers: OutboundAnswer["headers"]): boolean {
+function isRecorded(passed: PassThroughCall, headers: OutboundAnswer["headers"]): boolean {
   const length = Number(headers.get("content-length") ?? 0);
   return makesObjects(passed) && length <= bounds.replyInPlaceBytesMax;
 }
 
-function listenerOf({ place, call }: PassedCall): Listener {
-  const { lane } = place.target;
-  return place.isRead || lane === null ? call.protocol.wire : upstreamSide(lane.lane.dialect).replyReader;
+function listenerOf({ route, call }: PassThroughCall): Listener {
+  const { lane } = route.target;
+  return route.isRead || lane === null ? call.protocol.wire : upstreamSide(lane.lane.dialect).replyReader;
 }
 
-function takeWhole(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delivery> {
+function takeWhole(parts: PassThroughAttempt, answer: OutboundAnswer): Promise<Delivery> {
   const { dependencies, passed, tally, entry } = parts;
-  const { idleMs } = passed.place.provider.timeouts;
+  const { idleMs } = passed.route.provider.timeouts;
   return readWhole(dependencies.memory, passed.call.principal, { answer, idleMs }, async (read) => {
     if (!passed.isRead && makesObjects(passed) && read.length <= bounds.replyInPlaceBytesMax) {
       entry.kept.passed(madeObjects(passed, read));
@@ -158,14 +162,14 @@ function takeWhole(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delive
 
 /** Answers that are no reply of the dialect are passed on all the same. Large ones are read in a thread. */
 async function readReply(
-  { dependencies, passed, match }: PassedAttempt,
+  { dependencies, passed, match }: PassThroughAttempt,
   body: Uint8Array,
   encoding: string,
 ): Promise<{ body: Uint8Array; facts: ReplyFacts }> {
   const { endpoint, wireDialect: dialect } = passed.call.protocol;
   const { usage } = match.traits;
   const isPacked = encoding !== "identity";
-  if (!isPacked && body.length > bounds.replyInPlaceBytesMax && passed.place.isRead) {
+  if (!isPacked && body.length > bounds.replyInPlaceBytesMax && passed.route.isRead) {
     const done = await dependencies.bodies.do("reply", { endpoint, dialect, usage }, body, {
       owner: passed.call.principal,
     });
@@ -186,7 +190,7 @@ function unlessFailed(read: () => ReplyFacts): ReplyFacts {
   }
 }
 
-async function passStream(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delivery> {
+async function passStream(parts: PassThroughAttempt, answer: OutboundAnswer): Promise<Delivery> {
   const tap = await tapOf(parts, answer);
   return await openStream(parts, answer, {
     tap,
@@ -203,25 +207,25 @@ async function passStream(parts: PassedAttempt, answer: OutboundAnswer): Promise
 }
 
 /** Events of the path's dialect are passed one by one, everything else as it comes. */
-async function tapOf({ passed, match }: PassedAttempt, { headers }: OutboundAnswer): Promise<StreamTap> {
-  const { call, place, body } = passed;
+async function tapOf({ passed, match }: PassThroughAttempt, { headers }: OutboundAnswer): Promise<StreamTap> {
+  const { call, route, body } = passed;
   const wire = listenerOf(passed);
   const type = headers.get("content-type") ?? "";
   const encoding = headers.get("content-encoding") ?? "identity";
-  if (place.target.lane === null || body === null) return new AnyTap();
+  if (route.target.lane === null || body === null) return new AnyTap();
   if (isEventStreamType(type)) {
     const tap = wire.tapStream(false, match.traits.usage);
     if (encoding !== "identity") return new PackedTap(tap, encoding);
     return passed.isRead ? tap : new AnyTap(tap);
   }
   if (encoding !== "identity") return new AnyTap();
-  if (isAwsEventStreamType(type) && place.target.lane?.lane.framing !== undefined) {
+  if (isAwsEventStreamType(type) && route.target.lane?.lane.framing !== undefined) {
     return new AnyTap(await tapAwsEventStream(wire.tapStream(false)));
   }
   return (passed.isRead ? wire.tapBytes?.(call.facts, type) : null) ?? new AnyTap();
 }
 
-function headersOf(parts: PassedAttempt, answer: OutboundAnswer): Record<string, string> {
+function headersOf(parts: PassThroughAttempt, answer: OutboundAnswer): Record<string, string> {
   const headers = answerHeaders(parts, answer.headers);
   const redactor = accountRedactor(parts.selection.deployment.provider);
   for (const name of parts.passed.method === "HEAD" ? ofHeads : ofAnswers) {
@@ -229,7 +233,7 @@ function headersOf(parts: PassedAttempt, answer: OutboundAnswer): Record<string,
     if (value !== null) headers[name] = redactor.header(value);
   }
   if (parts.selection.deployment.id === "") delete headers["x-sluice-deployment"];
-  if (parts.passed.place.target.isUpload) addUploadHeaders(headers, answer.headers);
+  if (parts.passed.route.target.isUpload) addUploadHeaders(headers, answer.headers);
   return headers;
 }
 

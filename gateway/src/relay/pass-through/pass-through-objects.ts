@@ -12,38 +12,42 @@ import { allowsObject } from "#providers/index.ts";
 import { guessFile } from "../attempt/hold.ts";
 import { copyHeaders } from "../attempt/outbound.ts";
 import type { Call, RelayDependencies } from "../call.ts";
-import type { PassedCall, PassedField, PassedPlace } from "./passed-call.ts";
+import type { PassThroughCall, PassThroughField, PassThroughRoute } from "./pass-through-call.ts";
 
 /**
  * At an account that several workspaces share, path and body may name only objects that the call's workspace made or the operator has
  * listed, and lists are refused. Throws Failure not_found or forbidden.
  */
-export async function checkPassedObjects(dependencies: RelayDependencies, passed: PassedCall): Promise<void> {
-  const { call, place, isRead, method, body } = passed;
-  if (allowsAll(place)) return;
-  if (pathObjects(place.target.parts).isList && body === null && (method === "GET" || method === "HEAD")) {
+export async function checkCallObjects(dependencies: RelayDependencies, passed: PassThroughCall): Promise<void> {
+  const { call, route, isRead, method, body } = passed;
+  if (allowsAll(route)) return;
+  if (pathObjects(route.target.parts).isList && body === null && (method === "GET" || method === "HEAD")) {
     const message =
       "This account is shared by several workspaces, so its lists are not passed on. Ask for objects by their ids.";
     throw new Failure("forbidden", message, { param: "path" });
   }
   const { continues, objects = [] } = call.facts;
   const inBody = isRead ? [...(continues === null ? [] : [continues]), ...objects] : unreadObjects(passed);
-  await checkOwned(dependencies, call, place, inBody);
+  await checkOwned(dependencies, call, route, inBody);
 }
 
 /** The same for the path alone, before a large body is read. */
-export async function checkPathObjects(dependencies: RelayDependencies, call: Call, place: PassedPlace): Promise<void> {
-  if (!allowsAll(place)) await checkOwned(dependencies, call, place, []);
+export async function checkPathObjects(
+  dependencies: RelayDependencies,
+  call: Call,
+  route: PassThroughRoute,
+): Promise<void> {
+  if (!allowsAll(route)) await checkOwned(dependencies, call, route, []);
 }
 
-function allowsAll({ provider, isShared }: PassedPlace): boolean {
+function allowsAll({ provider, isShared }: PassThroughRoute): boolean {
   return !isShared || allowsObject(provider, "");
 }
 
 async function checkOwned(
   dependencies: RelayDependencies,
   call: Call,
-  { provider, target }: PassedPlace,
+  { provider, target }: PassThroughRoute,
   inBody: readonly NamedObject[],
 ): Promise<void> {
   const { ids } = pathObjects(target.parts);
@@ -65,7 +69,7 @@ async function checkOwned(
 
 /** The objects that a successful call has deleted, or the upload that it has started. */
 export function objectsOfHead(
-  { place: { target }, method }: PassedCall,
+  { route: { target }, method }: PassThroughCall,
   headers: HeaderReader,
   now: number,
 ): readonly KeptObject[] {
@@ -78,8 +82,8 @@ export function objectsOfHead(
 }
 
 /** The objects that a call has created, read from its JSON answer. */
-export function madeObjects({ place, method }: PassedCall, body: Uint8Array): readonly KeptObject[] {
-  const { ids, collection } = pathObjects(place.target.parts);
+export function madeObjects({ route, method }: PassThroughCall, body: Uint8Array): readonly KeptObject[] {
+  const { ids, collection } = pathObjects(route.target.parts);
   if (method !== "POST" || ids.length > 0) return [];
   const answer = parseObject(new TextDecoder().decode(body));
   const made = isObject(answer?.["file"]) ? answer["file"] : answer;
@@ -91,14 +95,14 @@ export function madeObjects({ place, method }: PassedCall, body: Uint8Array): re
   return (typeof uri === "string" ? [id, uri] : [id]).map((one) => ({ ...object, id: one }));
 }
 
-export function makesObjects({ place, method }: PassedCall): boolean {
-  return method === "POST" && pathObjects(place.target.parts).isList;
+export function makesObjects({ route, method }: PassThroughCall): boolean {
+  return method === "POST" && pathObjects(route.target.parts).isList;
 }
 
 /** The response that a call will cancel or delete; else null. */
-export function endedResponse({ place, method }: PassedCall): string | null {
+export function endedResponse({ route, method }: PassThroughCall): string | null {
   if (method !== "POST" && method !== "DELETE") return null;
-  const [named] = pathObjects(place.target.parts).ids;
+  const [named] = pathObjects(route.target.parts).ids;
   return named?.kind === "response" ? named.id : null;
 }
 
@@ -159,7 +163,12 @@ const collections: ReadonlyMap<string, UpstreamObjectKind> = new Map<string, Ups
 const verbs: ReadonlySet<string> = new Set(["compact", "input_tokens", "runs", "edits", "extensions"]);
 
 /** Ids in a body that cannot be read as a call: members named like ids, and texts in the form of vendors' ids. */
-function unreadObjects({ call: { headers }, place: { target }, body, fields }: PassedCall): readonly NamedObject[] {
+function unreadObjects({
+  call: { headers },
+  route: { target },
+  body,
+  fields,
+}: PassThroughCall): readonly NamedObject[] {
   if (target.isUpload) {
     const id = URL.parse(target.url)?.searchParams.get(uploadIdName) ?? null;
     return id === null ? [] : [{ param: "upload_id", id, kind: "other" }];
@@ -208,7 +217,7 @@ function membersIn(value: unknown, depth = 0): number {
 const nestingMax = 500;
 
 /** Vendors write lists and members of objects as names in brackets, or as JSON: `file_ids[]`, `input_reference[file_id]`. */
-function fieldObjects({ name, text }: PassedField): readonly NamedObject[] {
+function fieldObjects({ name, text }: PassThroughField): readonly NamedObject[] {
   if (text === null) throw unchecked();
   const found: NamedObject[] = [];
   const read = /^\s*[[{]/.test(text) ? parseObject(`{"value":${text}}`) : null;

@@ -38,14 +38,14 @@ import { type SoldModel, soldAt } from "../attempt/priced-usage.ts";
 import type { Call, EndpointProtocol, RelayDependencies } from "../call.ts";
 
 /** `path` begins with a slash and is as its caller wrote it. */
-export interface PassedAsk {
+export interface PassThroughAddress {
   readonly providerId: string;
   readonly path: string;
   /** Without `?`; may be empty. */
   readonly query: string;
 }
 
-export interface PassedPlace {
+export interface PassThroughRoute {
   readonly provider: Provider;
   readonly kind: ProviderKind;
   readonly target: PassThroughTarget;
@@ -61,11 +61,11 @@ export interface PassedPlace {
 }
 
 /** Throws Failure not_found, no_deployment_available, invalid_request or forbidden. */
-export function passedPlace(
+export function passThroughRoute(
   dependencies: Pick<RelayDependencies, "configSnapshot" | "sharesAccount">,
-  ask: PassedAsk,
+  ask: PassThroughAddress,
   endpointProtocols: Readonly<Record<string, EndpointProtocol>>,
-): PassedPlace {
+): PassThroughRoute {
   const provider = dependencies.configSnapshot().providers.get(ask.providerId);
   const kind = provider === undefined ? null : providerKind(provider.kind);
   if (provider === undefined || kind === null) throw noSuchProvider(ask.providerId);
@@ -108,7 +108,7 @@ const dialects: { readonly [Id in WireDialectId]?: Dialect } = {
   gemini,
 };
 
-export interface PassedPrice {
+export interface PassThroughPrice {
   readonly model: Model;
   readonly deployment: Deployment;
   /** `unread`: it may generate, and cannot be read. `unknown`: its cost is unknown. A key with a budget may make neither. */
@@ -120,23 +120,23 @@ export interface PassedPrice {
 }
 
 /** A form field that is not a file. `text` null: it is too long to name an object. */
-export interface PassedField {
+export interface PassThroughField {
   readonly name: string;
   readonly text: string | null;
 }
 
 /** A call for a provider's own API. */
-export interface PassedCall {
+export interface PassThroughCall {
   readonly call: Call;
-  readonly place: PassedPlace;
-  readonly price: PassedPrice;
+  readonly route: PassThroughRoute;
+  readonly price: PassThroughPrice;
   /** The body was read into `call.facts`. */
   readonly isRead: boolean;
   readonly method: OutboundMethod;
   /** Bytes where its provider's signature covers it. */
   readonly body: Uint8Array | Spooled | null;
   /** Fields of a form that may name objects to check. null: not a form, or the account serves one workspace only. */
-  readonly fields: readonly PassedField[] | null;
+  readonly fields: readonly PassThroughField[] | null;
 }
 
 /**
@@ -144,14 +144,14 @@ export interface PassedCall {
  * served there; and at least the provider's price per call, unless the request shows that the model's price applies. Counting tokens is
  * free. `facts` null: the body cannot be read.
  */
-export function passedPrice(
+export function passThroughPrice(
   configSnapshot: ConfigSnapshot,
-  place: PassedPlace,
+  route: PassThroughRoute,
   facts: RequestFacts | null,
   hasBody: boolean,
-): PassedPrice {
-  const { provider, protocol } = place;
-  const upstreamModel = facts?.model ?? place.path?.model ?? "";
+): PassThroughPrice {
+  const { provider, protocol } = route;
+  const upstreamModel = facts?.model ?? route.path?.model ?? "";
   const plain: Deployment = {
     id: "",
     provider,
@@ -165,7 +165,7 @@ export function passedPrice(
     return { ...withoutModel(plain, null), by: "nothing", ...free };
   const { pricePerCall: nanoUsd } = passThroughOf(provider);
   const floor = nanoUsd === null ? null : pricePerCall(nanoUsd);
-  const endpoint = place.target.lane?.lane.endpoint;
+  const endpoint = route.target.lane?.lane.endpoint;
   const isUnread = facts === null && hasBody && endpoint !== undefined && !counting.has(endpoint);
   const sold =
     facts === null && !isUnread
@@ -173,7 +173,7 @@ export function passedPrice(
       : upstreamModel === "" && endpoint !== undefined
         ? mostExpensiveAt(configSnapshot, provider.id, endpoint)
         : soldAt(configSnapshot, provider.id).get(upstreamModel);
-  const chosen = facts === null ? "else" : choiceOf(place, facts);
+  const chosen = facts === null ? "else" : choiceOf(route, facts);
   if (sold !== undefined && chosen !== "else") {
     return { ...sold, by: "model", ...free, heldTimes: chosen === "tier" ? tierTimesMax : 1 };
   }
@@ -189,7 +189,7 @@ const tierTimesMax = Math.max(...usualFactors.map(({ factor }) => factor)) / 1_0
 
 const counting: ReadonlySet<string> = new Set(["count-tokens", "input-tokens", "gemini-count-tokens"]);
 
-function withoutModel(deployment: Deployment, price: Model["price"]): Pick<PassedPrice, "model" | "deployment"> {
+function withoutModel(deployment: Deployment, price: Model["price"]): Pick<PassThroughPrice, "model" | "deployment"> {
   return {
     model: {
       name: passedModel,
@@ -207,7 +207,7 @@ function withoutModel(deployment: Deployment, price: Model["price"]): Pick<Passe
 }
 
 /** Whether the request chooses something that changes the price. Of these, answers report only a tier. */
-function choiceOf({ provider, kind }: PassedPlace, facts: RequestFacts): "plain" | "tier" | "else" {
+function choiceOf({ provider, kind }: PassThroughRoute, facts: RequestFacts): "plain" | "tier" | "else" {
   if ((facts.namedModels ?? []).length > 0) return "else";
   if (facts.governed === undefined) return "plain";
   const { names } = governingFor(provider, facts.governed, kind.memberRules ?? {});
@@ -236,12 +236,12 @@ function priceSum({ price }: Model): number {
   return Object.values({ ...price?.table, longContext: 0 }).reduce((sum, pico) => sum + pico, 0);
 }
 
-export class PassedEstimate extends CallEstimate {
+export class PassThroughEstimate extends CallEstimate {
   override readonly tokens: number;
   override readonly isFree: boolean;
-  readonly #price: PassedPrice;
+  readonly #price: PassThroughPrice;
 
-  constructor(dependencies: EstimateDependencies, call: Call, price: PassedPrice, isRead: boolean) {
+  constructor(dependencies: EstimateDependencies, call: Call, price: PassThroughPrice, isRead: boolean) {
     super(dependencies, call, [price.model]);
     this.isFree = price.by === "nothing";
     this.tokens = isRead ? dependencies.forecast.tokens(call, price.model) : 0;
