@@ -33,32 +33,21 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
   dependencies.tracing?.arrived(requestId, request.headers);
   // Now: of a caller who leaves early the connection no longer says it.
   const address = arrival.address();
-  const attempts = noAttempts();
-  const seen: Seen = { key: null, model: null, failure: null, attempts, principal: null };
+  const seen: Seen = { key: null, model: null, failure: null, attempts: noAttempts(), principal: null };
   let response: Answer;
   let streaming = false;
+  const ended = new RequestEnding(dependencies, {
+    requestId,
+    startedMs,
+    address,
+    seen,
+    path,
+    route,
+    method: request.method,
+  });
   const report = (): void => {
     arrival.done();
-    const { status } = response;
-    const isNowhere = route === null && status === 404;
-    const error = seen.failure?.code ?? (status < 400 ? (attempts.last?.errorCode ?? null) : null);
-    dependencies.observer.requestEnd({
-      requestId,
-      method: request.method,
-      route: route?.name ?? adminRoute(path),
-      path: isNowhere ? path : null,
-      status,
-      outcome: outcomeOf(status, error),
-      totalMs: dependencies.clock.monotonic() - startedMs,
-      address,
-      key: seen.key,
-      model: seen.model,
-      error,
-      // The sentence of one that leads nowhere says the path again, whole.
-      message: isNowhere ? null : (attempts.fault?.message ?? seen.failure?.message ?? null),
-      attempts,
-      principal: seen.principal,
-    });
+    ended.report(response.status);
   };
   const exchange: Exchange = {
     request,
@@ -121,12 +110,60 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
   if (request.whenAnswered === undefined) report();
   else {
     request.whenAnswered((failure) => {
-      if (failure !== null) logUnexpected(dependencies, failure, requestId);
-      seen.failure ??= failure;
-      report();
+      arrival.done();
+      ended.left(response.status, failure);
     });
   }
   return response;
+}
+
+interface EndedRequest extends Pick<Exchange, "requestId" | "startedMs" | "path" | "seen"> {
+  readonly method: string;
+  readonly address: string;
+  readonly route: ReturnType<typeof routeOf>;
+}
+
+/** Reports how a request ended: its line in the access log, and its metrics. */
+export class RequestEnding {
+  readonly #dependencies: ApiDependencies;
+  readonly #request: EndedRequest;
+
+  constructor(dependencies: ApiDependencies, request: EndedRequest) {
+    this.#dependencies = dependencies;
+    this.#request = request;
+  }
+
+  report(status: number): void {
+    const { observer, clock } = this.#dependencies;
+    const { requestId, method, startedMs, address, route, path, seen } = this.#request;
+    const { attempts, failure } = seen;
+    const isNowhere = route === null && status === 404;
+    const error = failure?.code ?? (status < 400 ? (attempts.last?.errorCode ?? null) : null);
+    observer.requestEnd({
+      requestId,
+      method,
+      route: route?.name ?? adminRoute(path),
+      path: isNowhere ? path : null,
+      status,
+      outcome: outcomeOf(status, error),
+      totalMs: clock.monotonic() - startedMs,
+      address,
+      key: seen.key,
+      model: seen.model,
+      error,
+      // The sentence of one that leads nowhere says the path again, whole.
+      message: isNowhere ? null : (attempts.fault?.message ?? failure?.message ?? null),
+      attempts,
+      principal: seen.principal,
+    });
+  }
+
+  /** The answer has left whole (null), or did not reach its caller. */
+  left(status: number, failure: Failure | null): void {
+    if (failure !== null) logUnexpected(this.#dependencies, failure, this.#request.requestId);
+    this.#request.seen.failure ??= failure;
+    this.report(status);
+  }
 }
 
 /** The line and the count of a request that ended before anybody could answer it. */
@@ -145,11 +182,11 @@ export function reportUnanswered(
   });
 }
 
-function noAttempts(): AttemptSums {
+export function noAttempts(): AttemptSums {
   return { count: 0, inputTokens: 0, outputTokens: 0, costNanoUsd: 0, last: null, fault: null };
 }
 
-function logUnexpected({ observer }: ApiDependencies, { code, cause }: Failure, requestId: string): void {
+export function logUnexpected({ observer }: ApiDependencies, { code, cause }: Failure, requestId: string): void {
   if (code !== "internal_error") return;
   observer.log("error", "A request ended in an unexpected error.", { requestId, error: cause });
 }
@@ -210,7 +247,7 @@ class MethodNotAllowed extends Failure {
 }
 
 /** A host that holds no path or query of its own, which would move the path that the router reads. */
-function isPlainHost(host: string | null): boolean {
+export function isPlainHost(host: string | null): boolean {
   return host !== null && /^[A-Za-z0-9._:[\]-]{1,255}$/.test(host);
 }
 

@@ -1,5 +1,6 @@
 import { bounds, Failure, type FailureCode, type HeaderReader, type MemoryOwner } from "#core/index.ts";
 import {
+  type CallerRequest,
   type Guarded,
   HttpServer,
   InnerSocket,
@@ -14,6 +15,7 @@ import { BodyDeadlines } from "./body-deadlines.ts";
 import { asResponse } from "./call-request.ts";
 import { CallerAddress } from "./caller-address.ts";
 import type { ApiDependencies, SocketOpening } from "./dependencies.ts";
+import { answerDirect } from "./direct-call.ts";
 import { flawOfPath } from "./plain-target.ts";
 import { targetOf } from "./request-parts.ts";
 import { dataPlane, exactPaths } from "./routes.ts";
@@ -124,6 +126,7 @@ export function serveApi(dependencies: ApiDependencies, options: ApiServerOption
 /** Our own server, at the port. `leaving`: connections are closed with their answers. */
 function serveOwn(port: Port, options: ApiServerOptions, leaving: () => boolean): HttpServer {
   const { dependencies, callers } = port;
+  const callerOf = ({ peer, headers }: CallerRequest): string => callers.of(peer, headers);
   return new HttpServer({
     hostname: options.hostname,
     port: options.port,
@@ -135,6 +138,7 @@ function serveOwn(port: Port, options: ApiServerOptions, leaving: () => boolean)
     idleMs: port.idleSeconds * 1_000,
     isCall,
     answer: (request, reply) => {
+      if (port.role !== "console" && answerDirect(dependencies, callerOf, request, reply)) return;
       const { path, query } = targetOf(request.target);
       const arrival: Arrival = {
         request,

@@ -93,6 +93,11 @@ export class CallerRequest {
     return this.#stream;
   }
 
+  /** The same as `arrived`, but the body stays to be read. */
+  get whole(): Uint8Array | null {
+    return this.#whole && this.#pieces.length === 1 && !this.#dropped ? (this.#pieces[0] ?? null) : null;
+  }
+
   /** All of the body where it is here already, in one piece; else null, and nothing was read. */
   arrived(): Uint8Array | null {
     return this.#whole && this.#pieces.length === 1 && !this.#dropped ? this.#take() : null;

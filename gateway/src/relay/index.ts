@@ -28,6 +28,7 @@ export {
   passThroughPrice,
 } from "./pass-through/pass-through-call.ts";
 export { uploadUrlHeader } from "./pass-through/pass-through-objects.ts";
+export type { CallListener } from "./call-run.ts";
 export { explanationOf } from "./refusals.ts";
 export { Relay } from "./relay.ts";
 export { storedResponseDraft } from "./stored-responses/stored-responses.ts";
