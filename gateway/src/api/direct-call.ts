@@ -81,7 +81,12 @@ export function answerDirect(
   let call: Call;
   try {
     const principal = dependencies.authenticator.authenticate(request.headers, () => addressOf(request));
-    if (principal instanceof Promise || principal.key.capture !== "none") return false;
+    if (principal instanceof Promise) {
+      // The general way asks again, and answers what went wrong.
+      principal.catch(() => {});
+      return false;
+    }
+    if (principal.key.capture !== "none") return false;
     const facts = head.protocol.wire.readRequest(body, null);
     const models = callableModels(dependencies.configSnapshot(), principal, facts.model);
     if (models.length === 0) return false;

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
+import type { Script } from "@sluice/simulator";
+import fc from "fast-check";
+import type { LedgerEntry } from "#core/index.ts";
+import { Relay } from "#relay/index.ts";
+import { until } from "../../../../test/until.ts";
+import { openSocket } from "../../edge/raw-socket.ts";
+import { aliceKey, type StartedGateway, scriptHeader, startGateway } from "../../started-gateway.ts";
+
+/** One gateway gets whole requests, which go the direct way; the other gets heads and bodies apart, which go the general way. */
+let direct: StartedGateway;
+let general: StartedGateway;
+beforeAll(async () => {
+  const limits = { rpm: 40, tpm: 1_000_000, concurrency: 10 };
+  const keys = [{ name: "alice", secret: aliceKey, limits, budget: { usd: 5, period: "day" as const } }];
+  [direct, general] = await Promise.all([startGateway({ keys }), startGateway({ keys })]);
+});
+afterAll(() => Promise.all([direct?.stop(), general?.stop()]));
+
+interface Sent {
+  readonly path: string;
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly script: Script;
+}
+
+async function send(to: StartedGateway, { path, key, headers, body, script }: Sent, apart: boolean): Promise<string> {
+  const { server } = to.gateway;
+  const socket = openSocket(server.port);
+  const all = { host: "a", authorization: `Bearer ${key}`, ...headers, [scriptHeader]: JSON.stringify(script) };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const bytes = Buffer.from(body).toString("latin1");
+  const head = `POST ${path} HTTP/1.1\r\n${lines.join("")}content-length: ${bytes.length}\r\nconnection: close\r\n\r\n`;
+  if (apart) {
+    socket.write(head);
+    await until(() => server.pending() === 1 || socket.text() !== "");
+    socket.write(bytes);
+  } else socket.write(head + bytes);
+  return await socket.closed;
+}
+
+/** Without what is of one call or one installation: ids, times, and the addresses of upstreams. */
+function plain(text: string): string {
+  return text
+    .replace(/\b(req|att|key|grp|wks|ws|dep|prc|chatcmpl|msg|resp)[_-][0-9A-Za-z]+/g, "$1")
+    .replace(
+      /^(date|retry-after|x-sluice-overhead-ms|x-ratelimit-reset-[a-z]+|anthropic-ratelimit-[a-z-]+-reset): .*$/gm,
+      "$1",
+    )
+    .replace(/"(created|created_at|resets_at|retry_after)": ?[0-9.]+/g, '"$1"')
+    .replace(/try again in \d+ s/g, "try again");
+}
+
+function plainEntry(entry: LedgerEntry): string {
+  const { at: _at, endedAt: _end, startedAfterMs: _after, ...rest } = entry;
+  const kept = Object.entries(rest).filter(([name]) => !name.endsWith("Ms") && !/^(workspace|group|key)Id$/.test(name));
+  return plain(JSON.stringify(Object.fromEntries(kept)));
+}
+
+const content = fc.oneof(fc.string(), fc.constant("héllo ☃"), fc.constant("x".repeat(3_000)));
+const chatBody = fc.record(
+  {
+    model: fc.constantFrom("gpt-test", "gpt-test", "gpt-test", "nobody-has-it"),
+    messages: fc.array(fc.record({ role: fc.constant("user"), content }), { minLength: 1, maxLength: 3 }),
+    stream: fc.boolean(),
+    max_tokens: fc.integer({ min: 1, max: 200 }),
+    user: fc.constantFrom("u1", '{"session_id":"s-1"}'),
+    prompt_cache_key: fc.constant("one"),
+  },
+  { requiredKeys: ["model", "messages"] },
+);
+const sent: fc.Arbitrary<Sent> = fc.record({
+  path: fc.constantFrom(
+    "/v1/chat/completions",
+    "/v1/chat/completions",
+    "/v1/messages?beta=true",
+    "/v1/chat/completions?a=1",
+  ),
+  key: fc.constantFrom(aliceKey, aliceKey, aliceKey, "sk-unknown-0123456789abcdefghij"),
+  headers: fc.constantFrom<Record<string, string>>(
+    { "content-type": "application/json" },
+    { "content-type": "application/json", "anthropic-version": "2023-06-01", "x-sluice-tags": "team=a" },
+    { "content-type": "application/json", "user-agent": "tool/1", "x-session-id": "s2", "idempotency-key": "k" },
+    { "content-type": "text/plain" },
+    { "content-type": "application/json", "x-sluice-tags": "broken" },
+  ),
+  body: fc.oneof(
+    { weight: 9, arbitrary: chatBody.map((body) => JSON.stringify(body)) },
+    { weight: 1, arbitrary: fc.constant("{") },
+  ),
+  script: fc.constantFrom<Script>({ tokens: 3 }, { tokens: 3 }, { status: 400 }, { status: 503 }, { tokens: 20 }),
+});
+
+test("a call has the same answer, headers and ledger entries by the direct and the general way", async () => {
+  const runs = spyOn(Relay.prototype, "run");
+  const starts = spyOn(Relay.prototype, "start");
+  await fc.assert(
+    fc.asyncProperty(fc.array(sent, { minLength: 1, maxLength: 5 }), async (all) => {
+      for (const one of all) {
+        const [by, other] = await Promise.all([send(direct, one, false), send(general, one, true)]);
+        expect(plain(by)).toBe(plain(other));
+      }
+    }),
+    { numRuns: 100 },
+  );
+  expect(runs.mock.calls.length).toBeGreaterThan(20);
+  expect(starts.mock.calls.length - runs.mock.calls.length).toBeGreaterThan(20);
+  const [entries, others] = await Promise.all([direct.entries(), general.entries()]);
+  // Equal refusals of a second share an entry, so how many there are depends on the time.
+  const sentOf = (all: readonly LedgerEntry[]) => all.filter(({ outcome }) => outcome !== "rejected").map(plainEntry);
+  expect(sentOf(entries)).toEqual(sentOf(others));
+  expect(sentOf(entries).length).toBeGreaterThan(20);
+  expect(direct.gateway.outstanding()).toBe(0);
+}, 60_000);
