@@ -66,7 +66,7 @@ function addOwnHeaders(attempt: BegunAttempt, out: Record<string, string>): void
   out["x-sluice-deployment"] = selection.deployment.id;
   out["x-sluice-attempts"] = String(tally.tried);
   if (entry.costNanoUsd !== null) out["x-sluice-cost-usd"] = nanoToUsdText(entry.costNanoUsd);
-  out["x-sluice-overhead-ms"] = inThousandths(entry.overheadMs);
+  out["x-sluice-overhead-ms"] = inThousandths(entry.overheadMs ?? 0);
   addRateHeaders(dialect, tally.permit, now, out);
   if (isAgent(call)) Object.assign(out, capHeaders(tally.permit.tightestBudget(now)));
 }

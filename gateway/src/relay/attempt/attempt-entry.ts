@@ -4,12 +4,16 @@ import {
   type Failure,
   type HeaderReader,
   inputTokensOf,
+  type KeptObject,
   type LedgerEntry,
   noUsage,
   onlyCounts,
   outputTokensOf,
   type Redactor,
+  type Served,
   tokensOf,
+  type Usage,
+  type UsageSource,
 } from "#core/index.ts";
 import type { Attempt, AttemptEnd, AttemptFields } from "#ledger/index.ts";
 import type { AttemptFault, AttemptSums } from "#ports/index.ts";
@@ -22,19 +26,32 @@ import { KeptObjects } from "./kept-objects.ts";
 import { pricesAt, recordOthers } from "./priced-usage.ts";
 import { attemptRedactor, mayConcernObject, shownWords } from "./upstream-refusal.ts";
 
-/** The values that the ledger stores, filled in during the attempt. */
-type AttemptFacts = { -readonly [Member in keyof AttemptEnd]: AttemptEnd[Member] };
-
 type EndedOutcome = AttemptEnd["outcome"];
 
 /**
- * The record of one attempt: written ahead by the constructor, settled exactly once however the attempt ends. It consists of
- * `facts` (for the ledger), `money` (what was used and is held) and `kept` (what later calls learn of it). Only from here does the
- * settlement reach ledger, breaker, tally and observer.
+ * The facts of one attempt, as the ledger stores them: written ahead by the constructor, settled exactly once however the attempt ends.
+ * `money` computes what was used and is charged, `kept` what later calls learn of it. Only from here does the settlement reach ledger,
+ * breaker, tally and observer.
  */
-export class AttemptEntry {
+export class AttemptEntry implements AttemptEnd {
   readonly attemptId: string;
-  readonly facts: AttemptFacts;
+  outcome: EndedOutcome = "failed";
+  pending = false;
+  httpStatus = 0;
+  upstreamStatus: number | null = null;
+  errorCode: AttemptEnd["errorCode"] = null;
+  usage: Usage = noUsage;
+  usageSource: UsageSource = "none";
+  served: Served | undefined;
+  rawUsage: string | null = null;
+  firstByteMs: number | null = null;
+  firstTokenMs: number | null = null;
+  upstreamMs: number | null = null;
+  overheadMs: number | null = null;
+  upstreamId: string | null = null;
+  objects: readonly KeptObject[] | undefined;
+  warnings: readonly string[] | null = null;
+  fault: AttemptFault | null = null;
   readonly money: AttemptMoney;
   readonly kept: KeptObjects;
   /** The upstream's message when it refused; null: none that may be shown. */
@@ -60,7 +77,6 @@ export class AttemptEntry {
     const pricing = { price, terms: priceTermsOf(provider), priceOf, floor: call.priceFloor };
     this.#record = dependencies.recorder.begin(this.#fields, pricing, call.startedMs);
     this.attemptId = this.#record.attemptId;
-    this.facts = newFacts();
     this.money = new AttemptMoney(parts);
     this.kept = new KeptObjects(parts);
   }
@@ -71,7 +87,7 @@ export class AttemptEntry {
   }
 
   answered(status: number, headers: HeaderReader): void {
-    this.facts.upstreamStatus = status;
+    this.upstreamStatus = status;
     this.money.headersServed = readServedHeaders(headers);
   }
 
@@ -79,12 +95,12 @@ export class AttemptEntry {
   begin(tap: StreamTap | null): number {
     const { call, selection, tally } = this.#parts;
     const now = this.#now();
-    this.facts.firstByteMs = now - this.#record.begunMs;
-    if (tap?.contentSeen === true) this.facts.firstTokenMs = this.facts.firstByteMs;
+    this.firstByteMs = now - this.#record.begunMs;
+    if (tap?.contentSeen === true) this.firstTokenMs = this.firstByteMs;
     // A stream that is passed on in silence has not answered yet.
     if (tap?.events !== 0) selection.answered();
     tally.awayMs += now - this.#sentMs;
-    this.facts.overheadMs = Math.max(0, now - call.startedMs - call.bodyWaitMs - tally.awayMs);
+    this.overheadMs = Math.max(0, now - call.startedMs - call.bodyWaitMs - tally.awayMs);
     return now;
   }
 
@@ -97,20 +113,16 @@ export class AttemptEntry {
     return this.#redactor;
   }
 
-  get overheadMs(): number {
-    return this.facts.overheadMs ?? 0;
-  }
-
   warnUnpriced(): void {
     for (const name of this.#settled?.unpriced ?? []) this.#parts.warnings.add(`${name}: used without a price`);
   }
 
   /** Returns the failure that the stream has to end with, when its money is used up. `now`: monotonic milliseconds. */
   progress(tap: StreamTap, now: number): Failure | null {
-    const { facts, kept } = this;
+    const { kept } = this;
     if (tap.contentSeen) {
       this.#parts.selection.streamed();
-      facts.firstTokenMs ??= now - this.#record.begunMs;
+      this.firstTokenMs ??= now - this.#record.begunMs;
     }
     let isDue = false;
     if (kept.answerId === null && tap.id !== null) {
@@ -125,21 +137,19 @@ export class AttemptEntry {
   }
 
   #checkpoint(): void {
-    const { facts } = this;
-    facts.pending = this.#isPending();
-    const used = facts.pending ? this.money.expected() : this.money.usedSoFar();
+    this.pending = this.#isPending();
+    const used = this.pending ? this.money.expected() : this.money.usedSoFar();
     this.#setUsage(used, used);
-    this.#record.checkpoint(facts);
+    this.#record.checkpoint(this);
   }
 
   /** `used`: without what the headers and the price add, which is no input of later calls. */
   #setUsage(charged: MeasuredUsage, used: MeasuredUsage): void {
-    const { facts, kept } = this;
-    facts.usage = charged.usage;
-    facts.usageSource = charged.source;
-    facts.served = charged.served;
-    facts.upstreamId = kept.answerId;
-    facts.objects = kept.record(used);
+    this.usage = charged.usage;
+    this.usageSource = charged.source;
+    this.served = charged.served;
+    this.upstreamId = this.kept.answerId;
+    this.objects = this.kept.record(used);
   }
 
   /** A whole reply. `images`: pictures in it that its usage may not count. */
@@ -173,7 +183,7 @@ export class AttemptEntry {
     const isSent = this.#sentMs !== 0;
     const safe = this.redactor.failure(thrown);
     const failure = isSent ? this.#withRetry(safe) : safe.with({ arrival: "unsent" });
-    if (isSent && this.facts.firstByteMs === null) tally.awayMs += this.#now() - this.#sentMs;
+    if (isSent && this.firstByteMs === null) tally.awayMs += this.#now() - this.#sentMs;
     if (isSent && neverDialled.has(failure.accountFault)) tally.tried--;
     const outcome = failure.code === "client_closed" ? "cancelled" : "failed";
     this.#settleFailed(outcome, failure.upstream?.status ?? failure.status, failure);
@@ -193,7 +203,7 @@ export class AttemptEntry {
     const { stream } = this.money;
     // Only the listener of a background response has gone.
     const isLeft = outcome === "cancelled" && this.#parts.call.facts.background === true && stream?.usageFinal === true;
-    if (isLeft && stream.failure === null) this.finish(this.facts.upstreamStatus ?? 200, stream);
+    if (isLeft && stream.failure === null) this.finish(this.upstreamStatus ?? 200, stream);
     else this.#settleFailed(outcome, failure.status, failure);
   }
 
@@ -225,9 +235,9 @@ export class AttemptEntry {
   ): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.facts.outcome = outcome;
-    this.facts.httpStatus = status;
-    this.facts.rawUsage = rawUsage;
+    this.outcome = outcome;
+    this.httpStatus = status;
+    this.rawUsage = rawUsage;
     try {
       this.#book(used, failure, now);
     } finally {
@@ -239,24 +249,23 @@ export class AttemptEntry {
   }
 
   #book(used: MeasuredUsage, failure: Failure | null, now: number): void {
-    const { facts, kept } = this;
+    const { outcome } = this;
     const { tally, dependencies, call, warnings } = this.#parts;
-    const { outcome } = facts;
     const isPending = outcome === "pending";
     if (this.#sentMs !== 0 && failure?.arrival !== "unsent") tally.sent = true;
     const charged = this.money.charged(used, outcome);
     this.#setUsage(charged, used);
-    facts.upstreamMs = this.#sentMs === 0 ? null : now - this.#sentMs;
-    facts.errorCode = isPending ? null : (failure?.code ?? null);
-    facts.warnings = warnings.list();
-    facts.fault = failure === null || isPending ? null : this.#faultOf(failure);
+    this.upstreamMs = this.#sentMs === 0 ? null : now - this.#sentMs;
+    this.errorCode = isPending ? null : (failure?.code ?? null);
+    this.warnings = warnings.list();
+    this.fault = failure === null || isPending ? null : this.#faultOf(failure);
     try {
       if (charged.others !== undefined) tally.tokens += recordOthers(this.#parts, this.#fields, charged, outcome);
     } finally {
-      this.#settled = this.#record.settle(facts, now);
+      this.#settled = this.#record.settle(this, now);
     }
-    addUp(call.attempts, this.#settled, facts.fault);
-    kept.remember(facts.objects);
+    addUp(call.attempts, this.#settled, this.fault);
+    this.kept.remember(this.objects);
     if (isPending) {
       tally.handover = dependencies.background().hold(call.principal, this.attemptId, this.#fields.reservedNanoUsd);
     } else tally.tokens += tokensOf(charged.usage);
@@ -270,7 +279,7 @@ export class AttemptEntry {
   #faultOf(failure: Failure): AttemptFault {
     const { code, upstream, accountFault, cools, retry } = failure;
     const { call } = this.#parts;
-    const status = upstream?.status ?? this.facts.upstreamStatus;
+    const status = upstream?.status ?? this.upstreamStatus;
     const cause = failureCause({
       ...{ code, status, accountFault },
       lacksModel: cools === "now" && (status === 403 || status === 404),
@@ -306,28 +315,6 @@ function fieldsOf({ call, selection, match, tally }: AttemptParts): AttemptField
     reservedNanoUsd: Number.isFinite(tally.permit.held) ? tally.permit.held : 0,
   };
   return counted === null ? fields : { ...fields, counted };
-}
-
-function newFacts(): AttemptFacts {
-  return {
-    outcome: "failed",
-    pending: false,
-    httpStatus: 0,
-    upstreamStatus: null,
-    errorCode: null,
-    usage: noUsage,
-    usageSource: "none",
-    served: undefined,
-    rawUsage: null,
-    firstByteMs: null,
-    firstTokenMs: null,
-    upstreamMs: null,
-    overheadMs: null,
-    upstreamId: null,
-    objects: undefined,
-    warnings: null,
-    fault: null,
-  };
 }
 
 /** Adds a settled attempt to the sums of its request. `sums` undefined: they are not wanted. */
