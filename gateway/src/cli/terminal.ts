@@ -65,7 +65,7 @@ function asOutputError(error: Error): Error {
 const secretBytesMax = 64 * 1024;
 
 async function readSecret(question: string): Promise<string> {
-  return process.stdin.isTTY === true ? await asked(question) : await piped();
+  return process.stdin.isTTY === true ? await asked(question) : await readSecretFrom(process.stdin, "standard input");
 }
 
 /** Everything except yes means no. */
@@ -80,12 +80,13 @@ async function readYes(question: string): Promise<boolean | null> {
   return /^\s*y(es)?\s*$/i.test(answer);
 }
 
-async function piped(): Promise<string> {
+/** Reads at most 64 KiB, without the last line ending. `name`: of the stream, for the error. */
+export async function readSecretFrom(stream: AsyncIterable<unknown>, name: string): Promise<string> {
   const pieces: Buffer[] = [];
   let size = 0;
-  for await (const piece of process.stdin) {
+  for await (const piece of stream) {
     size += (piece as Buffer).length;
-    if (size > secretBytesMax) throw new CommandFailed(`standard input is larger than ${secretBytesMax / 1024} KiB`);
+    if (size > secretBytesMax) throw new CommandFailed(`${name} is larger than ${secretBytesMax / 1024} KiB`);
     pieces.push(piece as Buffer);
   }
   return Buffer.concat(pieces)

@@ -105,7 +105,7 @@ test("keys are named by their names too, and shown", async () => {
   expect((await sluice(["key", "show", "ci"], dataDir)).stderr).toContain("acme/ci");
   const shown = JSON.parse((await sluice(["key", "show", "beta/ci", "--json"], dataDir)).stdout);
   expect(shown).toMatchObject({ workspace: "beta", name: "ci", state: "active", last_used_at: null });
-  expect((await sluice(["key", "revoke", "beta/ci"], dataDir)).stdout).toContain("revoked beta/ci");
+  expect((await sluice(["key", "revoke", "beta/ci"], dataDir)).stdout).toContain("revoked ci of beta/default");
   expect((await sluice(["key", "rotate", "ci"], dataDir)).status).toBe(0);
   const missing = await sluice(["backup", join(folder, "nowhere", "x.sqlite")], dataDir);
   expect(missing.stderr).toContain("There is no folder");

@@ -3,7 +3,7 @@ import type { BudgetConfig, ConsoleKey } from "@sluice/contract";
 import { defaultGroupName } from "@sluice/contract/words";
 import { Secret, withoutUndefined } from "#core/index.ts";
 import type { ControlStore, NewKey, StoredWorkspace } from "#directory/index.ts";
-import { type Answer, type CliCommand, table, timeText } from "../cli-command.ts";
+import { type CliCommand, table, timeText } from "../cli-command.ts";
 import { auditSource } from "../open.ts";
 import { addressList, budget, expiry, graceTime, nameList, positiveInteger } from "../option-readers.ts";
 import { CommandFailed, UsageError } from "../terminal.ts";
@@ -23,22 +23,81 @@ interface KeyCreateOptions {
   readonly budget?: BudgetConfig;
 }
 
-const fromNow = (text: string) => expiry(text, Date.now());
-const keyArgument = "id, name (`ci` or `acme/ci`), or the beginning of the secret as shown by `key list`";
-const modelsHelp = "restrict it to these models, separated by commas; * matches any characters";
-const groupHelp = "group with its models and limits";
-const budgetHelp = "such as 50/month (day, week, month, total)";
+const expiresIn = (text: string) => expiry(text, Date.now());
+
+/** How the commands of API keys and of service tokens differ. */
+interface KeyKind {
+  readonly noun: "key" | "service token";
+  readonly title: string;
+  /** Name of the members in JSON. */
+  readonly plural: "keys" | "tokens";
+  readonly defaultExpiry: string | null;
+  readonly defaultGrace: string | null;
+  readonly argument: readonly [name: string, help: string];
+  readonly fields: Partial<NewKey>;
+  accepts(key: ConsoleKey): boolean;
+}
+
+const apiKey: KeyKind = {
+  noun: "key",
+  title: "Key",
+  plural: "keys",
+  defaultExpiry: null,
+  defaultGrace: null,
+  argument: ["<key>", "id, name (`ci` or `acme/ci`), or the beginning of the secret as shown by `key list`"],
+  fields: { fillsDeclared: true },
+  accepts: () => true,
+};
+
+const serviceToken: KeyKind = {
+  noun: "service token",
+  title: "Service token",
+  plural: "tokens",
+  defaultExpiry: "90d",
+  defaultGrace: "24h",
+  argument: ["<token>", "id, or the beginning of the secret as shown by `token service list`"],
+  fields: { fillsDeclared: false, service: true },
+  accepts: (key) => key.service,
+};
 
 export function addKeys(program: CliCommand): void {
   const key = program.command("key").description("create, list, show, rotate and revoke API keys");
+  addKeyCommands(key, apiKey);
   key
+    .command("show")
+    .description("show a key without its secret")
+    .argument(...apiKey.argument)
+    .onControl(async ({ controlStore }, text: string) => {
+      const found = await findKey(controlStore, apiKey, text);
+      const lastUsed = found.last_used_at === null ? null : timeText(found.last_used_at);
+      const view = { ...keyView(found), state: found.state, last_used_at: lastUsed };
+      const lines = Object.entries({ ...view, secret: shownSecret(found), state: shownState(found) }).map(
+        ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+      );
+      return [view, lines];
+    });
+}
+
+/** `sluice token service …`: keys for CI that expire and belong to no user. */
+export function addServiceTokens(token: CliCommand): void {
+  const service = token
+    .command("service")
+    .description("create, list, rotate and revoke service tokens: keys for CI that expire and belong to no user");
+  addKeyCommands(service, serviceToken);
+}
+
+function addKeyCommands(parent: CliCommand, kind: KeyKind): void {
+  const { noun, defaultExpiry, defaultGrace } = kind;
+  const expiresHelp = `a duration (12h, 90d, 8w) or a date (default: ${defaultExpiry ?? "never"})`;
+  const defaultExpiresAt = () => (defaultExpiry === null ? undefined : expiresIn(defaultExpiry));
+  parent
     .command("create")
-    .description("create a key; its secret is shown once")
-    .requiredOption("--name <name>", "name of the key")
-    .option("--workspace <slug>", "workspace of the key (optional if there is only one)")
-    .option("--group <name>", groupHelp, defaultGroupName)
-    .option("--expires <when>", "a duration (12h, 90d, 8w) or a date", fromNow)
-    .option("--models <names>", modelsHelp, nameList)
+    .description(`create a ${noun}; its secret is shown once`)
+    .requiredOption("--name <name>", `name of the ${noun}`)
+    .option("--workspace <slug>", `workspace of the ${noun} (optional if there is only one)`)
+    .option("--group <name>", "group with its models and limits", defaultGroupName)
+    .option("--expires <when>", expiresHelp, expiresIn)
+    .option("--models <names>", "restrict it to these models, separated by commas; * matches any characters", nameList)
     .option(
       "--pass-through <providers>",
       "providers whose own API it may use, separated by commas (default: none)",
@@ -48,135 +107,91 @@ export function addKeys(program: CliCommand): void {
     .option("--rpm <n>", "requests per minute", positiveInteger)
     .option("--tpm <n>", "tokens per minute", positiveInteger)
     .option("--concurrency <n>", "concurrent requests", positiveInteger)
-    .option("--budget <usd/period>", budgetHelp, budget)
+    .option("--budget <usd/period>", "such as 50/month (day, week, month, total)", budget)
     .hook("preAction", refuseWrongFields)
     .onControl(async ({ controlStore }, options: KeyCreateOptions) => {
-      const { made, told } = await addKey(controlStore, options, {});
-      const until = made.expires_at === null ? "" : `, valid until ${timeText(made.expires_at)}`;
-      return told(`Key ${made.name} of ${placeOf(made)} (${made.id})${until}.`);
+      const secret = await newSecret();
+      const { id } = await workspaceOf(controlStore, options.workspace);
+      const wanted = {
+        ...newKey(options),
+        ...kind.fields,
+        secret,
+        expires_at: options.expires ?? defaultExpiresAt() ?? null,
+      };
+      const created = await controlStore.addKey(id, wanted, auditSource);
+      return [
+        { secret: secret.reveal(), ...keyView(created) },
+        [
+          `${kind.title} ${labelOf(created)}${validUntil(created)}.`,
+          "The secret is shown only once and not stored:",
+          "",
+          secret.reveal(),
+        ],
+      ];
     });
-  key
+  parent
     .command("list")
-    .description("list keys without their secrets")
+    .description(`list ${noun}s without their secrets`)
     .option("--workspace <slug>", "of this workspace only")
-    .onControl(async ({ controlStore }, options: { readonly workspace?: string }) => {
-      const keys = await keysOf(controlStore, options.workspace);
+    .onControl(async ({ controlStore }, { workspace }: { readonly workspace?: string }) => {
+      const workspaceId = workspace === undefined ? null : (await workspaceNamed(controlStore, workspace)).id;
+      const keys = (await controlStore.listKeys(workspaceId)).filter(kind.accepts);
       const names = ["ID", "GROUP", "NAME", "SECRET", "STATE", "LAST USED", "MANAGED BY"];
-      const rows = keys.map((each) => [
-        ...rowOf(each),
-        each.last_used_at === null ? "never" : timeText(each.last_used_at).slice(0, 10),
-        each.managed_by,
+      const rows = keys.map((key) => [
+        key.id,
+        placeOf(key),
+        key.name,
+        shownSecret(key),
+        shownState(key),
+        key.last_used_at === null ? "never" : timeText(key.last_used_at).slice(0, 10),
+        key.managed_by,
       ]);
-      return [{ keys: keys.map(keyView) }, table(names, rows, "no keys")];
+      return [{ [kind.plural]: keys.map(keyView) }, table(names, rows, `no ${noun}s`)];
     });
-  key
-    .command("show")
-    .description("show a key without its secret")
-    .argument("<key>", keyArgument)
-    .onControl(async ({ controlStore }, text: string) => {
-      const found = await keyNamed(controlStore, text);
-      const lastUsed = found.last_used_at === null ? null : timeText(found.last_used_at);
-      const view = { ...keyView(found), state: found.state, last_used_at: lastUsed };
-      const lines = Object.entries({ ...view, secret: shownSecret(found), state: shownState(found) }).map(
-        ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
-      );
-      return [view, lines];
-    });
-  key
+  parent
     .command("rotate")
-    .description("replace the secret of a key; the new one is shown once")
-    .argument("<key>", keyArgument)
+    .description(
+      `replace the secret of a ${noun}${defaultExpiry === null ? "" : " and extend it"}; the new one is shown once`,
+    )
+    .argument(...kind.argument)
     .option(
       "--grace <time>",
-      "how long the old secret stays valid, such as 30m, 24h or 7d (default: not at all)",
+      `how long the old secret stays valid, such as 30m, 24h or 7d (default: ${defaultGrace ?? "not at all"})`,
       graceTime,
     )
-    .onControl(async ({ controlStore }, text: string, options: { readonly grace?: number }) => {
-      const { rotated, told } = await rotateKey(controlStore, await keyNamed(controlStore, text), {
-        graceMs: options.grace ?? 0,
-      });
-      return told(`Key ${rotated.name} of ${placeOf(rotated)} (${rotated.id}) has a new secret.`);
-    });
-  key
-    .command("revoke")
-    .description("revoke a key permanently; a running gateway refuses it within two seconds")
-    .argument("<key>", keyArgument)
-    .onControl(async ({ controlStore }, text: string) => {
-      const { workspace, id } = await keyNamed(controlStore, text);
-      const revoked = await controlStore.revokeKey(workspace.id, id, auditSource);
-      const line = `revoked ${workspace.slug}/${revoked.name} (${id}, ${shownSecret(revoked)})`;
-      return [keyView(revoked), [line]];
-    });
-}
-
-const usualExpiry = "90d";
-const usualGrace = "24h";
-
-/** `sluice token service …`: keys for CI that expire and belong to no user. */
-export function addServiceTokens(token: CliCommand): void {
-  const expiresHelp = `a duration (12h, 90d, 8w) or a date (default: ${usualExpiry})`;
-  const service = token
-    .command("service")
-    .description("create, list, rotate and revoke service tokens: keys for CI that expire and belong to no user");
-  service
-    .command("create")
-    .description("create a service token; its secret is shown once")
-    .requiredOption("--name <name>", "name of the token")
-    .option("--workspace <slug>", "workspace of the token (optional if there is only one)")
-    .option("--group <name>", groupHelp, defaultGroupName)
-    .option("--expires <when>", expiresHelp, fromNow)
-    .option("--models <names>", modelsHelp, nameList)
-    .option("--budget <usd/period>", budgetHelp, budget)
-    .hook("preAction", refuseWrongFields)
-    .onControl(async ({ controlStore }, options: KeyCreateOptions) => {
-      const expires_at = options.expires ?? fromNow(usualExpiry);
-      const { made, told } = await addKey(controlStore, options, { fillsDeclared: false, service: true, expires_at });
-      return told(`Service token ${made.name} of ${placeOf(made)} (${made.id}), valid until ${endOf(made)}.`);
-    });
-  service
-    .command("list")
-    .description("list service tokens without their secrets")
-    .option("--workspace <slug>", "of this workspace only")
-    .onControl(async ({ controlStore }, options: { readonly workspace?: string }) => {
-      const tokens = (await keysOf(controlStore, options.workspace)).filter((key) => key.service);
-      const rows = tokens.map((each) => [
-        ...rowOf(each),
-        each.last_used_at === null ? "never" : timeText(each.last_used_at),
-      ]);
-      const names = ["ID", "GROUP", "NAME", "SECRET", "STATE", "LAST USED"];
-      return [{ tokens: tokens.map(keyView) }, table(names, rows, "no service tokens")];
-    });
-  service
-    .command("rotate")
-    .description("replace the secret of a service token and extend it; the new one is shown once")
-    .argument("<token>", "id, or the beginning of the secret as shown by `token service list`")
     .option(
-      "--grace <time>",
-      `how long the old secret stays valid, such as 30m or 7d (default: ${usualGrace})`,
-      graceTime,
+      "--expires <when>",
+      `a duration (12h, 90d, 8w) or a date (default: ${defaultExpiry ?? "unchanged"})`,
+      expiresIn,
     )
-    .option("--expires <when>", expiresHelp, fromNow)
     .onControl(
       async ({ controlStore }, text: string, options: { readonly grace?: number; readonly expires?: number }) => {
-        const { rotated, told } = await rotateKey(controlStore, await serviceToken(controlStore, text), {
-          graceMs: options.grace ?? graceTime(usualGrace),
-          expiresAt: options.expires ?? fromNow(usualExpiry),
-        });
-        const { id, name } = rotated;
-        return told(
-          `Service token ${name} of ${placeOf(rotated)} (${id}) has a new secret, valid until ${endOf(rotated)}.`,
-        );
+        const { workspace, id } = await findKey(controlStore, kind, text);
+        const secret = await newSecret();
+        const graceMs = options.grace ?? (defaultGrace === null ? 0 : graceTime(defaultGrace));
+        const expiresAt = options.expires ?? defaultExpiresAt();
+        const rotated = await controlStore.rotateKey(workspace.id, id, { secret, graceMs, expiresAt }, auditSource);
+        const oldUntil = rotated.old_secret_until === null ? null : timeText(rotated.old_secret_until);
+        return [
+          { secret: secret.reveal(), ...keyView(rotated), old_secret_until: oldUntil },
+          [
+            `${kind.title} ${labelOf(rotated)} has a new secret${validUntil(rotated)}.`,
+            oldUntil === null ? "The old one is no longer valid." : `The old one is valid until ${oldUntil}.`,
+            "The new one is shown only once and not stored:",
+            "",
+            secret.reveal(),
+          ],
+        ];
       },
     );
-  service
+  parent
     .command("revoke")
-    .description("revoke a service token permanently; a running gateway refuses it within two seconds")
-    .argument("<token>", "id, or the beginning of the secret")
+    .description(`revoke a ${noun} permanently; a running gateway refuses it within two seconds`)
+    .argument(...kind.argument)
     .onControl(async ({ controlStore }, text: string) => {
-      const { workspace, id } = await serviceToken(controlStore, text);
+      const { workspace, id } = await findKey(controlStore, kind, text);
       const revoked = await controlStore.revokeKey(workspace.id, id, auditSource);
-      const line = `revoked ${revoked.name} of ${placeOf(revoked)} (${id}, ${shownSecret(revoked)})`;
-      return [keyView(revoked), [line]];
+      return [keyView(revoked), [`revoked ${labelOf(revoked)}: ${shownSecret(revoked)}`]];
     });
 }
 
@@ -194,51 +209,17 @@ async function newSecret(): Promise<Secret> {
   return new Secret(makeKeySecret(randomBytes(keySecretBytes)));
 }
 
-async function addKey(store: ControlStore, options: KeyCreateOptions, more: Partial<NewKey>) {
-  const { rpm, tpm, concurrency } = options;
-  const secret = await newSecret();
-  const { id } = await workspaceOf(store, options.workspace);
-  const wanted: NewKey = {
-    group: options.group,
-    name: options.name,
-    secret,
+function newKey({ name, group, rpm, tpm, concurrency, ...options }: KeyCreateOptions) {
+  return {
+    group,
+    name,
     createdBy: null,
-    fillsDeclared: true,
-    expires_at: options.expires ?? null,
     models: options.models === undefined ? null : [...options.models],
     pass_through: [...(options.passThrough ?? [])],
     allowed_ips: options.allowIp === undefined ? null : [...options.allowIp],
     limits: withoutUndefined({ rpm, tpm, concurrency }),
     budget: options.budget ?? null,
-    ...more,
   };
-  const made = await store.addKey(id, wanted, auditSource);
-  const told = (line: string): Answer => [
-    { secret: secret.reveal(), ...keyView(made) },
-    [line, "The secret is shown only once and not stored:", "", secret.reveal()],
-  ];
-  return { made, told };
-}
-
-async function rotateKey(
-  store: ControlStore,
-  { workspace, id }: ConsoleKey,
-  rotation: { readonly graceMs: number; readonly expiresAt?: number },
-) {
-  const secret = await newSecret();
-  const rotated = await store.rotateKey(workspace.id, id, { secret, ...rotation }, auditSource);
-  const oldUntil = rotated.old_secret_until === null ? null : timeText(rotated.old_secret_until);
-  const told = (line: string): Answer => [
-    { secret: secret.reveal(), ...keyView(rotated), old_secret_until: oldUntil },
-    [
-      line,
-      oldUntil === null ? "The old one is no longer valid." : `The old one is valid until ${oldUntil}.`,
-      "The new one is shown only once and not stored:",
-      "",
-      secret.reveal(),
-    ],
-  ];
-  return { rotated, told };
 }
 
 async function workspaceOf(store: ControlStore, slug: string | undefined): Promise<StoredWorkspace> {
@@ -251,22 +232,12 @@ async function workspaceOf(store: ControlStore, slug: string | undefined): Promi
   throw new CommandFailed("there are several workspaces; choose one with --workspace");
 }
 
-async function keysOf(store: ControlStore, slug: string | undefined): Promise<readonly ConsoleKey[]> {
-  return await store.listKeys(slug === undefined ? null : (await workspaceNamed(store, slug)).id);
-}
-
-/** By id, name (`ci`, `acme/ci`), or the beginning of the secret. */
-async function keyNamed(store: ControlStore, text: string): Promise<ConsoleKey> {
+async function findKey(store: ControlStore, kind: KeyKind, text: string): Promise<ConsoleKey> {
   const found = await store.resolveKey(text);
   // Does not repeat the argument, which may be a complete secret.
   if (found === null) throw new CommandFailed("there is no such key; see `sluice key list`");
-  return found;
-}
-
-async function serviceToken(store: ControlStore, text: string): Promise<ConsoleKey> {
-  const key = await keyNamed(store, text);
-  if (key.service) return key;
-  throw new CommandFailed(`${key.name} is an API key, not a service token; see \`sluice key\``);
+  if (kind.accepts(found)) return found;
+  throw new CommandFailed(`${found.name} is an API key, not a service token; see \`sluice key\``);
 }
 
 /** As printed with `--json`, without the secret. Times are ISO 8601. */
@@ -291,16 +262,16 @@ function keyView(key: ConsoleKey) {
   };
 }
 
-function rowOf(key: ConsoleKey): readonly string[] {
-  return [key.id, placeOf(key), key.name, shownSecret(key), shownState(key)];
-}
-
 function placeOf({ workspace, group }: ConsoleKey): string {
   return `${workspace.slug}/${group.name}`;
 }
 
-function endOf({ expires_at: at }: ConsoleKey): string {
-  return at === null ? "-" : timeText(at);
+function labelOf(key: ConsoleKey): string {
+  return `${key.name} of ${placeOf(key)} (${key.id})`;
+}
+
+function validUntil({ expires_at: at }: ConsoleKey): string {
+  return at === null ? "" : `, valid until ${timeText(at)}`;
 }
 
 /** `sk-sluice-AbCd…wxyz`, or that there is no secret yet. */

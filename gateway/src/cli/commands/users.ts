@@ -7,7 +7,7 @@ import type { ControlStore, PeopleStore } from "#directory/index.ts";
 import type { Control } from "#main.ts";
 import { type CliCommand, everyItem, table, timeText } from "../cli-command.ts";
 import { auditSource, environmentOf } from "../open.ts";
-import { CommandFailed, type Terminal, UsageError } from "../terminal.ts";
+import { CommandFailed, readSecretFrom, type Terminal, UsageError } from "../terminal.ts";
 import { workspaceNamed } from "./workspaces.ts";
 
 /** Options for the rights of a user or token. */
@@ -236,26 +236,16 @@ async function passwordHashOf(options: PasswordOptions, terminal: Terminal): Pro
   return await hashPassword(password);
 }
 
-const fileBytesMax = 64 * 1024;
 const fileMs = 10_000;
 
 async function readPasswordFile(path: string): Promise<string> {
-  const pieces: Buffer[] = [];
-  let size = 0;
   try {
-    for await (const piece of createReadStream(path, { signal: AbortSignal.timeout(fileMs) })) {
-      size += (piece as Buffer).length;
-      if (size > fileBytesMax) throw new CommandFailed(`${path} is larger than ${fileBytesMax / 1024} KiB`);
-      pieces.push(piece as Buffer);
-    }
+    return await readSecretFrom(createReadStream(path, { signal: AbortSignal.timeout(fileMs) }), path);
   } catch (thrown) {
     if (thrown instanceof CommandFailed) throw thrown;
     const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown cause";
     throw new CommandFailed(`${path} cannot be read (${code})`);
   }
-  return Buffer.concat(pieces)
-    .toString("utf8")
-    .replace(/\r?\n$/, "");
 }
 
 /** A reset link, which works once within a day. It replaces an earlier one. */
