@@ -13,12 +13,12 @@ import { renderFailure } from "./respond.ts";
 import { routeOf } from "./routes.ts";
 import { readTags, tagHeaders } from "./tags.ts";
 
-/** What is read from the head of a request, once for all that differ in their content length alone. */
+/** Facts of a request head, cached for all heads that differ only in their content length. */
 interface DirectHead {
   readonly protocol: EndpointProtocol;
   readonly route: ReturnType<typeof routeOf>;
   readonly path: string;
-  /** Goes on to upstreams of the same dialect. */
+  /** Passed to upstreams of the same dialect. */
   readonly query: string;
   readonly userAgent: string;
   readonly hasTags: boolean;
@@ -29,10 +29,10 @@ const direct: ReadonlyMap<string, EndpointProtocol> = new Map([
   ["/v1/messages", protocols.messages],
 ]);
 
-/** Larger bodies go the general way. */
+/** Larger bodies take the general path. */
 const directBodyBytesMax = 64 * 1024;
 
-/** By the templates of heads. null: such a request goes the general way. */
+/** By head template. null: these requests take the general path. */
 const heads = new WeakMap<object, DirectHead | null>();
 
 function headOf(request: CallerRequest): DirectHead | null {
@@ -59,12 +59,12 @@ function readHead({ method, target, headers }: CallerRequest): DirectHead | null
   return { protocol, route: routeOf(path, method), path, query, userAgent, hasTags };
 }
 
-/** Who the caller is, as `CallerAddress` says. */
+/** The caller's address behind trusted proxies. */
 type AddressOf = (request: CallerRequest) => string;
 
 /**
- * Answers the common call without a promise: a small whole body for a model, from a key that is in the cache. False: nothing was done,
- * and the call goes the general way (`answerArrival`), which has the same result in more steps.
+ * Answers the common call without a promise: a small body that arrived with its head, for a model, with a cached key. Returns false,
+ * with nothing done, for any other request; `answerArrival` then answers it with the same result.
  */
 export function answerDirect(
   dependencies: ApiDependencies,
@@ -82,7 +82,7 @@ export function answerDirect(
   try {
     const principal = dependencies.authenticator.authenticate(request.headers, () => addressOf(request));
     if (principal instanceof Promise) {
-      // The general way asks again, and answers what went wrong.
+      // The general path authenticates again and reports the error.
       principal.catch(() => {});
       return false;
     }
@@ -93,7 +93,7 @@ export function answerDirect(
     const hasTags = head.hasTags || facts.affinity !== null;
     const tags = hasTags ? readTags(request.headers, principal, facts.affinity) : principal.key.tags;
     const place = dependencies.memory.open(principal, "request");
-    // What goes upstream is a copy with another model in it.
+    // The upstream gets a copy with another model name.
     place.hold(body.length * 2);
     run = new DirectCall(dependencies, {
       request,
@@ -106,7 +106,7 @@ export function answerDirect(
     });
     call = run.call(facts, body, models, tags);
   } catch {
-    // The general way refuses it in the caller's dialect.
+    // The general path reports the error in the caller's dialect.
     return false;
   }
   request.arrived();
@@ -119,13 +119,13 @@ interface DirectParts {
   readonly reply: Reply;
   readonly head: DirectHead;
   readonly principal: Principal;
-  /** The memory of its body. */
+  /** Memory held for the body. */
   readonly place: HeldMemory;
   readonly startedMs: number;
   readonly address: string;
 }
 
-/** A call on its way through the relay and back to its caller. */
+/** A call in the relay; answers its caller and reports the end. */
 class DirectCall implements CallListener {
   readonly #dependencies: ApiDependencies;
   readonly #parts: DirectParts;
@@ -189,7 +189,7 @@ class DirectCall implements CallListener {
     }
   }
 
-  /** An error of our own. */
+  /** Called on an internal error. */
   failed(thrown: unknown): void {
     this.#parts.place.release();
     const failure = asFailure(thrown);

@@ -5,34 +5,34 @@ import { type BodyFlow, CallerRequest } from "./caller-request.ts";
 import type { ServerExchange } from "./exchange.ts";
 import type { ServerConnection } from "./server-connection.ts";
 
-/** What is used of a stream's reader; the runtime's own type is wider. */
+/** The used part of a stream's reader. */
 interface Pieces {
   read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
   cancel(): Promise<void>;
 }
 
-/** Takes the answer to a call, or what it failed of: one of the two, once. */
+/** Takes the answer to a call, or an error. One of the two is called, once. */
 export interface Reply {
   send(answer: ServerAnswer | Response): void;
   fail(thrown: unknown): void;
 }
 
-/** Answers a call, within this call of it or later. */
+/** Answers a call, synchronously or later. */
 export type AnswerCall = (request: CallerRequest, reply: Reply) => void;
 
-/** A call that is answered in this process. */
+/** A call and its answer. */
 export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
   readonly #connection: ServerConnection;
   readonly #head: RequestHead;
   readonly #answer: AnswerCall;
   readonly #request: CallerRequest;
-  /** The caller waits for our word before it sends its body. */
+  /** The caller waits for `100 Continue` before it sends its body. */
   #expecting: boolean;
   #gone = false;
   #pieces: Pieces | null = null;
-  /** What is being answered; null: nothing, or it has ended. */
+  /** The streamed body of the answer; null if there is none, or it has ended. */
   #live: LiveBody | null = null;
-  /** A piece of it was asked for and has not come. */
+  /** A piece was requested and has not arrived. */
   #asked = false;
   #asking = false;
   #roomy: (() => void) | null = null;
@@ -63,14 +63,14 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
     this.#request.breakOff(new Failure("invalid_request", "The body is not framed as HTTP.", { cause: thrown }));
   }
 
-  /** The reader of the body sends the answer. */
+  /** The reader of the body gets the failure and sends the answer. */
   onSlow(): boolean {
     this.#request.breakOff(new Failure("request_timeout", "The body arrived too slowly."));
     return true;
   }
 
   onCallerDone(): void {
-    // An answer that is whole is still written; of a stream nobody waits for the rest.
+    // A whole answer is still sent; a stream is cut.
     if (this.#pieces === null && this.#live === null) this.#request.abort();
     else this.#connection.cut();
   }
@@ -97,7 +97,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
     this.#ask();
   }
 
-  /** Of the body that is being answered. */
+  /** Called by the streamed body. */
   enqueue(piece: Uint8Array): void {
     if (this.#live !== null) this.#connection.answerPiece(piece);
   }
@@ -154,7 +154,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
   #send({ status, headers, body }: ServerAnswer): void {
     const lines = linesOf(headers);
     if (body === null && this.#head.method === "HEAD") {
-      // How long what was not asked for would be is known to whoever answers, or to nobody.
+      // The answer itself may declare the length that a GET would have.
       this.#connection.answerBegin(status, lines, declaredLength(headers["content-length"] ?? null));
       this.#connection.answerEnd();
     } else if (body === null || body instanceof Uint8Array)
@@ -169,7 +169,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
     }
   }
 
-  /** One piece after the other, while the connection has room for them. */
+  /** Pulls pieces while the connection has room. */
   #ask(): void {
     if (this.#asking) return;
     this.#asking = true;
@@ -187,7 +187,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
     this.#ask();
   };
 
-  /** What was held in memory comes at once, and its length is told; nobody waits for the rest of a stream. */
+  /** A body in memory is sent with its length; a stream is sent piece by piece. */
   async #sendResponse({ status, headers, body }: Response): Promise<void> {
     let lines = "";
     for (const [name, value] of headers) lines += fieldLine(name, value);
@@ -215,7 +215,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
     }
   }
 
-  /** `told`: what was read already, and the reading that is under way. */
+  /** `told`: pieces that were read already. `reading`: the pending read. */
   async #stream(
     status: number,
     lines: string,
@@ -251,7 +251,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
     }
   }
 
-  /** An answer is there: what is left of the body is of no use. */
+  /** The rest of the body is not needed any more. */
   #settleBody(): void {
     this.#request.drop();
     if (this.#expecting && !this.#connection.bodyOver) this.#connection.leave();
@@ -274,7 +274,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
 
 const nothing = new Uint8Array(0);
 
-/** Nobody is there to whom it could be said. */
+/** The caller is gone. */
 function drop(body: ServerAnswer["body"] | Response["body"]): void {
   if (body instanceof ReadableStream) void body.cancel().catch(() => {});
   else if (body !== null && !(body instanceof Uint8Array)) body.cancel();

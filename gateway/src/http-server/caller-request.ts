@@ -1,27 +1,24 @@
 import { bounds, Failure, type HeaderReader, LeaveSignal, type MemoryOwner } from "#core/index.ts";
 import { fieldOf, type RequestHead } from "#http1/index.ts";
 
-/** How the connection is told what becomes of a body. */
+/** Controls the connection while a body is read. */
 export interface BodyFlow {
-  /** Somebody reads: whoever waits to be told so may send it. */
+  /** The body is needed: sends `100 Continue` if the caller waits for it. */
   wanted(): void;
   pause(): void;
   resume(): void;
 }
 
-/**
- * A request as endpoints use it: what they need of the runtime's Request, made only when it is asked for. Beyond
- * `unreadBytesMax` that nobody has read of its body the connection waits.
- */
+/** A request as endpoints use it, in place of the runtime's Request. The connection pauses while more than `unreadBytesMax` bytes are unread. */
 export class CallerRequest {
   readonly #head: RequestHead;
   readonly #flow: BodyFlow;
   readonly #secure: boolean;
-  /** The other side of the connection; empty when it had gone before. */
+  /** The peer's address; empty if the connection was reset early. */
   readonly peer: string;
-  /** Ends when the caller has gone. */
+  /** Aborts when the caller leaves. */
   readonly signal = new LeaveSignal();
-  /** Whose call it is, once that is known. */
+  /** The caller, once it is authenticated. */
   owner: MemoryOwner | null = null;
   #pieces: Uint8Array[] = [];
   #held = 0;
@@ -30,7 +27,7 @@ export class CallerRequest {
   #dropped = false;
   #stream: ReadableStream<Uint8Array<ArrayBuffer>> | null = null;
   #waiting: (() => void) | null = null;
-  /** Null once the whole answer was sent, the failure if it was not; undefined while it is on its way. */
+  /** undefined until the answer ended; null if it was sent whole, else the failure. */
   #end: Failure | null | undefined;
   #onEnd: ((failure: Failure | null) => void) | null = null;
 
@@ -50,7 +47,7 @@ export class CallerRequest {
     this.owner = owner;
   }
 
-  /** `hear` is called once, with why the answer did not reach its caller; null: all of it has left. */
+  /** Calls `hear` once, with null if the whole answer was sent, else with the failure. */
   whenAnswered(hear: (failure: Failure | null) => void): void {
     if (this.#end === undefined) this.#onEnd = hear;
     else hear(this.#end);
@@ -62,7 +59,7 @@ export class CallerRequest {
     this.#onEnd?.(failure);
   }
 
-  /** Read as the runtime's Headers are. */
+  /** Works like the runtime's Headers. */
   get headers(): HeaderReader {
     return this.#head.headers;
   }
@@ -93,17 +90,17 @@ export class CallerRequest {
     return this.#stream;
   }
 
-  /** The same as `arrived`, but the body stays to be read. */
+  /** Like `arrived`, but does not take the body. */
   get whole(): Uint8Array | null {
     return this.#whole && this.#pieces.length === 1 && !this.#dropped ? (this.#pieces[0] ?? null) : null;
   }
 
-  /** All of the body where it is here already, in one piece; else null, and nothing was read. */
+  /** Takes the whole body if it has arrived in one piece; else returns null and takes nothing. */
   arrived(): Uint8Array | null {
     return this.#whole && this.#pieces.length === 1 && !this.#dropped ? this.#take() : null;
   }
 
-  /** All of the body, for one whose size is known to be small. */
+  /** The whole body. Only for bodies known to be small. */
   bytes(): Promise<Uint8Array<ArrayBuffer>> {
     if (this.#whole && this.#pieces.length <= 1) {
       const piece = this.#take() ?? new Uint8Array(0);
@@ -125,7 +122,7 @@ export class CallerRequest {
     this.#wake();
   }
 
-  /** What is to come of the body will not. `thrown`: told to whoever reads it. */
+  /** Fails the reads of the rest of the body with `thrown`. */
   breakOff(thrown: unknown): void {
     if (this.#whole) return;
     this.#broken ??= thrown;
@@ -138,7 +135,7 @@ export class CallerRequest {
     this.signal.abort();
   }
 
-  /** Nobody reads the body, or what is left of it. */
+  /** Drops the rest of the body. */
   drop(): void {
     this.#dropped = true;
     this.#pieces = [];

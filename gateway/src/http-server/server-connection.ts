@@ -7,12 +7,12 @@ import type { ConnectionHost, ServerExchange } from "./exchange.ts";
 import { HeldBytes, Pace } from "./held-bytes.ts";
 import { Outbox } from "./outbox.ts";
 
-/** What was written to one connection and waits for its caller to read. It is here already, so it counts against what is asked for next. */
+/** Counts the bytes of answers that the caller has not read yet against its memory. */
 class UnreadAnswer {
   readonly #memory: CallerMemory;
   readonly #address: string;
   #held: HeldMemory | null = null;
-  /** Whose answer it is; null: nobody knows. */
+  /** null until the caller is known. */
   owner: MemoryOwner | null = null;
 
   constructor(memory: CallerMemory, address: string) {
@@ -28,14 +28,14 @@ class UnreadAnswer {
   }
 }
 
-/** The head of a caller's request, and how many fields it has; of a chunked body's trailers too. */
+/** Limits of a request's head and of its trailers. */
 const callerHeadBytesMax = 16 * 1024;
 const callerFieldsMax = 100;
-/** What the caller of a connection that is about to close may go on sending. */
+/** Bytes that a caller may still send on a connection that is about to close. */
 const lingerBytesMax = 8 * 1024 * 1024;
-/** Beyond the time of a body, for its refusal to be said. */
+/** Extra time after a body timeout, to send the refusal. */
 const bodyLateMs = 10_000;
-/** How long a caller is waited for that sends fewer bytes a second than `slowBytesPerSecond`. */
+/** Patience with a caller slower than `slowBytesPerSecond`. */
 const slowSenderMs = 30_000;
 
 type Phase = "idle" | "head" | "answering" | "discarding" | "lingering" | "raw" | "over";
@@ -43,12 +43,22 @@ type Phase = "idle" | "head" | "answering" | "discarding" | "lingering" | "raw" 
 const never = Number.POSITIVE_INFINITY;
 const limits = { headBytesMax: callerHeadBytesMax, fieldsMax: callerFieldsMax };
 
-/** A caller's connection: reads its requests, and answers one after the other. Never throws. */
+/**
+ * A caller's connection. Its requests are read and answered one at a time. Never throws. Phases:
+ *
+ * idle        waits for a request
+ * head        part of a head has arrived
+ * answering   the request is being answered, while its body may still arrive
+ * discarding  the answer was sent; the rest of a short body is read and dropped
+ * lingering   the last answer was sent; waits for the caller to close
+ * raw         another protocol
+ * over        closed
+ */
 export class ServerConnection {
   readonly address: string;
   readonly secure: boolean;
   readonly unread: UnreadAnswer;
-  /** With what came behind the request that is answered. */
+  /** Bytes that arrived after the current request. */
   readonly input: HeldBytes;
   readonly #host: ConnectionHost<ServerConnection>;
   readonly #socket: Socket<ServerConnection>;
@@ -57,16 +67,16 @@ export class ServerConnection {
   #phase: Phase = "idle";
   #exchange: ServerExchange | null = null;
   #head: RequestHead | null = null;
-  /** It was made while bytes are being read, and begins once they are. */
+  /** The exchange was created during a read, and starts after it. */
   #fresh = false;
-  /** The whole request that is answered has come. */
+  /** The whole body of the current request has arrived. */
   #bodyOver = true;
   #answered = false;
-  /** Nothing is answered behind this one. */
+  /** The current answer is the last. */
   #last = false;
-  /** What cannot be read has come: where the next request would begin nobody knows. */
+  /** Malformed bytes arrived, so no further request can be read. */
   #deaf = false;
-  /** The end of the answer is that of the connection. */
+  /** Closing the connection marks the end of the answer. */
   #untilClosed = false;
   #callerDone = false;
   #lingered = 0;
@@ -79,7 +89,7 @@ export class ServerConnection {
     this.#place = place;
     this.input = new HeldBytes(socket, new Pace(slowSenderMs, host.turnMs));
     place.connection = this;
-    // Of one that was reset before it was met there is none.
+    // A connection that was reset early has no address.
     this.address = socket.remoteAddress ?? "";
     this.secure = host.secure;
     this.unread = new UnreadAnswer(host.memory, this.address);
@@ -104,7 +114,6 @@ export class ServerConnection {
     this.#dueAt = host.after(host.idleMs);
   }
 
-  /** `idle`: it waits for a request; `answering`; `raw`: it speaks another protocol. */
   get phase(): Phase {
     return this.#phase;
   }
@@ -141,7 +150,7 @@ export class ServerConnection {
   callerEnded(): void {
     if (this.#phase === "over") return;
     this.#callerDone = true;
-    // What was answered leaves first.
+    // The answer is sent first.
     if (this.#answered) return;
     if (this.#exchange !== null) this.#exchange.onCallerDone();
     else if (this.#outbox.sent) this.#end();
@@ -169,7 +178,7 @@ export class ServerConnection {
   }
 
   tick(now: number): void {
-    // Of a paused connection whose end was found by writing the runtime tells nothing more.
+    // The runtime reports nothing more of a paused connection that broke while writing.
     if (this.#outbox.broken) this.cut();
     else if (this.#outbox.isSlow()) {
       this.#host.closing("slow_reader");
@@ -178,7 +187,7 @@ export class ServerConnection {
     else if ((this.#phase === "answering" || this.#phase === "raw") && this.input.isSlow()) this.#slow();
   }
 
-  /** Nothing more is begun on it; one on which nothing is answered is closed. */
+  /** Accepts no further request, and closes the connection if it is idle. */
   leave(): void {
     this.#last = true;
     if (this.#phase === "idle") this.#end();
@@ -186,18 +195,18 @@ export class ServerConnection {
   }
 
   cut(): void {
-    // A reset would take back what its caller has not read yet of an answer that has left.
+    // A reset would discard the bytes of a sent answer that the caller has not read yet.
     if (this.#phase === "lingering" && this.#outbox.sent) this.#socket.end();
     else this.#socket.terminate();
     this.closed();
   }
 
-  /** The rest of the body is asked for. */
+  /** Starts the timeout for the rest of the body. */
   awaitBody(): void {
     if (!this.#bodyOver) this.input.pace.start();
   }
 
-  /** Any answer whose body is whole. `lines`: of the head. */
+  /** Sends a whole answer. `lines`: header lines. */
   answerWhole(status: number, lines: string, body: Uint8Array): void {
     if (this.#phase === "over") return;
     const bodyless = isBodyless(status);
@@ -208,7 +217,7 @@ export class ServerConnection {
     this.answerEnd();
   }
 
-  /** The head of an answer whose pieces follow. `length`: null when it is not known. False: it has no body to be sent. */
+  /** Sends the head of an answer whose pieces follow. `length`: null if unknown. Returns false if no body may be sent. */
   answerBegin(status: number, lines: string, length: number | null): boolean {
     if (this.#phase === "over") return false;
     const framing = isBodyless(status) ? "none" : (length ?? (this.#head?.minor === 0 ? "close" : "chunked"));
@@ -225,7 +234,7 @@ export class ServerConnection {
     this.#host.flushSoon(this);
   }
 
-  /** All of it was given; it leaves with the other answers of this turn of the loop. */
+  /** The answer is complete; it is sent with the other answers of this turn of the event loop. */
   answerEnd(): void {
     if (this.#phase === "over") return;
     this.#outbox.finish();
@@ -233,7 +242,7 @@ export class ServerConnection {
     this.#host.flushSoon(this);
   }
 
-  /** It breaks off: what was given still leaves, and its caller sees that it was not all. */
+  /** Sends what there is, and shows the caller that the answer is incomplete. */
   answerBroken(): void {
     if (this.#phase === "over") return;
     this.#last = true;
@@ -248,7 +257,7 @@ export class ServerConnection {
     if (this.#answered && this.#outbox.sent) this.#next();
   }
 
-  /** Another protocol is spoken from here on; what came behind the request belongs to it. */
+  /** Switches to another protocol, which also gets the bytes after the request. */
   becomeRaw(): void {
     this.#phase = "raw";
     this.#dueAt = never;
@@ -260,7 +269,7 @@ export class ServerConnection {
     if (this.#phase !== "over") this.#outbox.raw(bytes);
   }
 
-  /** What was written leaves, then it is closed. */
+  /** Closes the connection after the written bytes were sent. */
   close(): void {
     if (this.#phase !== "over") this.#finish();
   }
@@ -320,7 +329,7 @@ export class ServerConnection {
   }
 
   #headText(status: number, lines: string, framing: AnswerFraming): string {
-    // What is left of a short body is read and dropped; of another one nobody knows when it ends.
+    // The rest of a short body is read and dropped; any other body ends the connection.
     if (!this.#bodyOver && !this.#restIsShort()) this.#last = true;
     if ((this.#callerDone && this.input.isEmpty) || this.#host.leaving()) this.#last = true;
     const { minor = 1 } = this.#head ?? {};
@@ -332,7 +341,7 @@ export class ServerConnection {
     return framing?.kind === "length" && framing.bytes <= bounds.bodyAtOnceBytesMax;
   }
 
-  /** An answer has left whole. */
+  /** The whole answer was sent. */
   #next(): void {
     this.#answered = false;
     this.#exchange?.onSent();
@@ -376,7 +385,7 @@ export class ServerConnection {
     exchange?.onGone(false);
   }
 
-  /** Closed before all was read, a caller that still sends might lose what was written (RFC 9112, 9.6). */
+  /** Closes in two steps, so that a caller that is still sending gets the whole answer (RFC 9112, 9.6). */
   #shutDown(): void {
     if (this.#callerDone) {
       this.#end();
@@ -387,7 +396,7 @@ export class ServerConnection {
   }
 
   #end(): void {
-    // By TLS the runtime waits for the caller's goodbye, for as long as it takes.
+    // With TLS the runtime waits for the caller's close notice without a limit.
     if (this.secure && !this.#callerDone) {
       this.#finish();
       return;
@@ -407,7 +416,7 @@ export class ServerConnection {
     else this.cut();
   }
 
-  /** The body or the message does not come, or nearly so. */
+  /** The body arrives too slowly. */
   #slow(): void {
     this.input.pace.stop();
     this.#last = true;

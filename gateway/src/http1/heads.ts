@@ -2,7 +2,7 @@ import { FieldHeaders } from "./field-headers.ts";
 import { type Fields, hasToken, readFields, refuseStray } from "./fields.ts";
 import { MalformedMessage } from "./malformed.ts";
 
-/** Where a body ends: there is none, after so many bytes, after its last chunk, or with the connection. */
+/** How the end of a body is found. */
 export type Framing =
   | { readonly kind: "none" }
   | { readonly kind: "length"; readonly bytes: number }
@@ -12,7 +12,7 @@ export type Framing =
 interface Head {
   readonly fields: Fields;
   readonly framing: Framing;
-  /** Another message may follow on this connection. */
+  /** Whether another message may follow on this connection. */
   readonly persistent: boolean;
 }
 
@@ -23,12 +23,12 @@ export interface ResponseHead extends Head {
 export interface RequestHead extends Head {
   /** The same fields, as a reader. */
   readonly headers: FieldHeaders;
-  /** Equal for heads of a connection that differ in their content length alone: what was read from one holds for the next. */
+  /** The same object for heads of a connection that differ only in their content length: a key for what was derived from the head. */
   readonly template: object;
   readonly method: string;
-  /** As it was sent. */
+  /** As sent. */
   readonly target: string;
-  /** Of HTTP/1.0 the caller understands neither chunks nor interim responses. */
+  /** HTTP/1.0 callers understand neither chunks nor interim responses. */
   readonly minor: 0 | 1;
 }
 
@@ -37,12 +37,12 @@ const chunked: Framing = { kind: "chunked" };
 const close: Framing = { kind: "close" };
 const lengthPattern = /^\d{1,15}$/;
 const statusLinePattern = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n]*)?$/;
-/** A path, a whole address as proxies are sent it, or all of the server. Nobody is connected through (CONNECT). */
+/** A path, an absolute URL, or `*`. CONNECT is not supported. */
 const requestLinePattern =
   /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) (\/[\x21-\x7e]*|\*|[hH][tT][tT][pP][sS]?:\/\/(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?(?:[/?][\x21-\x7e]*)?) HTTP\/1\.([01])$/;
 const otherVersionPattern = / HTTP\/(?:0\.\d|1\.[2-9]|[2-9](?:\.\d)?)$/;
 
-/** `text`: the lines of the head with their ends. `bodyless`: the answer of a HEAD, which has the fields of another's body. */
+/** `text`: the lines of the head with their ends. `bodyless`: the response to HEAD. Throws MalformedMessage. */
 export function readResponseHead(text: string, fieldsMax: number, bodyless: boolean): ResponseHead {
   refuseStray(text);
   const end = text.indexOf("\r\n");
@@ -54,7 +54,7 @@ export function readResponseHead(text: string, fieldsMax: number, bodyless: bool
   return { status, fields, framing, persistent: framing !== close && persists(fields, minor) };
 }
 
-/** What nearly every answer begins with. */
+/** The usual first line. */
 const usualStatusLine = "HTTP/1.1 200 OK\r\n";
 const usualStatus = { status: 200, minor: 1 } as const;
 
@@ -64,7 +64,7 @@ function readStatusLine(text: string): { readonly status: number; readonly minor
   return { status: Number(line[2]), minor: line[1] === "1" ? 1 : 0 };
 }
 
-/** The same of a request. A request without a length and without chunks has no body. */
+/** Reads the head of a request. Without a length or chunks it has no body. Throws MalformedMessage. */
 export function readRequestHead(text: string, fieldsMax: number): RequestHead {
   refuseStray(text);
   const end = text.indexOf("\r\n");
@@ -75,11 +75,11 @@ export function readRequestHead(text: string, fieldsMax: number): RequestHead {
   return { method, target, minor, fields, headers: new FieldHeaders(fields), template: {}, framing, persistent };
 }
 
-/** A head as it was read, to recognize the next one by: most clients send the same head again, with another content length. */
+/** The last head of a connection. Most clients repeat it with another content length, so the next one need not be parsed. */
 export class LastHead {
   readonly #text: string;
   readonly #head: RequestHead;
-  /** What stands around the digits of the content length; null: there is none. */
+  /** The text around the digits of the content length; null if there is none. */
   readonly #around: readonly [before: string, after: string] | null;
 
   constructor(text: string, head: RequestHead) {
@@ -92,7 +92,7 @@ export class LastHead {
         : [text.slice(0, at.index + (at[1] ?? "").length), at[3] + text.slice(at.index + at[0].length)];
   }
 
-  /** null: it is another head, which has to be read. */
+  /** null if it is another head, which has to be parsed. */
   again(text: string): RequestHead | null {
     if (text === this.#text) return this.#head;
     if (this.#around === null) return null;
@@ -116,14 +116,14 @@ const contentLengthPattern = /(\r\ncontent-length:[\t ]*)(\d{1,15})([\t ]*\r\n)/
 
 type RequestLine = Pick<RequestHead, "method" | "target" | "minor">;
 
-/** Most requests begin as one of few. */
+/** Caches the few lines that most requests begin with. */
 function requestLineOf(text: string): RequestLine {
   const known = knownLines.get(text);
   if (known !== undefined) return known;
   const line = readRequestLine(text);
-  // A query may hold a key.
+  // A query may hold a secret.
   if (knownLines.size < knownLinesMax && text.length <= knownLineLengthMax && !text.includes("?")) {
-    // A part of a string keeps all of it.
+    // A slice would keep the whole head in memory.
     knownLines.set(Buffer.from(text, "latin1").toString("latin1"), line);
   }
   return line;
@@ -143,7 +143,7 @@ function readRequestLine(text: string): RequestLine {
   return { method, target, minor: line[3] === "1" ? 1 : 0 };
 }
 
-/** What the fields say; null: nothing. Two ways to read them are one too many (RFC 9112 §6.1, §6.3). */
+/** null if no field says it. Ambiguous fields are refused (RFC 9112 §6.1, §6.3). */
 function framingTold(fields: Fields, minor: 0 | 1): Framing | null {
   let length: string | null = null;
   let coding: string | null = null;

@@ -11,8 +11,8 @@ import {
 import { MalformedMessage } from "./malformed.ts";
 
 /**
- * What is told of a message as it arrives. Pieces of the body are parts of the bytes that were pushed, not copies; the chunks
- * that came in one push are moved together in it, and are one piece.
+ * Receives a message as it arrives. Pieces of the body are views of the pushed bytes, not copies; the chunks of one push are moved
+ * together and passed as one piece.
  */
 export interface MessageSink<Head> {
   onHead(head: Head): void;
@@ -21,7 +21,7 @@ export interface MessageSink<Head> {
 }
 
 export interface HeadLimits {
-  /** Of the start line with all fields; of a chunked body's trailers too, and of the extensions of all its chunks. */
+  /** Limit of the start line with all fields, of trailers, and of all chunk extensions together. */
   readonly headBytesMax: number;
   readonly fieldsMax: number;
 }
@@ -42,7 +42,7 @@ type Phase =
 const CR = 0x0d;
 const LF = 0x0a;
 const SEMICOLON = 0x3b;
-/** 13 digits are more than 4 petabytes, and exact. */
+/** 13 hexadecimal digits are 4 petabytes, and still exact numbers. */
 const sizeDigitsMax = 13;
 const interimMax = 32;
 const emptyLinesMax = 8;
@@ -52,16 +52,16 @@ const keptHeadLengthMax = 4_096;
 const extensionPattern =
   /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)+$/;
 
-/** Reads one message after the other from the bytes of a connection. */
+/** Reads the messages of a connection. */
 abstract class MessageReader<Head extends { readonly framing: Framing }> {
   protected readonly limits: HeadLimits;
   readonly #sink: MessageSink<Head>;
   readonly #head: HeadBytes;
   #phase: Phase = "head";
-  /** Of the body, or of the chunk that is being read. */
+  /** Bytes left of the body, or of the current chunk. */
   #left = 0;
   #digits = 0;
-  /** What the chunks of this push have held, in its bytes; `to` is 0 while there is none. */
+  /** Range of the pushed bytes that holds the joined chunks; `to` is 0 while there are none. */
   #chunksFrom = 0;
   #chunksTo = 0;
   #extension = "";
@@ -73,7 +73,7 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
     this.#head = new HeadBytes(limits.headBytesMax);
   }
 
-  /** Nothing of the next message has come yet. */
+  /** Whether no byte of the next message arrived yet. */
   get untouched(): boolean {
     return this.#phase === "done" || (this.#phase === "head" && this.#head.empty);
   }
@@ -83,28 +83,25 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
     this.#extensionBytes = 0;
   }
 
-  /**
-   * Takes bytes up to the end of the message and says how many of them it took: what is left belongs to the next one.
-   * Throws MalformedMessage.
-   */
+  /** Reads up to the end of the message and returns the number of bytes used. Throws MalformedMessage. */
   push(bytes: Buffer): number {
     let at = 0;
     try {
       while (at < bytes.length && this.#phase !== "done") at = this.#step(bytes, at);
     } finally {
-      // What came before something that cannot be read, too.
+      // Also what came before malformed bytes.
       this.#tellChunks(bytes);
     }
     return at;
   }
 
-  /** The connection has ended. True: the message was complete, or none had begun. */
+  /** The connection closed. Returns whether the message was complete, or none had begun. */
   end(): boolean {
     if (this.#phase === "close") this.#finish();
     return this.untouched;
   }
 
-  /** null: it was an interim one, and the message itself follows. */
+  /** null for an interim response; the message itself follows. */
   protected abstract readHead(text: string): Head | null;
 
   #step(bytes: Buffer, at: number): number {
@@ -167,7 +164,7 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
     return at + taken;
   }
 
-  /** A sender may make a chunk of every byte, and each piece costs whoever reads it. */
+  /** Joins chunks, because a sender may make a chunk of every byte. */
   #takeChunk(bytes: Buffer, at: number): number {
     const end = at + Math.min(this.#left, bytes.length - at);
     this.#left -= end - at;
@@ -188,7 +185,7 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
     this.#sink.onBody(this.#chunksFrom === 0 && to === bytes.length ? bytes : bytes.subarray(this.#chunksFrom, to));
   }
 
-  /** Digit by digit: a stream's chunks are short, and their heads come in pieces too. */
+  /** Reads digit by digit: a stream's chunks are short, and their heads may be split. */
   #takeSize(bytes: Buffer, at: number): number {
     for (; at < bytes.length; at++) {
       const code = bytes[at] ?? 0;
@@ -211,7 +208,7 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
     return at;
   }
 
-  /** Nobody here uses extensions; they are read so that nothing hides in them. */
+  /** Extensions are checked and ignored. */
   #takeExtension(bytes: Buffer, at: number): number {
     const end = bytes.indexOf(CR, at);
     const to = end < 0 ? bytes.length : end;
@@ -226,7 +223,7 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
     return end + 1;
   }
 
-  /** Checked and dropped: whatever they say came too late. */
+  /** Trailers are checked and dropped. */
   #takeTrailers(bytes: Buffer, at: number): number {
     const after = this.#head.takeTrailers(bytes, at);
     const text = this.#head.text;
@@ -234,7 +231,7 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
     this.#head.clear();
     refuseStray(text);
     const fields = readFields(text, 0, this.limits.fieldsMax);
-    // Another parser may believe them, and look elsewhere for the next message.
+    // Another parser may use them to find the next message.
     if (fieldOf(fields, "content-length") !== null || fieldOf(fields, "transfer-encoding") !== null) {
       throw new MalformedMessage("framing", "A trailer says where the body ends.");
     }
@@ -254,19 +251,19 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
   }
 }
 
-/** Reads the responses of a connection. `begin` before each. */
+/** Reads the responses of a connection. Call `begin` before each. */
 export class ResponseReader extends MessageReader<ResponseHead> {
   #bodyless = false;
   #interim = 0;
 
-  /** `method`: of the request that is answered. */
+  /** `method`: the request's. */
   begin(method: string): void {
     this.#bodyless = method === "HEAD" || method === "CONNECT";
     this.#interim = 0;
     this.restart();
   }
 
-  /** Nothing of the response has come, of an interim one neither. */
+  /** Whether no byte of the response arrived, nor of an interim one. */
   get silent(): boolean {
     return this.untouched && this.#interim === 0;
   }
@@ -280,7 +277,7 @@ export class ResponseReader extends MessageReader<ResponseHead> {
   }
 }
 
-/** Reads the requests of a connection. `begin` before each but the first. */
+/** Reads the requests of a connection. Call `begin` before each but the first. */
 export class RequestReader extends MessageReader<RequestHead> {
   #emptyLines = 0;
   #last: LastHead | null = null;

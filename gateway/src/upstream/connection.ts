@@ -4,49 +4,49 @@ import { MalformedMessage, type MessageSink, type ResponseHead, ResponseReader }
 import { ConnectAnswer } from "./proxy-way.ts";
 import type { Route, Target } from "./route-table.ts";
 
-/** Who uses a connection for one exchange of messages. After `onEnd` or `onBroken` nothing more is told. */
+/** The user of a connection for one request. Nothing is called after `onEnd` or `onBroken`. */
 export interface ConnectionUser extends MessageSink<ResponseHead> {
-  /** It stands: what is written now is sent. */
+  /** The connection is open; writes are sent. */
   onReady(connection: Connection): void;
-  /** What came at once has been passed on. */
+  /** All bytes of this read were passed on. */
   onRead(): void;
   /** All that was written has left this process. */
   onDrain(): void;
-  /** Before `onEnd`. `thrown`: of the socket, of the handshake, or what the upstream sent was not HTTP; undefined: it was closed. */
+  /** Instead of `onEnd`. `thrown`: an error of the socket, the handshake or the parser; undefined: the upstream closed the connection. */
   onBroken(thrown: unknown): void;
 }
 
 const nothing = new Uint8Array(0);
 const copiedBodyBytesMax = 16 * 1024;
-/** For a request that leaves at once: mostly the socket takes all of it, and nothing was allocated. */
+/** Reused for requests that the socket takes at once, as it mostly does. */
 const scratch = Buffer.allocUnsafe(32 * 1024);
 
-/** A connection to one address of an upstream, used for one request after the other. Never throws. */
+/** A connection to one address of an upstream, used for one request at a time. Never throws. */
 export class Connection {
   readonly target: Target;
-  /** Set once it stands. */
+  /** True once it is open. */
   ready = false;
-  /** A proxy has been dialled and has not opened a way to the upstream yet. */
+  /** True until the proxy has opened a tunnel to the upstream. */
   asksProxy = false;
-  /** For the pool: when its last request had ended, of the monotonic clock. */
+  /** Monotonic time at which its last request ended, for the pool. */
   idleSinceMs = 0;
-  /** How many requests it has carried, with the one that is on its way. */
+  /** Number of requests sent, including the current one. */
   uses = 0;
-  /** Something of the request that it carries may have left. */
+  /** Bytes of the current request may have been sent. */
   wrote = false;
   #unsent: Uint8Array = nothing;
-  /** A whole request that leaves at the end of this turn; "": none. */
+  /** A whole request to send at the end of this turn; "": none. */
   #head = "";
   #body: Uint8Array = nothing;
   #user: ConnectionUser | null;
   #socket: Socket | null = null;
   #reader: ResponseReader;
   #reusable = false;
-  /** The answer has come to its end, and its user has not been told yet. */
+  /** The answer is complete, and `onEnd` was not called yet. */
   #whole = false;
   #paused = false;
   #over = false;
-  /** Told when it ends while nobody uses it. */
+  /** Called if it closes while idle. */
   #onIdleEnd: ((connection: Connection) => void) | null = null;
 
   private constructor(target: Target, user: ConnectionUser) {
@@ -67,7 +67,7 @@ export class Connection {
     );
   }
 
-  /** Dials the address that was judged, and shows the name's certificate. The user is told of everything later, not in this call. */
+  /** Connects to the checked address. The callbacks come later, not within this call. */
   static open(route: Route, target: Target, user: ConnectionUser): Connection {
     const connection = new Connection(target, user);
     connection.#dial(route);
@@ -79,7 +79,7 @@ export class Connection {
     return this.#reader.silent;
   }
 
-  /** The next request of somebody else. Only of a connection that `reusable` was said of. */
+  /** Begins to serve another user. Only after `release` returned true. */
   use(user: ConnectionUser): void {
     this.#user = user;
     this.#onIdleEnd = null;
@@ -93,7 +93,7 @@ export class Connection {
     this.#reader.begin(method);
   }
 
-  /** False: not all of it has left; `onDrain` will be called. */
+  /** Returns false if the socket did not take all bytes; `onDrain` follows. */
   write(bytes: Uint8Array): boolean {
     if (this.#over) return false;
     if (this.#unsent.length > 0) {
@@ -105,10 +105,7 @@ export class Connection {
     return this.#unsent.length === 0;
   }
 
-  /**
-   * A whole request. With a short body it leaves with the others of this turn of the loop, and `onDrain` will be called; a longer
-   * one is not copied for that. False: not all of it has left.
-   */
+  /** Sends a whole request: a short one at the end of this turn, with `onDrain` after it. Returns false if not all bytes were sent yet. */
   writeWhole(head: string, body: Uint8Array, sends: TurnSends): boolean {
     if (body.length > copiedBodyBytesMax) {
       this.write(Buffer.from(head, "latin1"));
@@ -121,7 +118,7 @@ export class Connection {
     return false;
   }
 
-  /** What waits is written, as far as the socket takes it. */
+  /** Writes as much as the socket takes. */
   send(): void {
     if (this.#over) return;
     if (this.#head !== "") this.#sendWhole();
@@ -130,7 +127,7 @@ export class Connection {
     if (this.#unsent.length === 0) this.#user?.onDrain();
   }
 
-  /** What comes is left in the kernel, and slows the upstream. */
+  /** Stops reading, which slows the upstream down. */
   pause(): void {
     if (this.#paused || this.#over) return;
     this.#paused = true;
@@ -143,7 +140,7 @@ export class Connection {
     this.#socket?.resume();
   }
 
-  /** The user is done. True: another may use it. `sent`: the whole request has left. */
+  /** Ends the use. Returns whether the connection can be reused. `sent`: the whole request was sent. */
   release(sent: boolean): boolean {
     this.#user = null;
     const good = this.#reusable && sent && this.#unsent.length === 0 && this.#head === "" && !this.#over;
@@ -156,7 +153,7 @@ export class Connection {
     this.#onIdleEnd = act;
   }
 
-  /** Closes it at once; nobody is told. */
+  /** Closes it at once, without callbacks. */
   destroy(): void {
     this.#user = null;
     this.#onIdleEnd = null;
@@ -169,7 +166,7 @@ export class Connection {
     const asked = route.way?.connect ?? null;
     this.asksProxy = route.way !== null;
     const dialled = asked === null ? this.#straight(route) : this.#throughProxy(route.tls ?? {}, asked);
-    // It rejects with what `connectError` was told.
+    // Rejects with the error that `connectError` gets.
     dialled.catch((thrown: unknown) => this.#ended(thrown));
   }
 
@@ -191,7 +188,7 @@ export class Connection {
     });
   }
 
-  /** The proxy is asked in the clear; on the way that it opens, the upstream's certificate is judged as anywhere else. */
+  /** Asks the proxy in plain text; the upstream's certificate is checked inside the tunnel. */
   #throughProxy(tls: BunFetchRequestInitTLS, asked: string): Promise<Socket> {
     const { address, port } = this.target;
     const answer = new ConnectAnswer();
@@ -215,7 +212,7 @@ export class Connection {
           else this.write(Buffer.from(asked, "latin1"));
         },
         data: (socket: Socket, bytes: Buffer) => {
-          // Behind the answer come encrypted bytes, which are told to both.
+          // Encrypted bytes after the answer reach both handlers.
           if (this.#over || !this.asksProxy) return;
           try {
             if (!answer.push(bytes)) return;
@@ -284,14 +281,14 @@ export class Connection {
 
   #take(bytes: Buffer): void {
     if (this.#over) return;
-    // Nobody asked, or nobody has asked yet.
+    // Bytes without a request.
     if (this.#user === null || !this.wrote) {
       this.#unusable(new MalformedMessage("syntax", "It was not asked."));
       return;
     }
     try {
       const taken = this.#reader.push(bytes);
-      // More than the answer: whose answer that is nobody can say.
+      // Bytes after the answer belong to no request.
       if (taken < bytes.length) this.#reusable = false;
       if (this.#whole) this.#tellEnd();
       else this.#user?.onRead();
@@ -300,14 +297,14 @@ export class Connection {
     }
   }
 
-  /** Once all that came with it has been looked at: the connection may be somebody else's within the call. */
+  /** Called after all bytes of the read, since the connection may have another user within the call. */
   #tellEnd(): void {
     if (!this.#whole) return;
     this.#whole = false;
     this.#user?.onEnd();
   }
 
-  /** The upstream has said that it sends no more. */
+  /** The upstream closed its side. */
   #closed(): void {
     if (this.#over) return;
     if (this.#user === null || this.uses === 0) return;
@@ -320,7 +317,7 @@ export class Connection {
     this.#socket?.terminate();
   }
 
-  /** However it ended: the first reason counts. */
+  /** Closes with the first reason. */
   #ended(thrown: unknown): void {
     if (this.#over) return;
     const user = this.#user;
@@ -334,10 +331,7 @@ export class Connection {
   }
 }
 
-/**
- * What this turn of the event loop has to send to upstreams leaves at its end, one behind the other: an upstream on this machine
- * is woken once and finds the rest, and the code that sends is warm.
- */
+/** Sends the requests of one turn of the event loop together at its end: an upstream on this machine wakes once for all of them. */
 export class TurnSends {
   #senders: Connection[] = [];
 

@@ -25,7 +25,7 @@ import { SocketBody } from "./socket-body.ts";
 
 const nothing = new Uint8Array(0);
 
-/** Sends over connections of its own: what was written, and when, is known. */
+/** Sends over its own connections, so it knows which bytes were written and when. */
 export class SocketTransport implements Transport {
   readonly #clock: Clock;
   readonly #routes: RouteTable;
@@ -63,14 +63,14 @@ export class SocketTransport implements Transport {
   }
 
   #ask(request: OutboundRequest, exchange: Exchange, route: Route, listener: AnswerListener): void {
-    // Its caller may have left when the name was known and nobody had been told yet.
+    // The caller may have left while the name was resolved.
     if (exchange.failure !== null) throw exchange.failure;
     const parts = { clock: this.#clock, pool: this.#pool, sends: this.#sends, exchange, route };
     new SocketCall(parts, request, listener).start();
   }
 }
 
-/** What it failed of, where that was before anything was sent; the exchange has ended with it. */
+/** Ends the exchange with a failure before anything was sent. */
 function unsent(exchange: Exchange, thrown: unknown): Failure {
   const failure = thrown instanceof Failure ? thrown : (exchange.failure ?? failedSend(thrown));
   exchange.fail(failure);
@@ -85,22 +85,22 @@ interface CallParts {
   readonly route: Route;
 }
 
-/** One request on its way, and its answer until the last byte. */
+/** One request and its answer. */
 class SocketCall implements ConnectionUser {
   readonly #parts: CallParts;
-  /** null once it was written: an answer may go on for long, and its request may be large. */
+  /** null once it was written, to free its memory during a long answer. */
   #request: OutboundRequest | null;
   readonly #streamed: RequestBody | null;
   readonly #head: string;
   readonly #listener: AnswerListener;
   /** The head has come, and the listener has not been called yet. */
   #answer: OutboundAnswer | null = null;
-  /** Index of the address that is dialled first. */
+  /** Index of the first address to connect to. */
   readonly #first: number;
   #target: Target;
   #tried = 0;
   #connection: Connection | null = null;
-  /** The one that ended before the answer began. */
+  /** The connection that broke before the answer began. */
   #broken: Connection | null = null;
   #sent = false;
   #sentMs = 0;
@@ -128,7 +128,7 @@ class SocketCall implements ConnectionUser {
     this.#connect();
   }
 
-  /** A kept connection where there is one; else the address is dialled under the connect clock. */
+  /** Takes a kept connection, or opens one under the connect timeout. */
   #connect(): void {
     const { clock, pool, exchange, route } = this.#parts;
     const request = this.#unwritten();
@@ -160,7 +160,7 @@ class SocketCall implements ConnectionUser {
       void this.#upload(connection, this.#streamed);
       return;
     }
-    // It may have left with others already, and `onDrain` has been called.
+    // Otherwise `onDrain` is called, perhaps already.
     if (connection.writeWhole(this.#head, body instanceof Uint8Array ? body : nothing, sends)) this.#sent = true;
   }
 
@@ -168,13 +168,13 @@ class SocketCall implements ConnectionUser {
     const drained = this.#drained;
     this.#drained = null;
     if (drained !== null) drained();
-    // Of a streamed body only its end says that all was sent: this may have been the head.
+    // For a streamed body this may have been the head; its end sets `#sent`.
     else if (this.#streamed === null) this.#sent = true;
   }
 
   onHead(head: ResponseHead): void {
     const { clock, exchange, route } = this.#parts;
-    // No upstream says that: the proxy has passed nothing on.
+    // Only a proxy answers 407; it forwarded nothing.
     if (head.status === 407 && route.way !== null && route.way.connect === null) {
       exchange.fail(proxyRefused(head.status));
       return;
@@ -230,7 +230,7 @@ class SocketCall implements ConnectionUser {
     this.#connection?.resume();
   }
 
-  /** Another address is dialled only while nothing was sent, so no request is repeated. */
+  /** Tries another address only while nothing was sent, so no request is repeated. */
   #neverStood(thrown: unknown): void {
     const { exchange, route } = this.#parts;
     if (neverConnected(thrown) && this.#tried < route.targets.length) {
@@ -256,7 +256,7 @@ class SocketCall implements ConnectionUser {
     const reset = thrown === undefined || thrown === null || closedEarly(thrown);
     const kept = connection !== null && connection.uses > 1 && connection.untouched;
     const soon = clock.monotonic() - this.#sentMs <= bounds.staleEndMs;
-    // Those that are kept beside it may be as old.
+    // Other kept connections may be as old.
     if (kept) pool.drop(this.#target);
     if (connection?.wrote === false) return staleConnection(cause).with({ arrival: "unsent" });
     if (thrown instanceof MalformedMessage) return malformed(thrown);
@@ -264,14 +264,14 @@ class SocketCall implements ConnectionUser {
     return sendFailure("upstream_unreachable", "The upstream could not be reached.", cause, "unreachable");
   }
 
-  /** A timeout, or the caller: the connection is closed at once. */
+  /** On a timeout, or when the caller leaves, closes the connection at once. */
   #failed(): void {
     const { exchange, route } = this.#parts;
     const failure = this.#byWhom(exchange.failure);
     if (failure === null) return;
     const connection = this.#connection ?? this.#broken;
     const standing = this.#connection?.ready === true;
-    // Before it stood only a proxy was written to.
+    // Before it was open, only the proxy got bytes.
     const wrote = connection?.ready === true && connection.wrote;
     if (this.#connection !== null && !standing)
       route.preferred = (route.targets.indexOf(this.#target) + 1) % route.targets.length;
@@ -285,7 +285,7 @@ class SocketCall implements ConnectionUser {
     }
   }
 
-  /** A wait for the proxy that took too long says so. */
+  /** A timeout while waiting for the proxy names the proxy. */
   #byWhom(failure: Failure | null): Failure | null {
     if (failure?.code !== "upstream_timeout" || this.#connection?.asksProxy !== true) return failure;
     return proxyTimedOut(this.#unwritten().connectMs);
@@ -307,7 +307,7 @@ class SocketCall implements ConnectionUser {
           });
           turnBytes = 0;
         } else if (turnBytes >= bounds.sendTurnBytes) {
-          // An upstream that reads on another core takes sixty megabytes without a pause.
+          // An upstream on another core can take sixty megabytes without a pause.
           await new Promise(setImmediate);
           turnBytes = 0;
         }
@@ -315,7 +315,7 @@ class SocketCall implements ConnectionUser {
       this.#sent = true;
       this.#reader = null;
     } catch {
-      // RequestBody has ended the exchange, unless the answer had begun; then the connection cannot be used again.
+      // RequestBody ended the exchange; if the answer had begun, the connection is just not reused.
     }
   }
 

@@ -7,7 +7,7 @@ import { until } from "../../../../test/until.ts";
 import { openSocket } from "../../edge/raw-socket.ts";
 import { aliceKey, type StartedGateway, scriptHeader, startGateway } from "../../started-gateway.ts";
 
-/** One gateway gets whole requests, which go the direct way; the other gets heads and bodies apart, which go the general way. */
+/** One gateway gets whole requests, which take the direct path; the other gets heads and bodies separately, which take the general path. */
 let direct: StartedGateway;
 let general: StartedGateway;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ async function send(to: StartedGateway, { path, key, headers, body, script }: Se
   return await socket.closed;
 }
 
-/** Without what is of one call or one installation: ids, times, and the addresses of upstreams. */
+/** Removes what differs between calls and installations: ids and times. */
 function plain(text: string): string {
   return text
     .replace(/\b(req|att|key|grp|wks|ws|dep|prc|chatcmpl|msg|resp)[_-][0-9A-Za-z]+/g, "$1")
@@ -92,7 +92,7 @@ const sent: fc.Arbitrary<Sent> = fc.record({
   script: fc.constantFrom<Script>({ tokens: 3 }, { tokens: 3 }, { status: 400 }, { status: 503 }, { tokens: 20 }),
 });
 
-test("a call has the same answer, headers and ledger entries by the direct and the general way", async () => {
+test("a call has the same answer, headers and ledger entries on the direct and the general path", async () => {
   const runs = spyOn(Relay.prototype, "run");
   const starts = spyOn(Relay.prototype, "start");
   await fc.assert(
@@ -107,7 +107,7 @@ test("a call has the same answer, headers and ledger entries by the direct and t
   expect(runs.mock.calls.length).toBeGreaterThan(20);
   expect(starts.mock.calls.length - runs.mock.calls.length).toBeGreaterThan(20);
   const [entries, others] = await Promise.all([direct.entries(), general.entries()]);
-  // Equal refusals of a second share an entry, so how many there are depends on the time.
+  // Equal refusals within a second share an entry, so their number depends on timing.
   const sentOf = (all: readonly LedgerEntry[]) => all.filter(({ outcome }) => outcome !== "rejected").map(plainEntry);
   expect(sentOf(entries)).toEqual(sentOf(others));
   expect(sentOf(entries).length).toBeGreaterThan(20);
