@@ -54,8 +54,8 @@ function plain(text: string): string {
 
 function plainEntry(entry: LedgerEntry): string {
   const { at: _at, endedAt: _end, startedAfterMs: _after, ...rest } = entry;
-  const kept = Object.entries(rest).filter(([name]) => !name.endsWith("Ms") && !/^(workspace|group|key)Id$/.test(name));
-  return plain(JSON.stringify(Object.fromEntries(kept)));
+  const stable = Object.entries(rest).filter(([name]) => !name.endsWith("Ms") && !/^(workspace|group|key)Id$/.test(name));
+  return plain(JSON.stringify(Object.fromEntries(stable)));
 }
 
 const content = fc.oneof(fc.string(), fc.constant("héllo ☃"), fc.constant("x".repeat(3_000)));
