@@ -9,7 +9,7 @@ import { checkedOut, readRevision, version } from "./version.ts";
 const root = join(import.meta.dir, "..", "..", "..");
 const read = (name: string): string => readFileSync(join(root, name), "utf8");
 
-test("the version that is printed is the one of package.json, which scripts/set-version.mjs writes wherever it stands", () => {
+test("prints the version of package.json, which scripts/set-version.mjs writes everywhere", () => {
   const { workspaces, version: told } = JSON.parse(read("package.json"));
   expect(version).toBe(told);
   const lock = JSON.parse(read("package-lock.json"));
@@ -24,7 +24,7 @@ test("the version that is printed is the one of package.json, which scripts/set-
 
 const hash = "72c595dc".padEnd(40, "0");
 
-test("a checkout's commit is read from its files: a branch, a packed one, none, a linked worktree", () => {
+test("reads the commit of a checkout: a branch, a packed ref, none, a linked worktree", () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-checkout-"));
   const write = (name: string, lines: string): void => {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
@@ -54,7 +54,7 @@ test("a checkout's commit is read from its files: a branch, a packed one, none, 
   }
 });
 
-test("--version and `version` print the commit beside the version, `version --json` whole", async () => {
+test("--version and `version` print the version with the commit, `version --json` the full one", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-version-"));
   try {
     const revision = readRevision();

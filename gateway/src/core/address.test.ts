@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { addressKey, isLoopbackHost, networksOf } from "./address.ts";
 
-test("an address of IPv6 stands for its /64, one of IPv4 for itself in either spelling", () => {
+test("groups IPv6 addresses by /64, and IPv4 addresses by themselves in either spelling", () => {
   expect(addressKey("2001:db8:1:2::1")).toBe(addressKey("2001:db8:1:2:ffff:ffff:ffff:ffff"));
   expect(addressKey("2001:db8:1:2::1")).not.toBe(addressKey("2001:db8:1:3::1"));
   expect(addressKey("::ffff:192.0.2.1")).toBe(addressKey("192.0.2.1"));
@@ -9,7 +9,7 @@ test("an address of IPv6 stands for its /64, one of IPv4 for itself in either sp
   expect(addressKey("")).toBe(addressKey("not an address"));
 });
 
-test("an address of IPv6 is in its /48, /56 and /64, one of IPv4 in its /24 and by itself", () => {
+test("finds an IPv6 address in its /48, /56 and /64, an IPv4 address in its /24 and itself", () => {
   expect(networksOf("2001:db8:1:2ff::1")).toEqual([
     "ipv6 20010db80001",
     "ipv6 20010db8000102",

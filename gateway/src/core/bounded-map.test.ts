@@ -9,7 +9,7 @@ const fakeClock = () => ({
   },
 });
 
-test("it never holds more than its bound, and what was used last stays", () => {
+test("never exceeds its bound, and keeps the most recently used entries", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 8 }),
@@ -34,7 +34,7 @@ test("it never holds more than its bound, and what was used last stays", () => {
   );
 });
 
-test("a full map gives up the entry that was used least recently", () => {
+test("a full map removes the least recently used entry", () => {
   const map = new BoundedMap<string, number>(3);
   map.set("a", 1);
   map.set("b", 2);
@@ -47,7 +47,7 @@ test("a full map gives up the entry that was used least recently", () => {
   expect(["a", "b", "c", "d", "e"].filter((key) => map.has(key))).toEqual(["c", "d", "e"]);
 });
 
-test("to ask whether something is there is no use of it", () => {
+test("`has` does not count as a use", () => {
   const map = new BoundedMap<string, number>(2);
   map.set("a", 1);
   map.set("b", 2);
@@ -56,7 +56,7 @@ test("to ask whether something is there is no use of it", () => {
   expect(map.has("a")).toBe(false);
 });
 
-test("an entry ends with its life, however often it is used; putting it again begins a new one", () => {
+test("an entry expires however often it is used; setting it again renews it", () => {
   const clock = fakeClock();
   const map = new BoundedMap<string, number>(10, { life: { clock, ms: 100 } });
   map.set("a", 1);
@@ -71,7 +71,7 @@ test("an entry ends with its life, however often it is used; putting it again be
   expect(map.get("a")).toBe(3);
 });
 
-test("what leaves is told of once: by the bound, its end, its replacement, a removal, or the end of all", () => {
+test("reports each removal once: by the bound, expiry, replacement, deletion or clearing", () => {
   const clock = fakeClock();
   const left: string[] = [];
   const map = new BoundedMap<string, string>(2, { life: { clock, ms: 100 }, onLeave: (value) => left.push(value) });

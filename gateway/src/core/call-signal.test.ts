@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { abortSignalOf, LeaveSignal } from "./runtime-types.ts";
 
-test("whoever listens hears of the end once, and whoever has left does not", () => {
+test("calls each listener once, and none that was removed", () => {
   const signal = new LeaveSignal();
   const heard: string[] = [];
   const listener = (who: string) => () => void heard.push(who);
@@ -13,7 +13,7 @@ test("whoever listens hears of the end once, and whoever has left does not", () 
   expect([signal.aborted, heard]).toEqual([true, ["first", "second"]]);
 });
 
-test("the first to listen may leave before the others", () => {
+test("the first listener can be removed before the others", () => {
   const signal = new LeaveSignal();
   let heard = 0;
   const first = (): void => {};
@@ -25,7 +25,7 @@ test("the first to listen may leave before the others", () => {
   expect(heard).toBe(2);
 });
 
-test("the runtime's own signal ends with it, also when it had ended before", () => {
+test("aborts a standard signal too, also one requested after the end", () => {
   const signal = new LeaveSignal();
   const before = abortSignalOf(signal);
   expect(before.aborted).toBe(false);

@@ -19,7 +19,7 @@ function fill(memory: CallerMemory, who: MemoryOwner, bytes: number, kind: Memor
   }
 }
 
-test("one key takes half of the room, and the next finds room after any number of greedy ones", () => {
+test("one key takes at most half of the memory, so others find room", () => {
   const memory = new CallerMemory(limits);
   const first = fill(memory, anna, mebibyte);
   expect([first.bytes / mebibyte, first.problem]).toEqual([30, "key"]);
@@ -35,7 +35,7 @@ test("one key takes half of the room, and the next finds room after any number o
   expect(fill(memory, owner("emil", "emil"), mebibyte).bytes / mebibyte).toBe(17);
 });
 
-test("all keys of a workspace together leave a quarter of the room", () => {
+test("all keys of a workspace together leave a quarter of the memory", () => {
   const memory = new CallerMemory(limits);
   for (let key = 0; key < 20; key++) fill(memory, owner(`key_${key}`, "one"), mebibyte);
   expect(memory.bytes / mebibyte).toBe(45);
@@ -43,20 +43,20 @@ test("all keys of a workspace together leave a quarter of the room", () => {
   expect(memory.open(owner("other", "two"), "request").tryHold(7 * mebibyte)).toBeNull();
 });
 
-test("a small body finds room while large ones of everybody fill theirs", () => {
+test("a small body finds room while large ones fill theirs", () => {
   const memory = new CallerMemory(limits);
   for (let key = 0; key < 40; key++) fill(memory, owner(`key_${key}`, `ws_${key}`), mebibyte / 2 + 1);
   const small = fill(memory, owner("late", "late"), 200 * 1024);
   expect(small.held.length).toBeGreaterThan(5);
 });
 
-test("small bodies of one key leave half of their room, and go on into the other", () => {
+test("small bodies of one key leave half of their room, then use that of large ones", () => {
   const memory = new CallerMemory(limits);
   expect(fill(memory, anna, mebibyte / 2).bytes / mebibyte).toBe(32);
   expect(fill(memory, owner("bert", "two"), mebibyte / 4).bytes / mebibyte).toBeGreaterThanOrEqual(16);
 });
 
-test("a key that holds its share is refused with 429, and with 503 where nobody finds room", () => {
+test("refuses a key that holds its share with 429, and with 503 when there is no room for anybody", () => {
   const memory = new CallerMemory(limits);
   fill(memory, anna, mebibyte);
   expect(() => memory.open(anna, "request").hold(mebibyte)).toThrow(
@@ -71,14 +71,14 @@ test("a key that holds its share is refused with 429, and with 503 where nobody 
   ]);
 });
 
-test("an answer, which has been paid for, finds room where a request of the same key does not", () => {
+test("a response finds room where a request of the same key does not", () => {
   const memory = new CallerMemory(limits);
   fill(memory, anna, mebibyte);
   expect(memory.open(anna, "request").tryHold(mebibyte)).toBe("key");
   expect(memory.open(anna, "answer").tryHold(mebibyte)).toBeNull();
 });
 
-test("what is kept counts beyond any share, and refuses what comes next", () => {
+test("retained bytes count beyond any share, and block later requests", () => {
   const memory = new CallerMemory(limits);
   const unread = memory.open(anna, "unread");
   unread.keep(100 * mebibyte);
@@ -88,7 +88,7 @@ test("what is kept counts beyond any share, and refuses what comes next", () => 
   expect(memory.bytes).toBe(0);
 });
 
-test("what grows from small to large, and shrinks, is counted once and is given back whole", () => {
+test("counts a body once while it grows and shrinks, and releases all of it", () => {
   const memory = new CallerMemory(limits);
   const place = memory.open(anna, "answer");
   for (const bytes of [64 * 1024, 100_000, 10 * mebibyte, 5 * mebibyte, 100_000, 12 * mebibyte]) {

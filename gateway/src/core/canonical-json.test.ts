@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { canonicalJson } from "./texts.ts";
 
-test("equal values have one text, which is JSON and means the value", () => {
+test("equal values have the same text, which is valid JSON", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
       const text = canonicalJson(value, 64);
@@ -13,7 +13,7 @@ test("equal values have one text, which is JSON and means the value", () => {
   expect(canonicalJson({ b: [1, { d: null, c: "é" }], a: true }, 8)).toBe('{"a":true,"b":[1,{"c":"é","d":null}]}');
 });
 
-test("what is nested too deeply is refused, and a member of any name is one", () => {
+test("refuses deep nesting, and accepts members of any name", () => {
   const deep = JSON.parse(`${"[".repeat(10)}${"]".repeat(10)}`) as unknown;
   expect(() => canonicalJson(deep, 8)).toThrow("nested too deeply");
   expect(canonicalJson(deep, 9)).toBe(`${"[".repeat(10)}${"]".repeat(10)}`);

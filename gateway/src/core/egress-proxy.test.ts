@@ -44,7 +44,7 @@ describe("NO_PROXY", () => {
     expect(straight(list, url)).toBe(expected);
   });
 
-  test("what is no rule is told, and the others hold", () => {
+  test("reports invalid rules and applies the others", () => {
     const { rules, unread } = parseExemptions("example.com,10.0.0.0/99,http://x.example,ok.example:x");
     expect([rules.length, unread]).toEqual([1, ["10.0.0.0/99", "http://x.example", "ok.example:x"]]);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { faultTellMs, LastingFault } from "./lasting-fault.ts";
 
-test("a fault that lasts is told when it begins, at a slow pace, and when it is over; the next one anew", () => {
+test("logs a lasting fault at its beginning, at intervals, and when it is over", () => {
   let nowMs = 1_000;
   const told: unknown[] = [];
   const log = (level: string, message: string, facts?: object) => void told.push([level, message, facts]);

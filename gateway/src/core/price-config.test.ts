@@ -61,7 +61,7 @@ const price: fc.Arbitrary<PriceConfig> = fc.record(
   { requiredKeys: [] },
 );
 
-test("a stored price, written as people write it and stored again, is the same to the last pico-USD", () => {
+test("a price that is stored, written and stored again keeps every pico-USD", () => {
   fc.assert(
     fc.property(price, (config) => {
       const stored = pricesOf(config);
@@ -73,7 +73,7 @@ test("a stored price, written as people write it and stored again, is the same t
   );
 });
 
-test("a price is shown as it was written, without what was filled in", () => {
+test("shows a price as it was written, without filled-in defaults", () => {
   const written: PriceConfig[] = [
     {},
     { input: 1.25, output: 10, cache_read: 0.125 },
@@ -91,7 +91,7 @@ test("a price is shown as it was written, without what was filled in", () => {
   for (const config of written) expect(priceConfigOf(pricesOf(config))).toEqual(config);
 });
 
-test("a class that is stored without a price says that it costs nothing", () => {
+test("a class stored without a price is shown as free", () => {
   expect(priceConfigOf({ table: { inputUncached: 1_250_000, output: 10_000_000 } })).toEqual({
     input: 1.25,
     output: 10,
@@ -105,7 +105,7 @@ test("a class that is stored without a price says that it costs nothing", () => 
   });
 });
 
-test("every class of tokens counts for limits, is held at its price, and costs what its side costs unless it says otherwise", () => {
+test("every class of tokens counts for limits, and defaults to the price of its side", () => {
   const price = pricesOf({ input: 1, output: 2 });
   const version: PriceVersion = { ...price, id: "prc_1", model: "m", effectiveFrom: 0 };
   for (const [index, row] of usageTable.entries()) {
@@ -122,7 +122,7 @@ test("every class of tokens counts for limits, is held at its price, and costs w
   }
 });
 
-test("in a long context a class costs its own price of there, its own of elsewhere, or what its side costs there", () => {
+test("in a long context a class costs its own long-context price, its own price, or that of its side", () => {
   const { table } = pricesOf({
     ...{ input: 1, output: 10, cache_write_1h: 2, audio_input: 5 },
     long_context: { above: 1_000, input: 3, output: 20, cache_write_5m: 4 },
@@ -137,7 +137,7 @@ test("in a long context a class costs its own price of there, its own of elsewhe
   expect(cost({ inputUncached: 999, imageInput: 1 })).toBe(1_000 * 1_000);
 });
 
-test("a long context's price is shown as it was written, and one that was stored before classes were filled in says what it did", () => {
+test("shows a long-context price as written, also one stored before defaults were filled in", () => {
   const written: PriceConfig[] = [
     { input: 1.25, output: 10, cache_read: 0.125, long_context: { above: 200_000, input: 2.5, output: 15 } },
     { input: 2, output: 12, long_context: { above: 200_000, input: 4, output: 18, cache_read: 0.4 } },

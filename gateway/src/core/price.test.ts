@@ -36,7 +36,7 @@ describe("cost of a usage", () => {
     expect(costOf({}, { ...noUsage, output: 1_000 })).toBe(0);
   });
 
-  test("reasoning is paid inside output, never again", () => {
+  test("reasoning tokens are part of the output and not charged again", () => {
     const usage = { ...noUsage, output: 500 };
     expect(costOf(gpt, { ...usage, reasoning: 400 })).toBe(costOf(gpt, usage));
   });
@@ -51,7 +51,7 @@ describe("cost of a usage", () => {
     expect(costOf({ images: usdToPico(0.04, "one") }, { ...noUsage, images: 3 })).toBe(120_000_000);
   });
 
-  test("agrees with whole-number arithmetic for every price and count", () => {
+  test("agrees with integer arithmetic for every price and count", () => {
     const count = fc.oneof(fc.nat(10), fc.nat(5_000_000), fc.maxSafeNat());
     const price = fc.oneof(fc.nat(1_000), fc.nat(100_000_000), fc.maxSafeNat());
     const classes = <T>(value: fc.Arbitrary<T>) =>
@@ -69,7 +69,7 @@ describe("cost of a usage", () => {
     );
   });
 
-  test("agrees with whole-number arithmetic on both sides of what a number holds exactly", () => {
+  test("agrees with integer arithmetic around the largest exact number", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10_000 }), (less) => {
         const table = { output: Number.MAX_SAFE_INTEGER - less, inputUncached: 5_000 };
@@ -81,7 +81,7 @@ describe("cost of a usage", () => {
   });
 });
 
-test("the most exact variant of a video's price counts, and its name leads back to it", () => {
+test("uses the most specific price variant of a video, which its name identifies", () => {
   const price: PriceVersion = {
     id: "prc_1",
     model: "clip",
@@ -112,7 +112,7 @@ describe("a request whose input is long", () => {
     longContext: { above: 1_000, prices: { inputUncached: 500, output: 2_500 } },
   };
 
-  test("costs the plain prices up to the threshold, and the others for the whole of it beyond", () => {
+  test("costs the plain prices up to the threshold, and the long-context prices for all of it beyond", () => {
     const usage = { ...noUsage, inputUncached: 400, cacheRead: 600, output: 100 };
     expect(costOf(table, usage)).toBe(Math.round((400 * 100 + 600 * 10 + 100 * 500) / 1_000));
     // Cached tokens count towards the threshold; a class without a price of its own there costs as usual.
@@ -121,7 +121,7 @@ describe("a request whose input is long", () => {
     expect(chargedPrices(table, longer)).toMatchObject({ inputUncached: 500, cacheRead: 10, output: 2_500 });
   });
 
-  test("is long by what stands in every class of input, and not by its output", () => {
+  test("is long by the sum of all input classes, not by its output", () => {
     for (const name of [
       "inputUncached",
       "cacheRead",

@@ -28,7 +28,7 @@ describe("a secret is hidden in a text", () => {
     expect(redactor.text(`The key ${said} is wrong.`)).toMatch(/^The key (?:\\")?\[redacted\](?:\\")? is wrong\.$/);
   });
 
-  test.each(["", "a", "ab", "user:"])("in base64 behind %p, which keeps what it says beside it", (before) => {
+  test.each(["", "a", "ab", "user:"])("in base64 after %p, keeping the text around it", (before) => {
     const shown = redactor.text(`Basic is ${base64(`${before}${secret}`)}, not ${base64(secret).replaceAll("/", "_")}`);
     expect(shown).toMatch(/^Basic is .{0,9}\[redacted\].{0,3}, not \[redacted\].{0,3}$/);
   });
@@ -37,7 +37,7 @@ describe("a secret is hidden in a text", () => {
     expect(new Redactor(["sk-upstream-of-main"]).text("The upstream-model failed.")).toBe("The upstream-model failed.");
   });
 
-  test("again and again, and everything else stays as it is", () => {
+  test("at every occurrence, without changing anything else", () => {
     expect(redactor.text(`${secret}${secret} and ${secret}`)).toBe("[redacted] and [redacted]");
     const plain = '{"error":{"message":"50% of \\u00fc, C:\\\\new … at most 3"}}';
     const bytes = new TextEncoder().encode(plain);
@@ -45,7 +45,7 @@ describe("a secret is hidden in a text", () => {
   });
 });
 
-test("hides them in all of a failure that is shown or logged, and changes nothing else of it", () => {
+test("hides secrets in every field of a failure, and changes nothing else", () => {
   const body = new TextEncoder().encode(JSON.stringify({ error: { message: "m", code: secret, param: secret } }));
   const options = { retry: "other", unhealthy: true, status: 429, type: "x", retryAfterMs: 5 } as const;
   const upstream = { status: 400, contentType: `a/b; x=${secret.slice(-12)}`, body };
@@ -60,7 +60,7 @@ test("hides them in all of a failure that is shown or logged, and changes nothin
   expect(safe.upstream?.contentType).toBe("a/b; x=[redacted]");
 });
 
-test("a failure that tells nothing is the very same", () => {
+test("returns the same failure if it contains no secret", () => {
   const failure = new Failure("upstream_error", "The model is busy.", { cause: new Error("busy") });
   expect(redactor.failure(failure)).toBe(failure);
 });

@@ -30,7 +30,7 @@ test.each([
   expect(otherModel(named, asked)).toBe(named);
 });
 
-test("an answer that names no model is one of the model that was asked", () => {
+test("an answer without a model name counts as served by the requested model", () => {
   expect(otherModel(undefined, "gpt-6")).toBeNull();
 });
 

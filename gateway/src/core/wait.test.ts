@@ -4,7 +4,7 @@ import { StandingLoop } from "../../test/standing-loop.ts";
 import { bounds } from "./bounds.ts";
 import { afterRunningFor, Sleeper, sleep, waitSlices, waitUntil, within } from "./wait.ts";
 
-test("a sleep ends with its time or with its signal, and leaves no timer", async () => {
+test("a sleep ends by its time or its signal, and leaves no timer", async () => {
   const clock = new FakeClock();
   const timed = sleep(clock, 10, null);
   clock.advance(10);
@@ -17,7 +17,7 @@ test("a sleep ends with its time or with its signal, and leaves no timer", async
   expect(clock.pending).toBe(0);
 });
 
-test("work is awaited within a bound; late work goes on, and its failure is ignored", async () => {
+test("limits the wait for work; late work continues, and its failure is ignored", async () => {
   const clock = new FakeClock();
   expect(await within(clock, 10, Promise.resolve(1), () => null)).toBe(1);
   expect(within(clock, 10, Promise.reject(new Error("failed")), () => null)).rejects.toThrow("failed");
@@ -39,7 +39,7 @@ test("work is awaited within a bound; late work goes on, and its failure is igno
   expect(clock.pending).toBe(0);
 });
 
-test("a condition is awaited until it holds or the time is over", async () => {
+test("waits until a condition holds or the time is over", async () => {
   const clock = new FakeClock();
   const never = waitUntil(clock, 30, () => false);
   for (let turn = 0; turn < 4; turn++) {
@@ -51,7 +51,7 @@ test("a condition is awaited until it holds or the time is over", async () => {
   expect(clock.pending).toBe(0);
 });
 
-test("a sleeper can be woken; once ended it sleeps no more", async () => {
+test("a sleeper can be woken, and does not sleep after its end", async () => {
   const clock = new FakeClock();
   const sleeper = new Sleeper(clock);
   const woken = sleeper.sleep(10);
@@ -64,41 +64,41 @@ test("a sleeper can be woken; once ended it sleeps no more", async () => {
   expect(clock.pending).toBe(0);
 });
 
-test("while the loop stands still nobody is judged; one who is silent while it runs is, and not before the time is over", () => {
+test("does not expire waits while the event loop is blocked, and expires them only after their time", () => {
   const loop = new StandingLoop();
-  let judged = 0;
-  afterRunningFor(loop, bounds.redisAnswerMs, () => judged++);
+  let expired = 0;
+  afterRunningFor(loop, bounds.redisAnswerMs, () => expired++);
   loop.turnAfter(10 * bounds.redisAnswerMs);
-  expect(judged).toBe(0);
+  expect(expired).toBe(0);
   const sliceMs = bounds.redisAnswerMs / waitSlices;
   for (let slice = 2; slice < waitSlices; slice++) loop.turnAfter(sliceMs);
   loop.turnAfter(sliceMs - 1);
-  expect(judged).toBe(0);
+  expect(expired).toBe(0);
   loop.turnAfter(1);
   loop.turnAfter(0);
-  expect(judged).toBe(1);
+  expect(expired).toBe(1);
   loop.turnAfter(10 * bounds.redisAnswerMs);
-  expect(judged).toBe(1);
+  expect(expired).toBe(1);
 });
 
-test("a wait that is over in any slice judges nobody", () => {
+test("a wait that ends within a slice expires nothing", () => {
   const loop = new StandingLoop();
-  let judged = 0;
-  const stop = afterRunningFor(loop, bounds.redisAnswerMs, () => judged++);
+  let expired = 0;
+  const stop = afterRunningFor(loop, bounds.redisAnswerMs, () => expired++);
   loop.turnAfter(10 * bounds.redisAnswerMs);
   stop();
   for (let slice = 0; slice < 2 * waitSlices; slice++) loop.turnAfter(bounds.redisAnswerMs);
-  expect(judged).toBe(0);
+  expect(expired).toBe(0);
 });
 
-test("who has answered while the loop stood still in the last slice is heard before anybody is judged", () => {
+test("accepts an answer that arrived while the loop was blocked in the last slice", () => {
   const loop = new StandingLoop();
-  let judged = 0;
-  const stop = afterRunningFor(loop, bounds.redisAnswerMs, () => judged++);
+  let expired = 0;
+  const stop = afterRunningFor(loop, bounds.redisAnswerMs, () => expired++);
   for (let slice = 1; slice < waitSlices; slice++) loop.turnAfter(bounds.redisAnswerMs / waitSlices);
   loop.turnAfter(10 * bounds.redisAnswerMs);
   // The loop's turn goes on with what lies in its sockets.
   stop();
   loop.turnAfter(0);
-  expect(judged).toBe(0);
+  expect(expired).toBe(0);
 });

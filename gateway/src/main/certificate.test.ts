@@ -20,14 +20,14 @@ function fileOf(name: string, text: string): string {
   return path;
 }
 
-test("a pair is read with its names and its end; others may stand behind the certificate", async () => {
+test("reads a pair with its names and expiry; a chain may follow the certificate", async () => {
   const chain = fileOf("chain.crt", `${readFileSync(certificate, "utf8")}\n${readFileSync(certificate, "utf8")}`);
   const read = await readCertificate({ certificate: chain, key });
   expect(read.names).toEqual(["gateway.example", "localhost", "127.0.0.1"]);
   expect(new Date(read.endsAt).getUTCFullYear()).toBeGreaterThan(2100);
 });
 
-test("what cannot be used is named with its file, and nothing of what is in it", async () => {
+test("names the file of an unusable pair without showing its content", async () => {
   const secret = "hush-hush";
   const wrong = join(folder, "other.key");
   copyFileSync(join(fixtures, "upstream.example.key.pem"), wrong);

@@ -8,7 +8,7 @@ import { ConfigFile } from "./config-file.ts";
 const folder = mkdtempSync(join(tmpdir(), "sluice-config-facts-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("shows the console what is valid in the file and cannot work, as it is now", async () => {
+test("shows the current warnings about the config file in the console", async () => {
   const path = join(folder, "sluice.yaml");
   const config = new ConfigFile(path, systemClock, { LOCAL: "http://127.0.0.1:11434/v1" });
   expect(await config.warnings()).toEqual([]);

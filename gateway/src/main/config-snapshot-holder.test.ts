@@ -20,7 +20,7 @@ function holder(failures: number) {
   return { clock, held, logged, before, after, reads: () => reads };
 }
 
-test("a change whose reading fails comes into force when the database can be read again, though nobody tells of it again", async () => {
+test("retries a failed reload until the database can be read, without a further notification", async () => {
   const { clock, held, logged, before, after } = holder(2);
   await held.refresh();
   expect(held.current).toBe(before);
@@ -32,7 +32,7 @@ test("a change whose reading fails comes into force when the database can be rea
   expect([logged, clock.pending]).toEqual([["error", "info"], 0]);
 });
 
-test("after its end nothing is read again", async () => {
+test("does not reload after close", async () => {
   const { clock, held, reads } = holder(9);
   await held.refresh();
   held.close();

@@ -78,7 +78,7 @@ function process(apply: () => Promise<readonly string[]>, other: { isThere: bool
   };
 }
 
-test("a process that ends while it applies the config file ends when that is done", async () => {
+test("a process that shuts down while applying the config file finishes that first", async () => {
   const { promise: applying, resolve: begins } = Promise.withResolvers<void>();
   const { promise: applied, resolve: finish } = Promise.withResolvers<void>();
   const { start } = process(async () => {
@@ -98,7 +98,7 @@ test("a process that ends while it applies the config file ends when that is don
   await expect(closed).resolves.toBeUndefined();
 });
 
-test("a process that takes the config file over while the database fails goes on until it has applied its own", async () => {
+test("a process that becomes the leader while the database fails retries until its file is applied", async () => {
   const other = { isThere: true };
   let tries = 0;
   const one = process(async () => {
@@ -113,7 +113,7 @@ test("a process that takes the config file over while the database fails goes on
   expect(one.applied()).toEqual({ by: "proc_a", fence: 4, digest: "{}" });
 });
 
-test("a process that takes over with a file that is wrong says so, and leaves in force what was: nobody who starts waits for it", async () => {
+test("a new leader with an invalid file reports it and keeps the config in force; starting processes do not wait", async () => {
   const other = { isThere: true };
   const one = process(async () => [], other);
   await one.start();
@@ -126,7 +126,7 @@ test("a process that takes over with a file that is wrong says so, and leaves in
   await watch?.close();
 });
 
-test("a change of the file between the start and the beginning of the watch is applied", async () => {
+test("applies a change of the file between the start and the first watch", async () => {
   let applied = 0;
   const one = process(async () => {
     applied++;
@@ -139,7 +139,7 @@ test("a change of the file between the start and the beginning of the watch is a
   await watch?.close();
 });
 
-test("a start with a file that is refused goes on where one was applied before, and says so; else it ends", async () => {
+test("a start with an invalid file continues with the config applied before and reports it, or fails if there is none", async () => {
   writeFileSync(file, `{ "providers": 5 }`);
   const one = process(async () => []);
   await one.start();
@@ -156,7 +156,7 @@ test("a start with a file that is refused goes on where one was applied before, 
   await expect(first.start()).rejects.toThrow("providers");
 });
 
-test("so does a start with a file that may not be applied", async () => {
+test("a start with a refused file continues with the config applied before, or fails if there is none", async () => {
   const refusal = new ConfigConflict([{ path: [], message: "too much would be removed" }]);
   const one = process(() => Promise.reject(refusal));
   await one.start();

@@ -21,7 +21,7 @@ async function late(clock: FakeClock, step: Promise<void>, ms: number): Promise<
   await step;
 }
 
-test("what does not end is named and left behind, and what follows is done", async () => {
+test("names and abandons a part that does not close, and closes the others", async () => {
   const { clock, lines, ending } = openEnding();
   await late(clock, ending.step("pool", never), bounds.endStepMs);
   let done = false;
@@ -38,7 +38,7 @@ test("what does not end is named and left behind, and what follows is done", asy
   expect(clock.pending).toBe(0);
 });
 
-test("however many parts do not end, the journal has its time, and all is over within the bound that was told", async () => {
+test("keeps time for the journal and ends within the limit, however many parts hang", async () => {
   const { clock, ending } = openEnding();
   const parts = 16;
   let leftMs = bounds.endWorkMs;
@@ -55,7 +55,7 @@ test("however many parts do not end, the journal has its time, and all is over w
   expect(clock.monotonic()).toBeLessThan(bounds.flushMs);
 });
 
-test("what fails is told, keeps nobody from the rest, and is thrown at the end", async () => {
+test("logs a failing part, closes the others, and throws at the end", async () => {
   const { lines, ending } = openEnding();
   await ending.step("reports", () => Promise.reject(new Error("no")));
   await ending.step("counter", () => undefined);

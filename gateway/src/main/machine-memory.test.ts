@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { memoryBytesDefault } from "#core/index.ts";
 import { connectionsWith, machineMemory } from "./machine-memory.ts";
 
-test("connections leave the process the open files that it needs itself", () => {
+test("connections leave open files for the process itself", () => {
   expect([1_024, 20_000, 65_536].map(connectionsWith)).toEqual([256, 5_898, 21_077]);
   expect(connectionsWith(Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY);
   for (let descriptors = 64; descriptors <= 1_048_576; descriptors *= 2) {
@@ -47,12 +47,12 @@ test.each<[string, Record<string, string>, number]>([
   ],
   ["no cgroups", {}, 2],
   ["a limit below what the gateway needs", { "/proc/self/cgroup": "0::/\n", "memory.max": "1048576\n" }, 0.5],
-])("with %s the gateway takes so much of a large machine", (_, files, gibibytes) => {
+])("with %s the gateway uses this much of a large machine", (_, files, gibibytes) => {
   const read = (file: string) => files[file.replace("/sys/fs/cgroup/", "")] ?? "";
   expect(machineMemory(read, 64 * gibibyte)).toBe(gibibytes * gibibyte);
 });
 
-test("a machine that has less than the default, or than a limit, is not asked for more", () => {
+test("uses no more than the machine or its limit has", () => {
   expect(memoryBytesDefault).toBe(2 * gibibyte);
   expect(machineMemory(() => "", gibibyte)).toBe(gibibyte);
   const limited = (file: string) => (file === "/sys/fs/cgroup/memory.max" ? String(4 * gibibyte) : "");

@@ -5,7 +5,7 @@ import { breakersOf } from "./numbers.ts";
 
 type State = ReturnType<Router["states"]>[number];
 
-test("a breaker is told as open while it keeps calls away, not for as long as nobody calls", () => {
+test("reports a breaker as open while it blocks calls, not while there are none", () => {
   const provider = { id: "openai" };
   const deployments = ["a", "b", "c"].map((id) => ({ id, enabled: id !== "c", provider }));
   const configSnapshot = { models: new Map([["gpt", { name: "gpt", deployments }]]) } as unknown as ConfigSnapshot;

@@ -14,7 +14,7 @@ const settings = {
   "audit.retention_days": 90,
 } as Settings;
 
-test("what is too old only by a clock that has jumped years ahead is not removed, until it stays so", async () => {
+test("does not prune entries that are old only by a clock that jumped ahead, until the clock stays there", async () => {
   const clock = new FakeClock();
   const asked: number[] = [];
   const stop = pruneDaily({

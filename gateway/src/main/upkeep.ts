@@ -44,7 +44,7 @@ export function startUpkeep(base: Base, { steady }: Governance, { explainer }: C
   ending.defer("pruning", () => void stopPruning());
 }
 
-/** Returns a function that stops the work. SQLite needs none of it, because the drain sums days there. */
+/** Returns a function that stops the work. SQLite does not need it, because the drain sums days there. */
 export function keepLedger(options: LedgerUpkeepOptions): () => Promise<void> {
   if (options.database.flavour.name === "sqlite") return async () => undefined;
   const lead = options.leadership.lead("ledger", ({ signal }) => ledgerUpkeep(options, signal));

@@ -7,7 +7,7 @@ import { type Certificate, readCertificate, watchCertificate } from "./certifica
 
 const fixtures = join(import.meta.dir, "..", "..", "test", "fixtures", "tls");
 
-test("a pair that was put there between the reading at the start and the beginning of the watch is taken", async () => {
+test("uses a pair that was replaced between the start and the first watch", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-certificate-"));
   const files = { certificate: join(folder, "tls.crt"), key: join(folder, "tls.key") };
   const put = (name: string): void => {

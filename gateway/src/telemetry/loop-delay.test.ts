@@ -3,9 +3,9 @@ import { bounds } from "#core/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { LoopDelay } from "./loop-delay.ts";
 
-test("a loop that is held up is told of for a minute, whoever asks, and one that is on time is not", () => {
+test("reports a blocked loop for a minute to every reader, and none that is on time", () => {
   const clock = new FakeClock();
-  // The loop stands still: time passes without what is due being run.
+  // The loop is blocked: time passes without timers.
   let heldMs = 0;
   const held = { now: () => clock.now(), monotonic: () => clock.monotonic() + heldMs, after: clock.after.bind(clock) };
   const delay = new LoopDelay(held, () => true);
@@ -13,7 +13,7 @@ test("a loop that is held up is told of for a minute, whoever asks, and one that
   expect(delay.worst()).toBe(0);
   heldMs += 3_000;
   clock.advance(bounds.loopLookMs);
-  // Prometheus, a second one beside it, a collector, and the console.
+  // Two Prometheus servers, a collector, and the console.
   for (let asked = 0; asked < 4; asked++) expect(delay.worst()).toBeCloseTo(3, 5);
   clock.advance(bounds.loopWindowMs);
   expect(delay.worst()).toBeCloseTo(3, 5);
@@ -25,7 +25,7 @@ test("a loop that is held up is told of for a minute, whoever asks, and one that
   expect(clock.pending).toBe(0);
 });
 
-test("a process that serves nobody is woken rarely, and looked at often again once calls are under way", () => {
+test("checks the loop rarely while idle, and often again with calls", () => {
   const clock = new FakeClock();
   let busy = false;
   let booked = 0;

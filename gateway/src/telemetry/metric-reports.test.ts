@@ -21,7 +21,7 @@ function counted(calls: number, streams: number, healthy: number) {
 /** Without what this process itself is measured by: that differs from one moment to the next. */
 const ownLines = (text: string): string[] => text.split("\n").filter((line) => !/process_|event_loop/.test(line));
 
-test("the numbers of one process are told as it tells them itself, to the letter", async () => {
+test("reports of one process give the same text as the process itself", async () => {
   const metrics = counted(3, 2, 1);
   metrics.numbers({ sluice_redis_untold: () => Number.NaN });
   metrics.requestEnd({ route: 'odd"route\\\n', status: 200, outcome: "succeeded", totalMs: 1 });
@@ -34,7 +34,7 @@ test("the numbers of one process are told as it tells them itself, to the letter
   expect(lines).toContain("sluice_redis_untold Nan");
 });
 
-test("counters and histograms are summed; a gauge is summed, or tells the worst, as is right for it", async () => {
+test("sums counters and histograms; a gauge is summed or reports the worst value", async () => {
   const one = counted(3, 2, 1);
   one.breakers(() => [{ deployment: "dep_1", provider: "openai", model: "gpt", breaker: "open" }]);
   const other = counted(4, 5, 0);
@@ -54,7 +54,7 @@ test("counters and histograms are summed; a gauge is summed, or tells the worst,
   expect(lines.filter((line) => line.startsWith("# TYPE sluice_requests_total"))).toHaveLength(1);
 });
 
-test("of a process that ended only what grows is kept", async () => {
+test("keeps only counters and histograms of a process that ended", async () => {
   const kept = mergeCounts([await reportOf(counted(3, 2, 1))]);
   expect(kept.map(({ type }) => type)).not.toContain("gauge");
   expect(reportText(kept)).toContain('sluice_requests_total{route="chat",status="200",outcome="succeeded"} 3');

@@ -11,7 +11,7 @@ export interface HistogramValue {
 
 export interface ReportedPoint {
   readonly labels: Readonly<Record<string, string | number>>;
-  /** null stands for NaN, which JSON cannot express. */
+  /** null means NaN, which JSON cannot express. */
   readonly value: number | HistogramValue | null;
 }
 

@@ -21,7 +21,7 @@ export const metricHelp = {
   sluice_redis_up: "1 if the shared counter (Redis) answers, else 0.",
   sluice_redis_untold: "Finished calls and costs not yet sent to the shared counter (Redis).",
   sluice_redis_places_beyond_lease:
-    "Concurrency slots of running calls whose process lost its lease in the shared counter (Redis).",
+    "Concurrency slots of running calls that lost their lease in the shared counter (Redis).",
   sluice_redis_epochs_total: "Times the shared counter (Redis) was emptied, restarted or replaced.",
   sluice_redis_round_trip_seconds: "Response time of the shared counter (Redis).",
   sluice_models_blocked: "Models refused because they have no price, for all calls or for calls under a budget.",

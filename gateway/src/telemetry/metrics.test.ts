@@ -4,7 +4,7 @@ import { ledgerEntry } from "../../test/conformance/store-ground.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { type BreakerNumber, createMetrics } from "./index.ts";
 
-test("an attempt is counted by provider, model, outcome and error, with its tokens, cost and times", async () => {
+test("counts an attempt by provider, model, outcome and error, with tokens, cost and times", async () => {
   const metrics = createMetrics();
   metrics.attemptEnd(ledgerEntry("1"));
   metrics.attemptEnd(ledgerEntry("1", { usage: { ...noUsage, cacheWrite5m: 7, videoSeconds: 2 } }));
@@ -29,7 +29,7 @@ test("an attempt is counted by provider, model, outcome and error, with its toke
   expect(lines).toContain('sluice_overhead_seconds_bucket{le="0.0005"} 3');
 });
 
-test("what is used without a price is counted, so that somebody sees it", async () => {
+test("counts usage without a price", async () => {
   const metrics = createMetrics();
   metrics.attemptEnd(ledgerEntry("1"));
   metrics.attemptEnd(ledgerEntry("2", { priceVersion: null, costNanoUsd: 0 }));
@@ -37,13 +37,13 @@ test("what is used without a price is counted, so that somebody sees it", async 
   expect((await metrics.text()).split("\n")).toContain('sluice_unpriced_attempts_total{model="gpt-5"} 1');
 });
 
-test("the version that runs is among the numbers", async () => {
+test("reports the running version", async () => {
   expect(await createMetrics({ version: "1.2.3" }).text()).toContain(
     'sluice_build_info{version="1.2.3",revision="unknown",runtime="bun ',
   );
 });
 
-test("requests and reloads are counted", async () => {
+test("counts requests and reloads", async () => {
   const metrics = createMetrics();
   metrics.requestEnd({ route: "chat", status: 200, outcome: "succeeded", totalMs: 40 });
   metrics.requestEnd({ route: "chat", status: 429, outcome: "refused", totalMs: 1 });
@@ -54,7 +54,7 @@ test("requests and reloads are counted", async () => {
   expect(lines).toContain('sluice_config_reloads_total{result="refused"} 1');
 });
 
-test("a result of a reading is there before it is first met: what appears as 1 has not grown, to Prometheus", async () => {
+test("a result starts at 0, because Prometheus does not see a new series as growth", async () => {
   const lines = (await createMetrics().text()).split("\n");
   expect(lines.filter((line) => line.startsWith("sluice_config_reloads_total"))).toEqual([
     'sluice_config_reloads_total{result="applied"} 0',
@@ -63,7 +63,7 @@ test("a result of a reading is there before it is first met: what appears as 1 h
   ]);
 });
 
-test("breakers are told with the names they are known by, the worst first, and go with their deployment", async () => {
+test("reports breakers with their names, the worst state first, until their deployment is removed", async () => {
   const metrics = createMetrics();
   let breakers: readonly BreakerNumber[] = [
     { deployment: "dep_1", provider: "azure", model: "gpt", breaker: "closed" },
@@ -80,7 +80,7 @@ test("breakers are told with the names they are known by, the worst first, and g
   expect(await told()).toHaveLength(1);
 });
 
-test("a model that a caller made up never becomes a label", async () => {
+test("a model name that a caller made up never becomes a label", async () => {
   const metrics = createMetrics();
   for (let i = 0; i < 100; i++) {
     metrics.attemptEnd(
@@ -94,7 +94,7 @@ test("a model that a caller made up never becomes a label", async () => {
   );
 });
 
-test("beyond the bound, pairs of provider and model are counted as other, and nothing is lost", async () => {
+test("counts pairs of provider and model beyond the bound as other", async () => {
   const metrics = createMetrics();
   for (let i = 0; i < bounds.metricPairsMax + 50; i++)
     metrics.attemptEnd(ledgerEntry("1", { model: `m-${i}`, usage: noUsage }));
@@ -105,7 +105,7 @@ test("beyond the bound, pairs of provider and model are counted as other, and no
   );
 });
 
-test("gauges are asked for at the scrape, and one that fails does not take the others with it", async () => {
+test("reads gauges at the scrape; one that fails does not affect others", async () => {
   const metrics = createMetrics();
   let lag = 1;
   metrics.numbers({
@@ -121,7 +121,7 @@ test("gauges are asked for at the scrape, and one that fails does not take the o
   expect(metrics.contentType).toStartWith("text/plain; version=0.0.4");
 });
 
-test("counts that others keep are read at the scrape, each time anew", async () => {
+test("reads external counts at each scrape", async () => {
   const metrics = createMetrics();
   let dropped = 3;
   metrics.numbers({ sluice_explanations_dropped_total: () => dropped });
@@ -131,14 +131,14 @@ test("counts that others keep are read at the scrape, each time anew", async () 
   expect(text).toContain("# TYPE sluice_explanations_dropped_total counter\nsluice_explanations_dropped_total 5\n");
 });
 
-test("two gateways in one process count apart", async () => {
+test("two gateways in one process count separately", async () => {
   const one = createMetrics();
   const two = createMetrics();
   one.requestEnd({ route: "chat", status: 200, outcome: "succeeded", totalMs: 1 });
   expect(await two.text()).not.toContain('route="chat"');
 });
 
-test("the loop's delay is among the numbers while it is watched", async () => {
+test("reports the loop delay while it is measured", async () => {
   const metrics = createMetrics();
   const clock = new FakeClock();
   const stop = metrics.watchLoop(clock, () => 1);

@@ -34,7 +34,7 @@ test("a line is one JSON object with time, level, message and its fields", () =>
   expect(lines[0]).toEndWith("\n");
 });
 
-test("a credential reaches no line, in a field or in a text", () => {
+test("no line contains a credential, in a field or a text", () => {
   const { observer, lines } = setUp("info");
   observer.log("error", "Refused sk-canary-1234.", {
     headers: { authorization: "Bearer canary" },
@@ -56,7 +56,7 @@ const answered: RequestEnd = {
   error: null,
 };
 
-test("the access line names the person whose key it was, and nobody for a key of no one person", () => {
+test("the access line names the owner of the key, and nobody for a key without one", () => {
   const { observer, parsed } = setUp("info");
   const principal = {
     ...{ workspace: { id: "ws_1", slug: "acme" }, group: { id: "grp_1", name: "default" } },
@@ -71,7 +71,7 @@ test("the access line names the person whose key it was, and nobody for a key of
   expect(shared).not.toHaveProperty("person");
 });
 
-test("each request has an access line, in the order of what else is written", () => {
+test("each request has an access line, in order with other lines", () => {
   const { observer, parsed, clock } = setUp("info");
   observer.requestEnd(answered);
   observer.log("info", "Between.");
@@ -115,7 +115,7 @@ test("each request has an access line, in the order of what else is written", ()
   ]);
 });
 
-test("where there are several processes, each line says which one wrote it", () => {
+test("with several processes each line names its process", () => {
   const lines: string[] = [];
   const clock = new FakeClock();
   const write = (text: string) => lines.push(...text.trimEnd().split("\n"));
@@ -135,7 +135,7 @@ test("where there are several processes, each line says which one wrote it", () 
   ]);
 });
 
-test("access lines wait to be written together, and a full buffer does not wait", () => {
+test("access lines are written in batches, and at once when the buffer is full", () => {
   const { observer, lines, clock } = setUp("info");
   for (let i = 0; i < 3; i++) observer.requestEnd(answered);
   expect(lines).toEqual([]);
@@ -147,7 +147,7 @@ test("access lines wait to be written together, and a full buffer does not wait"
   expect(lines.join("").split("\n")).toHaveLength(1_004);
 });
 
-test("what a caller named as its model neither breaks a line nor carries a credential or a flood into it", () => {
+test("a model name from a caller cannot break a line, leak a credential or flood the log", () => {
   const { observer, parsed } = setUp("info");
   const names = ['a"b\n{', "sk-canary-0123456789", "\u001b[2J", "x".repeat(100_000)];
   for (const model of names) observer.requestEnd({ ...answered, model });
@@ -157,7 +157,7 @@ test("what a caller named as its model neither breaks a line nor carries a crede
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(1_000);
 });
 
-test("probes that go well have no line, and SLUICE_ACCESS_LOG narrows the rest", () => {
+test("successful probes have no line, and SLUICE_ACCESS_LOG filters the rest", () => {
   const linesOf = (mode: AccessLogMode): unknown[] => {
     const lines: string[] = [];
     const observer = createObserver({
@@ -180,7 +180,7 @@ test("probes that go well have no line, and SLUICE_ACCESS_LOG narrows the rest",
   expect(linesOf("off")).toEqual([503]);
 });
 
-test("an attempt that went well writes a line only at level debug", () => {
+test("a successful attempt writes a line only at level debug", () => {
   const quiet = setUp("info");
   quiet.observer.attemptEnd(ledgerEntry("1"));
   expect(quiet.lines).toEqual([]);
@@ -189,7 +189,7 @@ test("an attempt that went well writes a line only at level debug", () => {
   expect(loud.parsed().map((line) => line["level"])).toEqual(["debug"]);
 });
 
-test("a failed attempt and, without access lines, an answer of 5xx are one warning each, with what is needed to find them", () => {
+test("a failed attempt and, without access lines, a 5xx answer are one warning each with the ids", () => {
   const { observer, parsed } = setUp("warn");
   observer.attemptEnd(failed);
   observer.requestEnd({ ...answered, status: 502, outcome: "failed", error: "upstream_error" });
@@ -200,7 +200,7 @@ test("a failed attempt and, without access lines, an answer of 5xx are one warni
   ]);
 });
 
-test("a storm of failures is counted, not written", () => {
+test("repeated failures are counted instead of written", () => {
   const { observer, lines, clock, parsed } = setUp("info");
   for (let i = 0; i < 1_000; i++) observer.attemptEnd(failed);
   expect(lines).toHaveLength(bounds.failureLinesPerSecond);
@@ -209,13 +209,13 @@ test("a storm of failures is counted, not written", () => {
   expect(parsed().at(-1)).toMatchObject({ suppressed: 1_000 - bounds.failureLinesPerSecond });
 });
 
-test("a level that is not asked for is not written", () => {
+test("does not write lines below the level", () => {
   const { observer, parsed } = setUp("error");
   for (const level of ["debug", "info", "warn", "error"] as const) observer.log(level, level);
   expect(parsed().map((line) => line["msg"])).toEqual(["error"]);
 });
 
-test("audit entries are lines for other programs, and not in the pretty form", () => {
+test("writes audit entries as lines for other programs, and not in pretty form", () => {
   for (const [format, count] of [
     ["json", 1],
     ["pretty", 0],
@@ -226,7 +226,7 @@ test("audit entries are lines for other programs, and not in the pretty form", (
   }
 });
 
-test("the pretty form is one line that cannot move the reader's cursor", () => {
+test("the pretty form is one line without control characters", () => {
   const { observer, lines } = setUp("info", "pretty");
   observer.log("warn", "Evil \u001b[2J\nline", {
     model: "a\u001b[31m",
@@ -241,7 +241,7 @@ test("the pretty form is one line that cannot move the reader's cursor", () => {
   expect([...(lines[0] ?? "")].filter((c) => c >= "\u007f" && c <= "\u009f")).toEqual([]);
 });
 
-test("logging never throws, whatever it is given", () => {
+test("logging never throws", () => {
   const { observer, lines } = setUp("info");
   const trap = {
     get bomb(): never {
@@ -253,7 +253,7 @@ test("logging never throws, whatever it is given", () => {
   expect(lines).toHaveLength(1);
 });
 
-test("a reader of the log that stalls loses lines and is told how many", () => {
+test("drops lines for a stalled reader and reports how many", () => {
   const written: string[] = [];
   const stream = {
     writableLength: 0,

@@ -20,7 +20,7 @@ test.each([
   "set-cookie",
   "access_token",
   "masterKey",
-])("a field named %s is never shown, at any depth", (name) => {
+])("hides a field named %s at any depth", (name) => {
   const shown = JSON.stringify(redacted({ [name]: canary, a: [{ b: { [name]: { c: canary } } }] }));
   expect(shown).not.toContain(canary);
   expect(shown).toContain("[redacted]");
@@ -32,24 +32,24 @@ test.each([
   "authorization: Bearer c4nary-v4lue",
   "postgres://sluice:c4nary-v4lue@db.example/sluice",
   "https://upstream.example/v1?key=c4nary-v4lue&x=1",
-])("what looks like a credential is masked inside texts: %s", (text) => {
+])("masks credentials inside texts: %s", (text) => {
   const shown = [redacted(text), redacted({ note: text }), redacted(new Error(text))];
   expect(JSON.stringify(shown)).not.toContain(canary);
 });
 
-test("a Secret is not shown, wherever it is", () => {
+test("hides a Secret everywhere", () => {
   const secret = new Secret(canary);
   expect(JSON.stringify(redacted({ value: secret, list: [secret], map: new Map([["k", secret]]) }))).not.toContain(
     canary,
   );
 });
 
-test("ordinary values, counts of tokens among them, are shown as they are", () => {
+test("shows ordinary values, including counts of tokens", () => {
   const fields = { model: "risk-model", tokens: 12, input_tokens: 3, healthy: true, nothing: null };
   expect(redacted(fields)).toEqual(fields);
 });
 
-test("a foreseen failure is shown without its stack, with its cause; anything else with its stack", () => {
+test("shows a Failure without its stack and with its cause; other errors with their stack", () => {
   const failure = new Failure("upstream_unreachable", "No.", { cause: new Error("ECONNREFUSED 192.0.2.1") });
   const shown = redacted(failure);
   expect(shown).toMatchObject({
@@ -61,7 +61,7 @@ test("a foreseen failure is shown without its stack, with its cause; anything el
   expect(redacted(new TypeError("x"))).toHaveProperty("stack");
 });
 
-test("a cycle, a crowd and a flood of text come out bounded", () => {
+test("limits cycles, many members and long texts", () => {
   const cycle: Record<string, unknown> = {
     crowd: Array.from({ length: 10_000 }, (_, i) => i),
     flood: "x".repeat(1_000_000),
@@ -70,7 +70,7 @@ test("a cycle, a crowd and a flood of text come out bounded", () => {
   expect(JSON.stringify(redacted(cycle)).length).toBeLessThan(40_000);
 });
 
-test("a header that holds a credential is known by its name; one that tells of limits or repeats is not", () => {
+test("recognizes headers with credentials by name, and keeps those about limits and retries", () => {
   const hidden = ["Authorization", "x-api-key", "ocp-apim-subscription-key", "x-functions-key", "Cookie", "set-cookie"];
   const jwt = [
     "cf-access-jwt-assertion",
@@ -99,7 +99,7 @@ test.each([
   "-----BEGIN RSA PRIVATE KEY-----\nc4naryv4luec4naryv4lue\n-----END RSA PRIVATE KEY-----",
   "-----BEGIN PRIVATE KEY-----\\nc4naryv4luec4naryv4lue\\n-----END PRIVATE KEY-----\\n",
   "-----BEGIN OPENSSH PRIVATE KEY-----\nc4naryv4luec4naryv4lueAAAA",
-])("a credential is known by its form: %p", (secret) => {
+])("recognizes a credential by its form: %p", (secret) => {
   const shown = maskSecrets(`before ${secret} behind, and words`);
   expect(shown).not.toContain("c4nary");
   expect(shown).toStartWith("before ");
@@ -116,23 +116,23 @@ test.each([
   ],
   ["user=ada&password=c4nary&x=1", "user=ada&password=[redacted]&x=1"],
   ["PGPASSWORD=c4nary psql", "PGPASSWORD=[redacted] psql"],
-])("a member or field is hidden where its name says that it is a secret: %s", (text, shown) => {
+])("hides a member or field whose name says that it is secret: %s", (text, shown) => {
   expect(maskSecrets(text)).toBe(shown);
 });
 
-test("names that only sound alike stay", () => {
+test("keeps members with similar names", () => {
   const text =
     '{"max_tokens":"9","token":"Hello","logprobs":[{"token":" a"}],"password":{"type":"string"},"secretary":"Eve","q":"a=b"}';
   expect(maskSecrets(text)).toBe(text);
 });
 
-test("of headers that nobody knows the name alone is shown", () => {
+test("shows only the names of unknown headers", () => {
   const known = ["content-type", "User-Agent", "anthropic-beta", "x-stainless-os", "x-ratelimit-limit-requests"];
   expect(known.filter((name) => !isShownHeader(name))).toEqual([]);
   expect(["x-my-own", "x-pw", "dpop", "x-session-id", "x-amz-date", "session_id"].filter(isShownHeader)).toEqual([]);
 });
 
-test("a long text is masked whole, and what is no credential stays as it is", () => {
+test("masks all of a long text, and keeps other content", () => {
   const text = `{"url":"https://host:8080","email":"a@b.test","said":"${"words ".repeat(2_000)}"}`;
   expect(maskSecrets(text)).toBe(text);
   expect(maskSecrets(`${text} sk-proj-c4nary-v4lue ya29.c4nary-v4lue-c4nary gsk_c4naryv4luec4nary`)).toBe(

@@ -36,7 +36,7 @@ await onPostgres("replicas change their master key", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test("one by one, with sign-ins that go on until the old key is retired and end with it everywhere", async () => {
+  test("processes change the key one by one; sign-ins continue until the old key is retired and then end everywhere", async () => {
     const [first, second] = replicas;
     const agent = new ScriptedAgent(first?.gateway.url ?? "");
     const { body } = await agent.device();

@@ -67,11 +67,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("the first master key makes tokens of every sign-in: what has to end when it is known to others", async () => {
+test("whoever has the master key can forge tokens of every sign-in", async () => {
   expect(await models(ground, victim.forged.access)).toBe(200);
 });
 
-test("rotate keeps the old key file for backups of its time, and the gateway goes on with both", async () => {
+test("rotate keeps the old key file for backups, and the gateway continues with both", async () => {
   await command("backup", join(folder, "before.sqlite"), "--json");
   const rotated = await command("master-key", "rotate", "--json");
   expect(rotated.old_key_file).toMatch(/master\.key\.until-\d{8}T\d{9}Z$/);
@@ -82,7 +82,7 @@ test("rotate keeps the old key file for backups of its time, and the gateway goe
   expect(await models(ground, victim.tokens.access_token)).toBe(200);
 });
 
-test("after retire, what the old key signed is valid until a stated time, and --now ends it at once", async () => {
+test("after retire, tokens signed by the old key expire at a stated time, or at once with --now", async () => {
   const retired = await command("master-key", "retire", "--grace", "12h", "--json");
   expect(retired).toMatchObject({ retired: 1, old_key_files: [expect.stringContaining("master.key.until-")] });
   expect(Date.parse(retired.signatures_until)).toBeGreaterThan(Date.now() + day / 4);
@@ -102,14 +102,14 @@ test("after retire, what the old key signed is valid until a stated time, and --
   expect(ground.gateway.gateway.configSnapshot.current.providers.get("main")?.secret?.reveal()).toBe("sk-upstream");
 });
 
-test("who signs in afterwards has tokens that the old key does not make", async () => {
+test("tokens of later sign-ins cannot be made with the old key", async () => {
   await ground.stop();
   ground = await start();
   const { tokens, forged } = await signIn(ground);
   expect([await models(ground, tokens.access_token), await models(ground, forged.access)]).toEqual([200, 401]);
 });
 
-test("nothing in the database opens with the old key alone", async () => {
+test("nothing in the database can be decrypted with the old key alone", async () => {
   const { control } = ground.gateway;
   const { rows } = await sql<{ id: string; sealed: string }>`
     select id, sealed_secret as sealed from providers where sealed_secret is not null`.execute(control.database.kysely);
@@ -120,7 +120,7 @@ test("nothing in the database opens with the old key alone", async () => {
   }
 });
 
-test("a backup from before is restored with the key that was kept, which is the one in force again", async () => {
+test("a backup from before the rotation is restored with its key, which is then in force", async () => {
   await ground.stop();
   const restored = await command("restore", join(folder, "before.sqlite"), "--json");
   expect(restored.old_key_file).toMatch(/master\.key\.until-/);
@@ -131,7 +131,7 @@ test("a backup from before is restored with the key that was kept, which is the 
   expect(await models(ground, victim.tokens.access_token)).toBe(200);
 });
 
-test("sealing again that broke off is done to its end by the next command", async () => {
+test("the next command completes an interrupted re-encryption", async () => {
   await ground.stop();
   await command("master-key", "rotate", "--discard-old", "--json");
   const environment = readEnvironment({ SLUICE_DATA_DIR: dataDir });

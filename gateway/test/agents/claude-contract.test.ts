@@ -40,7 +40,7 @@ async function loggedIn(person = ground.ada): Promise<Login> {
   return { accessToken: answer.body.access_token, refreshToken: answer.body.refresh_token };
 }
 
-test("metadata names endpoints of the same origin, the two grants and the version of the contract", async () => {
+test("metadata names endpoints of the same origin, both grants and the contract's version", async () => {
   const metadata: object = await agent.metadata();
   const base = ground.gateway.url;
   expect(metadata).toEqual({
@@ -72,7 +72,7 @@ test.each(["surface=claude_code", "", "surface=claude_code&made_up=1"])(
   },
 );
 
-test("a login: pending, too soon, let in once, and whatever is asked then is expired", async () => {
+test("a device code is pending, polled too soon, granted once, and then expired", async () => {
   const { body } = await agent.device();
   const pending = await agent.poll(body.device_code);
   expect([pending.status, pending.body]).toEqual([400, { error: "authorization_pending" }]);
@@ -101,7 +101,7 @@ test("a login: pending, too soon, let in once, and whatever is asked then is exp
   expect(claims).toMatchObject({ sub: ground.ada.userId, email: ground.ada.email, groups: ["default"] });
 });
 
-test("of two polls at the same moment one gets the tokens", async () => {
+test("of two simultaneous polls one gets the tokens", async () => {
   const { body } = await agent.device();
   await ground.approve(ground.ada, body.user_code);
   const both = await Promise.all([agent.poll(body.device_code), agent.poll(body.device_code)]);
@@ -109,7 +109,7 @@ test("of two polls at the same moment one gets the tokens", async () => {
   expect(both.find(({ status }) => status === 400)?.body).toEqual({ error: "expired_token" });
 });
 
-test("a device that is turned away hears it once", async () => {
+test("a denied device is told once", async () => {
   const { body } = await agent.device();
   expect((await ground.ada.call("POST", "/api/agents/deny", { code: body.user_code })).status).toBe(200);
   const denied = await agent.poll(body.device_code);
@@ -142,7 +142,7 @@ test("a body that is JSON, or larger than any form, is an invalid request", asyn
   expect([large.status, large.body.error]).toEqual([400, "invalid_request"]);
 });
 
-test("a prompt goes as the person: workspace, group and person in the ledger, and their rights decide the models", async () => {
+test("a call is attributed to workspace, group and person, whose rights decide the models", async () => {
   const bob = member;
   const { accessToken } = await loggedIn(bob);
   const answer = await agent.message(accessToken, "claude-test");
@@ -165,7 +165,7 @@ test("a prompt goes as the person: workspace, group and person in the ledger, an
   expect(models.status).toBe(200);
 });
 
-test("a denied model that is asked for eight times at once counts once, and takes nothing of its person's rate", async () => {
+test("eight simultaneous calls of a denied model count once and use nothing of the person's rate limit", async () => {
   const { accessToken } = await loggedIn(member);
   const [{ key }] = (await member.call("GET", "/api/agents")).body.data;
   const place = `/api/workspaces/${ground.workspace}/keys/${key}`;
@@ -184,7 +184,7 @@ test("a denied model that is asked for eight times at once counts once, and take
   expect((await ground.ada.call("PATCH", place, { limits: {} })).status).toBe(200);
 });
 
-test("a refresh token is replaced at each use, and opens once more for whoever asks at the same moment", async () => {
+test("a refresh token is replaced at each use, and accepted once more for simultaneous requests", async () => {
   const login = await loggedIn();
   const [one, other] = await Promise.all([agent.refresh(login.refreshToken), agent.refresh(login.refreshToken)]);
   expect([one.status, other.status]).toEqual([200, 200]);
@@ -194,7 +194,7 @@ test("a refresh token is replaced at each use, and opens once more for whoever a
   expect((await agent.message(one.body.access_token, "claude-test")).status).toBe(200);
 });
 
-test("a refresh token that is used again later ends the sign-in for both who have it", async () => {
+test("reuse of an old refresh token ends the sign-in for both holders", async () => {
   const login = await loggedIn();
   const first = await agent.refresh(login.refreshToken);
   const second = await agent.refresh(first.body.refresh_token);
@@ -204,7 +204,7 @@ test("a refresh token that is used again later ends the sign-in for both who hav
   await until(async () => (await agent.message(second.body.access_token, "claude-test")).status === 401);
 });
 
-test("a logout revokes the access token, then the refresh token, and each is 200 as often as it is asked", async () => {
+test("logout revokes the access token, then the refresh token; repeating it is 200", async () => {
   const login = await loggedIn();
   expect((await agent.message(login.accessToken, "claude-test")).status).toBe(200);
   for (let time = 0; time < 2; time++) {
@@ -217,7 +217,7 @@ test("a logout revokes the access token, then the refresh token, and each is 200
   expect((await agent.refresh(login.refreshToken)).status).toBe(401);
 });
 
-test("whoever leaves is out: their next call is 401 and says not to try again, and nothing is refreshed", async () => {
+test("calls of a disabled person are 401 without retry, and nothing can be refreshed", async () => {
   const carol = await ground.invited("carol", "member");
   const login = await loggedIn(carol);
   expect((await agent.message(login.accessToken, "claude-test")).status).toBe(200);
@@ -229,7 +229,7 @@ test("whoever leaves is out: their next call is 401 and says not to try again, a
   expect((await agent.refresh(login.refreshToken)).status).toBe(401);
 });
 
-test("the person ends one of their own sign-ins, and nobody else's", async () => {
+test("a person can end their own sign-ins only", async () => {
   const dan = await ground.invited("dan", "member");
   const login = await loggedIn(dan);
   const [{ id }] = (await dan.call("GET", "/api/agents")).body.data;
@@ -240,7 +240,7 @@ test("the person ends one of their own sign-ins, and nobody else's", async () =>
   expect((await dan.call("GET", "/api/agents")).body.data).toEqual([]);
 });
 
-test("a code that somebody confirmed is nobody else's, and a viewer confirms none", async () => {
+test("a confirmed code cannot be confirmed by others, and viewers cannot confirm any", async () => {
   const vic = await ground.invited("vic", "viewer");
   const { body } = await agent.device();
   expect(await ground.approve(vic, body.user_code)).toBe(403);
@@ -251,7 +251,7 @@ test("a code that somebody confirmed is nobody else's, and a viewer confirms non
   expect(JSON.parse(Buffer.from(token.split(".")[1], "base64url").toString()).email).toBe(member.email);
 });
 
-test("whoever guesses codes is stopped, also at the right one", async () => {
+test("blocks guessing of codes, even with the right one", async () => {
   const hal = await ground.invited("hal", "member");
   const { body } = await agent.device();
   for (let guess = 0; guess < bounds.userCodeTriesMax; guess++) {
@@ -262,7 +262,7 @@ test("whoever guesses codes is stopped, also at the right one", async () => {
   expect(await ground.approve(ground.ada, body.user_code)).toBe(200);
 });
 
-test("a token that was changed in any place, or signed by another installation, opens nothing", async () => {
+test("a token that was altered, or signed by another installation, is refused", async () => {
   const { accessToken } = await loggedIn();
   const [head = "", claims = "", proof = ""] = accessToken.split(".");
   const other = Buffer.from(
@@ -283,7 +283,7 @@ test("a token that was changed in any place, or signed by another installation, 
   }
 });
 
-test("a person sees what their own agents have used this month, and how they stand against their limits", async () => {
+test("people see the usage of their agents this month and their limits", async () => {
   const ivy = await ground.invited("ivy", "member");
   expect((await ivy.call("GET", "/api/agents/usage")).body.data).toEqual([]);
   const { accessToken } = await loggedIn(ivy);
@@ -303,7 +303,7 @@ test("a person sees what their own agents have used this month, and how they sta
   expect(others.map((each: { key: string }) => each.key)).not.toContain(key);
 });
 
-test("a person's budget is told to their agents as a cap: how far it is spent on answers, and 429 when it is used up; a key of theirs hears 402", async () => {
+test("agents see their person's budget as a cap and get 429 when it is exhausted; API keys get 402", async () => {
   const cleo = await ground.invited("cleo", "member");
   const { accessToken } = await loggedIn(cleo);
   const workspace = `/api/workspaces/${ground.workspace}`;
@@ -362,7 +362,7 @@ test("a person's budget is told to their agents as a cap: how far it is spent on
   expect([keys.status, keys.body.error.type, cap(keys.headers, "status")]).toEqual([402, "billing_error", null]);
 });
 
-test("an admin token lets no device in: only a person does", async () => {
+test("an admin token cannot confirm a device", async () => {
   const made = await ground.ada.call("POST", "/api/tokens", { name: "script", administrator: true });
   const { body } = await agent.device();
   const answer = await fetch(`${ground.gateway.url}/api/agents/approve`, {
@@ -373,7 +373,7 @@ test("an admin token lets no device in: only a person does", async () => {
   expect(answer.status).toBe(403);
 });
 
-test("the key of somebody's sign-ins has no secret to rotate, and nobody calls with it from the console", async () => {
+test("the key behind sign-ins has no secret to rotate and cannot be used in the console", async () => {
   const { accessToken } = await loggedIn();
   expect(accessToken).toBeString();
   const [mine] = (await ground.ada.call("GET", "/api/agents")).body.data;
@@ -382,7 +382,7 @@ test("the key of somebody's sign-ins has no secret to rotate, and nobody calls w
   expect((await ground.ada.call("GET", `${keys}/call/v1/models`)).status).toBe(403);
 });
 
-test("an address that begins too many sign-ins is told to slow down", async () => {
+test("an address that starts too many sign-ins gets slow_down", async () => {
   let last = await agent.device();
   for (let device = 0; device < bounds.deviceStartsMax && last.status === 200; device++) last = await agent.device();
   expect([last.status, last.body.error]).toEqual([429, "slow_down"]);

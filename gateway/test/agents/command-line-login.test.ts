@@ -47,7 +47,7 @@ function aged(path: string, leftMs: number): void {
   writeFileSync(path, JSON.stringify({ ...readLogin(path), expiresAt: Date.now() + leftMs }), { mode: 0o600 });
 }
 
-test("a login is kept for its user's eyes only, and `sluice token` prints a token that calls, and nothing else", async () => {
+test("stores a login readable by its user only, and `sluice token` prints only a working token", async () => {
   const path = newPath();
   const login = await loggedIn(path);
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -80,7 +80,7 @@ test("a gateway certificate issued by an authority in SLUICE_CA_FILE is trusted"
   }
 });
 
-test("Codex calls with what `sluice token` prints, and the ledger has person, group and workspace", async () => {
+test("Codex calls with the output of `sluice token`, and the ledger has person, group and workspace", async () => {
   const path = newPath();
   await loggedIn(path);
   const printed = (await run(["token"], path)).stdout.trim();
@@ -125,7 +125,7 @@ test("Codex calls with what `sluice token` prints, and the ledger has person, gr
   });
 });
 
-test("a token with little time left is refreshed once, however many processes ask at the same moment", async () => {
+test("refreshes an expiring token once for simultaneous processes", async () => {
   const path = newPath();
   const login = await loggedIn(path);
   aged(path, 299_000);
@@ -138,7 +138,7 @@ test("a token with little time left is refreshed once, however many processes as
   expect([statSync(path).mode & 0o777, existsSync(`${path}.lock`)]).toEqual([0o600, false]);
 });
 
-test("a lock that a dead process left is taken away", async () => {
+test("removes a stale lock of a dead process", async () => {
   const path = newPath();
   await loggedIn(path);
   aged(path, 0);
@@ -147,7 +147,7 @@ test("a lock that a dead process left is taken away", async () => {
   expect((await run(["token"], path)).status).toBe(0);
 });
 
-test("a gateway that is away matters once the token is over", async () => {
+test("an unreachable gateway is an error only once the token has expired", async () => {
   const path = newPath();
   const login = await loggedIn(path);
   const away = { ...login, tokenEndpoint: "http://127.0.0.1:1/oauth/token", expiresAt: Date.now() + 60_000 };
@@ -159,7 +159,7 @@ test("a gateway that is away matters once the token is over", async () => {
   expect(over.stderr).toContain("does not answer");
 });
 
-test("a logout ends the sign-in at the gateway and here", async () => {
+test("logout ends the sign-in at the gateway and deletes it locally", async () => {
   const path = newPath();
   const login = await loggedIn(path);
   expect((await run(["logout"], path)).status).toBe(0);
@@ -171,7 +171,7 @@ test("a logout ends the sign-in at the gateway and here", async () => {
   expect(ended.stderr).not.toContain(login.refreshToken);
 });
 
-test("a sign-in that was ended elsewhere is told at once, though its token would have held for most of an hour", async () => {
+test("reports at once that a sign-in was ended elsewhere, before its token expires", async () => {
   const path = newPath();
   await loggedIn(path);
   const { body } = await ground.ada.call("GET", "/api/agents");
@@ -183,7 +183,7 @@ test("a sign-in that was ended elsewhere is told at once, though its token would
   expect(ended.stderr).toContain("has ended; run `sluice login");
 });
 
-test("a token that the gateway takes no more is refreshed, whatever this machine's clock says", async () => {
+test("refreshes a token that the gateway rejects, whatever the local clock says", async () => {
   const path = newPath();
   const login = await loggedIn(path);
   // As of a token of an hour ago, on a machine whose clock was set back.
@@ -194,7 +194,7 @@ test("a token that the gateway takes no more is refreshed, whatever this machine
   expect((await ground.gateway.chat(hello, { key: printed.stdout.trim(), script: { tokens: 1 } })).status).toBe(200);
 });
 
-test("Codex is told of a budget that is used up as it takes it: once, with the time when it begins anew", async () => {
+test("Codex gets an exhausted budget as an error it understands, once, with the reset time", async () => {
   const path = newPath();
   const { accessToken: key } = await loggedIn(path);
   const [{ key: id }] = (await ground.ada.call("GET", "/api/agents")).body.data;
@@ -215,7 +215,7 @@ test("Codex is told of a budget that is used up as it takes it: once, with the t
   expect((await limit(null)).status).toBe(200);
 });
 
-test("a file that is there and cannot be read is told as such", async () => {
+test("reports a login file that exists but cannot be read", async () => {
   const path = newPath();
   mkdirSync(path, { recursive: true });
   const answer = await run(["token"], path);
@@ -237,14 +237,14 @@ test.each([
   expect(answer.stderr.trim().split("\n")).toHaveLength(1);
 });
 
-test("a file that is no login says so", async () => {
+test("reports an invalid login file", async () => {
   const path = join(folder, "broken.json");
   writeFileSync(path, "{");
   expect((await run(["token"], path)).stderr).toContain("is invalid");
   expect(readFileSync(path, "utf8")).toBe("{");
 });
 
-test("a mistyped word behind `sluice token` prints no token", async () => {
+test("prints no token after a mistyped subcommand of `sluice token`", async () => {
   const path = newPath();
   const { accessToken } = await loggedIn(path);
   const answer = await run(["token", "lst"], path);

@@ -17,7 +17,7 @@ afterAll(() => ground.stop());
 const fromElsewhere = (path: string, headers: Record<string, string>, body: string) =>
   fetch(origin + path, { method: "POST", headers: { cookie: ground.ada.cookie, ...headers }, body });
 
-test("another site confirms nobody's code, by whatever sort of request, and neither does an admin token", async () => {
+test("neither another site nor an admin token can confirm a code", async () => {
   const { body } = await agent.device();
   const sent = JSON.stringify({ code: body.user_code, workspace: ground.workspace });
   const json = { "content-type": "application/json" };
@@ -37,7 +37,7 @@ test("another site confirms nobody's code, by whatever sort of request, and neit
   expect((await agent.poll(body.device_code)).body).toEqual({ error: "authorization_pending" });
 });
 
-test("a link with somebody's code confirms nothing by being opened, again and again", async () => {
+test("opening a link with a code confirms nothing", async () => {
   const { body } = await agent.device();
   const path = body.verification_uri_complete.replace(/^https?:\/\/[^/]+/, "");
   for (let time = 0; time < 2; time++) {
@@ -48,7 +48,7 @@ test("a link with somebody's code confirms nothing by being opened, again and ag
   expect((await agent.poll(body.device_code)).body).toEqual({ error: "authorization_pending" });
 });
 
-test("a workspace is named by its id or its slug, and one that is not one's own looks missing", async () => {
+test("a workspace is named by id or slug, and a foreign one looks missing", async () => {
   const { body } = await agent.device();
   const approve = (workspace: string) =>
     ground.ada.call("POST", "/api/agents/approve", { code: body.user_code, workspace });
@@ -58,7 +58,7 @@ test("a workspace is named by its id or its slug, and one that is not one's own 
   expect((await agent.poll(body.device_code)).status).toBe(200);
 });
 
-test("one address begins so many sign-ins and no more, and those that were begun go on", async () => {
+test("limits the sign-ins that an address starts without affecting those already started", async () => {
   const { body } = await agent.device();
   let refused = null;
   for (let time = 0; time <= bounds.deviceStartsMax && refused === null; time++) {

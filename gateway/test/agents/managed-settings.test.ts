@@ -24,7 +24,7 @@ const place = () => `/api/workspaces/${ground.workspace}/groups/default/agent-se
 const setTo = (settings: unknown) => ground.ada.call("PUT", place(), { settings });
 const hashOfNothing = `"sha256:${createHash("sha256").update("{}").digest("hex")}"`;
 
-test("an agent asks with the hash of nothing: 404 where nothing is managed, then the settings, then 304 for the same", async () => {
+test("agents send the hash of their settings: 404 without managed settings, then the settings, then 304", async () => {
   const first = await agent.bearer("/managed/settings", token, { "if-none-match": hashOfNothing });
   expect([first.status, first.body.error.type]).toEqual([404, "not_found_error"]);
 
@@ -54,7 +54,7 @@ test("an agent asks with the hash of nothing: 404 where nothing is managed, then
   expect((await agent.bearer("/managed/settings", token)).status).toBe(404);
 });
 
-test("each change says who and what in the audit log, and one that changes nothing says nothing", async () => {
+test("audits each change with its author, and nothing without a change", async () => {
   const rows = () =>
     ground.gateway.control.database.kysely
       .selectFrom("audit_log")
@@ -74,7 +74,7 @@ test("each change says who and what in the audit log, and one that changes nothi
   expect(JSON.parse(added[1]?.before ?? "").settings).toEqual({ a: 1, b: 2 });
 });
 
-test("each version is kept with who and when, can be looked at and set again, and the oldest go", async () => {
+test("keeps versions with author and time; they can be read and restored, and the oldest are deleted", async () => {
   await setTo(null);
   const start = (await ground.ada.call("GET", place())).body;
   expect([start.settings, start.updated_by]).toEqual([null, "ada@example.com"]);
@@ -106,7 +106,7 @@ test("each version is kept with who and when, can be looked at and set again, an
   expect(left).toHaveLength(2);
 });
 
-test("a member of a wrong type is refused with its path, and nothing changes", async () => {
+test("refuses a member of a wrong type with its path, and changes nothing", async () => {
   await setTo({ model: "claude-test" });
   const answer = await setTo({ permissions: { deny: ["Read", 5] }, env: { A: 1 } });
   expect([answer.status, answer.body.error.param]).toEqual([400, "settings.permissions.deny[1]"]);
@@ -114,7 +114,7 @@ test("a member of a wrong type is refused with its path, and nothing changes", a
   expect((await ground.ada.call("GET", place())).body.settings).toEqual({ model: "claude-test" });
 });
 
-test("a preview tells what somebody would get and why: the group of their key, or of a first sign-in; strangers are nobody", async () => {
+test("a preview shows which settings a person gets and why: by the group of their key or of a first sign-in", async () => {
   await setTo({ model: "claude-test" });
   const member = await ground.invited("petra", "member");
   const preview = (person: string) =>
@@ -152,7 +152,7 @@ test("a preview tells what somebody would get and why: the group of their key, o
   ).toBe(403);
 });
 
-test("only administrators set what may run on people's machines, and nothing that is nested without end", async () => {
+test("only administrators set commands that run on people's machines; limits nesting", async () => {
   const owner = await ground.invited("olga", "owner");
   expect((await owner.call("GET", place())).status).toBe(200);
   expect((await owner.call("PUT", place(), { settings: {} })).status).toBe(403);
@@ -163,7 +163,7 @@ test("only administrators set what may run on people's machines, and nothing tha
   expect((await ground.ada.call("PUT", place().replace("/default/", "/nobody/"), { settings: {} })).status).toBe(404);
 });
 
-test("models are told in Anthropic's shape to an agent that names no version, and only those its person may call", async () => {
+test("lists models in Anthropic's format for an agent without a version header, only those the person may call", async () => {
   const { status, body } = await agent.bearer("/v1/models?limit=1000", token);
   expect(status).toBe(200);
   expect(body.data).toMatchObject([{ type: "model", id: "claude-test", display_name: "claude-test" }]);
@@ -192,7 +192,7 @@ test.each(["/v1/metrics", "/v1/logs", "/v1/traces"])(
   },
 );
 
-test("what else an agent may ask for is there", async () => {
+test("serves the other endpoints that an agent calls", async () => {
   for (const path of ["/", "/api/hello"]) {
     expect((await fetch(ground.gateway.url + path, { method: "HEAD" })).status).toBe(200);
   }

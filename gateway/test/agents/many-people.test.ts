@@ -16,7 +16,7 @@ const vault = {
   digest: (secret: string) => `digest ${secret}`,
 } as unknown as Vault;
 
-test("people with access tokens cost a read of two rows at their first call, and none after; what is kept of them is bounded", async () => {
+test("a first call with an access token reads two rows, later calls none; the cache is bounded", async () => {
   const clock = new FakeClock();
   const { key, group, workspace } = governedPrincipal({});
   let reads = 0;

@@ -54,7 +54,7 @@ const refusal = async (answer: Promise<unknown>): Promise<string> =>
     (thrown: unknown) => (thrown instanceof oauth.ResponseBodyError ? thrown.error : String(thrown)),
   );
 
-test("a strict client signs in by the device flow: it waits, is let in once, and its tokens call", async () => {
+test("a strict client signs in by the device flow and calls with its tokens", async () => {
   const waiting = await device();
   expect([waiting.expires_in, waiting.interval]).toEqual([bounds.deviceCodeMs / 1_000, bounds.devicePollMs / 1_000]);
   expect(await refusal(poll(waiting))).toBe("authorization_pending");
@@ -66,7 +66,7 @@ test("a strict client signs in by the device flow: it waits, is let in once, and
   expect(await refusal(poll(waiting))).toBe("expired_token");
 });
 
-test("a strict client refreshes, is refused with what was replaced long ago, and both are out then", async () => {
+test("a strict client refreshes; reuse of an old refresh token ends the sign-in", async () => {
   const first = await signedIn();
   const second = await refresh(first.refresh_token);
   expect(second.refresh_token).not.toBe(first.refresh_token);
@@ -77,7 +77,7 @@ test("a strict client refreshes, is refused with what was replaced long ago, and
   await until(async () => (await models(third.access_token)) === 401);
 });
 
-test("a strict client revokes by either token, as often as it likes", async () => {
+test("a strict client revokes by either token, repeatedly", async () => {
   const both = [await signedIn(), await signedIn()];
   for (const [at, tokens] of both.entries()) {
     const token = (at === 0 ? tokens.access_token : tokens.refresh_token) ?? "";
@@ -91,7 +91,7 @@ test("a strict client revokes by either token, as often as it likes", async () =
   await until(async () => (await Promise.all(both.map((one) => models(one.access_token)))).every((one) => one === 401));
 });
 
-test("a strict client that is turned away is told so", async () => {
+test("a strict client gets access_denied when it is denied", async () => {
   const waiting = await device();
   expect((await ground.ada.call("POST", "/api/agents/deny", { code: waiting.user_code })).status).toBe(200);
   expect(await refusal(poll(waiting))).toBe("access_denied");

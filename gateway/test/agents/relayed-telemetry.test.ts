@@ -58,7 +58,7 @@ const counted = async (name: string) => {
 
 const logged = (text: string) => collector.logs.find(({ body }) => body === text);
 
-test("an agent's telemetry comes to the collector, packed or not, in the name of its person", async () => {
+test("forwards an agent's telemetry, compressed or not, with the attributes of its person", async () => {
   expect(await send("/v1/logs", JSON.stringify(oneLog("plain")))).toEqual([200, ""]);
   const packed = gzipSync(JSON.stringify(oneLog("packed")));
   expect(await send("/v1/logs", packed, { "content-encoding": "gzip" })).toEqual([200, ""]);
@@ -79,7 +79,7 @@ test("an agent's telemetry comes to the collector, packed or not, in the name of
   expect(JSON.stringify(collector.resources)).not.toContain("eve");
 });
 
-test("protobuf goes on as protobuf, and what nobody can read is counted; the agent is told 200 whatever it sends", async () => {
+test("forwards protobuf as protobuf, counts malformed messages, and always answers 200", async () => {
   const lost = await counted("lost");
   const binary = { "content-type": "application/x-protobuf" };
   // An empty list of resources, then a resource with nothing in it.
@@ -94,7 +94,7 @@ test("protobuf goes on as protobuf, and what nobody can read is counted; the age
   expect(collector.arrived.some(({ path }) => path === "/v1/traces")).toBe(false);
 });
 
-test("a collector that refuses costs the agent nothing, and what it did not take is counted", async () => {
+test("counts what a collector refuses, without an effect on the agent", async () => {
   const lost = await counted("lost");
   // One that is not asked again.
   collector.refusal = () => new Response(null, { status: 400 });
@@ -106,7 +106,7 @@ test("a collector that refuses costs the agent nothing, and what it did not take
   expect(logged("never")).toBeUndefined();
 });
 
-test("a preview is byte for byte what that person's agent is answered, by the group of rules as by that of a key", async () => {
+test("a preview equals the settings that the person's agent gets, by rules as by a key", async () => {
   const { gateway, ada, workspace } = ground;
   const { rights } = gateway.control;
   const groups = `/api/workspaces/${workspace}/groups`;
@@ -149,7 +149,7 @@ test("a preview is byte for byte what that person's agent is answered, by the gr
   expect((await preview(ada)).why).toEqual(["default", "first_sign_in", true]);
 });
 
-test("agents are set to send it here, but for what an administrator says otherwise", async () => {
+test("agents are configured to send telemetry here unless an administrator overrides it", async () => {
   const agent = new ScriptedAgent(ground.gateway.url);
   const asked = () => agent.bearer("/managed/settings", token);
   const env = {

@@ -63,7 +63,7 @@ const ends: readonly (readonly [string, (one: Process, userId: string, sessionId
   ],
 ];
 
-test("when one process ends somebody's agent, the next call at another is refused once that has heard of it", async () => {
+test("after one process revokes an agent, other processes refuse its next call once they are notified", async () => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-elsewhere-"));
   const path = join(directory, "sluice.db");
   const databases = [await openMigrated(path), openDatabase({ path })];

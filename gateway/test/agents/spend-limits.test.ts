@@ -50,7 +50,7 @@ const memberNow = async () =>
     ({ id }: { id: string }) => id === bob.userId,
   );
 
-test("a limit of a person is their budget: set, replaced under its id, listed, read and taken away", async () => {
+test("a spend limit is the person's budget: create, replace, list, read and delete", async () => {
   const made = await ask("POST", "", ofBob("1250"));
   expect([made.status, made.headers.get("cache-control")]).toEqual([200, "no-store"]);
   expect(made.body).toEqual({
@@ -83,7 +83,7 @@ test("a limit of a person is their budget: set, replaced under its id, listed, r
   expect((await ask("GET")).body).toEqual({ data: [], has_more: false, first_id: null, last_id: null });
 });
 
-test("a second period, or a budget that has none, is refused in words that say what is there", async () => {
+test("refuses a second period, or a budget without one, and explains what exists", async () => {
   await ask("POST", "", ofBob("500", "daily"));
   const second = await ask("POST", "", ofBob("500"));
   expect([second.status, second.body.error.type]).toEqual([409, "invalid_request_error"]);
@@ -123,7 +123,7 @@ test.each([
   expect(answer.body.error.message).toContain(words);
 });
 
-test("who may: tokens of admins write, those of others read, and nothing else opens it", async () => {
+test("admin tokens of admins write, others read, and nothing else has access", async () => {
   expect((await ask("POST", "", { ...ofBob("1"), key: viewers })).status).toBe(403);
   expect((await ask("DELETE", `/spl_${bob.userId}_monthly`, { key: viewers })).status).toBe(403);
   for (const key of ["", "sluice-admin-made-up", "sk-alice-0123456789abcdefghij"]) {
@@ -141,7 +141,7 @@ test("who may: tokens of admins write, those of others read, and nothing else op
   expect((await ask("POST", "/effective", { body: {} })).status).toBe(405);
 });
 
-test("what holds for each person, with what they have spent in each period, page by page", async () => {
+test("lists the limits and spending of each person by period, page by page", async () => {
   await ask("POST", "", ofBob("5000", "weekly"));
   const agent = new ScriptedAgent(ground.gateway.url);
   const { body: device } = await agent.device();
@@ -182,7 +182,7 @@ test("what holds for each person, with what they have spent in each period, page
   await ask("DELETE", `/spl_${bob.userId}_weekly`);
 });
 
-test("what somebody has spent is for themselves and for admins; of others below them not even their names are told", async () => {
+test("people see their own spending and admins that of others; names of others are hidden", async () => {
   const made = await bob.call("POST", "/api/tokens", { name: "own", workspace: "acme", role: "member" });
   const cara = await ground.invited("cara", "viewer");
   const hers = await cara.call("POST", "/api/tokens", { name: "own", workspace: "acme", role: "viewer" });

@@ -34,7 +34,7 @@ const bucket = () => ({
 });
 const ask = async (path: string) => await (await fetch(`${endpoint}/-/${path}`)).text();
 
-test("the folder of blobs: not made yet, written and read, or no folder; nothing of it stays", async () => {
+test("checks the blob folder: missing, writable, or no folder; leaves nothing behind", async () => {
   expect(await told()).toStartWith(`ok    blobs: ${dataDir}/blobs will be created`);
   const folder = join(dataDir, "blobs");
   mkdirSync(folder);
@@ -46,7 +46,7 @@ test("the folder of blobs: not made yet, written and read, or no folder; nothing
   expect(await told()).toStartWith(`fail  blobs: ${folder}: `);
 });
 
-test("a bucket: written, read and removed; refused keys, one that is missing, one that nothing answers for", async () => {
+test("checks the blob bucket: writable, refused keys, missing bucket, no answer", async () => {
   expect(await told(bucket())).toBe(`ok    blobs: bucket ${bucketName} (${endpoint}): written, read and removed`);
   expect(JSON.parse(await ask("objects"))).toEqual([]);
   const wrong = [
@@ -62,7 +62,7 @@ test("a bucket: written, read and removed; refused keys, one that is missing, on
   }
 });
 
-test("the bucket of the ledger's copies: not set, written to with keys of its own, refused; nothing of it is removed", async () => {
+test("checks the bucket of the ledger export: not set, writable with its own keys, refused; deletes nothing", async () => {
   const of = async (variables: Readonly<Record<string, string>> = {}) => await told(variables, "ledger export");
   expect(await of()).toBe("ok    ledger export: disabled (settings.ledger.export is not set)");
   const file = join(dataDir, "sluice.yaml");

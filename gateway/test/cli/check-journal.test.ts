@@ -19,7 +19,7 @@ const journalLine = async (): Promise<string | undefined> => {
   return stdout.split("\n").find((line) => line.includes(" journal: "));
 };
 
-test("doctor counts what waits for the database, not records that it has already", async () => {
+test("doctor counts journal entries that wait for the database, not those already stored", async () => {
   await sluice(["migrate"], dataDir);
   const journal = new FileJournal({
     directory: openJournalDirectory(join(dataDir, "journal")),

@@ -10,7 +10,7 @@ import { isMadeKey } from "../made-key.ts";
 const folder = mkdtempSync(join(tmpdir(), "sluice-cli-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("a key is made, listed and revoked; its secret is shown once and stored nowhere", async () => {
+test("creates, lists and revokes a key; its secret is shown once and stored nowhere", async () => {
   const dataDir = join(folder, "keys");
   await sluice(["migrate"], dataDir);
   expect((await sluice(["workspace", "create", "acme", "--name", "Acme"], dataDir)).status).toBe(0);
@@ -54,7 +54,7 @@ test("a key is made, listed and revoked; its secret is shown once and stored now
   );
 });
 
-test("a key is given a new secret; the old one opens for as long as was said", async () => {
+test("rotates a key; the old secret is valid for the grace time", async () => {
   const dataDir = join(folder, "rotated");
   await sluice(["migrate"], dataDir);
   expect((await sluice(["workspace", "create", "acme"], dataDir)).status).toBe(0);
@@ -76,7 +76,7 @@ test("a key is given a new secret; the old one opens for as long as was said", a
   );
 });
 
-test("a service token is made with an end, listed, renewed by a rotation and revoked; a key is none", async () => {
+test("creates, lists, rotates and revokes a service token, and refuses an API key there", async () => {
   const dataDir = join(folder, "service");
   await sluice(["migrate"], dataDir);
   expect((await sluice(["workspace", "create", "acme"], dataDir)).status).toBe(0);
@@ -100,7 +100,7 @@ test("a service token is made with an end, listed, renewed by a rotation and rev
   expect(revoked).toMatchObject({ status: 0, stdout: expect.stringContaining("revoked ci of acme/default") });
 });
 
-test("check accepts a good file, and tells every problem of a bad one without touching the data directory", async () => {
+test("check accepts a valid file, and reports every problem of an invalid one without touching the data directory", async () => {
   const dataDir = join(folder, "untouched");
   const good = written("good.yaml", "providers: [{ id: main, kind: demo }]\n");
   expect(await sluice(["check", good], dataDir)).toEqual({
@@ -127,7 +127,7 @@ test("check accepts a good file, and tells every problem of a bad one without to
   expect(existsSync(dataDir)).toBe(false);
 });
 
-test("apply makes a file's objects real, once", async () => {
+test("apply creates the objects of a file once", async () => {
   const dataDir = join(folder, "applied");
   const file = written("apply.yaml", "providers: [{ id: main, kind: demo }]\nworkspaces: [{ slug: acme }]\n");
   const first = await sluice(["apply", file, "--json"], dataDir);
@@ -173,7 +173,7 @@ test("a failure is one line; a stack trace follows only at log level debug", asy
   expect(loud.stderr).toContain("environment.ts");
 });
 
-test("the schema, the version and help are printed whole and are no failure", async () => {
+test("prints the schema, the version and help completely with status 0", async () => {
   const [schema, help] = await Promise.all([["schema"], ["--help"]].map((words) => sluiceProcess(words, folder)));
   const [version, asked, ofKeys] = await Promise.all(
     [["--version"], ["help"], ["help", "key"]].map((words) => sluice(words, folder)),
@@ -203,7 +203,7 @@ test("doctor finds a readable key file and a lost one, and changes nothing", asy
   expect(existsSync(join(dataDir, "master.key"))).toBe(false);
 });
 
-test("the ledger of a new installation is proven and exported empty", async () => {
+test("verifies and exports the empty ledger of a new installation", async () => {
   const dataDir = join(folder, "ledger");
   await sluice(["migrate"], dataDir);
   const verified = await sluice(["ledger", "verify", "--json"], dataDir);
@@ -218,7 +218,7 @@ test("the ledger of a new installation is proven and exported empty", async () =
   expect((await sluice(["ledger", "export", "--format", "csv"], dataDir)).stdout).toStartWith("attempt_id,");
 });
 
-test("a reader that has seen enough ends a command without a failure", async () => {
+test("a closed output pipe ends a command without a failure", async () => {
   const shell = Bun.spawn(["bash", "-c", `set -o pipefail; '${process.execPath}' '${cli}' schema | head -c 1`], {
     stdout: "pipe",
     stderr: "pipe",
@@ -237,7 +237,7 @@ test.skipIf(!existsSync("/dev/full"))(
   },
 );
 
-test("simulate says where it answers and stops when told to", async () => {
+test("simulate prints its address and stops on a signal", async () => {
   const running = Bun.spawn([process.execPath, cli, "simulate", "--json"], { stdout: "pipe", stderr: "pipe" });
   const { value } = await running.stdout.getReader().read();
   const { url } = JSON.parse(new TextDecoder().decode(value));
@@ -265,7 +265,7 @@ function written(name: string, content: string): string {
   return path;
 }
 
-test("prices of a newer price list are shown, and taken only with --yes; one that somebody set stays", async () => {
+test("shows prices of a newer price list, and applies them only with --yes; custom prices stay", async () => {
   const dataDir = join(folder, "catalogue");
   const config = join(folder, "catalogue.json");
   const deployments = [{ provider: "main" }];

@@ -48,7 +48,7 @@ const whole = (secret: string, sha256: string) => ({
 });
 const variables = { APP_KEY: "app-key-of-at-least-24-letters", ROOT_PASSWORD: password, OIDC_SECRET: "of the issuer" };
 
-test("a whole installation stands on one file: people, tokens and single sign-on, without a browser and for others to reach", async () => {
+test("one file declares a whole installation: people, tokens and single sign-on", async () => {
   const dataDir = join(folder, "whole");
   const file = join(folder, "whole.json");
   const [first, second] = [await secretOf(), await secretOf()];
@@ -123,7 +123,7 @@ test("a whole installation stands on one file: people, tokens and single sign-on
   ]);
 });
 
-test("what of it cannot be meant is told all at once; what the database forbids changes nothing", async () => {
+test("reports all contradictions of a file at once; a conflict with the database changes nothing", async () => {
   const dataDir = join(folder, "wrong");
   const file = join(folder, "wrong.yaml");
   const { secret } = await secretOf();

@@ -52,7 +52,7 @@ test("a plan says what applying would change, with status 2, and changes nothing
   expect(listed).toMatchObject([{ slug: "acme" }, { slug: "beta", managed_by: "file" }]);
 });
 
-test("a large removal is refused with what would go; --prune confirms it", async () => {
+test("refuses a large removal and lists it; --prune confirms it", async () => {
   const dataDir = join(folder, "pruned");
   const file = written("pruned.yaml", "providers: [{ id: main, kind: demo }]\nworkspaces: [{ slug: acme }]\n");
   await sluice(["apply", file], dataDir);
@@ -97,7 +97,7 @@ test("no command prints help; version prints the version; errors are JSON with -
   expect(existsSync(dataDir)).toBe(false);
 });
 
-test("keys are named by their names too, and shown", async () => {
+test("keys can be named by name", async () => {
   const dataDir = join(folder, "named");
   const file = written("named.yaml", "workspaces: [{ slug: acme }, { slug: beta }]\n");
   await sluice(["apply", file], dataDir);

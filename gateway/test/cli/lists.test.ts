@@ -16,7 +16,7 @@ function written(name: string, text: string): string {
   return file;
 }
 
-test("provider list and model list show what is served where; a backup into a folder that is not there names it", async () => {
+test("provider list and model list show the deployments; a backup into a missing folder names it", async () => {
   const dataDir = join(folder, "lists");
   const file = written(
     "lists.yaml",

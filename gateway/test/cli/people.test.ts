@@ -8,7 +8,7 @@ import { startGateway, words } from "../processes-ground.ts";
 const folder = mkdtempSync(join(tmpdir(), "sluice-people-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("an installation is governed without a browser: a token, a key, and the end of whoever made it", async () => {
+test("manages an installation without a browser: a token, a key, and removing the person who created it", async () => {
   const dataDir = join(folder, "data");
   await sluice(["migrate"], dataDir);
   expect((await sluice(["token", "create", "--name", "ci", "--administrator"], dataDir)).stderr).toContain(
@@ -58,7 +58,7 @@ test("an installation is governed without a browser: a token, a key, and the end
   expect(rows.map(({ action, object }) => `${action} ${object}`)).toContain("remove user bob@example.com");
 });
 
-test("wrong words are told with what to say instead", async () => {
+test("explains wrong arguments with what to use instead", async () => {
   const dataDir = join(folder, "wrong");
   const cases: readonly [string, number, string][] = [
     ["token create --name x", 2, "set either --administrator, or --workspace and --role"],
@@ -78,7 +78,7 @@ test("wrong words are told with what to say instead", async () => {
   }
 });
 
-test("what the console writes while a config file is applied, and the other way round, is all there afterwards", async () => {
+test("changes of the console and an applied config file do not overwrite each other", async () => {
   const dataDir = join(folder, "writers");
   await using gateway = await startGateway(dataDir);
   const made = JSON.parse((await sluice(words("token create --name ci --administrator --json"), dataDir)).stdout);

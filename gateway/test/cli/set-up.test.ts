@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const password = "correct horse battery";
 
-test("before the first start somebody and their token are made, and the gateway that then starts goes by them", async () => {
+test("creates a user and a token before the first start, and the gateway uses them", async () => {
   const dataDir = join(folder, "first");
   const passwordFile = join(folder, "password");
   writeFileSync(passwordFile, `${password}\n`);
@@ -62,7 +62,7 @@ test("before the first start somebody and their token are made, and the gateway 
   expect((await sluice(words("token list"), dataDir)).stdout).toBe("no admin tokens\n");
 });
 
-test("what cannot be made is refused in one line, and nothing is made", async () => {
+test("refuses invalid users and tokens in one line, and creates nothing", async () => {
   const dataDir = join(folder, "refused");
   await sluice(words("user create eve@example.com --administrator"), dataDir);
   const cases: readonly [string, string, number, string][] = [

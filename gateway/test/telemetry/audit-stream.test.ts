@@ -20,7 +20,7 @@ async function logged({ control }: StartedGateway, { logs }: Collector) {
   return { rows, events: events().map(({ attributes, body }) => ({ ...attributes, body }) as Record<string, unknown>) };
 }
 
-test("every audit entry of any process is logged and exported with its id, and none again after a restart", async () => {
+test("logs and exports each audit entry of any process once, also after a restart", async () => {
   const collector = new Collector();
   const overrides = { environment: { dataDir, logLevel: "info" as const } };
   const first = await tracedGateway(collector, overrides, variables);

@@ -9,7 +9,7 @@ async function metricOf(gateway: StartedGateway, name: string): Promise<number> 
   return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
 }
 
-test("a collector that nobody answers for costs calls nothing and the ledger nothing; what it missed is counted", async () => {
+test("an unreachable collector affects neither calls nor the ledger; lost records are counted", async () => {
   const collector = new Collector();
   await collector.stop();
   const gateway = await tracedGateway(collector, {}, { OTEL_EXPORTER_OTLP_TIMEOUT: "1" });
@@ -22,7 +22,7 @@ test("a collector that nobody answers for costs calls nothing and the ledger not
   }
 });
 
-test("while a collector is silent records wait up to their bound, the rest is dropped, and what waited arrives", async () => {
+test("keeps records up to a bound while the collector does not answer, drops the rest, and sends them later", async () => {
   const collector = new Collector();
   const silence = Promise.withResolvers<void>();
   collector.refusal = async () => {
@@ -54,7 +54,7 @@ test("while a collector is silent records wait up to their bound, the rest is dr
   }
 });
 
-test("a collector that refuses for good is not asked again with the same records", async () => {
+test("does not resend records that a collector refused permanently", async () => {
   const collector = new Collector();
   collector.refusal = () => new Response("no such key: s3cr3t", { status: 401 });
   const gateway = await tracedGateway(collector, {}, { OTEL_METRICS_EXPORTER: "none", OTEL_LOGS_EXPORTER: "none" });
@@ -72,7 +72,7 @@ test("a collector that refuses for good is not asked again with the same records
   }
 });
 
-test("what waits is sent when the gateway ends", async () => {
+test("sends waiting records at shutdown", async () => {
   const collector = new Collector();
   const gateway = await tracedGateway(collector, {}, { OTEL_BSP_SCHEDULE_DELAY: "3600000" });
   await (await gateway.chat(hello)).json();
@@ -82,7 +82,7 @@ test("what waits is sent when the gateway ends", async () => {
   await collector.stop();
 });
 
-test("each process of an installation tells who it is, and an operator may say more of it", async () => {
+test("each process identifies itself, and an operator can add resource attributes", async () => {
   const collector = new Collector();
   const gateway = await tracedGateway(
     collector,
@@ -102,7 +102,7 @@ test("each process of an installation tells who it is, and an operator may say m
   await collector.stop();
 });
 
-test("a part of the traces is kept whole: each call with all its spans, or with none", async () => {
+test("sampling keeps or drops all spans of a call", async () => {
   const collector = new Collector();
   const gateway = await tracedGateway(
     collector,

@@ -50,13 +50,13 @@ const at = (path: string) => ({
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `https://upstream.example:${(collector.address() as AddressInfo).port}${path}`,
 });
 
-test("a collector's certificate is believed by OTEL_EXPORTER_OTLP_CERTIFICATE, and by what every connection believes", async () => {
+test("trusts a collector's certificate by OTEL_EXPORTER_OTLP_CERTIFICATE and the usual authorities", async () => {
   expect(await probed({ ...at("/open"), OTEL_EXPORTER_OTLP_TIMEOUT: "1" })).not.toBeNull();
   expect(await probed({ ...at("/open"), OTEL_EXPORTER_OTLP_CERTIFICATE: certificateFile })).toBeNull();
   expect(await probed({ ...at("/open"), SLUICE_CA: await Bun.file(certificateFile).text() })).toBeNull();
 });
 
-test("a collector that asks for a certificate is shown the one of OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and its key", async () => {
+test("sends the client certificate of OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE to a collector that requests one", async () => {
   const believed = { ...at("/"), OTEL_EXPORTER_OTLP_CERTIFICATE: certificateFile };
   expect(await probed(believed)).toBe("it answered 403");
   const shown = { OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: certificateFile, OTEL_EXPORTER_OTLP_CLIENT_KEY: keyFile };
@@ -65,7 +65,7 @@ test("a collector that asks for a certificate is shown the one of OTEL_EXPORTER_
   expect(probed(unreadable)).rejects.toThrow("ENOENT");
 });
 
-test("telemetry leaves by the egress proxy as calls do, but for what NO_PROXY names", async () => {
+test("telemetry uses the egress proxy as calls do, except for NO_PROXY", async () => {
   const inside = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://upstream.example/v1/traces" };
   const by = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` };
   expect(await probed({ ...inside, ...by, OTEL_EXPORTER_OTLP_CERTIFICATE: certificateFile })).toBeNull();

@@ -97,14 +97,14 @@ for (const { what, path, body, headers, system } of calls) {
   );
 }
 
-test("of a call with several attempts the last one has it; of one that failed there is no answer", async () => {
+test("only the last attempt of a call has content; a failed one has no output", async () => {
   const failed = await attemptsOf(await gateway.chat(hello, { script: { status: 500 } }));
   expect(failed.length).toBeGreaterThan(0);
   expect(failed.map((span) => told(span).input)).toEqual([...failed.slice(1).map(() => null), asked]);
   expect(failed.map((span) => told(span).output)).toEqual(failed.map(() => null));
 });
 
-test("other endpoints have none, and no call of a key that does not capture bodies", async () => {
+test("other endpoints have no content, nor calls of keys that do not capture bodies", async () => {
   const others = [
     await gateway.post("/v1/embeddings", { model: "embed-test", input: "a secret of the heart" }),
     await gateway.chat(hello, { key: plainKey }),
@@ -118,7 +118,7 @@ test("other endpoints have none, and no call of a key that does not capture bodi
   }
 });
 
-test("credentials are masked, in what was asked and in what was answered", async () => {
+test("masks credentials in requests and responses", async () => {
   const body = { ...hello, messages: [{ role: "user", content: `I am ${aliceKey}, and sk-upstream-of-main` }] };
   const attempts = await attemptsOf(await gateway.chat(body));
   expect(told(attempts[0]).input).toEqual([
@@ -128,7 +128,7 @@ test("credentials are masked, in what was asked and in what was answered", async
   expect(JSON.stringify(collector.spans)).not.toContain("sk-upstream-of-main");
 });
 
-test("long conversations are cut, and the span says so", async () => {
+test("cuts long conversations, and marks the span", async () => {
   const messages = Array.from({ length: 30 }, (_, at) => ({
     role: "user",
     content: `${at} ${"words ".repeat(1_000)}`,
@@ -172,7 +172,7 @@ test.each([
   { protocol: "http/protobuf", said: "event_only", sampler: "always_on" },
   { protocol: "http/json", said: "span_and_event", sampler: "always_on" },
   { protocol: "http/protobuf", said: "event_only", sampler: "always_off" },
-])("as %j: what was asked and answered is an event of the attempt, as lists", async ({ protocol, said, sampler }) => {
+])("as %j: exports messages as lists in an event of the attempt", async ({ protocol, said, sampler }) => {
   const others = new Collector();
   const variables = { OTEL_EXPORTER_OTLP_PROTOCOL: protocol, [switchName]: said, OTEL_TRACES_SAMPLER: sampler };
   const started = await tracedGateway(others, { keys }, { ...variables, OTEL_METRICS_EXPORTER: "none" });
@@ -202,7 +202,7 @@ test.each([
   }
 });
 
-test("without the switch no span has content, whatever the key says; as JSON they have the same", async () => {
+test("without the setting no span has content, whatever the key says; also as JSON", async () => {
   const others = new Collector();
   const off = await tracedGateway(others, { keys }, { OTEL_METRICS_EXPORTER: "none", OTEL_LOGS_EXPORTER: "none" });
   const json = { OTEL_EXPORTER_OTLP_PROTOCOL: "http/json", [switchName]: "true", OTEL_METRICS_EXPORTER: "none" };

@@ -15,11 +15,11 @@ async function told(variables: Readonly<Record<string, string>>): Promise<readon
   }
 }
 
-test("the doctor says that nothing is exported, and which setting would change that", async () => {
+test("doctor reports that nothing is exported and which setting changes that", async () => {
   expect(await told({})).toEqual(["ok    telemetry: not exported (OTEL_EXPORTER_OTLP_ENDPOINT is not set)"]);
 });
 
-test("the doctor says of each signal whether the collector takes it", async () => {
+test("doctor reports for each signal whether the collector accepts it", async () => {
   const collector = new Collector();
   const lines = await told({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -36,7 +36,7 @@ test("the doctor says of each signal whether the collector takes it", async () =
   expect(lines.join("")).not.toContain("s3cr3t");
 });
 
-test("the doctor says when a collector is away, and shows what is wrong with a variable", async () => {
+test("doctor reports an unreachable collector and invalid variables", async () => {
   const collector = new Collector();
   await collector.stop();
   const lines = await told({

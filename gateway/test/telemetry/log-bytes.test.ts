@@ -100,7 +100,7 @@ test.each([
   ["00", 1, 0],
   [null, 1, 1],
   [null, 0, 0],
-])("a record says whether the spans of its trace are sent (parent %s, ratio %d: %d)", (parent, ratio, flags) => {
+])("a record states whether the spans of its trace are exported (parent %s, ratio %d: %d)", (parent, ratio, flags) => {
   const traces = new Traces({ sampler: { parentBased: true, ratio }, propagates: true });
   const traceparent = parent === null ? null : `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-${parent}`;
   traces.arrived("req_1", { get: (header) => (header === "traceparent" ? traceparent : null) });
@@ -125,7 +125,7 @@ test.each([
   }
 });
 
-test("a line of a request holds no credential that a caller wrote in the place of a model or a method", () => {
+test("a request line contains no credential that a caller used as model or method", () => {
   const end = {
     requestId: "req_1",
     method: "POST",
@@ -143,7 +143,7 @@ test("a line of a request holds no credential that a caller wrote in the place o
   });
 });
 
-test("of a line that is very long only its words go on, and what is no line of ours does not", () => {
+test("exports only the message of a very long line, and no line that is not ours", () => {
   const long = JSON.stringify({ level: "warn", msg: "Long.", a: 1, b: "x".repeat(bounds.logRecordCharactersMax) });
   expect(maker().recordOf(long)).toMatchObject({ body: "Long.", severity: 13, attributes: {}, dropped: 2 });
   for (const odd of ["", "[]", "null", "a line", '{"level":']) expect(maker().recordOf(odd)).toBeNull();

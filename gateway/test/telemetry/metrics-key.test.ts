@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Secret } from "#core/index.ts";
 import { aliceKey, errorOf, startGateway } from "../started-gateway.ts";
 
-test("with SLUICE_METRICS_KEY metrics need that key, and health needs none", async () => {
+test("with SLUICE_METRICS_KEY metrics require that key, and health does not", async () => {
   const gateway = await startGateway({ environment: { metricsKey: new Secret("scrape-0123456789") } });
   try {
     const bearer = (key: string) => ({ authorization: `Bearer ${key}` });

@@ -46,7 +46,7 @@ async function told(model: string, headers: Record<string, string>): Promise<Tol
   });
 }
 
-test("a caller's trace is continued, and the upstream sees the attempt as the span above it", async () => {
+test("continues a caller's trace, and the upstream gets the attempt as parent", async () => {
   const { call, attempt, sent } = await told("by-main", {
     traceparent: `00-${traceId}-${parentId}-01`,
     tracestate: "vendor=opaque,other=1",
@@ -57,7 +57,7 @@ test("a caller's trace is continued, and the upstream sees the attempt as the sp
   expect(sent["tracestate"]).toBe("vendor=opaque,other=1");
 });
 
-test("a caller without a trace has one that begins here, and an upstream is told of it only where its settings name the header", async () => {
+test("starts a trace for a caller without one; upstreams get it only in a configured header", async () => {
   const untold = await told("by-main", {});
   expect(untold.call.parentSpanId).toBe("");
   expect(untold.sent["traceparent"]).toBeUndefined();
@@ -66,7 +66,7 @@ test("a caller without a trace has one that begins here, and an upstream is told
   expect(sent["tracestate"]).toBeUndefined();
 });
 
-test("what is no traceparent begins a new trace, and goes nowhere", async () => {
+test("an invalid traceparent starts a new trace and is not forwarded", async () => {
   for (const traceparent of ["nonsense", `00-${"0".repeat(32)}-${parentId}-01`, `ff-${traceId}-${parentId}-01`]) {
     const { call, attempt, sent } = await told("by-main", { traceparent, tracestate: "vendor=opaque" });
     expect([call.parentSpanId, call.traceState]).toEqual(["", ""]);
@@ -76,13 +76,13 @@ test("what is no traceparent begins a new trace, and goes nowhere", async () => 
   }
 });
 
-test("baggage, which may say who the caller's user is, goes neither to upstreams nor to the collector", async () => {
+test("baggage is forwarded neither to upstreams nor to the collector", async () => {
   const { sent } = await told("by-open", { baggage: "user.id=ada-lovelace" });
   expect(sent["baggage"]).toBeUndefined();
   expect(JSON.stringify(collector.spans)).not.toContain("ada-lovelace");
 });
 
-test("a caller that decided against sampling has no spans, but its decision goes on", async () => {
+test("a caller's decision not to sample suppresses spans and is forwarded", async () => {
   const answer = await gateway.chat(
     { ...hello, model: "by-main" },
     { headers: { traceparent: `00-${traceId}-${parentId}-00` } },

@@ -64,7 +64,7 @@ test("keeps other attributes and replaces identity attributes of records", () =>
   expect(attributed("metrics")).toContain('"key":"model"');
 });
 
-test("two requests of protobuf, one behind the other, are one request", () => {
+test("two concatenated protobuf requests are one request", () => {
   const both = Buffer.concat([
     attributedProtobuf(forged.logs, "logs", context),
     attributedProtobuf(forged.logs, "logs", { ...context, attribution: { "user.id": "usr_2" } }),
@@ -80,11 +80,11 @@ test.each([
   ["two resources, of which some read the last", field(1, field(1), field(1, pair(1, "user.id", "eve")))],
   ["more resources than telemetry has", new Uint8Array(200_000).map((_, n) => (n % 2 ? 0 : 10))],
   ["more fields than telemetry has", new Uint8Array(200_000).map((_, n) => (n % 2 ? 0 : 8))],
-])("%s is not passed on", (_what, bytes) => {
+])("rejects %s", (_what, bytes) => {
   expect(() => attributedProtobuf(bytes, "traces", context)).toThrow(MalformedTelemetry);
 });
 
-test("the same of JSON; what OTLP does not have at the top is left out", () => {
+test("treats JSON the same; drops members that OTLP does not define", () => {
   const sent = {
     resource_logs: [{ resource: { attributes: [{ key: "user.id", value: { stringValue: "usr_eve" } }] } }],
     resourceLogs: [
@@ -122,7 +122,7 @@ test("the same of JSON; what OTLP does not have at the top is left out", () => {
   }
 });
 
-test("a name is known however it is spelled", () => {
+test("recognizes identity names in any spelling", () => {
   expect(
     [
       "user.id",
@@ -142,7 +142,7 @@ test("a name is known however it is spelled", () => {
   expect(["service.name", "username", "session.id", "model", "", "users"].some(isIdentityKey)).toBe(false);
 });
 
-test("a structured body says nothing of who somebody is, however deep, in protobuf and in JSON", () => {
+test("removes identity attributes from structured bodies at any depth, in protobuf and JSON", () => {
   const inner = field(6, pair(1, "User.Email", "eve@example.com"), pair(1, "deep", "stays"));
   const list = field(5, field(1, inner));
   const record = field(

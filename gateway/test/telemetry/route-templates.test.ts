@@ -9,13 +9,13 @@ const probes = ["healthz", "readyz", "metrics", "root"];
 /** What coding agents sign in by is no call of a model. */
 const isSignIn = (name: string): boolean => name.startsWith("agent-");
 
-test("every route of a call has a template for its spans, and probes have none", () => {
+test("every call route has a template for its spans, and probes have none", () => {
   const names = new Set(routes.map(({ name }) => name));
   expect([...names].filter((name) => !routeTemplates.has(name) && !isSignIn(name)).sort()).toEqual([...probes].sort());
   expect([...routeTemplates.keys()].filter((name) => !names.has(name))).toEqual([]);
 });
 
-test("every route is counted by itself, also where somebody has tried all paths there are", async () => {
+test("counts every route separately, also after many unknown paths", async () => {
   const paths = ["/", "/console/", "/docs", "/scim/v2/Users", "/v1/organizations/spend_limits", "/openapi.json", "/x"];
   const areas = [...adminAreas, "auth", "setup", "status"].map((area) => `/api/${area}`);
   const names = new Set([...routes.map(({ name }) => name), ...[...paths, ...areas].map(adminRoute)]);

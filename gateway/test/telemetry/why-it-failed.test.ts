@@ -100,7 +100,7 @@ describe("a line of the log says why an attempt failed", () => {
     expect(metrics).toMatch(new RegExp(`sluice_attempts_total\\{[^}]*provider="a0"[^}]*cause="${cause}"`));
   });
 
-  test("what an upstream quotes of a request that it refused is in no line", async () => {
+  test("does not log what an upstream quotes from a refused request", async () => {
     behave(() => refusal(400));
     const response = await made.gateway.chat(ask);
     const lines = [await lineOf(response), await attemptLineOf(response)];
@@ -111,7 +111,7 @@ describe("a line of the log says why an attempt failed", () => {
     ]);
   });
 
-  test("its own words about an outage are there, without the account's credential", async () => {
+  test("logs an upstream's message about an outage without the credential", async () => {
     const words = "the fan failed; your key sk-upstream-0123456789 is fine";
     behave(() => refusal(500, { message: words }));
     const line = await lineOf(await made.gateway.chat(ask));
@@ -121,7 +121,7 @@ describe("a line of the log says why an attempt failed", () => {
 });
 
 describe("the line of a request", () => {
-  test("names who called, where it went, and what it came to", async () => {
+  test("names the caller, the destination and the result", async () => {
     const reply = {
       ...{ id: "c", object: "chat.completion", created: 1, model: "u" },
       choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }],
@@ -141,7 +141,7 @@ describe("the line of a request", () => {
     expect([line["error"], line["cause"], line["path"]]).toEqual([undefined, undefined, undefined]);
   });
 
-  test("has the path where nothing is there, cut, and without what may be a credential", async () => {
+  test("has the path of an unknown route, cut and without possible credentials", async () => {
     behave(() => refusal(500));
     const pathOf = async (path: string): Promise<unknown> => {
       const line = await lineOf(await made.gateway.post(path, ask));
@@ -153,7 +153,7 @@ describe("the line of a request", () => {
     expect(await pathOf(`/v1/x/sk-0123456789/${"a".repeat(60)}/b`)).toBe("/v1/x/sk-[redacted]/aaaaaaaa…/b");
   });
 
-  test("has code and sentence of a refused sign-in and of a call of the admin API", async () => {
+  test("has code and message of a refused sign-in and of a failed admin API call", async () => {
     behave(() => refusal(500));
     const signIn = await lineOf(
       await made.gateway.post("/api/auth/sign-in/email", { email: "a@example.com", password: "no" }),
@@ -195,7 +195,7 @@ describe("a request that is not answered by the console or the admin API, becaus
     expect(metrics).toContain(`sluice_requests_total{route="${route}",status="499",outcome="cancelled"} 1\n`);
   });
 
-  test("is a request_timeout where it is too slow", async () => {
+  test("is a request_timeout if it is too slow", async () => {
     const clock = new FakeClock();
     const unused: Behavior = () => new Response(null, { status: 500 });
     await using slow = await startAccounts({ behaviors: [unused], clock });
@@ -210,7 +210,7 @@ describe("a request that is not answered by the console or the admin API, becaus
 });
 
 describe("a stream that its caller does not read", () => {
-  test("says so in the log, and does not say that its caller went away", async () => {
+  test("is logged as such, and not as a caller that disconnected", async () => {
     const clock = new FakeClock();
     const endless: Behavior = () =>
       new Response(
@@ -250,7 +250,7 @@ describe("a stream that its caller does not read", () => {
 });
 
 describe("a stream that broke after its start", () => {
-  test("is a failure in the log and in the metrics, though its status was 200", async () => {
+  test("is a failure in log and metrics, though its status was 200", async () => {
     behave(cutStream);
     const line = await lineOf(await made.gateway.chat({ ...ask, stream: true }));
     const failed = { outcome: "failed", error: "upstream_truncated", cause: "cut" };
@@ -261,7 +261,7 @@ describe("a stream that broke after its start", () => {
     expect(metrics).toMatch(/sluice_attempts_total\{[^}]*outcome="failed",error="upstream_truncated",cause="cut"\} 1/);
   });
 
-  test("does not close the breaker of its deployment on the way", async () => {
+  test("does not close the breaker of its deployment", async () => {
     behave(cutStream);
     for (let call = 0; call < 6; call++) await (await made.gateway.chat({ ...ask, stream: true })).text();
     const metrics = await (await made.gateway.get("/metrics")).text();
@@ -293,7 +293,7 @@ describe("a whole answer that its caller does not read to its end", () => {
     return caller;
   }
 
-  test("is no success in the log and in the metrics where its caller went away", async () => {
+  test("is no success in log and metrics if its caller disconnected", async () => {
     behave(large);
     const caller = await silentCaller(made.gateway);
     expect(await metricsOf(made.gateway)).not.toContain(cancelled);
@@ -308,7 +308,7 @@ describe("a whole answer that its caller does not read to its end", () => {
     expect(await metricsOf(made.gateway)).toContain(cancelled);
   });
 
-  test("is no success where it is read below the minimum rate", async () => {
+  test("is no success if it is read below the minimum rate", async () => {
     const clock = new FakeClock();
     await using slow = await startAccounts({ behaviors: [large], clock });
     const caller = await silentCaller(slow.gateway);

@@ -31,7 +31,7 @@ async function series({ url }: StartedGateway): Promise<ReadonlyMap<string, numb
   );
 }
 
-test("requests, tokens, cost and the used share of a budget are counted by workspace; those beyond the bound together", async () => {
+test("counts requests, tokens, cost and budget use by workspace; those beyond the bound together", async () => {
   const status = 500;
   for (const options of [{}, { script: { status } }, { key: betaKey }, { key: gammaKey }])
     await (await gateway.chat(hello, options)).text();
@@ -56,7 +56,7 @@ test("requests, tokens, cost and the used share of a budget are counted by works
   expect(shown.has('sluice_workspace_budget_used_ratio{workspace="beta"}')).toBe(false);
 });
 
-test("nothing is counted by workspace where nobody asks for it", async () => {
+test("counts nothing by workspace unless it is enabled", async () => {
   const other = await started(0);
   await (await other.chat(hello, { key: aliceKey })).text();
   expect([...(await series(other)).keys()]).toEqual([]);

@@ -112,7 +112,7 @@ test.each(codexFiles)(
   },
 );
 
-test("our tables are replaced where they stand, whatever stands around them, and what came later survives --undo", async () => {
+test("replaces our tables wherever they are, and --undo keeps later changes", async () => {
   const { file, read, run } = home("codex", 'model = "gpt-5"\n');
   await run(["https://old.example.com", "--yes"]);
   writeFileSync(file, `${read()}\n# about docs\n[mcp_servers.docs]\ncommand = "x"\n`);
@@ -124,7 +124,7 @@ test("our tables are replaced where they stand, whatever stands around them, and
   expect(read()).toContain("# about docs");
 });
 
-test("a file that there was not is made for its user alone, and is gone with --undo", async () => {
+test("creates a missing file readable by its user only, and --undo deletes it", async () => {
   for (const program of ["claude", "codex"] as const) {
     const { file, run } = home(program, null);
     const answer = await run([gateway, "--yes", "--json"]);
@@ -135,7 +135,7 @@ test("a file that there was not is made for its user alone, and is gone with --u
   }
 });
 
-test("nothing is written unless somebody says yes, and what stays in the file is not shown", async () => {
+test("writes nothing without a confirmation, and does not show other content of the file", async () => {
   const text = '{\n  "env": {\n    "SECRET": "hidden"\n  }\n}\n';
   const { read, run } = home("claude", text);
   const nobody = await run([gateway]);
@@ -164,7 +164,7 @@ test.each([
   expect(answer.stderr.trim().split("\n")).toHaveLength(1);
 });
 
-test("a link stays a link and its file keeps its rights; a link to nothing and a read-only file are refused", async () => {
+test("keeps a symbolic link and the mode of its file; refuses a broken link and a read-only file", async () => {
   const { file, read, run } = home("claude", null);
   const real = join(folder, `real-${homes}.json`);
   writeFileSync(real, "{}", { mode: 0o640 });
@@ -179,7 +179,7 @@ test("a link stays a link and its file keeps its rights; a link to nothing and a
   expect((await run([gateway, "--yes"])).stderr).toContain("is a broken link");
 });
 
-test("what goes before the helper is named, the machine's own settings are written with --login, and wrong words are refused", async () => {
+test("names settings that override the helper, writes the machine's settings with --login, and refuses wrong arguments", async () => {
   const { file, run } = home("claude", '{"env": {"ANTHROPIC_AUTH_TOKEN": "x"}}');
   expect((await run([gateway, "--yes"])).stdout).toContain("the file sets env.ANTHROPIC_AUTH_TOKEN");
   const machine = join(folder, "managed-settings.json");

@@ -8,13 +8,13 @@ const root = join(import.meta.dir, "../../../..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 const sum = (total: number): number => memoryParts.reduce((bytes, part) => bytes + part.bytes(total), 0);
 
-test("all bounds on memory add up to no more than the memory there is", () => {
+test("all memory bounds together fit the memory of the machine", () => {
   for (let total = 1024 * mebibyte; total <= 65_536 * mebibyte; total += 512 * mebibyte) {
     expect(sum(total)).toBeLessThanOrEqual(total);
   }
 });
 
-test("what is shipped gives the gateway the memory that it takes where nothing is said", () => {
+test("the shipped deployment files grant the default memory", () => {
   const limits = ["deploy/chart/values.yaml", "deploy/manifests/sluice.yaml"].map(
     (path) => /limits:\s*\{?\s*memory: (\d+)Gi/.exec(read(path))?.[1],
   );
@@ -25,7 +25,7 @@ test("what is shipped gives the gateway the memory that it takes where nothing i
   expect(sum(memoryBytesDefault)).toBeLessThanOrEqual(2 * 1024 * mebibyte);
 });
 
-test("the documents show the table", () => {
+test("the documentation shows the table", () => {
   const text = read("docs/operations.md");
   for (const { name, what, bytes } of memoryParts) {
     expect(text).toContain(`| ${name} | ${Math.round(bytes(memoryBytesDefault) / mebibyte)} MiB | ${what} |`);

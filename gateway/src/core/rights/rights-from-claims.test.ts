@@ -11,7 +11,7 @@ const there = new Map([
 const codes = (rules: readonly RightsRule[], claims: Record<string, unknown>) =>
   rightsFromClaims(rules, claims, there).findings.map(({ why }) => why.code);
 
-test("a claim is found by its path, also where its name holds dots itself", () => {
+test("finds a claim by its path, also if its name contains dots", () => {
   const claims = {
     department: "R&D",
     realm_access: { roles: ["a", "b"] },
@@ -36,7 +36,7 @@ test("a claim is found by its path, also where its name holds dots itself", () =
   expect(claimAt(nested, many)).toEqual({ kind: "missing" });
 });
 
-test("what an issuer leaves out because it is long is not the same as nothing", () => {
+test("a claim that the issuer omitted for its length is not a missing claim", () => {
   const overage = { _claim_names: { groups: "src1" }, _claim_sources: { src1: { endpoint: "https://…" } } };
   const rules: RightsRule[] = [{ claim: "groups", contains: "x", workspace: "acme", role: "member" }];
   expect(codes(rules, overage)).toEqual(["left_out"]);
@@ -44,7 +44,7 @@ test("what an issuer leaves out because it is long is not the same as nothing", 
   expect(codes(rules, {})).toEqual(["no_claim"]);
 });
 
-test("each way to match says why it does not", () => {
+test("each kind of match explains why it does not apply", () => {
   const acme = { workspace: "acme", role: "member" } as const;
   const claims = { department: "R&D", level: 7, active: true, groups: ["eng-core", "all"], one: "all" };
   const rules: RightsRule[] = [
@@ -77,7 +77,7 @@ test("each way to match says why it does not", () => {
   ]);
 });
 
-test("for one workspace the first that gives a role decides it, and the first that gives a group that", () => {
+test("per workspace, the first rule with a role decides the role, and the first with a group the group", () => {
   const rules: RightsRule[] = [
     { claim: "groups", contains: "contractors", workspace: "acme", role: "viewer", name: "contractors" },
     { claim: "groups", contains: "eng", workspace: "acme", role: "member", group: "gold" },
@@ -104,7 +104,7 @@ test("for one workspace the first that gives a role decides it, and the first th
   ]);
 });
 
-test("what is kept of claims gives the same rights, and holds nothing that no rule reads", () => {
+test("the stored part of the claims gives the same rights, and contains only what rules read", () => {
   const rules: RightsRule[] = [
     { claim: "realm_access.roles", contains: "dev", workspace: "acme", role: "member" },
     { claim: "level", equals: 3, workspace: "labs", role: "viewer" },
@@ -116,7 +116,7 @@ test("what is kept of claims gives the same rights, and holds nothing that no ru
   expect(rightsFromClaims(rules, kept, there)).toEqual(rightsFromClaims(rules, claims, there));
 });
 
-test("a pattern of many stars over a long text costs no more than a short one by kind", () => {
+test("matching a pattern with many stars against a long text stays fast", () => {
   const rule: RightsRule = { claim: "g", matches: "*a".repeat(128), workspace: "acme", role: "member" };
   expect(codes([rule], { g: `${"a".repeat(1_000)}b` })).toEqual(["other_value"]);
   expect(codes([rule], { g: "a".repeat(1_000) })).toEqual(["matches"]);

@@ -20,7 +20,7 @@ function told(endpoint: EndpointId, request: Body, response: Body = null, secret
 
 const text = (content: string) => ({ type: "text", content });
 
-test("a conversation of chat completions: texts, pictures by their kind, calls of tools and what they gave", () => {
+test("chat completions: texts, media by kind, tool calls and their results", () => {
   const request = json({
     messages: [
       { role: "system", content: "Be brief." },
@@ -65,7 +65,7 @@ test("a conversation of chat completions: texts, pictures by their kind, calls o
   });
 });
 
-test("a streamed chat completion is put together; one that was cut off says so", () => {
+test("joins a streamed chat completion, and marks one that was cut off", () => {
   const piece = (delta: unknown, finish_reason: string | null = null) => ({
     choices: [{ index: 0, delta, finish_reason }],
   });
@@ -88,7 +88,7 @@ test("a streamed chat completion is put together; one that was cut off says so",
   expect(told("chat", null, stream(...events)).output).toEqual([{ role: "assistant", parts, finish_reason: "error" }]);
 });
 
-test("messages of Anthropic's dialect: instructions apart, blocks of every kind, whole and streamed", () => {
+test("Anthropic messages: separate instructions, all kinds of blocks, whole and streamed", () => {
   const request = json({
     system: [{ type: "text", text: "Be brief." }],
     messages: [
@@ -151,7 +151,7 @@ test("messages of Anthropic's dialect: instructions apart, blocks of every kind,
   expect(told("messages", null, stream(...events)).output).toEqual(output);
 });
 
-test("responses: items of the input, and the output by the event that ends it or by what came before", () => {
+test("responses: input items, and the output from the final event or from earlier ones", () => {
   const request = json({
     instructions: "Be brief.",
     input: [
@@ -186,7 +186,7 @@ test("responses: items of the input, and the output by the event that ends it or
   ]);
 });
 
-test("what was cut off is read as far as it goes, wherever that is, and said to be cut", () => {
+test("reads a cut body as far as it goes, and marks it as cut", () => {
   const whole = JSON.stringify({
     model: "m",
     messages: [
@@ -202,11 +202,11 @@ test("what was cut off is read as far as it goes, wherever that is, and said to 
   expect(told("chat", body(whole.slice(0, 70), true)).input[0].parts[0].content).toStartWith('a "quoted" \\');
   const events = stream({ choices: [{ index: 0, delta: { content: "Hello" } }] });
   const cut = { ...events, truncated: true, text: `${events.text.split("data: [DONE]")[0]}data: {"choi` };
-  // Whether it ended well nobody knows.
+  // The end of the stream is missing.
   expect(told("chat", null, cut).output).toEqual([{ role: "assistant", parts: [text("Hello")] }]);
 });
 
-test("credentials that pieces and escapes hide are taken out when they are put together", () => {
+test("masks credentials that are split over stream pieces or escaped", () => {
   const piece = (content: string) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
   const answer = stream(piece("the key is sk-se"), piece("cret0123456789 and can"), piece("ary-of-mine-1234"));
   const { output } = told("chat", null, answer, ["canary-of-mine-1234"]);
@@ -215,7 +215,7 @@ test("credentials that pieces and escapes hide are taken out when they are put t
   expect(told("chat", escaped, null, ["canary-of-mine-1234"]).input[0].parts).toEqual([text("[redacted]")]);
 });
 
-test("what is no message is passed over, and nothing of it is made up", () => {
+test("skips anything that is not a message", () => {
   const nothing = { system: null, input: null, output: null, truncated: false };
   for (const odd of ["", "null", "[]", "<html>", '{"messages":3,"input":{},"choices":"x","output":[null]}']) {
     for (const endpoint of ["chat", "messages", "responses"] as const) {
@@ -227,7 +227,7 @@ test("what is no message is passed over, and nothing of it is made up", () => {
   ).toBeNull();
 });
 
-test("messages of a call have a bound; those that have no room are left out from the end", () => {
+test("limits the messages of a call; those at the end are left out", () => {
   const messages = Array.from({ length: 40 }, (_, at) => ({ role: "user", content: `${at} ${"x".repeat(5_000)}` }));
   const { input, truncated } = told("chat", json({ messages }));
   expect(truncated).toBe(true);

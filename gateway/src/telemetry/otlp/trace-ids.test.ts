@@ -4,7 +4,7 @@ import { spanIdFrom, traceIdFrom } from "./traces.ts";
 
 const ids = createIds(systemClock);
 
-test("ids of traces and spans are those of W3C Trace Context, and no two of our ids have the same", () => {
+test("trace and span ids follow W3C Trace Context and differ for different ids of ours", () => {
   const own = Array.from({ length: 2_000 }, (_, place) => [
     ids.next("req_"),
     `task req_${place}`,
@@ -21,7 +21,7 @@ test("ids of traces and spans are those of W3C Trace Context, and no two of our 
   expect(seen.size).toBe(own.length * 2);
 });
 
-test("the last seven bytes of a trace's id are as random as the request's own id, so that samplers take their part", () => {
+test("the last seven bytes of a trace id are random, which samplers need", () => {
   const kept = Array.from({ length: 4_000 }, () => traceIdFrom(ids.next("req_"))).filter(
     (id) => Number.parseInt(id.slice(18), 16) < 2 ** 56 / 4,
   );
