@@ -13,7 +13,7 @@ import type { AttemptListener } from "./attempt/run-attempt.ts";
 import type { Call, CallResult, Delivery, EndpointProtocol, RelayDependencies } from "./call.ts";
 import { discard, explainCall, notAdmitted, recordRefusal, reportUnexpected } from "./refusals.ts";
 
-/** One of the two is called, once. `failed`: of an error of our own. */
+/** One of the two is called, once. `failed`: by an internal error. */
 export interface CallListener {
   answered(result: CallResult): void;
   failed(thrown: unknown): void;
@@ -38,7 +38,7 @@ export class CallRun implements AttemptListener {
   /** Set once it is admitted. */
   #tally!: CallTally;
   #failure: Failure | null = null;
-  /** The first failure that would pass by itself. */
+  /** The first failure that is temporary. */
   #passing: Failure | null = null;
 
   constructor(dependencies: RelayDependencies, call: Call, listener: CallListener) {

@@ -35,7 +35,7 @@ export function recordRefusal(dependencies: RelayDependencies, call: Call, failu
   );
 }
 
-/** Logs an error of our own. */
+/** Logs an internal error. */
 export function reportUnexpected({ observer }: RelayDependencies, { requestId }: Call, { code, cause }: Failure): void {
   if (code !== "internal_error") return;
   observer.log("error", "A call met an unexpected error.", { requestId, error: cause });
