@@ -37,7 +37,8 @@ type Programs = (
     | "stream-load"
     | "json-load"
     | "slow-edits"
-    | "bare-proxy",
+    | "bare-proxy"
+    | "socket-floor",
   spec: unknown,
 ) => readonly string[];
 

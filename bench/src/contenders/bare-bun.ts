@@ -6,14 +6,27 @@ import { until } from "../deadline.ts";
 import { freePort, type Run } from "../run.ts";
 
 /** What the runtime itself costs: its server and its fetch, and nothing in between. */
-export async function startBareBun(run: Run): Promise<Contender> {
+export function startBareBun(run: Run): Promise<Contender<"Bun, bare">> {
+  return startProgram(run, "Bun, bare", "bare-proxy");
+}
+
+/** The least that a proxy costs on this runtime: its sockets on both sides. */
+export function startSocketFloor(run: Run): Promise<Contender<"Bun sockets, bare">> {
+  return startProgram(run, "Bun sockets, bare", "socket-floor");
+}
+
+async function startProgram<Name extends string>(
+  run: Run,
+  name: Name,
+  program: "bare-proxy" | "socket-floor",
+): Promise<Contender<Name>> {
   const port = freePort();
-  const log = join(run.directory, `bare-bun-${port}.log`);
+  const log = join(run.directory, `${program}-${port}.log`);
   const child = startChild({
-    command: run.programs("bare-proxy", { port, upstreamPort: run.upstreamPort }),
+    command: run.programs(program, { port, upstreamPort: run.upstreamPort }),
     cores: run.cores.contender,
     log,
   });
-  await until(() => answersChat(port, "none"), 10_000, "the bare proxy's first answer");
-  return { name: "Bun, bare", port, key: "none", pid: child.pid, log, stop: () => child.stop(500) };
+  await until(() => answersChat(port, "none"), 10_000, `the first answer of ${name}`);
+  return { name, port, key: "none", pid: child.pid, log, stop: () => child.stop(500) };
 }

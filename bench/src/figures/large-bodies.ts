@@ -22,7 +22,7 @@ export async function largeBodies(lab: Lab): Promise<Figure[]> {
     figures.push(
       figure(`CPU per governed ${name} request, over nginx`, ratios(cpuMicros("sluice"), cpuMicros("nginx")), {
         unit: "×",
-        target: targets.cpuOfCall,
+        target: targets.cpuOfLargeCall,
         note: `nginx ${middle(cpuMicros("nginx"))} µs, Sluice ${middle(cpuMicros("sluice"))} µs`,
       }),
     );

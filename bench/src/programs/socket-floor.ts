@@ -1,0 +1,82 @@
+import type { Socket } from "bun";
+import { readSpec } from "./spec.ts";
+
+/**
+ * The least that a proxy costs on this runtime: sockets on both sides, and messages passed on as they are. It finds their ends by the
+ * content length, trusts what it reads, and governs nothing.
+ */
+interface SocketFloorSpec {
+  readonly port: number;
+  readonly upstreamPort: number;
+}
+
+/** One side of an exchange. Its other side is a caller's or an upstream's. */
+interface Side {
+  other: Socket<Side> | null;
+  /** The beginning of a message that has not arrived whole. */
+  held: Buffer | null;
+}
+
+const { port, upstreamPort } = readSpec<SocketFloorSpec>();
+const idle: Socket<Side>[] = [];
+const headEnd = Buffer.from("\r\n\r\n");
+/** Of `content-length`, in any case that clients use. */
+const lengthName = Buffer.from("ength: ");
+
+/** The end of the message; -1 while it is not known. */
+function messageEnd(bytes: Buffer): number {
+  const head = bytes.indexOf(headEnd);
+  const at = head < 0 ? -1 : bytes.indexOf(lengthName);
+  if (at < 0) return -1;
+  return (
+    head +
+    headEnd.length +
+    Number.parseInt(bytes.toString("latin1", at + lengthName.length, at + lengthName.length + 12), 10)
+  );
+}
+
+/** The whole message, once its last byte has arrived. */
+function whole(side: Side, bytes: Buffer): Buffer | null {
+  const all = side.held === null ? bytes : Buffer.concat([side.held, bytes]);
+  const end = messageEnd(all);
+  side.held = end < 0 || all.length < end ? Buffer.from(all) : null;
+  return side.held === null ? all : null;
+}
+
+const upstream = {
+  data(socket: Socket<Side>, bytes: Buffer): void {
+    const answer = whole(socket.data, bytes);
+    if (answer === null) return;
+    socket.data.other?.write(answer);
+    socket.data.other = null;
+    idle.push(socket);
+  },
+};
+
+function send(request: Buffer, caller: Socket<Side>, to: Socket<Side>): void {
+  to.data.other = caller;
+  to.write(request);
+}
+
+Bun.listen<Side>({
+  hostname: "127.0.0.1",
+  port,
+  socket: {
+    open(socket) {
+      socket.data = { other: null, held: null };
+    },
+    data(socket, bytes) {
+      const request = whole(socket.data, bytes);
+      if (request === null) return;
+      const kept = idle.pop();
+      if (kept !== undefined) send(request, socket, kept);
+      else {
+        const copy = Buffer.from(request);
+        const side: Side = { other: null, held: null };
+        void Bun.connect<Side>({ hostname: "127.0.0.1", port: upstreamPort, data: side, socket: upstream }).then(
+          (opened) => send(copy, socket, opened),
+        );
+      }
+    },
+  },
+});
