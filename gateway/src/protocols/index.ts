@@ -112,7 +112,7 @@ export {
   readVideoMembers,
   videoObject,
 } from "./openai-videos/index.ts";
-export { noReplyFacts as nothingTold, RawTap as AnyTap } from "./raw-wire.ts";
+export { noReplyFacts, OuterTap, RawTap } from "./raw-wire.ts";
 export {
   canPatchQuickly as patchesAtOnce,
   type GovernedMembers as Governing,

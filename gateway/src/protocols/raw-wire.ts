@@ -2,20 +2,51 @@ import { Failure, type Served } from "#core/index.ts";
 import type { ReplyFacts, StreamTap, UsageReading, Wire } from "./dialect.ts";
 import { emptyBytes } from "./json/bytes.ts";
 
+/** Reads usage by another tap, the `inner` one. Null: there is none. */
+export class OuterTap<Inner extends StreamTap | null> {
+  protected readonly inner: Inner;
+
+  constructor(inner: Inner) {
+    this.inner = inner;
+  }
+
+  get held(): number {
+    return this.inner?.held ?? 0;
+  }
+
+  get usage(): UsageReading | null {
+    return this.inner?.usage ?? null;
+  }
+
+  get served(): Served | undefined {
+    return this.inner?.served;
+  }
+
+  get usageFinal(): boolean {
+    return this.inner?.usageFinal ?? false;
+  }
+
+  get outputEstimate(): number {
+    return this.inner?.outputEstimate ?? 0;
+  }
+
+  get contentSeen(): boolean {
+    return this.inner?.contentSeen ?? false;
+  }
+}
+
 /** Passes bytes unchanged. A tap of the dialect may read usage from them. */
-export class RawTap implements StreamTap {
+export class RawTap extends OuterTap<StreamTap | null> implements StreamTap {
   readonly isRaw = true;
   events = 0;
   /** Only the connection ends it. */
   readonly ended = false;
   readonly failure = null;
   readonly id = null;
-  readonly #listener: StreamTap | null;
-  #isUnread: boolean;
+  #isUnread = this.inner === null;
 
-  constructor(listener: StreamTap | null = null) {
-    this.#listener = listener;
-    this.#isUnread = listener === null;
+  constructor(inner: StreamTap | null = null) {
+    super(inner);
   }
 
   push(chunk: Uint8Array): Uint8Array {
@@ -28,34 +59,10 @@ export class RawTap implements StreamTap {
   protected listen(chunk: Uint8Array): void {
     if (this.#isUnread) return;
     try {
-      this.#listener?.push(chunk);
+      this.inner?.push(chunk);
     } catch {
       this.#isUnread = true;
     }
-  }
-
-  get held(): number {
-    return this.#listener?.held ?? 0;
-  }
-
-  get usage(): UsageReading | null {
-    return this.#listener?.usage ?? null;
-  }
-
-  get served(): Served | undefined {
-    return this.#listener?.served;
-  }
-
-  get usageFinal(): boolean {
-    return this.#listener?.usageFinal ?? false;
-  }
-
-  get outputEstimate(): number {
-    return this.#listener?.outputEstimate ?? 0;
-  }
-
-  get contentSeen(): boolean {
-    return this.#listener?.contentSeen ?? false;
   }
 
   /** The transport decides whether everything arrived. */

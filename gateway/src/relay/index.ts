@@ -21,6 +21,7 @@ export { passes, serves } from "./attempt/lane-match.ts";
 export { pricesAt, usedByOthers } from "./attempt/priced-usage.ts";
 export { upstreamWords } from "./attempt/upstream-refusal.ts";
 export type { BackgroundResponses, Call, CallResult, Delivery, EndpointProtocol } from "./call.ts";
+export type { CallListener } from "./call-run.ts";
 export {
   noSuchProvider,
   type PassThroughField,
@@ -28,7 +29,6 @@ export {
   passThroughPrice,
 } from "./pass-through/pass-through-call.ts";
 export { uploadUrlHeader } from "./pass-through/pass-through-objects.ts";
-export type { CallListener } from "./call-run.ts";
 export { explanationOf } from "./refusals.ts";
 export { Relay } from "./relay.ts";
 export { storedResponseDraft } from "./stored-responses/stored-responses.ts";

@@ -30,8 +30,8 @@ type EndedOutcome = AttemptEnd["outcome"];
 
 /**
  * The facts of one attempt, as the ledger stores them: written ahead by the constructor, settled exactly once however the attempt ends.
- * `money` computes what was used and is charged, `kept` what later calls learn of it. Only from here does the settlement reach ledger,
- * breaker, tally and observer.
+ * `money` computes usage and charge, `kept` has the objects for later calls. Only from here does the settlement reach ledger, breaker,
+ * tally and observer.
  */
 export class AttemptEntry implements AttemptEnd {
   readonly attemptId: string;

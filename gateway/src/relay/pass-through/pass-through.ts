@@ -2,12 +2,12 @@ import { outcomeOf, unpack } from "#bodies/index.ts";
 import { bounds, type CallSignal, Failure } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import {
-  AnyTap,
   isAwsEventStreamType,
   isEventStreamType,
   isJsonType,
   type Listener,
-  nothingTold,
+  noReplyFacts,
+  RawTap,
   type ReplyFacts,
   type StreamTap,
   tapAwsEventStream,
@@ -177,7 +177,7 @@ async function readReply(
   }
   const plain = isPacked ? unpackedAnswer(body, encoding) : body;
   // The usage of an answer that cannot be unpacked is estimated by its size.
-  if (plain === null) return { body, facts: { ...nothingTold, outputEstimate: Math.ceil(body.length / 2) } };
+  if (plain === null) return { body, facts: { ...noReplyFacts, outputEstimate: Math.ceil(body.length / 2) } };
   return { body, facts: unlessFailed(() => listenerOf(passed).readReply(withoutMark(plain), usage)) };
 }
 
@@ -185,7 +185,7 @@ function unlessFailed(read: () => ReplyFacts): ReplyFacts {
   try {
     return read();
   } catch (thrown) {
-    if (thrown instanceof Failure) return nothingTold;
+    if (thrown instanceof Failure) return noReplyFacts;
     throw thrown;
   }
 }
@@ -212,17 +212,17 @@ async function tapOf({ passed, match }: PassThroughAttempt, { headers }: Outboun
   const wire = listenerOf(passed);
   const type = headers.get("content-type") ?? "";
   const encoding = headers.get("content-encoding") ?? "identity";
-  if (route.target.lane === null || body === null) return new AnyTap();
+  if (route.target.lane === null || body === null) return new RawTap();
   if (isEventStreamType(type)) {
     const tap = wire.tapStream(false, match.traits.usage);
     if (encoding !== "identity") return new PackedTap(tap, encoding);
-    return passed.isRead ? tap : new AnyTap(tap);
+    return passed.isRead ? tap : new RawTap(tap);
   }
-  if (encoding !== "identity") return new AnyTap();
+  if (encoding !== "identity") return new RawTap();
   if (isAwsEventStreamType(type) && route.target.lane?.lane.framing !== undefined) {
-    return new AnyTap(await tapAwsEventStream(wire.tapStream(false)));
+    return new RawTap(await tapAwsEventStream(wire.tapStream(false)));
   }
-  return (passed.isRead ? wire.tapBytes?.(call.facts, type) : null) ?? new AnyTap();
+  return (passed.isRead ? wire.tapBytes?.(call.facts, type) : null) ?? new RawTap();
 }
 
 function headersOf(parts: PassThroughAttempt, answer: OutboundAnswer): Record<string, string> {
@@ -249,7 +249,7 @@ const ofAnswers = [
 const ofHeads = [...ofAnswers, "content-length"] as const;
 
 /** Passes a packed stream as it comes, and reads its usage at its end. The usage of a long one is estimated by its bytes. */
-class PackedTap extends AnyTap {
+class PackedTap extends RawTap {
   readonly #encoding: string;
   #chunks: Uint8Array[] = [];
   #bytes = 0;

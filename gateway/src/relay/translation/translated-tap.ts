@@ -1,4 +1,4 @@
-import { type AnswerEvent, asFailure, bounds, type Failure, type Served } from "#core/index.ts";
+import { type AnswerEvent, asFailure, bounds, type Failure } from "#core/index.ts";
 import {
   type AnswerSource,
   brokenAnswer,
@@ -8,12 +8,12 @@ import {
   eventLines,
   type NewId,
   notCarried,
+  OuterTap,
   type OwnToolNames,
   SseEvents,
   type StreamTap,
   setMediaAside,
   type UpstreamCodec,
-  type UsageReading,
 } from "#protocols/index.ts";
 
 export interface TranslatedTapOptions {
@@ -35,9 +35,8 @@ const nothing: readonly Uint8Array[] = [];
 const emptyBytes = new Uint8Array(0);
 
 /** Reads a stream of one dialect and writes it in another. */
-export class TranslatedTap implements StreamTap {
+export class TranslatedTap extends OuterTap<StreamTap> implements StreamTap {
   readonly #options: TranslatedTapOptions;
-  readonly #inner: StreamTap;
   // The inner tap bounds the events already, by the limit of their dialect.
   readonly #sse = new SseEvents(bounds.imageEventBytesMax);
   readonly #reader: EventReader;
@@ -52,15 +51,15 @@ export class TranslatedTap implements StreamTap {
   #brokenBy: Failure | null = null;
 
   constructor(options: TranslatedTapOptions) {
+    super(options.inner);
     this.#options = options;
-    this.#inner = options.inner;
     this.#reader = options.reader.readEvents((event) => this.#write(event), options.source);
     this.#writer = options.writer;
     this.#media = new HeldMedia(options.source.newId, options.writer.repeatsOutput === true);
   }
 
   push(chunk: Uint8Array): Uint8Array {
-    const inner = this.#inner;
+    const inner = this.inner;
     this.#sse.push(inner.push(chunk), this.#visit);
     if (inner.ended && inner.failure === null) this.#end();
     return this.#take();
@@ -86,56 +85,36 @@ export class TranslatedTap implements StreamTap {
   /** The inner tap completes a last event without its blank line. */
   rest(): Uint8Array {
     if (this.failure === null) {
-      this.#sse.push(this.#inner.rest(), this.#visit);
+      this.#sse.push(this.inner.rest(), this.#visit);
       this.#end();
     }
     return this.#take();
   }
 
-  get held(): number {
-    return (this.#inner.held ?? 0) + this.#media.bytes;
+  override get held(): number {
+    return super.held + this.#media.bytes;
   }
 
   get events(): number {
-    return this.#inner.events;
-  }
-
-  get usage(): UsageReading | null {
-    return this.#inner.usage;
-  }
-
-  get served(): Served | undefined {
-    return this.#inner.served;
-  }
-
-  get usageFinal(): boolean {
-    return this.#inner.usageFinal;
-  }
-
-  get outputEstimate(): number {
-    return this.#inner.outputEstimate;
-  }
-
-  get contentSeen(): boolean {
-    return this.#inner.contentSeen;
+    return this.inner.events;
   }
 
   get id(): string | null {
-    return this.#inner.id;
+    return this.inner.id;
   }
 
   complete(): boolean {
-    return this.#inner.complete();
+    return this.inner.complete();
   }
 
   /** Also when the rest cannot be translated. After an upstream's own error its usage may still come. */
   get ended(): boolean {
-    const inner = this.#inner;
+    const inner = this.inner;
     return inner.ended || (this.#brokenBy !== null && inner.failure === null);
   }
 
   get failure(): Failure | null {
-    return this.#brokenBy ?? this.#inner.failure;
+    return this.#brokenBy ?? this.inner.failure;
   }
 
   #read(bytes: Uint8Array, start: number, end: number): void {
