@@ -7,7 +7,7 @@ import {
   type RequestFacts,
   readMultipartType,
   splice,
-  withoutMark,
+  withoutByteOrderMark,
 } from "#protocols/index.ts";
 import type { PassThroughField, PassThroughRoute } from "#relay/index.ts";
 import { encodingOf, modelBody, readBytes, unpack } from "./body.ts";
@@ -98,7 +98,7 @@ async function parse(
   const body = wholeOf(bytes);
   const unpacked = isPacked ? await unpackCopy(dependencies, exchange, room, body) : body;
   if (unpacked === null) return { ...noBody, body };
-  const plain = withoutMark(unpacked);
+  const plain = withoutByteOrderMark(unpacked);
   const full = inPath === null ? plain : withPath(plain, inPath);
   if (full.length <= bounds.readInPlaceBytesMax) {
     return { ...noBody, body, facts: factsOf(() => wire.readRequest(full, path)) };

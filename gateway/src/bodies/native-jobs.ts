@@ -3,19 +3,19 @@ import type { OutboundMethod } from "#ports/index.ts";
 import {
   type CallEndpointId,
   callerSide,
-  type Governing,
+  type GovernedMembers,
   governBody,
-  holdsSeals,
-  mayNameMedia,
+  inlineMediaUrls,
+  mayHoldForeignSeals,
+  mayHoldMediaUrls,
   mediaUrlsIn,
   type PathFacts,
-  patchedRequest,
+  patchRequest,
   type RequestFacts,
+  removeForeignSeals,
   type UsageConvention,
-  unsealBody,
   upstreamSide,
-  withMediaInPlace,
-  withoutMark,
+  withoutByteOrderMark,
 } from "#protocols/index.ts";
 import { type OutboundDraft, providerKind } from "#providers/index.ts";
 import { mentionsAssets } from "./asset-references.ts";
@@ -38,8 +38,8 @@ interface ReadAsk {
 export function readBody(body: Uint8Array, { endpoint, dialect, path }: ReadAsk) {
   const facts = callerSide(endpoint).wire.readRequest(body, path);
   const marks: BodyMarks = {
-    seals: holdsSeals(body, dialect),
-    addresses: mayNameMedia(body),
+    seals: mayHoldForeignSeals(body, dialect),
+    addresses: mayHoldMediaUrls(body),
     assets: mentionsAssets(body),
   };
   return { made: null, answer: { facts, marks } };
@@ -53,7 +53,7 @@ interface PatchAsk {
 
 /** Makes the body for an upstream of the caller's dialect. */
 export function patchBody(body: Uint8Array, { endpoint, facts, upstreamModel }: PatchAsk) {
-  return { made: patchedRequest(callerSide(endpoint).wire, body, facts, upstreamModel), answer: null };
+  return { made: patchRequest(callerSide(endpoint).wire, body, facts, upstreamModel), answer: null };
 }
 
 /** The same without the encrypted content of other vendors. */
@@ -63,11 +63,11 @@ export function patchUnsealed(
   _beside: readonly Uint8Array[],
   { warn }: JobContext,
 ) {
-  return { made: unsealBody(patchBody(body, ask).made, ask, warn), answer: null };
+  return { made: removeForeignSeals(patchBody(body, ask).made, ask, warn), answer: null };
 }
 
 /** Makes the body without governed members. Answers with the names of those it left out. */
-export function leaveOut(body: Uint8Array, ask: Governing) {
+export function leaveOut(body: Uint8Array, ask: GovernedMembers) {
   const { made, left } = governBody(body, ask);
   return { made, answer: left };
 }
@@ -81,7 +81,7 @@ interface ReplyAsk {
 /** Reads a whole reply. */
 export function readReply(reply: Uint8Array, { endpoint, dialect, usage }: ReplyAsk) {
   const listener = endpoint === null ? upstreamSide(dialect).replyReader : callerSide(endpoint).wire;
-  return { made: null, answer: listener.readReply(withoutMark(reply), usage) };
+  return { made: null, answer: listener.readReply(withoutByteOrderMark(reply), usage) };
 }
 
 /**
@@ -91,7 +91,7 @@ export function readReply(reply: Uint8Array, { endpoint, dialect, usage }: Reply
 export function inlineMedia(body: Uint8Array, media: readonly CarriedMedia[] | null, beside: readonly Uint8Array[]) {
   const urls = mediaUrlsIn(body);
   if (media === null) return { made: null, answer: [...new Set(urls.map(({ url }) => url))] };
-  return { made: withMediaInPlace(body, urls, carriedMedia(media, beside)), answer: [] };
+  return { made: inlineMediaUrls(body, urls, carriedMedia(media, beside)), answer: [] };
 }
 
 interface AdjustAsk {

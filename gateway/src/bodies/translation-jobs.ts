@@ -12,19 +12,19 @@ import {
   answerEmbeddings,
   answerEvents,
   type CallEndpointId,
+  CallerToolNames,
   callerSide,
   type DialectTraits,
   type EmbeddingSides,
   geminiImageCodec,
-  MediaRoom,
+  InlineMediaBudget,
   type NewId,
-  OwnToolNames,
   readFormContent,
   readImageTurn,
   readOutline,
-  refuseCrowd,
+  refuseTooManyValues,
+  requireFinishedAnswer,
   type UsageConvention,
-  unbroken,
   upstreamSide,
   writeEmbeddings,
   writeImageAnswer,
@@ -65,7 +65,7 @@ export function withMedia(
   turn: Turn,
   found: ReadonlyMap<string, { readonly mediaType: string; readonly data: string }>,
 ): Turn {
-  const room = new MediaRoom();
+  const room = new InlineMediaBudget();
   const put = <Part extends TurnPart>(part: Part): Part => {
     if (part.kind === "tool-result") return { ...part, parts: part.parts.map(put) };
     if (!isMedia(part) || part.source.kind !== "url") return part;
@@ -129,7 +129,7 @@ export function translateTurn(
   const side = upstreamSide(ask.dialect);
   const { codec: upstream } = side;
   if (caller === null || upstream === null) throw new Error("No translation between these dialects.");
-  refuseCrowd(body, { values: translatedValuesMax, members: bounds.jsonMembersMax });
+  refuseTooManyValues(body, { values: translatedValuesMax, members: bounds.jsonMembersMax });
   const read = caller.readTurn(body, ask, warn);
   const outline = writeOutline(read);
   const fetch = ask.media === null ? addressesIn(read, ask.traits.fetchesUrls, side) : [];
@@ -162,8 +162,8 @@ export function answerTurn(
   if (caller === null || upstream === null) throw new Error("No translation between these dialects.");
   const { account, model, createdAt, wantsUsage } = ask;
   const context = { turn: readOutline(ask.outline), model, account, createdAt, wantsUsage, newId, warn };
-  const read = unbroken(upstream.readAnswer(reply, { account, newId, warn, usage: ask.usage }));
-  const answer = new OwnToolNames(context.turn.tools).answer(read);
+  const read = requireFinishedAnswer(upstream.readAnswer(reply, { account, newId, warn, usage: ask.usage }));
+  const answer = new CallerToolNames(context.turn.tools).answer(read);
   if (!ask.stream) return { made: caller.writeAnswer(answer, context), answer: null };
   const writer = caller.writeEvents(context);
   let text = "";

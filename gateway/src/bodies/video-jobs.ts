@@ -5,7 +5,7 @@ import {
   formMembers,
   isObject,
   type JsonObject,
-  parseSmall,
+  parseBounded,
   type RemixedVideo,
   type RenamedMembers,
   readFormContent,
@@ -141,12 +141,12 @@ interface WrittenBody {
 }
 
 function ownBody(body: Uint8Array): WrittenBody {
-  return { value: parseSmall(body, limits), written: body, renamed: {} };
+  return { value: parseBounded(body, limits), written: body, renamed: {} };
 }
 
 /** Translates an OpenAI body into a task's. A file grows by a third in base64. */
 function translated(body: Uint8Array, { boundary, remix }: OpenAiVideoBody): WrittenBody {
-  const sent = boundary === null ? parseSmall(body, limits) : formMembers(readFormContent(body, boundary));
+  const sent = boundary === null ? parseBounded(body, limits) : formMembers(readFormContent(body, boundary));
   const { members, renamed } = readVideoMembers(sent, remix);
   const written = encoder.encode(JSON.stringify(members));
   if (written.length <= bounds.taskRequestBytesMax) return { value: members, written, renamed };

@@ -26,7 +26,7 @@ import {
   refuseOtherBlobFolder,
 } from "#storage/index.ts";
 import { createIds, systemClock, trustAuthorities } from "#system/index.ts";
-import { trustedWith, type TransportOptions } from "#upstream/index.ts";
+import { type TransportOptions, trustedWith } from "#upstream/index.ts";
 import { kindDefaults } from "./config-checks.ts";
 
 /** What single commands need, and what the server is built on. */

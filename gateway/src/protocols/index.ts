@@ -38,7 +38,7 @@ export type {
   OtherUsage,
   PathFacts,
   ReplyFacts,
-  ReplyReader as Listener,
+  ReplyReader,
   RequestFacts,
   StreamTap,
   UpstreamRefusal,
@@ -55,11 +55,11 @@ export {
 } from "./embeddings/index.ts";
 export { errorInReply, failedResponse } from "./errors/error-event.ts";
 export {
-  answerEndedInError as brokenAnswer,
+  answerEndedInError,
   minimaxPlanUsedUp,
   minimaxStatus,
-  requireFinishedAnswer as unbroken,
-  unsupportedReply as notCarried,
+  requireFinishedAnswer,
+  unsupportedReply,
 } from "./errors/upstream-errors.ts";
 export {
   isAwsEventStreamType,
@@ -98,7 +98,7 @@ export {
   writeImageEvents,
   writeImageJson,
 } from "./openai-images/index.ts";
-export { CreateFrame, readClientFrame, warmUpEvents as warmedEvents } from "./openai-responses/create-frame.ts";
+export { CreateFrame, readClientFrame, warmUpEvents } from "./openai-responses/create-frame.ts";
 export {
   openaiResponses,
   openaiResponsesCodec,
@@ -114,30 +114,30 @@ export {
 } from "./openai-videos/index.ts";
 export { noReplyFacts, OuterTap, RawTap } from "./raw-wire.ts";
 export {
-  canPatchQuickly as patchesAtOnce,
-  type GovernedMembers as Governing,
+  canPatchQuickly,
+  type GovernedMembers,
   governBody,
   type MemberRules,
-  patchRequest as patchedRequest,
-  patchRequestPieces as patchedPieces,
+  patchRequest,
+  patchRequestPieces,
 } from "./request/change-body.ts";
 export { conversationFingerprint } from "./request/conversation-prefix.ts";
-export { mayHoldForeignSeals as holdsSeals, removeForeignSeals as unsealBody } from "./request/foreign-seals.ts";
+export { mayHoldForeignSeals, removeForeignSeals } from "./request/foreign-seals.ts";
 export {
-  foldCase as fold,
+  foldCase,
   GovernedNames,
-  governedMembers as choosingMembers,
+  governedMembers,
   tierMembers,
 } from "./request/governed-names.ts";
 export {
-  InlineMediaBudget as MediaRoom,
-  inlineMediaUrls as withMediaInPlace,
-  mayHoldMediaUrls as mayNameMedia,
-  measureInlineMedia as inlineMedia,
+  InlineMediaBudget,
+  inlineMediaUrls,
+  mayHoldMediaUrls,
+  measureInlineMedia,
   mediaUrlsIn,
-  noInlineMedia as noMedia,
+  noInlineMedia,
 } from "./request/media.ts";
-export { parseBounded as parseSmall, refuseTooManyValues as refuseCrowd } from "./request/members.ts";
+export { parseBounded, refuseTooManyValues } from "./request/members.ts";
 export type { NamedObject } from "./request/named-objects.ts";
 export { type CallEndpointId, callerSide, readRefusal, refusalShape, smallestRequest, upstreamSide } from "./sides.ts";
 export { setMediaAside } from "./stream/event-media.ts";
@@ -146,13 +146,13 @@ export {
   eventLines,
   SseEvents,
   tapAwsEventStream,
-  withoutByteOrderMark as withoutMark,
+  withoutByteOrderMark,
 } from "./stream/sse-events.ts";
 export { answerEvents } from "./turn/answer-events.ts";
 export { cacheWrites } from "./turn/prompt-cache.ts";
 export { type Effort, efforts, type ReasoningTraits } from "./turn/reasoning-traits.ts";
 export { sealText } from "./turn/seal-text.ts";
-export { CallerToolNames as OwnToolNames } from "./turn/tool-calls.ts";
+export { CallerToolNames } from "./turn/tool-calls.ts";
 export { readOutline, writeOutline } from "./turn/turn-outline.ts";
 export { readServedHeaders, withServed } from "./usage/read-served.ts";
 export type { UsageConvention } from "./usage/reading.ts";

@@ -1,5 +1,5 @@
 import { bounds, Failure } from "#core/index.ts";
-import { fold } from "#protocols/index.ts";
+import { foldCase } from "#protocols/index.ts";
 
 /** Adds the caller's query to an upstream's URL, without credentials. Throws Failure invalid_request if the query names a model. */
 export function withQuery(url: string, query: string): string {
@@ -49,7 +49,7 @@ const sendable = /^[!$-;=?-Z_a-z~[\]|{}^`%]*$/;
 
 function parameterName(pair: string): string | null {
   try {
-    return fold(decodeURIComponent((pair.split("=", 1)[0] ?? "").replaceAll("+", " "))).trim();
+    return foldCase(decodeURIComponent((pair.split("=", 1)[0] ?? "").replaceAll("+", " "))).trim();
   } catch {
     return null;
   }
@@ -89,7 +89,7 @@ const credentialParameters: ReadonlySet<string> = new Set(
     "x-http-method-override",
     "$httpmethod",
     "_method",
-  ].map(fold),
+  ].map(foldCase),
 );
 
 const credentialPrefixes: readonly string[] = ["x-amz-", "x-goog-"];

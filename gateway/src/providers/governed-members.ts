@@ -1,9 +1,9 @@
 import type { Provider } from "#core/index.ts";
-import type { Governing, MemberRules } from "#protocols/index.ts";
+import type { GovernedMembers, MemberRules } from "#protocols/index.ts";
 import { passesMember } from "./settings.ts";
 
 /** The fields of a request that are restricted for this account. `rules` are its provider type's own. */
-export function governingFor(provider: Provider, choosing: readonly string[], rules: MemberRules): Governing {
+export function governingFor(provider: Provider, choosing: readonly string[], rules: MemberRules): GovernedMembers {
   const names = choosing.filter((name) => !passesMember(provider, name));
   return { names, rules: { ...commonRules, ...rules } };
 }

@@ -1,7 +1,7 @@
 import { assetAnswer, groupAnswer } from "#assets/index.ts";
 import { wholeOf } from "#bodies/index.ts";
 import { type Asset, abortSignalOf, bounds, Failure, type Principal } from "#core/index.ts";
-import { type JsonObject, parseSmall } from "#protocols/index.ts";
+import { type JsonObject, parseBounded } from "#protocols/index.ts";
 import { admitted, admittedWithKey, withKey } from "../authenticated.ts";
 import { controlBody, isJsonType, readJsonPieces } from "../body.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
@@ -107,7 +107,7 @@ async function readControlObject(
   try {
     const bytes = wholeOf(await readJsonPieces(dependencies, exchange, place, controlBody));
     // Parsed on the event loop, so the number of values is bounded.
-    return parseSmall(bytes, { values: bounds.plainValuesMax, members: bounds.plainMembersMax });
+    return parseBounded(bytes, { values: bounds.plainValuesMax, members: bounds.plainMembersMax });
   } finally {
     place.release();
   }

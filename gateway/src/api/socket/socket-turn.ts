@@ -7,7 +7,7 @@ import {
   skimObject,
   skimValue,
   textOf,
-  warmedEvents,
+  warmUpEvents,
 } from "#protocols/index.ts";
 import { serves } from "#relay/index.ts";
 import { admitted } from "../authenticated.ts";
@@ -88,7 +88,7 @@ async function warm(
     if (before === null && frame.previous !== null) throw notRemembered(frame.previous);
     const id = dependencies.ids.next("resp_");
     const now = Math.floor(dependencies.clock.now() / 1_000);
-    for (const text of warmedEvents(frame.model, id, now)) await send(text);
+    for (const text of warmUpEvents(frame.model, id, now)) await send(text);
     return { id, items: [] };
   });
 }

@@ -77,62 +77,62 @@ function ground({ settles = true, drains = false } = {}) {
     idleMs: 1_000,
     drains,
   });
-  const said: string[] = [];
+  const sent: string[] = [];
   const sink = {
-    enqueue: (piece: Uint8Array) => void said.push(Buffer.from(piece).toString()),
-    close: () => void said.push("close"),
-    error: (reason: unknown) => void said.push(`error ${(reason as Failure).code}`),
+    enqueue: (piece: Uint8Array) => void sent.push(Buffer.from(piece).toString()),
+    close: () => void sent.push("close"),
+    error: (reason: unknown) => void sent.push(`error ${(reason as Failure).code}`),
   };
   let answered = 0;
   const open = stream.open();
   const pull = (): void => open.pull(sink, () => answered++);
-  return { clock, live, memory, body, ends, messages, said, open, pull, stream, answered: () => answered };
+  return { clock, live, memory, body, ends, messages, sent, open, pull, stream, answered: () => answered };
 }
 
 test("answers each pull once: with waiting pieces, later pieces and the end", () => {
-  const { body, ends, said, pull, answered } = ground();
+  const { body, ends, sent, pull, answered } = ground();
   pull();
-  expect([said, answered()]).toEqual([[event("one").toString()], 1]);
+  expect([sent, answered()]).toEqual([[event("one").toString()], 1]);
   pull();
   expect(answered()).toBe(1);
   body.push(Buffer.from(": a comment that is no whole ev"));
   expect(answered()).toBe(1);
   body.push(Buffer.from(`ent\n\n${event("two")}`));
   expect(answered()).toBe(2);
-  expect(said[1]).toEndWith(event("two").toString());
+  expect(sent[1]).toEndWith(event("two").toString());
   pull();
   body.push(Buffer.from("data: [DONE]\n\n"));
-  expect([said.slice(2), answered(), ends]).toEqual([["data: [DONE]\n\n", "close"], 3, ["finished", "over", "end"]]);
+  expect([sent.slice(2), answered(), ends]).toEqual([["data: [DONE]\n\n", "close"], 3, ["finished", "over", "end"]]);
 });
 
 test("a shutdown ends a waiting stream as interrupted, although stopping its upstream fails it", () => {
-  const { live, body, ends, said, pull, answered } = ground();
+  const { live, body, ends, sent, pull, answered } = ground();
   pull();
   pull();
   for (const stream of [...live]) stream.abort(new Failure("draining", "The gateway is shutting down."));
   expect(body.cancelled).toBe(1);
   expect(ends).toEqual(["interrupted draining", "over", "end"]);
-  expect(said[1]).toContain("draining");
-  expect([said.length, said[2], answered(), live.size]).toEqual([3, "close", 2, 0]);
+  expect(sent[1]).toContain("draining");
+  expect([sent.length, sent[2], answered(), live.size]).toEqual([3, "close", 2, 0]);
 });
 
 test("the error of a shutdown waits for a caller that has not pulled yet", () => {
-  const { live, said, pull, answered } = ground();
+  const { live, sent, pull, answered } = ground();
   for (const stream of [...live]) stream.abort(new Failure("draining", "The gateway is shutting down."));
   pull();
   pull();
-  expect(said).toEqual([event("one").toString(), expect.stringContaining("draining"), "close"]);
+  expect(sent).toEqual([event("one").toString(), expect.stringContaining("draining"), "close"]);
   expect(answered()).toBe(2);
 });
 
-test("a caller that leaves is settled as cancelled once, and gets nothing more", () => {
-  const { body, ends, said, open, pull } = ground();
+test("a caller that leaves is settled once as canceled, and gets nothing more", () => {
+  const { body, ends, sent, open, pull } = ground();
   pull();
   pull();
   open.cancel();
   open.cancel();
   body.push(event("late"));
-  expect([ends, said.length, body.cancelled]).toEqual([["cancelled client_closed", "over", "end"], 1, 1]);
+  expect([ends, sent.length, body.cancelled]).toEqual([["cancelled client_closed", "over", "end"], 1, 1]);
 });
 
 test("a failure records why the reader went away, also when the upstream is read to its end", async () => {
@@ -152,22 +152,22 @@ test("a failure records why the reader went away, also when the upstream is read
 });
 
 test("a caller that resumes reading after too long gets a broken connection, not a clean end", () => {
-  const { clock, ends, said, pull } = ground();
+  const { clock, ends, sent, pull } = ground();
   pull();
   clock.advance(bounds.stalledReaderMs + bounds.keepAliveMs);
   expect(ends).toEqual(["cancelled client_closed", "over", "end"]);
   pull();
-  expect(said.slice(1)).toEqual(["error client_closed"]);
+  expect(sent.slice(1)).toEqual(["error client_closed"]);
 });
 
 test("a stream that drains is read to its end when its reader stops, and a reader that resumes gets a broken connection", async () => {
-  const { clock, body, ends, said, open, pull, answered } = ground({ drains: true });
+  const { clock, body, ends, sent, open, pull, answered } = ground({ drains: true });
   pull();
   clock.advance(bounds.stalledReaderMs + bounds.keepAliveMs);
   expect([ends, body.cancelled]).toEqual([[], 0]);
   pull();
   open.cancel();
-  expect([said.at(-1), answered()]).toEqual(["error client_closed", 2]);
+  expect([sent.at(-1), answered()]).toEqual(["error client_closed", 2]);
   body.push(event("two"));
   await Promise.resolve();
   await Promise.resolve();
@@ -177,11 +177,11 @@ test("a stream that drains is read to its end when its reader stops, and a reade
 });
 
 test("an end that cannot be settled breaks the connection, does not throw, and releases its memory", () => {
-  const { body, ends, said, pull, answered } = ground({ settles: false });
+  const { body, ends, sent, pull, answered } = ground({ settles: false });
   pull();
   pull();
   body.fail(new Failure("upstream_truncated", "The connection was cut."));
-  expect([said.slice(1), answered(), ends]).toEqual([
+  expect([sent.slice(1), answered(), ends]).toEqual([
     ["error ledger_unavailable"],
     2,
     ["failed upstream_truncated", "over", "end"],
@@ -203,7 +203,7 @@ test("streams that cannot be settled neither throw nor end cleanly at a shutdown
   stalled.pull();
   stalled.clock.advance(bounds.stalledReaderMs + bounds.keepAliveMs);
   stalled.pull();
-  for (const { said } of [unread, read, stalled]) expect(said.at(-1)).toBe("error ledger_unavailable");
+  for (const { sent } of [unread, read, stalled]) expect(sent.at(-1)).toBe("error ledger_unavailable");
 });
 
 test("returns the same as a stream of the runtime", async () => {
@@ -217,7 +217,7 @@ test("returns the same as a stream of the runtime", async () => {
 });
 
 test("a large event is held while it arrives and until its reader pulls, and nothing is held after the end", () => {
-  const { body, memory, pull, said, open } = ground();
+  const { body, memory, pull, sent, open } = ground();
   pull();
   const large = event("x".repeat(2 * bounds.eventBytesMax));
   pull();
@@ -227,14 +227,14 @@ test("a large event is held while it arrives and until its reader pulls, and not
   const arriving = memory.bytes;
   expect(arriving).toBeGreaterThan(2 * bounds.eventBytesMax);
   body.push(large.subarray(-1));
-  expect(said).toHaveLength(2);
+  expect(sent).toHaveLength(2);
   expect(memory.bytes).toBeGreaterThan(bounds.eventBytesMax);
   // It leaves in parts.
   let pulls = 0;
   for (; memory.bytes > 0; pulls++) pull();
   expect(pulls).toBeGreaterThan(2);
-  while (said.slice(1).join("").length < large.length) pull();
-  expect(said.slice(1).join("")).toBe(large.toString());
+  while (sent.slice(1).join("").length < large.length) pull();
+  expect(sent.slice(1).join("")).toBe(large.toString());
   pull();
   body.push(large.subarray(0, -1));
   expect(memory.bytes).toBeGreaterThan(0);
@@ -242,8 +242,8 @@ test("a large event is held while it arrives and until its reader pulls, and not
   expect(memory.bytes).toBe(0);
 });
 
-test("without room for a large event the stream ends with an error and its upstream is cancelled", () => {
-  const { body, ends, memory, pull, said } = ground();
+test("without room for a large event the stream ends with an error and its upstream is canceled", () => {
+  const { body, ends, memory, pull, sent } = ground();
   const others = Array.from({ length: 100 }, () => memory.open(owner, "event"));
   const isFull = others.some((place) => {
     try {
@@ -257,6 +257,6 @@ test("without room for a large event the stream ends with an error and its upstr
   pull();
   pull();
   body.push(event("x".repeat(bounds.imageEventBytesMax - 1_000)).subarray(0, -1));
-  expect(said[1]).toContain(`"code":"rate_limit_exceeded"`);
-  expect([said[2], ends, body.cancelled]).toEqual(["close", ["failed rate_limit_exceeded", "over", "end"], 1]);
+  expect(sent[1]).toContain(`"code":"rate_limit_exceeded"`);
+  expect([sent[2], ends, body.cancelled]).toEqual(["close", ["failed rate_limit_exceeded", "over", "end"], 1]);
 });

@@ -13,7 +13,7 @@ import {
   type StreamTap,
   tapAwsEventStream,
   upstreamSide,
-  withoutMark,
+  withoutByteOrderMark,
 } from "#protocols/index.ts";
 import type { Selection } from "#routing/index.ts";
 import type { Call, Delivery, RelayDependencies } from "../call.ts";
@@ -312,7 +312,7 @@ function refusedBy({ call: { facts }, selection, match, entry }: Attempt): Refus
 }
 
 function readFacts(attempt: Attempt, reply: Uint8Array): ReplyFacts {
-  return listenerOf(attempt).readReply(withoutMark(reply), attempt.match.traits.usage);
+  return listenerOf(attempt).readReply(withoutByteOrderMark(reply), attempt.match.traits.usage);
 }
 
 function listenerOf({ call, match }: Attempt) {

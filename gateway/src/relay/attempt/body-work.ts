@@ -1,7 +1,7 @@
 import { type BodyAsk, type BodyJobKind, type BodyOutcome, outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, type CallSignal, Failure, type Provider } from "#core/index.ts";
 import type { Clock, Transport } from "#ports/index.ts";
-import { mayNameMedia } from "#protocols/index.ts";
+import { mayHoldMediaUrls } from "#protocols/index.ts";
 import { type Lane, mayFetch } from "#providers/index.ts";
 import type { Call } from "../call.ts";
 import type { AttemptParts } from "./call-tally.ts";
@@ -62,7 +62,7 @@ const withMedia: ReadonlySet<string> = new Set([
  * fetch from there. Throws Failure invalid_request.
  */
 export async function inlined(parts: AttemptParts, body: Uint8Array): Promise<Uint8Array> {
-  if (body.length <= bounds.readInPlaceBytesMax && !mayNameMedia(body)) return body;
+  if (body.length <= bounds.readInPlaceBytesMax && !mayHoldMediaUrls(body)) return body;
   const found = await workOnBody(parts, "inline", null, { body });
   if (found.answer.length === 0) return found.body;
   const { media, bytes } = await fetchAll(found.answer, parts);

@@ -17,7 +17,14 @@ import {
   type Usage,
 } from "#core/index.ts";
 import type { Estimate, Money, Permit } from "#limits/index.ts";
-import { asBuffer, cacheWrites, inlineMedia, noMedia, objectBounds, type RequestFacts } from "#protocols/index.ts";
+import {
+  asBuffer,
+  cacheWrites,
+  measureInlineMedia,
+  noInlineMedia,
+  objectBounds,
+  type RequestFacts,
+} from "#protocols/index.ts";
 import type { Call, RelayDependencies } from "../call.ts";
 
 export type EstimateDependencies = Pick<RelayDependencies, "forecast" | "configSnapshot">;
@@ -222,7 +229,7 @@ const margin = 5 / 4;
 export function guessInput({ facts, body }: Pick<Call, "facts" | "body">): InputTokens {
   if (facts.inputTokensMax !== undefined) return { text: 0, image: 0, audio: facts.inputTokensMax };
   if (!(body instanceof Uint8Array)) return { text: Math.ceil(facts.inputEstimate * margin), image: 0, audio: 0 };
-  const media = facts.mayHoldMedia === false ? noMedia : inlineMedia(asBuffer(body));
+  const media = facts.mayHoldMedia === false ? noInlineMedia : measureInlineMedia(asBuffer(body));
   // The whole body: schemas of answers and other settings are input, too. An endpoint may read a part of it several times.
   const read = facts.mayHoldMedia === true ? 0 : facts.inputEstimate;
   const textTokens = Math.max(read, (body.length - media.bytes) / bytesPerToken);

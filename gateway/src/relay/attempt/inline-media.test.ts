@@ -19,7 +19,7 @@ const turn = (...parts: readonly MediaPart[]): Turn => ({
 
 /** The web, as far as these tests need it. */
 class SmallWeb implements Transport {
-  readonly asked: OutboundRequest[] = [];
+  readonly fetched: OutboundRequest[] = [];
   readonly #pages: Readonly<Record<string, Response>>;
 
   constructor(pages: Readonly<Record<string, Response>>) {
@@ -27,7 +27,7 @@ class SmallWeb implements Transport {
   }
 
   async send(request: OutboundRequest): Promise<OutboundAnswer> {
-    this.asked.push(request);
+    this.fetched.push(request);
     const page = (this.#pages[request.url]?.clone() as Response | undefined) ?? new Response("gone", { status: 404 });
     const bytes = await page.bytes();
     const body = {
@@ -65,11 +65,11 @@ test("replaces addresses by media, each fetched once, with the type from its hos
   const after = await inlineMedia(before, web);
   const source = { kind: "base64", mediaType: "image/png", data: Buffer.from("one").toString("base64") } as const;
   expect(after.messages[0]?.parts).toMatchObject([{ source }, { source }]);
-  expect(web.asked).toHaveLength(1);
+  expect(web.fetched).toHaveLength(1);
   expect(needsInline(after, none)).toBe(false);
 });
 
-test("a caller's address never reaches a private network, also after redirects, whose number is bounded", async () => {
+test("a caller's address never reaches a private network, also after redirects, and redirects are bounded", async () => {
   const move = (location: string) => new Response("", { status: 302, headers: { location } });
   const web = new SmallWeb({
     "https://a.example/1": move("/2"),
@@ -78,7 +78,7 @@ test("a caller's address never reaches a private network, also after redirects, 
   });
   const after = await inlineMedia(turn(picture("https://a.example/1")), web);
   expect(after.messages[0]?.parts[0]).toMatchObject({ source: { kind: "base64" } });
-  expect(web.asked.every(({ allowPrivateNetwork }) => !allowPrivateNetwork)).toBe(true);
+  expect(web.fetched.every(({ allowPrivateNetwork }) => !allowPrivateNetwork)).toBe(true);
   const round = inlineMedia(turn(picture("https://a.example/round")), web);
   expect(await round.catch((thrown: unknown) => thrown)).toMatchObject({ code: "invalid_request", retry: "never" });
 });
@@ -111,8 +111,8 @@ test.each(["demo://simulator/v1/models", "file:///etc/passwd", "data:image/png;b
       "https://a.example/x.png": new Response("", { status: 302, headers: { location } }),
       [location]: png("inside"),
     });
-    const asked = inlineMedia(turn(picture("https://a.example/x.png")), web);
-    await expect(asked).rejects.toMatchObject({ code: "invalid_request" });
-    expect(web.asked.map(({ url }) => url)).toEqual(["https://a.example/x.png"]);
+    const fetched = inlineMedia(turn(picture("https://a.example/x.png")), web);
+    await expect(fetched).rejects.toMatchObject({ code: "invalid_request" });
+    expect(web.fetched.map(({ url }) => url)).toEqual(["https://a.example/x.png"]);
   },
 );

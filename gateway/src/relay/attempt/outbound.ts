@@ -2,17 +2,17 @@ import { createHash } from "node:crypto";
 import { bounds, type CallSignal, type Deployment, Failure, type HeaderReader, type Provider } from "#core/index.ts";
 import type { AnswerListener, Tracing } from "#ports/index.ts";
 import {
-  choosingMembers,
-  type Governing,
-  holdsSeals,
+  canPatchQuickly,
+  type GovernedMembers,
+  governedMembers,
   isVendorVersion,
   isVersionDate,
+  mayHoldForeignSeals,
   type NamedModel,
-  patchedPieces,
-  patchedRequest,
-  patchesAtOnce,
+  patchRequest,
+  patchRequestPieces,
+  removeForeignSeals,
   threadLeftOut,
-  unsealBody,
 } from "#protocols/index.ts";
 import {
   callerHeaders,
@@ -88,20 +88,20 @@ async function adjustLater(parts: AttemptParts, draft: OutboundDraft, body: Prom
 }
 
 /** A long body in pieces that are not copied. null: it is short or signed, or more than its model's name is changed. */
-function passedPieces({ call, selection, match }: AttemptParts, governing: Governing | null) {
+function passedPieces({ call, selection, match }: AttemptParts, governing: GovernedMembers | null) {
   const { body, facts, protocol } = call;
   const { provider, upstreamModel } = selection.deployment;
   const { lane, kind, translated, adjusts } = match;
   if (translated || !(body instanceof Uint8Array) || body.length <= bounds.sendAtOnceBytesMax) return null;
   if (adjusts || kind.signsBody === true || governing !== null) return null;
   if (mayNeedInlining(call, provider, lane) || bearsSeals(call)) return null;
-  return patchesAtOnce(protocol.wire, facts) ? patchedPieces(protocol.wire, body, facts, upstreamModel) : null;
+  return canPatchQuickly(protocol.wire, facts) ? patchRequestPieces(protocol.wire, body, facts, upstreamModel) : null;
 }
 
 function wholeBody(
   parts: AttemptParts,
   translator: Translator | null,
-  governing: Governing | null,
+  governing: GovernedMembers | null,
 ): Uint8Array | Promise<Uint8Array> {
   const { call, selection, match } = parts;
   const inlines = translator === null && mayNeedInlining(call, selection.deployment.provider, match.lane);
@@ -112,7 +112,7 @@ function wholeBody(
 async function clearedBody(
   parts: AttemptParts,
   made: Uint8Array | Promise<Uint8Array>,
-  governing: Governing | null,
+  governing: GovernedMembers | null,
   inlines: boolean,
 ): Promise<Uint8Array> {
   const body = governing === null ? await made : await withoutGoverned(parts, await made, governing);
@@ -128,12 +128,12 @@ export function patchedBody(parts: AttemptParts): Uint8Array | Promise<Uint8Arra
   if (!(body instanceof Uint8Array)) throw new Error("a call is sent after its answer has begun");
   const ask = { endpoint, facts, upstreamModel };
   if (!bearsSeals(call)) {
-    const inPlaceMax = patchesAtOnce(wire, facts) ? bounds.sendAtOnceBytesMax : bounds.readInPlaceBytesMax;
-    if (body.length <= inPlaceMax) return patchedRequest(wire, body, facts, upstreamModel);
+    const inPlaceMax = canPatchQuickly(wire, facts) ? bounds.sendAtOnceBytesMax : bounds.readInPlaceBytesMax;
+    if (body.length <= inPlaceMax) return patchRequest(wire, body, facts, upstreamModel);
     return workOnBody(parts, "patch", ask).then(({ made }) => made);
   }
   if (body.length <= bounds.unsealInPlaceBytesMax) {
-    return unsealBody(patchedRequest(wire, body, facts, upstreamModel), { dialect, upstreamModel }, warnings.add);
+    return removeForeignSeals(patchRequest(wire, body, facts, upstreamModel), { dialect, upstreamModel }, warnings.add);
   }
   return workOnBody(parts, "unseal", { ...ask, dialect }).then(({ made }) => made);
 }
@@ -144,7 +144,7 @@ export function patchedBody(parts: AttemptParts): Uint8Array | Promise<Uint8Arra
  */
 export function bearsSeals({ body, protocol, marks }: Pick<Call, "body" | "protocol" | "marks">): boolean {
   if (!(body instanceof Uint8Array)) return false;
-  return marks?.seals ?? holdsSeals(body, protocol.wireDialect);
+  return marks?.seals ?? mayHoldForeignSeals(body, protocol.wireDialect);
 }
 
 /** Changes the request as its kind needs; a large body in a thread. Throws Failure invalid_request. */
@@ -176,7 +176,7 @@ async function adjustBeside(parts: AttemptParts, draft: OutboundDraft, body: Uin
  * Members that this account does not get: they would choose a model past the grant, or cost more than its price. null for almost every
  * body. Throws Failure model_not_found.
  */
-function governingOf(parts: AttemptParts): Governing | null {
+function governingOf(parts: AttemptParts): GovernedMembers | null {
   const { call, selection, match } = parts;
   const { governed, namedModels } = call.facts;
   const { provider } = selection.deployment;
@@ -185,7 +185,7 @@ function governingOf(parts: AttemptParts): Governing | null {
   const dropsThread = !translated && leavesThreadOut(call, match, provider);
   if (governed === undefined && !dropsThread) return null;
   // In another dialect a member may have another name.
-  const names = translated ? [...choosingMembers] : (governed ?? []);
+  const names = translated ? [...governedMembers] : (governed ?? []);
   const governing = governingFor(provider, names, kind.memberRules ?? {});
   if (dropsThread) return { ...governing, names: [...governing.names, "thread"] };
   return governing.names.length === 0 ? null : governing;
@@ -200,7 +200,7 @@ function dropThreadBetas(headers: Record<string, string>, { call, match, selecti
 }
 
 /** Throws Failure invalid_request. */
-async function withoutGoverned(parts: AttemptParts, body: Uint8Array, governing: Governing): Promise<Uint8Array> {
+async function withoutGoverned(parts: AttemptParts, body: Uint8Array, governing: GovernedMembers): Promise<Uint8Array> {
   const done = await workOnBody(parts, "govern", governing, { body });
   for (const name of done.answer) {
     parts.warnings.add(name === "thread" ? threadLeftOut : `${name} is governed by the gateway and was left out`);

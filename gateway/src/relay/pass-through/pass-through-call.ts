@@ -206,7 +206,7 @@ function withoutModel(deployment: Deployment, price: Model["price"]): Pick<PassT
   };
 }
 
-/** Whether the request chooses something that changes the price. Of these, answers report only a tier. */
+/** Whether the request chooses something that changes the price. Answers report a tier, and nothing else. */
 function choiceOf({ provider, kind }: PassThroughRoute, facts: RequestFacts): "plain" | "tier" | "else" {
   if ((facts.namedModels ?? []).length > 0) return "else";
   if (facts.governed === undefined) return "plain";

@@ -5,15 +5,15 @@ import {
   isAwsEventStreamType,
   isEventStreamType,
   isJsonType,
-  type Listener,
   noReplyFacts,
   RawTap,
   type ReplyFacts,
+  type ReplyReader,
   type StreamTap,
   tapAwsEventStream,
   type UsageReading,
   upstreamSide,
-  withoutMark,
+  withoutByteOrderMark,
 } from "#protocols/index.ts";
 import { accountRedactor, type OutboundDraft } from "#providers/index.ts";
 import type { Selection } from "#routing/index.ts";
@@ -137,7 +137,7 @@ function isRecorded(passed: PassThroughCall, headers: OutboundAnswer["headers"])
   return makesObjects(passed) && length <= bounds.replyInPlaceBytesMax;
 }
 
-function listenerOf({ route, call }: PassThroughCall): Listener {
+function listenerOf({ route, call }: PassThroughCall): ReplyReader {
   const { lane } = route.target;
   return route.isRead || lane === null ? call.protocol.wire : upstreamSide(lane.lane.dialect).replyReader;
 }
@@ -178,7 +178,7 @@ async function readReply(
   const plain = isPacked ? unpackedAnswer(body, encoding) : body;
   // The usage of an answer that cannot be unpacked is estimated by its size.
   if (plain === null) return { body, facts: { ...noReplyFacts, outputEstimate: Math.ceil(body.length / 2) } };
-  return { body, facts: unlessFailed(() => listenerOf(passed).readReply(withoutMark(plain), usage)) };
+  return { body, facts: unlessFailed(() => listenerOf(passed).readReply(withoutByteOrderMark(plain), usage)) };
 }
 
 function unlessFailed(read: () => ReplyFacts): ReplyFacts {

@@ -1,19 +1,19 @@
 import { type AnswerEvent, asFailure, bounds, type Failure } from "#core/index.ts";
 import {
   type AnswerSource,
-  brokenAnswer,
+  answerEndedInError,
+  type CallerToolNames,
   type EventReader,
   type EventWriter,
   eventData,
   eventLines,
   type NewId,
-  notCarried,
   OuterTap,
-  type OwnToolNames,
   SseEvents,
   type StreamTap,
   setMediaAside,
   type UpstreamCodec,
+  unsupportedReply,
 } from "#protocols/index.ts";
 
 export interface TranslatedTapOptions {
@@ -23,7 +23,7 @@ export interface TranslatedTapOptions {
   readonly writer: EventWriter;
   readonly source: AnswerSource;
   /** Absent: no tool can be called. */
-  readonly toolNames?: OwnToolNames;
+  readonly toolNames?: CallerToolNames;
   /** Turns an error of the upstream into the caller's. */
   readonly inStream: (failure: Failure) => Failure;
   /** An error as a whole event of the caller's dialect, for writers that leave it to others. */
@@ -139,7 +139,7 @@ export class TranslatedTap extends OuterTap<StreamTap> implements StreamTap {
       return;
     }
     if (event.kind === "end" && this.#isBroken) {
-      this.#write({ kind: "error", failure: brokenAnswer() });
+      this.#write({ kind: "error", failure: answerEndedInError() });
       return;
     }
     if (event.kind !== "error") {
@@ -197,7 +197,7 @@ export class HeldMedia {
     const aside = setMediaAside(data, bounds.eventJsonBytesMax, (index) => `${this.#key}.${first + index};`);
     if (aside === null) {
       const max = bounds.eventJsonBytesMax;
-      throw notCarried(
+      throw unsupportedReply(
         `The upstream sent an event of more than ${max} bytes without media, which cannot be translated.`,
       );
     }
@@ -247,5 +247,5 @@ export class HeldMedia {
 const encoder = new TextEncoder();
 
 function tooMuch() {
-  return notCarried(`The upstream's answer holds more than ${bounds.streamMediaBytesMax} bytes of media.`);
+  return unsupportedReply(`The upstream's answer holds more than ${bounds.streamMediaBytesMax} bytes of media.`);
 }

@@ -13,18 +13,18 @@ import {
   type AnswerSource,
   type CallEndpointId,
   type CallerCodec,
+  CallerToolNames,
   CompletionEventWriter,
   type DialectTraits,
   type EmbeddingSides,
-  OwnToolNames,
   openaiChatCodec,
   type ReplyFacts,
   type RequestFacts,
   readOutline,
+  requireFinishedAnswer,
   type StreamTap,
   searchesByOptions,
   type UpstreamCodec,
-  unbroken,
   upstreamSide,
   writeCompletion,
   writeOutline,
@@ -59,8 +59,8 @@ export class Translation implements Translator {
     this.#parts = parts;
     this.#caller = caller;
     this.#upstream = upstream;
-    const isKeptFromFetching = takesUrl === null && !mayFetch(selection.deployment.provider);
-    this.#traits = isKeptFromFetching ? { ...match.traits, fetchesUrls: false } : match.traits;
+    const mayNotFetch = takesUrl === null && !mayFetch(selection.deployment.provider);
+    this.#traits = mayNotFetch ? { ...match.traits, fetchesUrls: false } : match.traits;
     if (call.body.length <= bounds.translateInPlaceBytesMax) {
       tally.read ??= readCall(caller, call.body, call.facts);
     }
@@ -106,7 +106,7 @@ export class Translation implements Translator {
       const { made } = await workOnReply(this.#parts, "answer", ask, reply);
       return { contentType: stream ? streamType : jsonType, body: made, images: 0 };
     }
-    const read = unbroken(this.#upstream.readAnswer(reply, answerSource(this.#parts)));
+    const read = requireFinishedAnswer(this.#upstream.readAnswer(reply, answerSource(this.#parts)));
     const answer = this.#toolNames().answer(read);
     const context = this.#context();
     if (stream) return wholeStream(this.#caller.writeEvents(context), answer);
@@ -146,8 +146,8 @@ export class Translation implements Translator {
     return this.#requested;
   }
 
-  #toolNames(): OwnToolNames {
-    return new OwnToolNames(this.#requestedTurn().tools);
+  #toolNames(): CallerToolNames {
+    return new CallerToolNames(this.#requestedTurn().tools);
   }
 
   #context(): AnswerContext {
@@ -197,7 +197,7 @@ export class CompletionTranslation implements Translator {
     // Longer than any model writes at once.
     if (reply.length > bounds.replyInPlaceBytesMax)
       throw new Failure("upstream_error", "The upstream's answer is too long.", { retry: "other" });
-    const answer = unbroken(openaiChatCodec.readAnswer(reply, answerSource(this.#parts)));
+    const answer = requireFinishedAnswer(openaiChatCodec.readAnswer(reply, answerSource(this.#parts)));
     const context = answerContext(this.#parts);
     if (this.#parts.call.facts.stream) return wholeStream(new CompletionEventWriter(context), answer);
     return { contentType: jsonType, body: writeCompletion(answer, context), images: 0 };

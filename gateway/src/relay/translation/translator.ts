@@ -62,14 +62,14 @@ export class Warnings {
   /** For the ledger, together within the same bound; null: there are none. */
   list(): readonly string[] | null {
     if (this.#texts === null) return null;
-    const kept: string[] = [];
+    const warnings: string[] = [];
     let left = warningsBytesMax;
     for (const text of this.#texts) {
       if (left <= 0) break;
-      kept.push(text.slice(0, left));
+      warnings.push(text.slice(0, left));
       left -= text.length;
     }
-    return kept;
+    return warnings;
   }
 
   [Symbol.iterator](): Iterator<string> {
