@@ -6,36 +6,37 @@ import { fileURLToPath } from "node:url";
 export const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 const groups = [
-  ["Start", ["README.md", "docs/quickstart.md", "docs/console.md", "docs/configuration.md", "docs/api.md"]],
+  ["Get started", ["README.md", "docs/README.md", "docs/quickstart.md", "docs/console.md"]],
   ["Clients", folder("docs/clients")],
-  ["People", ["docs/agent-sign-in.md", "docs/people.md", "docs/scim.md", "docs/console-roles.md"]],
+  ["Concepts", ["docs/glossary.md", "docs/architecture.md"]],
+  ["Guides", ["team-budgets", "failover", "from-litellm"].map((name) => `docs/guides/${name}.md`)],
   ["Providers", folder("docs/providers")],
-  ["Calls", ["docs/translation.md", "docs/pass-through.md", "docs/video.md", "docs/assets.md"]],
+  ["Calls", ["docs/translation.md", "docs/video.md", "docs/assets.md", "docs/pass-through.md"]],
+  ["Teams", ["docs/people.md", "docs/console-roles.md", "docs/scim.md", "docs/agent-sign-in.md"]],
   [
-    "Operations",
+    "Run it",
     [
       "deployment",
-      "upgrade",
-      "operations",
-      "troubleshooting",
-      "alerts",
-      "telemetry",
-      "ledger-export",
       "terraform",
       "scale",
       "performance",
+      "operations",
+      "telemetry",
+      "alerts",
+      "ledger-export",
+      "upgrade",
+      "troubleshooting",
     ].map((name) => `docs/${name}.md`),
   ],
+  ["Reference", ["docs/configuration.md", "docs/api.md"]],
   [
-    "Builders",
+    "Contribute",
     [
-      "docs/architecture.md",
-      "docs/glossary.md",
+      "CONTRIBUTING.md",
+      "docs/dependencies.md",
       "docs/adapters.md",
       "docs/adding-an-endpoint.md",
       "docs/adding-a-migration.md",
-      "docs/dependencies.md",
-      "CONTRIBUTING.md",
       "SECURITY.md",
       "CHANGELOG.md",
     ],
@@ -55,6 +56,7 @@ export const pages = new Map(
 );
 
 function placeOf(path) {
+  if (path === "docs/README.md") return "contents.md"; // the README of the repository is the site's first page
   return path.replace(/^docs\//, "").replace(/(^|\/)README\.md$/, "$1index.md");
 }
 
