@@ -73,7 +73,7 @@ test("damaged pages are noticed at the start: not ready, with the reason; the me
   expect((await chat(setup.gateway.url, {})).status).toBe(200);
 });
 
-test("two hundred flipped bytes anywhere are noticed: the gateway is not ready, or does not start and says why", async () => {
+test("four hundred flipped bytes anywhere are noticed: the gateway is not ready, or does not start and says why", async () => {
   await setup.gateway.stop();
   pageOf("audit_log");
   const sound = join(folder, "sound.db");
@@ -81,7 +81,7 @@ test("two hundred flipped bytes anywhere are noticed: the gateway is not ready, 
   for (const seed of [1, 2, 3]) {
     const bytes = readFileSync(sound);
     let state = seed;
-    for (let n = 0; n < 200; n++) {
+    for (let n = 0; n < 400; n++) {
       state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
       const at = state % bytes.length;
       bytes[at] = (bytes[at] ?? 0) ^ 0xff;
