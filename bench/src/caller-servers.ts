@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CallRequest } from "../../gateway/src/api/call-request.ts";
-import { HttpServer, InnerSocket, ServerAnswer } from "../../gateway/src/http-server/index.ts";
+import { HttpServer, ServerAnswer } from "../../gateway/src/http-server/index.ts";
 import { systemClock } from "../../gateway/src/system/index.ts";
 import { callerConnections, callerMemory } from "../../gateway/test/caller-memory.ts";
 import { spread } from "./statistics.ts";
@@ -42,13 +42,14 @@ const own = new HttpServer({
   memory: callerMemory(),
   connections: callerConnections(),
   idleMs: 60_000,
-  isCall: () => true,
-  async answer(request) {
-    await read(request);
-    return new ServerAnswer(200, headers, reply);
+  answer(request, to) {
+    void read(request).then(
+      () => to.send(new ServerAnswer(200, headers, reply)),
+      (thrown: unknown) => to.fail(thrown),
+    );
   },
   refuse: () => new ServerAnswer(400, {}, null),
-  inner: new InnerSocket(),
+  socketPath: "",
   leaving: () => false,
 });
 const runtime = Bun.serve({

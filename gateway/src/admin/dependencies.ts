@@ -107,7 +107,6 @@ export interface ConsoleDependencies {
     readonly target: string;
     readonly ip: string;
     readonly tags: Readonly<Record<string, string>>;
-    readonly patient: () => void;
   }) => Promise<Response>;
 }
 

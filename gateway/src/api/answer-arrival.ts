@@ -4,7 +4,7 @@ import { mayPassThrough } from "#identity/index.ts";
 import type { AttemptSums, RequestOutcome } from "#ports/index.ts";
 import type { Dialect } from "#protocols/index.ts";
 import { authenticated } from "./authenticated.ts";
-import type { Answer, CallRequest } from "./call-request.ts";
+import { type Answer, asRequest, type CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange, Seen } from "./dependencies.ts";
 import { providersPath } from "./endpoints/pass-through.ts";
 import { renderFailure } from "./respond.ts";
@@ -13,14 +13,10 @@ import { dataPlane, dialectOf, isCallersPath, routeOf } from "./routes.ts";
 /** What a port serves: calls of models and what belongs to them, what people and monitors open, or both. */
 export type ListenerRole = "all" | "calls" | "console";
 
-/** One request as it came in, not yet looked into. */
+/** One request as it arrived. */
 export interface Arrival extends Omit<Exchange, "requestId" | "streams" | "seen"> {
-  /** The request where it is the runtime's; null: only calls come this way. */
-  readonly whole: Request | null;
-  /** The answer is over, or will go on without long silences: the server's idle time-out holds again. */
-  readonly done: () => void;
   readonly role: ListenerRole;
-  /** Why the target could mean two things; null: it cannot. */
+  /** Why the target is ambiguous; null: it is not. */
   readonly flaw: string | null;
 }
 
@@ -46,7 +42,6 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
     method: request.method,
   });
   const report = (): void => {
-    arrival.done();
     ended.report(response.status);
   };
   const exchange: Exchange = {
@@ -56,8 +51,6 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
     query: arrival.query,
     startedMs,
     address: arrival.address,
-    bodies: arrival.bodies,
-    patient: arrival.patient,
     openSocket: arrival.openSocket,
     seen,
     streams: () => {
@@ -75,16 +68,13 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
     if (route === null) {
       const meant = dataPlane.test(path) ? "" : meantPath(path, request.method);
       if (meant !== "") throw new Failure("not_found", `There is no ${request.method} ${path}.${meant}`);
-      if (arrival.whole !== null && !dataPlane.test(path)) {
-        response = withRequestId(
-          await dependencies.admin(arrival.whole, { ip: address, requestId, patient: arrival.patient }),
-          requestId,
-        );
-        if (response.status >= 400) seen.failure = await failureIn(response);
+      if (!dataPlane.test(path)) {
+        const answer = await dependencies.admin(asRequest(request), { ip: address, requestId });
+        response = withRequestId(answer, requestId);
+        if (response.status >= 400) seen.failure = await failureIn(answer);
         report();
         return response;
       }
-      if (!dataPlane.test(path)) throw new Failure("not_found", `There is no ${request.method} ${path}.`);
       if (asksForSocket(request))
         throw new Failure("not_found", `There is no WebSocket at ${path}. One is at /v1/responses.`);
       throw await unknownPath(dependencies, exchange, dialect());
@@ -110,7 +100,6 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
   if (request.whenAnswered === undefined) report();
   else {
     request.whenAnswered((failure) => {
-      arrival.done();
       ended.left(response.status, failure);
     });
   }
@@ -164,22 +153,6 @@ export class RequestEnding {
     this.#request.seen.failure ??= failure;
     this.report(status);
   }
-}
-
-/** The line and the count of a request that ended before anybody could answer it. */
-export function reportUnanswered(
-  { observer, ids, clock }: ApiDependencies,
-  { code, status, message }: Failure,
-  { method, path, address, startedMs }: Pick<Exchange, "path" | "startedMs"> & { method: string; address: string },
-): void {
-  observer.requestEnd({
-    ...{ requestId: ids.next("req_"), method, path: null, status, address, error: code, message },
-    route: routeOf(path, method)?.name ?? adminRoute(path),
-    outcome: outcomeOf(status, code),
-    totalMs: clock.monotonic() - startedMs,
-    ...{ key: null, model: null, principal: null },
-    attempts: noAttempts(),
-  });
 }
 
 export function noAttempts(): AttemptSums {

@@ -1,6 +1,5 @@
 import { Failure, type Principal } from "#core/index.ts";
 import { answerArrival } from "./answer-arrival.ts";
-import { BodyDeadlines } from "./body-deadlines.ts";
 import { asResponse } from "./call-request.ts";
 import type { ApiDependencies } from "./dependencies.ts";
 import { targetOf } from "./request-parts.ts";
@@ -15,29 +14,22 @@ export interface AsKeyCall {
   readonly ip: string;
   /** For the ledger; `x-sluice-tags` cannot override them. */
   readonly tags: Readonly<Record<string, string>>;
-  readonly patient: () => void;
 }
 
 /** Calls of the data plane take the same way as with the key's secret. The caller's own credentials are removed. */
 export function createAsKey(dependencies: Omit<ApiDependencies, "admin">): (call: AsKeyCall) => Promise<Response> {
-  const bodies = new BodyDeadlines(dependencies.clock);
   return (call) => {
     const startedMs = dependencies.clock.monotonic();
-    // Tags of a key override those of `x-sluice-tags`.
+    // Tags of a key override the `x-sluice-tags` header.
     const { key } = call.principal;
     const principal = { ...call.principal, key: { ...key, tags: { ...key.tags, ...call.tags } } };
     const own: ApiDependencies = { ...dependencies, admin, authenticator: { authenticate: () => principal } };
     const request = innerRequest(call);
     return answerArrival(own, {
       request,
-      whole: request,
       ...targetOf(call.target),
       startedMs,
       address: () => call.ip,
-      bodies,
-      patient: call.patient,
-      // The enclosing call reports its end.
-      done: () => {},
       role: "all",
       flaw: null,
     }).then(asResponse);

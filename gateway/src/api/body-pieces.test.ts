@@ -1,7 +1,8 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { bounds } from "#core/index.ts";
-import { BodyPieces } from "./body.ts";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { BodyPieces, callerGone, inTime } from "./body.ts";
 
 const { bodyPieceBytes, bodyPieceKeptBytesMin, readInPlaceBytesMax } = bounds;
 const sizes = fc.array(
@@ -62,4 +63,35 @@ test("of a long one what comes in long pieces is kept as it is, not copied", () 
   const piece = new Uint8Array(bodyPieceKeptBytesMin);
   pieces.add(piece);
   expect(pieces.end()[0]?.buffer).toBe(piece.buffer);
+});
+
+describe("a body that is waited for", () => {
+  const never = new Promise<never>(() => {});
+
+  test("is request_timeout after its time, and is not read any more", async () => {
+    const clock = new FakeClock();
+    let cancelled = 0;
+    const reader = {
+      read: () => never,
+      cancel: async () => {
+        cancelled++;
+      },
+    };
+    const reading = inTime(clock, never, reader).catch((thrown: unknown) => thrown);
+    clock.advance(bounds.requestBodyTotalMs);
+    expect(await reading).toMatchObject({ code: "request_timeout", status: 408 });
+    expect(cancelled).toBe(1);
+  });
+
+  test("leaves no timer when it has arrived", async () => {
+    const clock = new FakeClock();
+    expect(await inTime(clock, Promise.resolve("body"), null)).toBe("body");
+    expect(clock.pending).toBe(0);
+  });
+
+  test("is client_closed when its caller goes away in the middle", async () => {
+    const gone = Promise.reject(new Error("gone")).catch(callerGone);
+    const failure = await inTime(new FakeClock(), gone, null).catch((thrown: unknown) => thrown);
+    expect(failure).toMatchObject({ code: "client_closed" });
+  });
 });

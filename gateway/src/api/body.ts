@@ -218,7 +218,7 @@ export function isJsonType(type: string | null): boolean {
 
 type Unpacker = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Uint8Array>;
 
-/** For small bodies: these run beside the event loop, but join the pieces on it. */
+/** For small bodies: these run off the event loop, but join the pieces on it. */
 const unpackers: ReadonlyMap<string, Unpacker> = new Map([
   ["gzip", promisify(gunzip) as Unpacker],
   ["x-gzip", promisify(gunzip) as Unpacker],
@@ -241,7 +241,7 @@ export function encodingOf(header: string | null): string | null {
 
 /**
  * Decompresses a body. A small body can decompress to a very large one, so the bound applies to the result, its memory is
- * reserved before the work, and a ratio above that of any real text is refused.
+ * reserved before the work, and a ratio that no real text has is refused.
  */
 export async function unpack(
   { bodies }: Pick<ApiDependencies, "bodies">,

@@ -1,7 +1,7 @@
 import { type ConfigSnapshot, Failure, isBlocked, type Model, oncePerObject, type Principal } from "#core/index.ts";
 import { mayCall, whyNot } from "#identity/index.ts";
 
-/** The requested model, then its fallbacks, without those that the caller may not use or that are blocked. If empty, see `noModel`. */
+/** The requested model, then its fallbacks, without blocked ones and without models that are not granted. If empty, see `noModel`. */
 export function callableModels(configSnapshot: ConfigSnapshot, principal: Principal, name: string): readonly Model[] {
   const model = configSnapshot.models.get(name);
   if (model === undefined) return none;
@@ -33,7 +33,7 @@ export function isCallable(configSnapshot: ConfigSnapshot, principal: Principal,
   return configSnapshot.models.has(name) && mayCall(principal, name);
 }
 
-/** Why no model can be called. A model that is not granted looks like one that does not exist. */
+/** Why no model can be called. The error is the same for a model that is not granted and one that does not exist. */
 export function noModel(configSnapshot: ConfigSnapshot, principal: Principal, name: string): Failure {
   if (!isCallable(configSnapshot, principal, name)) return modelNotFound(name);
   return new Failure(

@@ -42,7 +42,7 @@ export class CallerAddress {
       forwardedFor === null ? null : this.#walk(nearest, forwardedFor, (element) => element.trim());
     if (byForwarded === null || byForwardedFor === null) return byForwarded ?? byForwardedFor ?? nearest;
     if (byForwarded === byForwardedFor) return byForwarded;
-    // A proxy maintains one of the two and forwards the other as its caller wrote it. We cannot tell which.
+    // A proxy maintains one of the two and forwards the other as its caller wrote it. It is unknown which.
     if (!this.#disagreementLogged) {
       this.#disagreementLogged = true;
       const message = "Forwarded and X-Forwarded-For disagree; using the proxy's address. Have the proxy remove one.";
@@ -83,7 +83,7 @@ export class CallerAddress {
     return trusted;
   }
 
-  /** Warns an operator whose proxy is not configured, because its address would then appear as that of every caller. */
+  /** Warns of a proxy that is not configured: every caller would appear with its address. */
   #warnOfProxy(peer: string, headers: HeaderReader): void {
     this.#checksLeft--;
     if (!headers.has("x-forwarded-for") && !headers.has("forwarded")) return;

@@ -16,7 +16,6 @@ import type {
 } from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
-import type { BodyDeadlines } from "./body-deadlines.ts";
 import type { Answer, CallRequest } from "./call-request.ts";
 import type { OpenSession } from "./socket/socket-link.ts";
 
@@ -46,7 +45,7 @@ export interface ApiDependencies {
   readonly agentSettings: AgentSettingsOf;
   /** Receives the telemetry of agents; null: it is dropped. */
   readonly agentTelemetry: AgentTelemetry | null;
-  /** The console's address, without a trailing slash; null: that of the caller's request. */
+  /** The console's address, without a trailing slash; null: the same as in the caller's request. */
   readonly consoleUrl: () => string | null;
   readonly relay: Relay;
   readonly videos: VideoTasks;
@@ -88,8 +87,16 @@ export interface ApiDependencies {
   /** Answers requests outside the data plane: console, admin API, API reference. */
   readonly admin: (
     request: Request,
-    info: { readonly ip: string; readonly requestId: string; readonly patient: () => void },
+    info: { readonly ip: string; readonly requestId: string },
   ) => Response | Promise<Response>;
+}
+
+export interface UpgradeOptions {
+  readonly owner: MemoryOwner;
+  /** Sent with the answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly open: OpenSession;
+  readonly onEnd: () => void;
 }
 
 /** Upgrades a request to a WebSocket. */
@@ -98,13 +105,13 @@ export interface SocketOpening {
   readonly open: number;
   /** Open WebSockets of one key or workspace, by its id. */
   openOf(id: string): number;
-  /** Returns false if the request is not a handshake. `headers` are sent with the answer; `open` is called once the socket is open. */
-  upgrade(socket: { headers: Readonly<Record<string, string>>; owner: MemoryOwner; open: OpenSession }): boolean;
+  /** The answer to a handshake. `open` is called once the socket is open, `onEnd` when the connection has ended. */
+  upgrade(socket: UpgradeOptions): Answer;
   /** Answers a call of the same path by the same caller as if it had its own connection. */
   call(request: Request): Promise<Response>;
 }
 
-/** Facts of a request for the access log, as they become known. */
+/** Facts of a request for the access log, collected on its way. */
 export interface Seen {
   key: string | null;
   model: string | null;
@@ -122,14 +129,11 @@ export interface Exchange {
   readonly query: string;
   readonly startedMs: number;
   readonly address: () => string;
-  readonly bodies: BodyDeadlines;
   readonly seen: Seen;
-  /** Marks an answer that goes on after the endpoint returned. Call the returned function at its end. */
+  /** Marks an answer that continues after the endpoint returned. Call the returned function at its end. */
   readonly streams: () => () => void;
   /** Absent: this request cannot become a WebSocket. */
   readonly openSocket?: SocketOpening | undefined;
-  /** Lifts the server's idle timeout for a call that may be silent for long. */
-  readonly patient: () => void;
 }
 
 export type Endpoint = (dependencies: ApiDependencies, exchange: Exchange) => Answer | Promise<Answer>;

@@ -10,7 +10,7 @@ import {
 } from "#protocols/index.ts";
 import type { EndpointProtocol } from "#relay/index.ts";
 
-/** The dialect of bodies, and that of errors, headers and events. */
+/** The dialect of bodies, and the dialect of errors, headers and events. */
 const dialects: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, readonly [WireDialectId, Dialect]>> = {
   chat: ["openai-chat", openaiChat],
   messages: ["anthropic-messages", anthropicMessages],
@@ -27,7 +27,7 @@ const dialects: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, reado
   "pass-through": ["any", openaiChat],
 };
 
-/** The protocol of each endpoint that calls a model. Native endpoints, whose calls are not translated, have OpenAI's errors. */
+/** The protocol of each endpoint that calls a model. Native endpoints (calls are not translated) have OpenAI's errors. */
 export const protocols = Object.fromEntries([
   ...Object.entries(dialects).map(([endpoint, [wire, dialect]]) => row(endpoint as CallEndpointId, wire, dialect)),
   ...Object.entries(nativeDialects).map(([endpoint, wire]) => row(endpoint as CallEndpointId, wire, openaiChat)),

@@ -43,7 +43,6 @@ export function modelCall(options: ModelCallOptions): Endpoint {
     const principal = known instanceof Promise ? await known : known;
     options.require?.(exchange);
     const path = options.path?.(exchange, (name) => isCallable(dependencies.configSnapshot(), principal, name)) ?? null;
-    exchange.patient();
     if (mayBeLarge(exchange.request)) {
       const refused = await refusedUnread(dependencies, exchange, protocol, principal);
       if (refused !== null) return refused;

@@ -47,7 +47,7 @@ export async function readPassThroughBody(
   if (!announcesBody(request) && (request.body === null || isBodiless)) return noBody;
   if (isBodiless) throw new Failure("invalid_request", `A ${method} request with a body cannot be forwarded.`);
   const type = headers.get("content-type") ?? "";
-  // Vendors parse JSON whatever its content type.
+  // Vendors parse JSON with any content type.
   const isParsed = route.isRead && method === "POST" && !/^multipart\//i.test(type);
   // On a shared account, a body may name objects of other workspaces.
   const isChecked = route.isShared && !route.target.isUpload && isJsonType(type) && !headers.has("content-encoding");

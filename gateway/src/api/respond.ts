@@ -8,10 +8,7 @@ export function json(value: unknown, requestId: string, status = 200): Response 
   });
 }
 
-/**
- * A failure in the caller's dialect. An upstream's own refusal of a same-dialect call goes back as it is.
- * client_closed has no reader; 499 is what logs will show.
- */
+/** A failure in the caller's dialect. An upstream's own error of the same dialect is returned unchanged. */
 export function renderFailure(
   failure: Failure,
   requestId: string,
@@ -19,7 +16,7 @@ export function renderFailure(
   dialect: Dialect = openaiChat,
 ): Response {
   headers["x-request-id"] = requestId;
-  // Clients that repeat whatever failed (Anthropic's and OpenAI's both) would send a bad key for minutes.
+  // Without it Anthropic's and OpenAI's clients would retry a bad key for minutes.
   if (failure.status === 401) headers["x-should-retry"] = "false";
   if (dialect.errorShape === "anthropic") headers["request-id"] = requestId;
   if (failure.retryAfterMs !== undefined) {

@@ -186,7 +186,7 @@ export function dialectOf(route: Route | null, path: string, headers: HeaderRead
   if (route?.dialect !== undefined) return route.dialect;
   if (path.startsWith("/v1/messages")) return anthropicMessages;
   if (path.startsWith(geminiRoot)) return gemini;
-  // The paths below are used by several vendors, or are not known.
+  // Only paths of several vendors and unknown paths remain.
   if (route !== null && !path.startsWith("/v1/models") && !path.startsWith(pass.providersPath)) return openaiChat;
   if (headers.has("anthropic-version")) return anthropicMessages;
   return isGoogles(headers) ? gemini : openaiChat;

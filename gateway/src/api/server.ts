@@ -1,50 +1,47 @@
-import { bounds, Failure, type FailureCode, type HeaderReader, type MemoryOwner } from "#core/index.ts";
+import { bounds, Failure, type FailureCode, type HeaderReader } from "#core/index.ts";
 import {
   type CallerRequest,
   type Guarded,
   HttpServer,
-  InnerSocket,
-  type Peer,
   type RefusedReason,
   ServerAnswer,
+  SocketUpgrades,
 } from "#http-server/index.ts";
-import { FieldHeaders, fieldOf, type RequestHead } from "#http1/index.ts";
 import { openaiChat } from "#protocols/index.ts";
-import { type Arrival, answerArrival, asksForSocket, type ListenerRole, reportUnanswered } from "./answer-arrival.ts";
-import { BodyDeadlines } from "./body-deadlines.ts";
+import { type Arrival, answerArrival, asksForSocket, type ListenerRole } from "./answer-arrival.ts";
 import { asResponse } from "./call-request.ts";
 import { CallerAddress } from "./caller-address.ts";
-import type { ApiDependencies, SocketOpening } from "./dependencies.ts";
+import type { ApiDependencies, SocketOpening, UpgradeOptions } from "./dependencies.ts";
 import { answerDirect } from "./direct-call.ts";
 import { flawOfPath } from "./plain-target.ts";
 import { targetOf } from "./request-parts.ts";
-import { dataPlane, exactPaths } from "./routes.ts";
+import { exactPaths } from "./routes.ts";
 import { IncomingMessages } from "./socket/incoming-messages.ts";
-import { type OpenSession, type SocketLink, type SocketSession, SocketSessions } from "./socket/socket-link.ts";
+import { type SocketLink, type SocketSession, SocketSessions } from "./socket/socket-link.ts";
 
-/** What waits in the runtime to be read by the other side; a socket that holds more is closed. */
+/** Bytes that the runtime holds for a slow reader; a socket with more is closed. */
 const socketUnsentBytesMax = 32 * 1024 * 1024;
-/** Without a sign of the other side the runtime asks for one, and then takes it for gone. Seconds. */
+/** After this silence the runtime sends a ping, and closes a socket that does not answer. Seconds. */
 const socketSilenceSeconds = 120;
 
 export interface ApiServer {
   readonly port: number;
   readonly sockets: () => number;
-  /** The port and idle connections are closed; WebSockets end with what is under way on them, other connections with their answer. */
+  /** Closes the port and idle connections. WebSockets end after the responses under way, other connections after their answer. */
   leave(): void;
-  /** Only the WebSockets end so. */
+  /** Ends only the WebSockets like this. */
   leaveSockets(): void;
   /** Requests being answered, streams included. */
   readonly pending: () => number;
-  /** Another server takes the port over: from now on connections end with their answers. */
+  /** Another server takes over the port: connections end after their answers. */
   retire(): void;
-  /** Closes the port and idle connections. Resolves when all that is under way has ended, WebSockets too. */
+  /** Closes the port and idle connections. Resolves when all other connections have ended, including WebSockets. */
   closePort(): Promise<void>;
-  /** Closes the port; `now` also ends what is still open. */
+  /** Closes the port; `now` also cuts open connections. */
   stop(now: boolean): Promise<void>;
 }
 
-/** What a port shows to callers, both as PEM. */
+/** A TLS certificate and its key, both PEM. */
 export interface ServerCertificate {
   readonly chain: string;
   readonly key: string;
@@ -53,44 +50,39 @@ export interface ServerCertificate {
 export interface ApiServerOptions {
   readonly hostname: string;
   readonly port: number;
-  /** What is served here; everything by default. */
+  /** Everything is served by default. */
   readonly role?: ListenerRole;
-  /** Addresses and ranges of proxies that are believed when they say who the caller is. */
+  /** Addresses and ranges of proxies that may name the caller's address. */
   readonly trustedProxies?: readonly string[];
-  /** How long a connection may be silent while no call is under way on it. The runtime looks every four seconds. */
+  /** How long a connection may be idle. */
   readonly idleSeconds?: number;
-  /** Other processes may have the port open too; the system shares new connections out among them. */
+  /** Whether other processes may open the port too; the system then distributes new connections among them. */
   readonly shared?: boolean;
-  /** The port speaks TLS; left out: plain HTTP. */
+  /** Absent: plain HTTP. */
   readonly certificate?: ServerCertificate;
 }
 
-/** What the two servers of a port share. */
+/** What the parts of a port share. */
 interface Port {
   readonly dependencies: ApiDependencies;
   readonly role: ListenerRole;
-  readonly bodies: BodyDeadlines;
   readonly callers: CallerAddress;
   readonly sessions: SocketSessions;
-  readonly idleSeconds: number;
-  /** Through which our own server comes to the runtime's. */
-  readonly innerSocket: InnerSocket;
+  readonly upgrades: SocketUpgrades<SocketData>;
 }
 
-/** Opens the port: our own server answers calls, and the runtime's behind it, which nothing else knows, all else. */
+/** Opens the port. Our own server answers requests, and the runtime's behind it speaks the protocol of WebSockets. */
 export function serveApi(dependencies: ApiDependencies, options: ApiServerOptions): ApiServer {
   let retiring = false;
   const sessions = new SocketSessions();
   const port: Port = {
     dependencies,
     role: options.role ?? "all",
-    bodies: new BodyDeadlines(dependencies.clock),
     callers: new CallerAddress(options.trustedProxies ?? [], dependencies.observer),
     sessions,
-    idleSeconds: options.idleSeconds ?? bounds.idleConnectionMs / 1_000,
-    innerSocket: new InnerSocket(),
+    upgrades: new SocketUpgrades<SocketData>(),
   };
-  const inner = serveRuntime(port);
+  const inner = serveSockets(port);
   let server: HttpServer;
   try {
     server = serveOwn(port, options, () => retiring || dependencies.leaving());
@@ -100,7 +92,7 @@ export function serveApi(dependencies: ApiDependencies, options: ApiServerOption
   }
   return {
     port: server.port,
-    // What the last session has said may still be on its way.
+    // The last bytes of a closed session may still be on their way.
     sockets: () => Math.max(sessions.size, server.upgraded),
     leaveSockets: () => sessions.leave(),
     pending: () => server.pending + sessions.pending,
@@ -123,7 +115,7 @@ export function serveApi(dependencies: ApiDependencies, options: ApiServerOption
   };
 }
 
-/** Our own server, at the port. `leaving`: connections are closed with their answers. */
+/** Our own server. `leaving`: connections are closed after their answers. */
 function serveOwn(port: Port, options: ApiServerOptions, leaving: () => boolean): HttpServer {
   const { dependencies, callers } = port;
   const callerOf = ({ peer, headers }: CallerRequest): string => callers.of(peer, headers);
@@ -135,53 +127,35 @@ function serveOwn(port: Port, options: ApiServerOptions, leaving: () => boolean)
     memory: dependencies.memory,
     connections: dependencies.connections,
     onTurnedAway: turnedAwayLog(dependencies),
-    idleMs: port.idleSeconds * 1_000,
-    isCall,
+    idleMs: options.idleSeconds === undefined ? bounds.idleConnectionMs : options.idleSeconds * 1_000,
     answer: (request, reply) => {
       if (port.role !== "console" && answerDirect(dependencies, callerOf, request, reply)) return;
       const { path, query } = targetOf(request.target);
       const arrival: Arrival = {
         request,
-        whole: null,
         path,
         query,
         startedMs: dependencies.clock.monotonic(),
         address: addressOf(callers, request.peer, request.headers),
         role: port.role,
         flaw: flawOf(request.target, path),
-        bodies: port.bodies,
-        patient: nothing,
-        done: nothing,
       };
-      answerArrival(dependencies, arrival).then(
+      const openSocket = asksForSocket(request) ? { openSocket: socketOpening(port, arrival) } : {};
+      answerArrival(dependencies, { ...arrival, ...openSocket }).then(
         (answer) => reply.send(answer),
         (thrown: unknown) => reply.fail(thrown),
       );
     },
     refuse: (reason, message) => refusal(dependencies, reason, message),
-    inner: port.innerSocket,
-    onUnsent: ({ head, address, startedMs, late }) => {
-      const failure = late
-        ? new Failure("request_timeout", "The body arrived too slowly.")
-        : new Failure("client_closed", "The caller went away while sending its body.");
-      reportUnanswered(dependencies, failure, {
-        method: head.method,
-        path: targetOf(head.target).path,
-        address: callers.of(address, new FieldHeaders(head.fields)),
-        startedMs,
-      });
-    },
+    socketPath: port.upgrades.path,
     leaving,
     ...(options.certificate === undefined ? {} : { certificate: options.certificate }),
     onHandshakeProblem: (problem, address) => {
       dependencies.handshakeProblem?.(problem);
-      dependencies.observer.log("debug", "TLS was not agreed upon with a caller.", { problem, address });
+      dependencies.observer.log("debug", "TLS handshake with a caller failed.", { problem, address });
     },
   });
 }
-
-/** Our own connections know how long they wait, and what has ended. */
-const nothing = (): void => {};
 
 /** Computed on first use. */
 function addressOf(callers: CallerAddress, peer: string, headers: HeaderReader): () => string {
@@ -190,14 +164,6 @@ function addressOf(callers: CallerAddress, peer: string, headers: HeaderReader):
     address ??= callers.of(peer, headers);
     return address;
   };
-}
-
-/** A call of the data plane, but for those that would become WebSockets; and whatever is refused for its target. */
-function isCall({ method, target, fields }: RequestHead): boolean {
-  const isSocket =
-    method === "GET" && (fieldOf(fields, "upgrade") !== null || fieldOf(fields, "sec-websocket-key") !== null);
-  if (!isSocket && target.startsWith("/v1") && dataPlane.test(targetOf(target).path)) return true;
-  return flawOf(target, targetOf(target).path) !== null;
 }
 
 const plainPaths: ReadonlySet<string> = new Set(exactPaths);
@@ -227,105 +193,59 @@ const statuses = {
 
 const codes: Partial<Record<RefusedReason, FailureCode>> = { late: "request_timeout", full: "overloaded" };
 
-/** Logged once a minute at most, because a caller beyond the limit opens many connections. */
+/** Logs at most once a minute, because a caller beyond the limit opens many connections. */
 function turnedAwayLog({ clock, observer }: ApiDependencies): (address: string) => void {
   let nextMs = Number.NEGATIVE_INFINITY;
   return (address) => {
     const nowMs = clock.monotonic();
     if (nowMs < nextMs) return;
     nextMs = nowMs + 60_000;
-    const message =
-      "Connections are turned away. Callers have as many as the gateway can take, or one address has its share.";
+    const message = "Refusing connections: there are too many, in total or from one address.";
     observer.log("warn", message, { address });
   };
 }
 
-function serveRuntime(port: Port): BunServer {
-  const inner = {
-    // Bodies are bounded by our own reading, in the caller's dialect; this is the backstop behind it.
-    maxRequestBodySize: bounds.requestBodyBytesMax * 2,
-    development: false as const,
-    fetch: (request: Request, server: BunServer) => answer(port, request, server),
-    websocket: socketHandlers(port.dependencies, port.sessions),
-    error: () => new Response("internal error\n", { status: 500 }),
-  };
-  // It holds at sockets without a port too, of which the runtime's types do not know it.
-  const patience: object = { idleTimeout: port.idleSeconds };
-  return Bun.serve<SocketData>({ ...inner, ...patience, unix: port.innerSocket.path });
+/** The runtime's server for WebSockets. It accepts only connections from our own server. */
+function serveSockets({ dependencies, sessions, upgrades }: Port): Bun.Server<SocketData> {
+  return Bun.serve<SocketData>({
+    unix: upgrades.path,
+    development: false,
+    maxRequestBodySize: 1,
+    fetch: (request, server) => {
+      const data = upgrades.take(request);
+      if (data !== null && server.upgrade(request, { headers: data.headers, data })) return undefined;
+      return new Response(null, { status: 403 });
+    },
+    websocket: socketHandlers(dependencies, sessions),
+  });
 }
 
-type BunServer = Bun.Server<SocketData>;
-
-/** Our own server comes to the runtime's in the clear; what reads a request sees how its caller came. */
-function asAsked(request: Request, { secure }: Peer): Request {
-  return secure && request.url.startsWith("http:")
-    ? new Request(`https:${request.url.slice("http:".length)}`, request)
-    : request;
-}
-
-async function answer(port: Port, request: Request, server: BunServer): Promise<Response | undefined> {
-  const { dependencies, sessions } = port;
-  const peer = port.innerSocket.admit(request.headers);
-  if (peer === null) return new Response("not for you\n", { status: 403 });
-  const asked = asAsked(request, peer);
-  let lifted = false;
-  let switched = false;
-  const arrival: Arrival = {
-    request: asked,
-    whole: asked,
-    ...targetOf(request.url),
-    startedMs: dependencies.clock.monotonic(),
-    address: addressOf(port.callers, peer.address, request.headers),
-    role: port.role,
-    // Our own server has looked at the target as it was sent.
-    flaw: null,
-    bodies: port.bodies,
-    patient: () => {
-      lifted = true;
-      server.timeout(request, 0);
-    },
-    // The connection keeps what was set for a call: lifted for good, it would be held by whoever says nothing more.
-    done: () => {
-      if (lifted && !switched) server.timeout(request, port.idleSeconds);
-    },
-  };
-  const openSocket: SocketOpening = {
+function socketOpening({ dependencies, sessions, upgrades }: Port, arrival: Arrival): SocketOpening {
+  return {
     open: sessions.size,
     openOf: (id) => sessions.sizeOf(id),
-    upgrade: ({ headers, owner, open }) => {
-      const data = { owner, open, tunnel: peer.tunnel, session: null, messages: null };
-      switched = server.upgrade(request, { headers, data });
-      return switched;
-    },
-    call: async (inner) => {
+    upgrade: ({ onEnd, ...socket }) =>
+      upgrades.answer(
+        arrival.request.headers,
+        (tunnel) => ({ ...socket, tunnel, session: null, messages: null }),
+        onEnd,
+      ),
+    call: async (request) => {
       const startedMs = dependencies.clock.monotonic();
-      const within = {
-        ...arrival,
-        request: inner,
-        whole: inner,
-        query: "",
-        startedMs,
-        patient: nothing,
-        done: nothing,
-      };
-      return asResponse(await answerArrival(dependencies, within));
+      return asResponse(await answerArrival(dependencies, { ...arrival, request, query: "", startedMs }));
     },
   };
-  const made = await answerArrival(dependencies, asksForSocket(request) ? { ...arrival, openSocket } : arrival);
-  return switched ? undefined : asResponse(made);
 }
 
-/** What the runtime keeps of one WebSocket. */
-interface SocketData {
-  readonly owner: MemoryOwner;
-  readonly open: OpenSession;
-  readonly tunnel: Guarded | null;
+/** The data of one WebSocket. */
+interface SocketData extends Omit<UpgradeOptions, "onEnd"> {
+  readonly tunnel: Guarded;
+  /** null before it is open and after it has closed. */
   session: SocketSession | null;
-  /** What has come of its messages; null: nothing counts it. */
   messages: IncomingMessages | null;
 }
 
-/** The runtime's WebSockets, handed to their sessions. It asks for signs of life by itself and answers those of others. */
+/** Passes the runtime's events to the sessions. The runtime sends and answers pings itself. */
 function socketHandlers(
   { memory, clock }: Pick<ApiDependencies, "memory" | "clock">,
   sessions: SocketSessions,
@@ -336,13 +256,12 @@ function socketHandlers(
     closeOnBackpressureLimit: true,
     idleTimeout: socketSilenceSeconds,
     sendPings: true,
-    // A packed frame could stand for a thousand times its size.
+    // A compressed frame could be a thousand times larger than it looks.
     perMessageDeflate: false,
     open(socket) {
       const session = socket.data.open(linkOf(socket));
       socket.data.session = session;
       sessions.add(session, socket.data.owner);
-      if (socket.data.tunnel === null) return;
       const held = memory.open(socket.data.owner, "frame");
       const messages = new IncomingMessages(held, clock, (failure) => session.refuse(failure));
       socket.data.messages = messages;
@@ -353,7 +272,7 @@ function socketHandlers(
       else data.session?.onBinary();
       data.messages?.read();
     },
-    // It is told of each part that has left: more is sent once most of it has, or it would add up to the limit.
+    // Called for each part that was sent. Without the condition, new frames could add up to the limit.
     drain(socket) {
       if (socket.getBufferedAmount() <= socketUnsentBytesMax / 4) socket.data.session?.onRoom();
     },

@@ -42,7 +42,7 @@ export async function spoolBody(
     return await inTime(clock, writing, reader);
   } catch (thrown) {
     writer.discard();
-    // A read may still be under way when the time is over. It ends with the cancelled reader, and its result is discarded.
+    // A read may still be under way when the time is over. It ends because the reader was canceled, and its result is discarded.
     writing.then((late) => late.discard()).catch(() => {});
     throw thrown;
   }

@@ -37,7 +37,6 @@ export async function startVideo(
   endpoint: VideoEndpoint,
 ): Promise<Response> {
   const principal = await authenticated(dependencies, exchange);
-  exchange.patient();
   if (mayBeLarge(exchange.request)) await dependencies.videos.check(principal);
   const { call, capture } = await readCall(dependencies, exchange, principal, endpoint);
   try {

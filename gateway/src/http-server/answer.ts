@@ -1,5 +1,5 @@
 import type { LiveBody } from "#core/index.ts";
-import { FieldLines, type Fields, type RequestHead } from "#http1/index.ts";
+import { FieldLines, type RequestHead } from "#http1/index.ts";
 
 /** An answer, cheaper than the runtime's Response. */
 export class ServerAnswer {
@@ -56,14 +56,6 @@ const lines = new FieldLines((name) => ownNames.has(name));
 export function linesOf(headers: ServerAnswer["headers"]): string {
   let lines = "";
   for (const name in headers) lines += fieldLine(name, headers[name] ?? "");
-  return lines;
-}
-
-/** The header lines of the inner server's answer. */
-export function fieldLines(fields: Fields): string {
-  let lines = "";
-  for (let index = 0; index < fields.length; index += 2)
-    lines += fieldLine(fields[index] ?? "", fields[index + 1] ?? "");
   return lines;
 }
 

@@ -1,15 +1,10 @@
-import { asFailure, type BodySink, Failure, type LiveBody } from "#core/index.ts";
+import { asFailure, type BodySink, Failure, type LiveBody, type PieceReader } from "#core/index.ts";
 import { fieldOf, type RequestHead } from "#http1/index.ts";
 import { continueBytes, expectsContinue, fieldLine, linesOf, ServerAnswer } from "./answer.ts";
 import { type BodyFlow, CallerRequest } from "./caller-request.ts";
 import type { ServerExchange } from "./exchange.ts";
 import type { ServerConnection } from "./server-connection.ts";
-
-/** The used part of a stream's reader. */
-interface Pieces {
-  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
-  cancel(): Promise<void>;
-}
+import { SocketTunnel, UpgradeAnswer } from "./socket-tunnel.ts";
 
 /** Takes the answer to a call, or an error. One of the two is called, once. */
 export interface Reply {
@@ -29,15 +24,20 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
   /** The caller waits for `100 Continue` before it sends its body. */
   #expecting: boolean;
   #gone = false;
-  #pieces: Pieces | null = null;
+  #pieces: PieceReader | null = null;
   /** The streamed body of the answer; null if there is none, or it has ended. */
   #live: LiveBody | null = null;
   /** A piece was requested and has not arrived. */
   #asked = false;
   #asking = false;
   #roomy: (() => void) | null = null;
+  /** Set when the connection becomes a WebSocket. */
+  #tunnel: SocketTunnel | null = null;
+  readonly #socketPath: string;
 
-  constructor(connection: ServerConnection, head: RequestHead, answer: AnswerCall) {
+  /** `socketPath`: where the runtime's server takes WebSockets. */
+  constructor(connection: ServerConnection, head: RequestHead, answer: AnswerCall, socketPath: string) {
+    this.#socketPath = socketPath;
     this.#connection = connection;
     this.#head = head;
     this.#answer = answer;
@@ -64,14 +64,14 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
   }
 
   /** The reader of the body gets the failure and sends the answer. */
-  onSlow(): boolean {
+  onSlow(): void {
+    this.#tunnel?.refuseSlow();
     this.#request.breakOff(new Failure("request_timeout", "The body arrived too slowly."));
-    return true;
   }
 
   onCallerDone(): void {
     // A whole answer is still sent; a stream is cut.
-    if (this.#pieces === null && this.#live === null) this.#request.abort();
+    if (this.#pieces === null && this.#live === null && this.#tunnel === null) this.#request.abort();
     else this.#connection.cut();
   }
 
@@ -89,10 +89,12 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
     void this.#pieces?.cancel().catch(() => {});
     this.#live?.cancel(slow ? failure : undefined);
     this.#live = null;
+    this.#tunnel?.end();
     this.#wake();
   }
 
   onRoom(): void {
+    this.#tunnel?.resume();
     this.#wake();
     this.#ask();
   }
@@ -114,7 +116,9 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
     this.#connection.answerBroken();
   }
 
-  onRaw(): void {}
+  onRaw(bytes: Uint8Array): void {
+    this.#tunnel?.send(bytes);
+  }
 
   wanted(): void {
     if (!this.#expecting) return;
@@ -134,6 +138,11 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
   send(answer: ServerAnswer | Response): void {
     if (this.#gone) {
       drop(answer.body);
+      if (answer instanceof UpgradeAnswer) answer.onEnd();
+      return;
+    }
+    if (answer instanceof UpgradeAnswer) {
+      this.#tunnel = new SocketTunnel(this.#connection, this.#socketPath, answer);
       return;
     }
     try {
@@ -220,9 +229,9 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
     status: number,
     lines: string,
     length: number | null,
-    pieces: Pieces,
+    pieces: PieceReader,
     told: readonly Uint8Array[],
-    reading?: ReturnType<Pieces["read"]>,
+    reading?: ReturnType<PieceReader["read"]>,
   ): Promise<void> {
     this.#pieces = pieces;
     const connection = this.#connection;

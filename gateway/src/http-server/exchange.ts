@@ -2,46 +2,46 @@ import type { CallerMemory } from "#core/index.ts";
 import type { MalformedMessage, RequestHead } from "#http1/index.ts";
 import type { ConnectionClosing } from "./caller-connections.ts";
 
-/** One request and its answer, as the connection knows them. */
+/** Receives the events of one request and its answer from the connection. */
 export interface ServerExchange {
-  /** The head has been read, and what came of the body with it was told. */
+  /** The head was read, and `onBody` was called with the bytes of the body that arrived with it. */
   start(): void;
   onBody(piece: Uint8Array): void;
   onBodyEnd(): void;
-  /** The request is not what its head said. Its answer still reaches the caller. */
+  /** The body is malformed. An answer still reaches the caller. */
   onMalformed(thrown: unknown): void;
-  /** The request arrives too slowly. False: it is refused in place of the exchange, which is over. */
-  onSlow(): boolean;
-  /** The caller sends no more: it has gone, though what is written may still reach it. */
+  /** The body, or a message of a WebSocket, arrives too slowly. The exchange answers. */
+  onSlow(): void;
+  /** The caller closed its side of the connection. An answer may still reach it. */
   onCallerDone(): void;
-  /** The whole answer has left. */
+  /** The whole answer was sent. */
   onSent(): void;
-  /** The caller cannot be reached any more. `slow`: because it read its answer too slowly. */
+  /** The connection has ended. `slow`: because the caller read its answer too slowly. */
   onGone(slow: boolean): void;
-  /** What was written has left: there is room for more. */
+  /** The written bytes were sent: there is room for more. */
   onRoom(): void;
-  /** Bytes of a connection that speaks another protocol now. */
+  /** Bytes of a connection that became a WebSocket. */
   onRaw(bytes: Uint8Array): void;
 }
 
-/** What a connection needs of its server. */
+/** The server, for its connections. */
 export interface ConnectionHost<Connection> {
   open(connection: Connection, head: RequestHead): ServerExchange;
-  /** A request that cannot be read. */
+  /** Answers a malformed request. */
   refuse(connection: Connection, problem: MalformedMessage): void;
-  /** The time of a head that had begun is over, or a body comes too slowly. */
-  refuseLate(connection: Connection, part: "head" | "body"): void;
-  /** It ends its connection with this caller. */
+  /** Answers a request with a head that did not arrive in time. */
+  refuseLate(connection: Connection): void;
+  /** Counts a connection that is closed for its caller's slowness. */
   closing(cause: ConnectionClosing): void;
-  /** The deadline that lies so far ahead, in turns of the wheel. */
+  /** The tick at which so much time has passed. */
   after(ms: number): number;
   readonly idleMs: number;
-  /** Between two turns of the wheel. */
+  /** Milliseconds between two ticks. */
   readonly turnMs: number;
   readonly memory: CallerMemory;
   readonly secure: boolean;
   date(): string;
-  /** True: no connection is used again. */
+  /** Whether every answer closes its connection. */
   leaving(): boolean;
   flushSoon(connection: Connection): void;
   forget(connection: Connection): void;

@@ -7,25 +7,15 @@ import { type AnswerCall, CallExchange } from "./call-exchange.ts";
 import type { CallerConnections, ConnectionClosing, ConnectionPlace } from "./caller-connections.ts";
 import type { ConnectionHost, ServerExchange } from "./exchange.ts";
 import { type HandshakeProblem, Handshakes } from "./handshakes.ts";
-import type { InnerSocket } from "./inner-socket.ts";
 import { ServerConnection } from "./server-connection.ts";
-import { TunnelExchange } from "./tunnel-exchange.ts";
 
 /** A caller's TLS, until it is agreed upon. */
 const callerHandshakeMs = 20_000;
 /** How often time-outs of callers' connections are looked at. */
 const wheelTurnMs = 1_000;
 
-/** Why a request is refused before it is a call of anybody. */
+/** Why a request is refused before it is answered. */
 export type RefusedReason = MalformedMessage["reason"] | "late" | "expectation" | "full";
-
-interface UnsentRequest {
-  readonly head: RequestHead;
-  readonly address: string;
-  /** Monotonic milliseconds. */
-  readonly startedMs: number;
-  readonly late: boolean;
-}
 
 export interface HttpServerOptions {
   readonly hostname: string;
@@ -44,14 +34,11 @@ export interface HttpServerOptions {
   readonly memory: CallerMemory;
   /** How long a connection may be silent between requests, and how long a head may take. */
   readonly idleMs: number;
-  /** Whether a request is answered here; all others go to the inner server. */
-  readonly isCall: (head: RequestHead) => boolean;
   readonly answer: AnswerCall;
   /** The answer to what is no request. Its body is whole. */
   readonly refuse: (reason: RefusedReason, message: string) => ServerAnswer;
-  readonly inner: InnerSocket;
-  /** A request for the inner server of which that had nothing: its caller went away, or (`late`) was too slow. */
-  readonly onUnsent?: (request: UnsentRequest) => void;
+  /** Where the runtime's server takes WebSockets. */
+  readonly socketPath: string;
   /** True: every answer is the last of its connection. */
   readonly leaving: () => boolean;
 }
@@ -187,31 +174,21 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
 
   open(connection: ServerConnection, received: RequestHead): ServerExchange {
     const head = originForm(received);
-    const { fields } = head;
-    const { isCall, answer, inner } = this.#options;
-    if (expectsContinue(fieldOf(fields, "expect")) === null) {
-      // Nobody knows whether the body comes all the same.
+    const { answer, socketPath } = this.#options;
+    if (expectsContinue(fieldOf(head.fields, "expect")) === null) {
+      // It is unknown whether the caller sends its body anyway.
       connection.leave();
       return this.#refusing(connection, head, "expectation", "The expectation cannot be met; 100-continue can.");
     }
-    if (isCall(head)) return new CallExchange(connection, head, answer);
-    // The server behind would refuse it without a word (RFC 9112, 3.2).
-    if (head.minor === 1 && fieldOf(fields, "host") === null) {
-      return this.#refusing(connection, head, "syntax", "There is no Host header.");
-    }
-    const startedMs = this.#options.clock.monotonic();
-    return new TunnelExchange(connection, head, inner, (late) =>
-      this.#options.onUnsent?.({ head, address: connection.address, startedMs, late }),
-    );
+    return new CallExchange(connection, head, answer, socketPath);
   }
 
   refuse(connection: ServerConnection, { reason, message }: MalformedMessage): void {
     this.#answerRefusal(connection, this.#options.refuse(reason, message));
   }
 
-  refuseLate(connection: ServerConnection, part: "head" | "body"): void {
-    const message =
-      part === "head" ? "The head of the request did not arrive in time." : "The body arrived too slowly.";
+  refuseLate(connection: ServerConnection): void {
+    const message = "The head of the request did not arrive in time.";
     this.#answerRefusal(connection, this.#options.refuse("late", message));
   }
 
@@ -275,7 +252,8 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
 
   /** What could be read, and is answered all the same. */
   #refusing(connection: ServerConnection, head: RequestHead, reason: RefusedReason, message: string): CallExchange {
-    return new CallExchange(connection, head, (_request, reply) => reply.send(this.#options.refuse(reason, message)));
+    const { refuse, socketPath } = this.#options;
+    return new CallExchange(connection, head, (_request, reply) => reply.send(refuse(reason, message)), socketPath);
   }
 
   #answerRefusal(connection: ServerConnection, { status, headers, body }: ServerAnswer): void {

@@ -38,9 +38,9 @@ export class MessageMeter {
     let at = 0;
     while (at < bytes.length) {
       if (this.#left > 0) {
-        const passed = Math.min(this.#left, bytes.length - at);
-        this.#left -= passed;
-        at += passed;
+        const length = Math.min(this.#left, bytes.length - at);
+        this.#left -= length;
+        at += length;
       } else {
         this.#head[this.#headLength++] = bytes[at++] ?? 0;
         if (this.#headLength < headLength(this.#head, this.#headLength)) continue;
@@ -56,7 +56,7 @@ export class MessageMeter {
     const length = payloadLength(this.#head);
     this.#headLength = 0;
     this.#left = length;
-    // Control frames may come between those of a message, and have at most 125 bytes.
+    // Control frames may come between the frames of a message, and have at most 125 bytes.
     if ((first & isControl) !== 0) return true;
     this.#inMessage = true;
     this.#bytes += length;

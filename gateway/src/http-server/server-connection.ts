@@ -411,7 +411,7 @@ export class ServerConnection {
       this.#last = this.#deaf = true;
       this.#phase = "answering";
       this.#dueAt = never;
-      this.#host.refuseLate(this, "head");
+      this.#host.refuseLate(this);
     } else if (this.#phase === "discarding") this.#finish();
     else this.cut();
   }
@@ -421,11 +421,6 @@ export class ServerConnection {
     this.input.pace.stop();
     this.#last = true;
     this.#host.closing("slow_sender");
-    if (this.#exchange?.onSlow() === true) return;
-    const exchange = this.#exchange;
-    this.#exchange = null;
-    this.#deaf = true;
-    exchange?.onGone(false);
-    this.#host.refuseLate(this, "body");
+    this.#exchange?.onSlow();
   }
 }

@@ -21,7 +21,7 @@ const cachedNameLengthMax = 64;
 interface CachedName {
   readonly spelling: string;
   readonly name: string;
-  /** The character besides spaces that is trimmed from its value. */
+  /** The character that is trimmed from its value, in addition to spaces. */
   readonly blank: number;
   readonly cached: boolean;
   next: CachedName | null;

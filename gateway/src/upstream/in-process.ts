@@ -69,7 +69,7 @@ class InProcessBody implements AnswerBody {
     this.#reader = reader;
     exchange.onFail(() => {
       ended.abort();
-      // Not every handler watches its signal. A cancelled reader ends the pending read.
+      // Not every handler watches its signal. Canceling the reader ends the pending read.
       void reader?.cancel().catch(() => {});
     });
   }
@@ -80,7 +80,7 @@ class InProcessBody implements AnswerBody {
     this.#exchange.begin(clock, limitMs);
     for (;;) {
       const piece = await this.#reader?.read().catch((thrown: unknown) => this.#exchange.fail(failedRead(thrown)));
-      // A cancelled reader ends without an error.
+      // A canceled reader ends without an error.
       if (this.#exchange.failure !== null) throw this.#exchange.failure;
       if (!piece || piece.done) {
         this.#ended = true;

@@ -15,7 +15,7 @@ interface Entry {
 }
 
 /**
- * Caches addresses of names. Names are looked up again before they expire, so that calls do not wait. While lookups fail the last
+ * Caches addresses of names. Entries are renewed before they expire, so that calls do not wait. While lookups fail the last
  * addresses are used, so that a dead resolver does not stop calls.
  */
 export class NameCache {
@@ -133,10 +133,10 @@ export class NameVerdicts {
   }
 }
 
-/** Suffixes that no public name has (RFC 6761, RFC 6762, RFC 8375, RFC 9476, and those of clouds and clusters). */
+/** Suffixes that no public name has (RFC 6761, RFC 6762, RFC 8375, RFC 9476, and names of clouds and clusters). */
 const localSuffixes = [".localhost", ".local", ".localdomain", ".internal", ".home.arpa", ".lan", ".intranet", ".corp"];
 
-/** Whether the name is that of a machine in the proxy's network: it has no dot, or a local suffix. */
+/** Whether the name belongs to the proxy's network: it has no dot, or a local suffix. */
 function isLocalName(hostname: string): boolean {
   return !hostname.includes(".") || localSuffixes.some((suffix) => hostname.endsWith(suffix));
 }

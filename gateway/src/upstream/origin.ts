@@ -10,9 +10,9 @@ export interface Origin {
   readonly hostname: string;
   readonly port: number;
   readonly hostHeader: string;
-  /** Addresses without a lookup: the host itself if it is an address, both loopbacks for `localhost`; null: the name has to be looked up. */
+  /** Addresses without a lookup: the host itself if it is an address, both loopbacks for `localhost`; null: a lookup is needed. */
   readonly addresses: readonly string[] | null;
-  /** The verdict on the name itself, before its addresses are known. */
+  /** The verdict on the name itself, before a lookup. */
   readonly nameKind: AddressKind;
 }
 

@@ -39,7 +39,8 @@ export class RequestBody {
         reader ??= this.#source.open().getReader() as PieceReader;
         const piece = await reader.read();
         sent += piece.done ? 0 : piece.value.length;
-        if (piece.done ? sent !== this.size : sent > this.size) throw new Error("a body is not as long as it says");
+        if (piece.done ? sent !== this.size : sent > this.size)
+          throw new Error("a body does not have its declared length");
         if (!this.#answered && !cancelled) this.#exchange.begin("headers", this.#headersMs);
         return piece.done ? null : piece.value;
       } catch (thrown) {

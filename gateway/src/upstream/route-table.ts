@@ -41,7 +41,7 @@ interface Entry {
   readonly origin: Origin;
   readonly network: OutboundNetwork | undefined;
   readonly way: ProxyWay | null;
-  /** The list that the route was made of. The route stays while the name cache returns the same list. */
+  /** The addresses of the route, which stays while the name cache returns the same list. */
   addresses: readonly string[];
   route: Route | null;
 }

@@ -23,9 +23,10 @@ async function slowSignIn(): Promise<Socket> {
   });
   socket.write(
     "POST /api/auth/sign-in/email HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n" +
-      "sec-fetch-site: same-origin\r\nexpect: 100-continue\r\ncontent-length: 60\r\n\r\n{",
+      "sec-fetch-site: same-origin\r\nexpect: 100-continue\r\ncontent-length: 60\r\n\r\n",
   );
   await until(() => answer.includes("100 Continue"));
+  socket.write("{");
   return socket;
 }
 

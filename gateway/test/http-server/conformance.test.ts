@@ -182,9 +182,9 @@ describe.each([
     socket.end();
   });
 
-  test("nobody says by a header from where it comes", async () => {
+  test("a caller cannot set its address with a header", async () => {
     for (const path of ["/v1/models", "/v1/responses"]) {
-      const forged = "x-sluice-peer: 0123456789abcdef 203.0.113.7\r\n";
+      const forged = "x-sluice-peer: 203.0.113.7\r\nx-sluice-socket: 0123456789abcdef\r\n";
       const upgrade =
         path === "/v1/models"
           ? ""
@@ -303,13 +303,13 @@ describe.each([
     expect(statuses(await socket.closed)).toEqual([401]);
   });
 
-  test("whoever finds the inner server's socket on the machine is refused there", async () => {
+  test("a stranger on the machine is refused at the socket of the WebSocket server", async () => {
     const names = innerSockets();
     if (process.platform === "linux") expect(names.length).toBeGreaterThan(0);
     for (const name of names) {
-      for (const peer of ["", "x-sluice-peer: 127.0.0.1\r\n", `x-sluice-peer: ${"0".repeat(64)} 127.0.0.1\r\n`]) {
+      for (const token of ["", "x-sluice-socket: \r\n", `x-sluice-socket: ${"0".repeat(64)}\r\n`]) {
         for (const path of ["/", "/v1/models", "/api/status", "/metrics", "/x/../metrics"]) {
-          expect(statuses(await askInner(name, get(path, `${auth}${peer}connection: close\r\n`)))).toEqual([403]);
+          expect(statuses(await askInner(name, get(path, `${auth}${token}connection: close\r\n`)))).toEqual([403]);
         }
       }
     }
@@ -321,7 +321,6 @@ describe.each([
     expect(statuses(await socket.closed)).toEqual([417]);
   });
 
-  // The inner server is spoken with in the clear.
   if (!secure) return;
 
   test("who signs in at the console gets a cookie that is sent by TLS alone", async () => {

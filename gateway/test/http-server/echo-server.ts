@@ -2,7 +2,6 @@ import {
   type CallerRequest,
   HttpServer,
   type HttpServerOptions,
-  InnerSocket,
   type RefusedReason,
   ServerAnswer,
 } from "#http-server/index.ts";
@@ -37,7 +36,7 @@ export function answeredBy(answer: (request: CallerRequest) => Promise<ServerAns
     );
 }
 
-/** Our server, with nothing behind it: every request is answered with what was understood of it. */
+/** Our server, which answers every request with what it read of it. */
 export function startEcho(options: Partial<HttpServerOptions> = {}): EchoServer {
   const heard: Heard[] = [];
   const hosts: (string | null)[] = [];
@@ -49,7 +48,6 @@ export function startEcho(options: Partial<HttpServerOptions> = {}): EchoServer 
     shared: false,
     clock: systemClock,
     idleMs: 60_000,
-    isCall: () => true,
     answer: answeredBy((request) => {
       const host = request.headers.get("host");
       return echo(request, request.target, (told) => {
@@ -58,7 +56,7 @@ export function startEcho(options: Partial<HttpServerOptions> = {}): EchoServer 
       });
     }),
     refuse: (reason) => new ServerAnswer(statuses[reason] ?? 400, { "x-reason": reason }, null),
-    inner: new InnerSocket(),
+    socketPath: "",
     leaving: () => false,
     ...options,
   });

@@ -82,15 +82,6 @@ test("a body that comes steadily is read, and one for which its caller has to wa
   expect([room.closings.slow_sender, waiting.room.closings.slow_sender]).toEqual([0, 0]);
 });
 
-test("a request that is passed on, such as a sign-in, is refused where its body does not come", async () => {
-  const { pass, port, server } = start({ isCall: () => false });
-  const caller = openSocket(port);
-  caller.write("POST /api/auth/sign-in/email HTTP/1.1\r\nhost: a\r\ncontent-length: 60\r\n\r\n{");
-  await until(() => server.pending === 1);
-  pass(34);
-  expect(await caller.until("\r\n\r\n")).toContain("x-reason: late");
-});
-
 test("a whole answer that its caller does not read ends with the connection", async () => {
   const ends: (Failure | null)[] = [];
   const { room, pass, port, server } = start({

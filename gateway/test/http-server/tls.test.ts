@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { connect as connectPlainly, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
-import { InnerSocket, ServerAnswer } from "#http-server/index.ts";
+import { ServerAnswer } from "#http-server/index.ts";
 import { until } from "../../../test/until.ts";
 import { openSocket } from "../edge/raw-socket.ts";
 import { FakeClock } from "../fake-clock.ts";
@@ -143,7 +143,7 @@ test("a server that is left has ended with its last answer", async () => {
   await until(() => ended);
 });
 
-test("an answer knows that its question came by TLS, and so does the inner server", async () => {
+test("the URL of a request has the scheme of its connection", async () => {
   const urls: string[] = [];
   const answer = async ({ url }: { readonly url: string }): Promise<ServerAnswer> => {
     urls.push(url);
@@ -157,16 +157,6 @@ test("an answer knows that its question came by TLS, and so does the inner serve
     echo.stop();
   }
   expect(urls).toEqual(["https://a/v1/x", "http://a/v1/x"]);
-  const inner = new InnerSocket();
-  for (const peer of [
-    { address: "2001:db8::7", secure: true },
-    { address: "203.0.113.7", secure: false },
-    { address: "", secure: true },
-  ]) {
-    const headers = new Headers({ [InnerSocket.headerName]: inner.tell(peer), other: "stays" });
-    expect(inner.admit(headers)).toEqual({ ...peer, tunnel: null });
-    expect([...headers.keys()]).toEqual(["other"]);
-  }
 });
 
 /** Passes bytes on in both directions until it is made mute; then nobody hears of the other any more. */

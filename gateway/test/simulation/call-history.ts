@@ -207,7 +207,6 @@ export class CallHistory {
       target: targetOf(asked),
       ip: "127.0.0.1",
       tags: { call: String(asked.number) },
-      patient: () => {},
     });
     played.status = response.status;
     played.streamed = response.headers.get("content-type")?.startsWith("text/event-stream") === true;

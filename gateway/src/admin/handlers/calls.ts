@@ -22,8 +22,6 @@ export interface AdminEnv {
   readonly Bindings: {
     readonly ip: string;
     readonly requestId?: string;
-    /** Disables the server's idle timeout for this answer. */
-    readonly patient?: () => void;
   };
 }
 
@@ -107,7 +105,6 @@ function mountCall(app: Hono<AdminEnv>, id: RouteId, handler: Handler<RouteId>, 
 /** A call whose body or answer is not JSON. */
 export interface StreamingCall extends AllowedCall {
   readonly actor: Actor;
-  readonly patient: () => void;
 }
 
 export interface StreamingRoute extends Pick<Route, "fresh"> {
@@ -127,7 +124,7 @@ export function mountStreaming(
     const { method } = c.req.raw;
     if (method !== "GET" && method !== "HEAD") checkOwnPage(c.req.raw, options.publicUrl);
     const call = await allowedCall(c, route, options);
-    const response = await act({ ...call, patient: c.env.patient ?? (() => undefined) } as StreamingCall);
+    const response = await act(call as StreamingCall);
     if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store");
     return response;
   });

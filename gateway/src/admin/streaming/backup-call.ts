@@ -10,14 +10,12 @@ export function backupCall(dependencies: ConsoleDependencies): (call: StreamingC
   const free = () => {
     busy = false;
   };
-  return async ({ request, auditSource, patient }) => {
+  return async ({ request, auditSource }) => {
     if (busy) throw new Failure("conflict", "A backup is already running. Try again when it has finished.");
     busy = true;
     let body: ReturnType<typeof streamCopy>;
     let size: number;
     try {
-      // Copying takes long for a large database.
-      patient();
       const copy = await reports.backup();
       size = copy.size;
       body = streamCopy(copy, dependencies, free);

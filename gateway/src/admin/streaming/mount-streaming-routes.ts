@@ -72,7 +72,7 @@ async function tailRequests(call: StreamingCall, dependencies: ConsoleDependenci
 /** Calls the data plane with a key: members with one of their own, admins with any key of the workspace. */
 async function callAsKey(call: StreamingCall, dependencies: ConsoleDependencies): Promise<Response> {
   const workspace = oneWorkspace(call);
-  const { request, actor, ip, patient } = call;
+  const { request, actor, ip } = call;
   const target = targetBehind.exec(request.url)?.[1];
   if (target === undefined)
     throw new Failure("not_found", "The path must continue with a path of the data plane: /v1/…");
@@ -81,7 +81,7 @@ async function callAsKey(call: StreamingCall, dependencies: ConsoleDependencies)
   await checkOwnKey(key, call, dependencies);
   const principal = dependencies.authenticator.principalOf(key);
   const tags = { via: "console", user: actor.userId };
-  const answer = await dependencies.answerAs({ principal, request, target, ip, tags, patient });
+  const answer = await dependencies.answerAs({ principal, request, target, ip, tags });
   if (key.allowedIps !== null) answer.headers.append("x-sluice-warnings", addressWarning);
   return answer;
 }
@@ -105,11 +105,10 @@ async function checkOwnKey(
 
 /** The video of a task, from our copy or from the vendor while its link is valid. */
 async function taskContent(call: StreamingCall, { videos }: ConsoleDependencies): Promise<Response> {
-  const { request, params, patient } = call;
+  const { request, params } = call;
   const workspace = oneWorkspace(call);
   const id = params["task"] ?? "";
   await checkTaskVisible(call, videos, workspace, id);
-  patient();
   const content = await videos.content(
     workspace.id,
     id,
@@ -121,10 +120,9 @@ async function taskContent(call: StreamingCall, { videos }: ConsoleDependencies)
 
 /** The content of an asset in our own store. */
 async function assetContent(call: StreamingCall, { assets }: ConsoleDependencies): Promise<Response> {
-  const { request, params, patient } = call;
+  const { request, params } = call;
   const workspace = oneWorkspace(call);
   const id = params["asset"] ?? "";
-  patient();
   const content = await assets.content(workspace.id, id, request.headers.get("range"));
   return contentAnswer(request, id, content);
 }

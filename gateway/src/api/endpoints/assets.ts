@@ -86,7 +86,6 @@ export const getBlob: Endpoint = async (dependencies, exchange) => {
   const id = idBehind("/v1/blobs/", exchange);
   const notFound = new Failure("not_found", "There is nothing here.");
   if (!/^[0-9a-f]{64}$/.test(id)) throw notFound;
-  exchange.patient();
   const blob = await dependencies.assets.readBlob(id, new URLSearchParams(query), request.headers.get("range"));
   if (blob.status === 404) throw notFound;
   const body = request.method === "HEAD" ? null : blob.body;

@@ -90,7 +90,7 @@ export const compact = modelCall({ protocol: protocols["responses-compact"] });
 
 const soundForm = "A sound is sent as a form: send `content-type: multipart/form-data` with `file` and `model`.";
 
-/** Endpoints whose calls are forwarded with only the model replaced, and whose answers are forwarded unchanged. */
+/** Endpoints without translation: a call is forwarded with only its model replaced, its answer unchanged. */
 export const nativeRoutes: readonly (readonly [path: string, name: NativeEndpointId, post: Endpoint])[] = (
   Object.keys(nativeDialects) as NativeEndpointId[]
 ).map((name) => [modelEndpoints[name].path, name, nativeEndpoint(protocols[name])]);
@@ -109,7 +109,6 @@ function formCall(protocol: EndpointProtocol, fields: () => FormFactsReader, wan
   return async (dependencies, exchange) => {
     const principal = await authenticated(dependencies, exchange);
     const type = readMultipartType(exchange.request.headers.get("content-type"), wanted);
-    exchange.patient();
     if (mayBeLarge(exchange.request)) {
       const refused = await refusedUnread(dependencies, exchange, protocol, principal);
       if (refused !== null) return refused;

@@ -63,12 +63,12 @@ function tokenOf(name: string): string {
   return Buffer.from(name).toString("base64url");
 }
 
-/** Four bytes for each character of a name, in base64. */
-const tokenLettersMax = Math.ceil((bounds.modelNameCharactersMax * 4 * 4) / 3);
+/** Base64 of a name with four bytes for each character. */
+const tokenCharactersMax = Math.ceil((bounds.modelNameCharactersMax * 4 * 4) / 3);
 
 function readToken(token: string | null): string | null {
   if (token === null || token === "") return null;
-  const name = token.length > tokenLettersMax ? "" : Buffer.from(token, "base64url").toString();
+  const name = token.length > tokenCharactersMax ? "" : Buffer.from(token, "base64url").toString();
   if (name !== "" && tokenOf(name) === token) return name;
   throw new Failure("invalid_request", "pageToken is not a token of this list.", { param: "pageToken" });
 }
@@ -102,7 +102,7 @@ export const listModels = withKey((dependencies, exchange, principal) => {
  */
 const codexVersion = "client_version";
 
-/** GET /v1/models/{model} and /v1beta/models/{model}. A model that is not granted looks like one that does not exist. */
+/** GET /v1/models/{model} and /v1beta/models/{model}. The error is the same for a model that is not granted and one that does not exist. */
 export const getModel = withKey((dependencies, exchange, principal) => {
   const configSnapshot = dependencies.configSnapshot();
   const name = modelInPath(exchange.path, (name) => availableModel(configSnapshot, principal, name) !== null);

@@ -30,7 +30,6 @@ export const providersPath = "/v1/providers/";
  */
 export const passThrough: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
-  exchange.patient();
   const route = routeOf(dependencies, exchange, principal);
   if (route instanceof Response) return route;
   const { protocol } = route;
@@ -82,7 +81,7 @@ function routeOf(dependencies: ApiDependencies, exchange: Exchange, principal: P
   }
 }
 
-/** Before the provider is known, the headers decide in which dialect errors are sent. */
+/** Until the provider is found, the headers decide the dialect of errors. */
 function protocolByHeaders(headers: HeaderReader): EndpointProtocol {
   const protocol = protocols["pass-through"];
   if (headers.has("anthropic-version")) return { ...protocol, dialect: protocols.messages.dialect };

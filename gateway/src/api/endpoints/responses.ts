@@ -1,20 +1,19 @@
-import { bounds, Failure, type HeaderReader, type Principal } from "#core/index.ts";
+import { bounds, Failure, type Principal } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
 import { serves } from "#relay/index.ts";
 import { authenticated } from "../authenticated.ts";
+import type { CallRequest } from "../call-request.ts";
 import type { ApiDependencies, Endpoint, Exchange, SocketOpening } from "../dependencies.ts";
 import { protocols } from "../endpoint-protocols.ts";
 import { answerOf, grantOf, StreamEnd } from "../model-call.ts";
 import { renderFailure } from "../respond.ts";
 import { ResponsesSession } from "../socket/responses-session.ts";
-import type { OpenSession } from "../socket/socket-link.ts";
 
 /** A response that an upstream stores: GET, DELETE, `/cancel` and `/input_items`. */
 export const storedResponse: Endpoint = async (dependencies, exchange) => {
   const { request, requestId } = exchange;
   const principal = await authenticated(dependencies, exchange);
   const [id = "", ...rest] = exchange.path.slice("/v1/responses/".length).split("/");
-  exchange.patient();
   const end = new StreamEnd();
   const result = await dependencies.relay.ask({
     requestId,
@@ -54,35 +53,33 @@ const socketsOfWorkspaceMax = 256;
 export const responsesSocket: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   const { openSocket } = exchange;
-  if (openSocket === undefined) return refused("This call cannot become a WebSocket.", exchange);
   if (!exchange.request.headers.has("upgrade")) {
     return refused("A proxy removed the upgrade to a WebSocket from the request.", exchange);
   }
+  if (openSocket === undefined) return refused("This call cannot become a WebSocket.", exchange);
   // RFC 6455, 4.2.2.
-  if (!isHandshake(exchange.request.headers)) {
+  if (!isHandshake(exchange.request)) {
     const answer = refused("The request is no WebSocket handshake of version 13.", exchange);
     answer.headers.set("sec-websocket-version", "13");
     return answer;
   }
   const problem = problemOf(dependencies, principal, openSocket);
   if (problem !== null) return refused(problem, exchange);
-  // The runtime's request is not usable after the upgrade.
-  const request = new Request(exchange.request.url, { headers: [...exchange.request.headers] });
-  const copy: Exchange = { ...exchange, request };
-  let onClosed = (): void => {};
-  const open: OpenSession = (link) =>
-    new ResponsesSession(dependencies, copy, openSocket.call, link, principal, () => onClosed());
-  const headers = { "x-request-id": exchange.requestId };
-  if (!openSocket.upgrade({ headers, owner: principal, open })) {
-    return refused("The connection cannot become a WebSocket.", exchange);
-  }
-  onClosed = exchange.streams();
-  return new Response(null, { status: 101 });
+  return openSocket.upgrade({
+    owner: principal,
+    headers: { "x-request-id": exchange.requestId },
+    open: (link) => new ResponsesSession(dependencies, exchange, openSocket.call, link, principal),
+    onEnd: exchange.streams(),
+  });
 };
 
 /** RFC 6455, 4.1: the key is 16 bytes in base64. */
-function isHandshake(headers: HeaderReader): boolean {
-  return headers.get("sec-websocket-version") === "13" && /^[\w+/]{22}==$/.test(headers.get("sec-websocket-key") ?? "");
+function isHandshake({ headers, body }: CallRequest): boolean {
+  return (
+    body === null &&
+    headers.get("sec-websocket-version") === "13" &&
+    /^[\w+/]{22}==$/.test(headers.get("sec-websocket-key") ?? "")
+  );
 }
 
 function refused(why: string, exchange: Exchange): Response {

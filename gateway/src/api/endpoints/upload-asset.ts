@@ -16,7 +16,6 @@ export const uploadAsset: Endpoint = async (dependencies, exchange) => {
   const { boundary } = readMultipartType(request.headers.get("content-type"), jsonOrForm);
   // Checked first: a refused upload counts against no limit.
   requirePlain(request.headers);
-  exchange.patient();
   return admitted(dependencies, principal, async () => {
     const form = new UploadForm();
     const options = { owner: principal, rules: assetUploadBody };

@@ -92,12 +92,11 @@ const shownStates = ["queued", "running", "succeeded", "failed", "cancelled", "e
 /** The bytes, or the requested range, of a video or of a still of it. */
 export async function sendVideo(
   dependencies: ApiDependencies,
-  { request, requestId, patient }: Exchange,
+  { request, requestId }: Exchange,
   { workspace }: Principal,
   id: string,
   still: ContentOptions["still"],
 ): Promise<Response> {
-  patient();
   const options = { range: request.headers.get("range"), still };
   const content = await dependencies.videos.content(workspace.id, id, options, abortSignalOf(request.signal));
   const isHead = request.method === "HEAD";

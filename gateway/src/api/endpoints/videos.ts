@@ -21,7 +21,7 @@ export const createVideo: Endpoint = (dependencies, exchange) =>
     rename: withCallersName,
   });
 
-/** DELETE /v1/videos/{id}: deletes the video. A video in progress is cancelled first if its vendor supports that. */
+/** DELETE /v1/videos/{id}: deletes the video. A video in progress is first canceled if its vendor supports that. */
 export const deleteVideo = withKey(async (dependencies, exchange, principal) => {
   const id = await withVideoId(exchange, async (taskId) => {
     await dependencies.videos.remove(principal.workspace.id, taskId);
@@ -95,7 +95,7 @@ async function readBody(
   }
   const { boundary } = readMultipartType(contentType, jsonOrForm);
   const bytes = await readPieces(dependencies, exchange, place, videoBody);
-  // The form, and its file once more in base64.
+  // The form, plus its file in base64.
   place.hold(Math.ceil((sizeOf(bytes) * 7) / 3));
   return { bytes, openai: { boundary, remix } };
 }

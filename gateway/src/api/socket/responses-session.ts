@@ -30,7 +30,6 @@ export class ResponsesSession implements SocketSession {
   readonly #call: SocketTurn["call"];
   readonly #link: SocketLink;
   readonly #owner: MemoryOwner;
-  readonly #onClosed: () => void;
   readonly #memory: TurnMemory;
   readonly #openedMs: number;
   readonly #closed = new AbortController();
@@ -45,21 +44,18 @@ export class ResponsesSession implements SocketSession {
   #room: PromiseWithResolvers<void> | null = null;
   #stopWatch: () => void = () => {};
 
-  /** `onClosed` is called once, when the socket has closed. */
   constructor(
     dependencies: ApiDependencies,
     exchange: Exchange,
     call: SocketTurn["call"],
     link: SocketLink,
     owner: MemoryOwner,
-    onClosed: () => void,
   ) {
     this.#dependencies = dependencies;
     this.#exchange = exchange;
     this.#call = call;
     this.#link = link;
     this.#owner = owner;
-    this.#onClosed = onClosed;
     this.#memory = new TurnMemory(dependencies.memory.open(owner, "conversation"));
     this.#openedMs = this.#usedMs = dependencies.clock.monotonic();
     this.#watch();
@@ -107,7 +103,6 @@ export class ResponsesSession implements SocketSession {
     this.#queues.clear();
     this.#queued = 0;
     this.#memory.close();
-    this.#onClosed();
   }
 
   refuse(failure: Failure): void {

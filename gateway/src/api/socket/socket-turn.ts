@@ -39,7 +39,7 @@ interface TurnEnd {
   readonly items: readonly string[];
 }
 
-/** An `error` event, and the status of the HTTP answer that it stands for. */
+/** An `error` event, and the status of the corresponding HTTP answer. */
 export interface ErrorFrame {
   readonly status: number;
   readonly text: string;
@@ -101,7 +101,7 @@ function notRemembered(id: string): Failure {
   });
 }
 
-/** The handshake's headers without those of the WebSocket. */
+/** A call with the handshake's headers, except for the WebSocket's own. */
 function innerRequest({ url, headers: handshake }: CallRequest, body: Uint8Array, signal: AbortSignal): Request {
   const headers = new Headers([...handshake].filter(([name]) => !socketHeaders.test(name)));
   const betas = headers.get("openai-beta")?.split(",") ?? [];

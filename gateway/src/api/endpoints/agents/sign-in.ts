@@ -145,7 +145,7 @@ function oauthAnswer(
   });
 }
 
-/** An answer to an agent or a browser, other than that of a model call. */
+/** An answer to an agent or a browser, except for model calls. */
 export function agentAnswer(
   { requestId }: Exchange,
   status: number,
