@@ -4,7 +4,7 @@ import { CallerMemory } from "#core/index.ts";
 import type { ApiDependencies } from "./dependencies.ts";
 import { withAssets } from "./model-call.ts";
 
-test("assets that do not fit into the memory for bodies are not all read before that is noticed", async () => {
+test("stops reading assets that do not fit into the memory for bodies", async () => {
   let read = 0;
   const portable = async (): Promise<object> => {
     read++;

@@ -11,8 +11,8 @@ const excerpt = (...pieces: string[]) => {
   return taken.end();
 };
 
-describe("what is kept of a body", () => {
-  test("is the text as it is", () => {
+describe("the excerpt of a body", () => {
+  test("is the unchanged text", () => {
     const text = JSON.stringify(
       { model: "gpt-test", messages: [{ role: "user", content: "Grüße, 世界 🙂" }] },
       null,
@@ -21,7 +21,7 @@ describe("what is kept of a body", () => {
     expect(excerpt(text)).toEqual({ text, bytes: bytes(text).length, truncated: false });
   });
 
-  test("ends at its bound, in no half letter; the whole is counted", () => {
+  test("ends at its bound without a cut character, and counts all bytes", () => {
     const text = "ü ".repeat(100_000);
     const kept = excerpt(text);
     expect(kept).toMatchObject({ bytes: 300_000, truncated: true });
@@ -29,13 +29,13 @@ describe("what is kept of a body", () => {
     expect(bounds.captureBodyBytesMax - bytes(kept.text).length).toBeLessThan(2);
   });
 
-  test("of exactly the bound is whole", () => {
+  test("is complete at exactly the bound", () => {
     const text = "a ".repeat(bounds.captureBodyBytesMax / 2);
     expect(excerpt(text)).toEqual({ text, bytes: bounds.captureBodyBytesMax, truncated: false });
     expect(excerpt(text, "!")).toMatchObject({ truncated: true, text });
   });
 
-  test("has no long base64 in it, so that what stands behind it is seen", () => {
+  test("omits long base64, so that the text after it fits", () => {
     const picture = Buffer.alloc(2_000_000, 77).toString("base64");
     const body = `{"image_url":"data:image/png;base64,${picture}","prompt":"a cat"}`;
     const kept = excerpt(body);
@@ -46,19 +46,19 @@ describe("what is kept of a body", () => {
     );
   });
 
-  test("leaves out base64 that another program's JSON has escaped, and such as has no end", () => {
+  test("omits base64 with escaped slashes, and base64 without an end", () => {
     const escaped = Buffer.alloc(9_000, 0xff).toString("base64").replaceAll("/", "\\/");
     expect(excerpt(`{"data":"${escaped}"}`).text).toMatch(/more characters of base64\]"\}$/);
     expect(excerpt(`{"data":"${escaped}`).text).toMatch(/more characters of base64\]$/);
   });
 
-  test("keeps words and base64 up to 1 KiB", () => {
+  test("keeps text and base64 up to 1 KiB", () => {
     const short = "A".repeat(bounds.captureBase64CharactersMax);
     const text = `{"data":"${short}","text":"${"many words ".repeat(200)}"}`;
     expect(excerpt(text).text).toBe(text);
   });
 
-  test("is the same in whatever pieces it comes", () => {
+  test("is the same for any pieces", () => {
     const part = fc.oneof(
       fc.string({ unit: "grapheme", maxLength: 40 }),
       fc.integer({ min: 1, max: 5_000 }).map((length) => "Qk".repeat(length)),
@@ -79,7 +79,7 @@ describe("what is kept of a body", () => {
     );
   });
 
-  test("of what is no text is a note of type and size", () => {
+  test("is a note of type and size if the body is not text", () => {
     expect(excerptOf(new Uint8Array(5_000), "image/png")).toEqual({
       text: "[image/png, 5000 bytes]",
       bytes: 5_000,
@@ -90,9 +90,9 @@ describe("what is kept of a body", () => {
     }
   });
 
-  test("costs the same for a large body as for one at the bound", () => {
+  test("costs no more for a large body than for one at the bound", () => {
     const large = bytes(`{"data":"${"A".repeat(60_000_000)}","x":"${"word ".repeat(20_000)}"}`);
-    // What looks at every byte takes at least as long as this does.
+    // A pass over every byte takes at least this long.
     const everyByteMs = leastCpuMs(() => large.reduce((sum, byte) => sum + byte, 0), 2);
     expect(leastCpuMs(() => void excerptOf(large, null))).toBeLessThan(everyByteMs / 2);
   });

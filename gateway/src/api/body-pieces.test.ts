@@ -15,7 +15,7 @@ const sizes = fc.array(
 );
 const declared = fc.constantFrom("nothing", "its size", "more", "less");
 
-test("however a body comes, it is whole, and in pieces of which only the last is short", () => {
+test("collects a body in any pieces, of which only the last is short", () => {
   fc.assert(
     fc.property(sizes, declared, (lengths, says) => {
       const size = lengths.reduce((sum, length) => sum + length, 0);
@@ -35,14 +35,14 @@ test("however a body comes, it is whole, and in pieces of which only the last is
   );
 });
 
-test("a body that comes byte by byte takes no more memory than it has bytes", () => {
+test("uses no more memory than bytes for a body that arrives byte by byte", () => {
   const pieces = new BodyPieces(null);
   const size = bodyPieceBytes * 2 + 1;
   for (let at = 0; at < size; at++) pieces.add(new Uint8Array(1));
   expect(pieces.end().map(({ length }) => length)).toEqual([bodyPieceBytes, bodyPieceBytes, 1]);
 });
 
-test("short and long pieces in turn leave no room empty between them", () => {
+test("leaves no gap between short and long pieces", () => {
   const pieces = new BodyPieces(null);
   for (let turn = 0; turn < 100; turn++) {
     pieces.add(new Uint8Array(1));
@@ -52,23 +52,23 @@ test("short and long pieces in turn leave no room empty between them", () => {
   expect(held).toBeLessThanOrEqual(pieces.size + bodyPieceBytes);
 });
 
-test("one whose size is told and that is worked on where it is, is one piece from the start", () => {
+test("collects a small body of declared size in one piece", () => {
   const pieces = new BodyPieces(readInPlaceBytesMax);
   for (let at = 0; at < readInPlaceBytesMax; at += bodyPieceBytes) pieces.add(new Uint8Array(bodyPieceBytes));
   expect(pieces.end().map(({ length }) => length)).toEqual([readInPlaceBytesMax]);
 });
 
-test("of a long one what comes in long pieces is kept as it is, not copied", () => {
+test("does not copy long pieces", () => {
   const pieces = new BodyPieces(readInPlaceBytesMax + 1);
   const piece = new Uint8Array(bodyPieceKeptBytesMin);
   pieces.add(piece);
   expect(pieces.end()[0]?.buffer).toBe(piece.buffer);
 });
 
-describe("a body that is waited for", () => {
+describe("the wait for a body", () => {
   const never = new Promise<never>(() => {});
 
-  test("is request_timeout after its time, and is not read any more", async () => {
+  test("ends with request_timeout and cancels the reader", async () => {
     const clock = new FakeClock();
     let cancelled = 0;
     const reader = {
@@ -83,13 +83,13 @@ describe("a body that is waited for", () => {
     expect(cancelled).toBe(1);
   });
 
-  test("leaves no timer when it has arrived", async () => {
+  test("leaves no timer after the body has arrived", async () => {
     const clock = new FakeClock();
     expect(await inTime(clock, Promise.resolve("body"), null)).toBe("body");
     expect(clock.pending).toBe(0);
   });
 
-  test("is client_closed when its caller goes away in the middle", async () => {
+  test("ends with client_closed if the caller disconnects", async () => {
     const gone = Promise.reject(new Error("gone")).catch(callerGone);
     const failure = await inTime(new FakeClock(), gone, null).catch((thrown: unknown) => thrown);
     expect(failure).toMatchObject({ code: "client_closed" });

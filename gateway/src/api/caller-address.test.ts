@@ -9,12 +9,12 @@ function warningsFor(trustedProxies: readonly string[], ...peers: string[]) {
   return told;
 }
 
-test("a proxy near by that is not trusted is logged once, whether or not others are", () => {
+test("logs an untrusted private proxy once", () => {
   expect(warningsFor([], "127.0.0.1", "127.0.0.1")).toEqual([{ proxy: "127.0.0.1" }]);
   expect(warningsFor(["192.0.2.0/24"], "192.0.2.1", "10.0.0.3", "10.0.0.4")).toEqual([{ proxy: "10.0.0.3" }]);
 });
 
-test("no warning for a proxy that is trusted, or a caller of the internet that writes the header itself", () => {
+test("logs no warning for a trusted proxy, or for a public caller with its own header", () => {
   expect(warningsFor(["127.0.0.1/32"], "127.0.0.1")).toEqual([]);
   expect(warningsFor([], "8.8.8.8")).toEqual([]);
 });

@@ -48,7 +48,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** The body's files that are open, without their names too; where that cannot be told, every file of the process. */
+/** Open files of the body, even deleted ones; on other systems all open files of the process. */
 const openFiles = (): number => {
   if (process.platform !== "linux") return readdirSync("/dev/fd").length;
   return readdirSync("/proc/self/fd").filter((descriptor) => {
@@ -84,8 +84,8 @@ function begin(head: string, body: string) {
 
 const whole = '--b\r\nContent-Disposition: form-data; name="model"\r\n\r\nm\r\n--b--';
 
-describe("a form that arrives", () => {
-  test("is read and kept, small or large, and goes on with the upstream's name of the model", async () => {
+describe("a form in the spool", () => {
+  test("is read and stored, and forwarded with the upstream's model name", async () => {
     for (const size of [100_000, 3_000_000]) {
       outcome = Promise.withResolvers();
       const read = await post(edit(size));
@@ -102,7 +102,7 @@ describe("a form that arrives", () => {
     }
   });
 
-  test("without a length is read as well", async () => {
+  test("is read without a content length", async () => {
     const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
     const prompt = '--b\r\nContent-Disposition: form-data; name="prompt"\r\n\r\np\r\n';
     const socket = begin("transfer-encoding: chunked", chunk(prompt) + chunk(whole.slice(0, 20)));
@@ -113,7 +113,7 @@ describe("a form that arrives", () => {
   });
 });
 
-describe("a form that is refused leaves nothing behind", () => {
+describe("a refused form leaves no file:", () => {
   test.each([
     ["a length beyond the bound", `content-length: ${bounds.requestBodyBytesMax + 1}`, "", "request_too_large"],
     ["a content encoding", "content-length: 5\r\ncontent-encoding: gzip", "abcde", "unsupported_media_type"],
@@ -128,7 +128,7 @@ describe("a form that is refused leaves nothing behind", () => {
     await settled(before);
   });
 
-  test("more bytes than the bound, sent without a length", async () => {
+  test("more bytes than the bound, without a content length", async () => {
     const before = openFiles();
     const socket = begin("transfer-encoding: chunked", "");
     const open = '--b\r\nContent-Disposition: form-data; name="image"; filename="a"\r\n\r\n';
@@ -147,7 +147,7 @@ describe("a form that is refused leaves nothing behind", () => {
     await settled(before);
   });
 
-  test("a caller that goes away in the middle", async () => {
+  test("a caller that disconnects", async () => {
     const before = openFiles();
     const socket = begin("content-length: 3000000", "");
     const open = '--b\r\nContent-Disposition: form-data; name="image"; filename="a"\r\n\r\n';
@@ -158,7 +158,7 @@ describe("a form that is refused leaves nothing behind", () => {
     await settled(before);
   });
 
-  test("a caller that takes too long", async () => {
+  test("a caller that is too slow", async () => {
     const before = openFiles();
     const socket = begin("content-length: 3000000", whole.slice(0, 30));
     await until(() => clock.pending > 0);
@@ -169,7 +169,7 @@ describe("a form that is refused leaves nothing behind", () => {
   });
 });
 
-/** Files are closed beside the event loop. */
+/** Files are closed off the event loop. */
 async function settled(count: number): Promise<void> {
   await until(() => openFiles() <= count);
 }

@@ -18,7 +18,7 @@ function fill(room: CallerConnections, address: string | ((n: number) => string)
   }
 }
 
-test("an address may have as many connections as it leaves free, and the next finds room in any case", () => {
+test("an address may have as many connections as it leaves free for others", () => {
   const { room } = open();
   expect(fill(room, "192.0.2.1")).toHaveLength(50);
   expect(fill(room, "192.0.2.2")).toHaveLength(25);
@@ -27,13 +27,13 @@ test("an address may have as many connections as it leaves free, and the next fi
   expect(room.open).toBe(87);
 });
 
-test("one network of IPv6 is one address", () => {
+test("counts an IPv6 /64 as one address", () => {
   const { room } = open();
   expect(fill(room, (n) => `2001:db8::${(n + 1).toString(16)}`)).toHaveLength(50);
   expect(fill(room, "2001:db8:0:1::1")).toHaveLength(25);
 });
 
-test("a proxy and this machine are bounded in all alone, and the last place is for a new address", () => {
+test("bounds proxies and this machine only in total, and keeps the last slot for a new address", () => {
   const { room } = open();
   expect(fill(room, "127.0.0.1")).toHaveLength(100);
   expect(room.refusals).toEqual({ address: 0, all: 1 });
@@ -43,7 +43,7 @@ test("a proxy and this machine are bounded in all alone, and the last place is f
   expect(fill(other.room, "192.0.2.1")).toHaveLength(1);
 });
 
-test("the operator may allow an address fewer", () => {
+test("applies the operator's limit per address", () => {
   const { room } = open({ perAddressMax: 8 });
   const places = fill(room, "192.0.2.1");
   expect(places).toHaveLength(8);
@@ -55,7 +55,7 @@ test("the operator may allow an address fewer", () => {
   expect(fill(room, "192.0.2.1")).toHaveLength(8);
 });
 
-test("connections that were idle for the longest time make room, a part of them each second, and those in use stay", () => {
+test("closes the longest idle connections each second, and none in use", () => {
   const { room, clock } = open();
   const left: number[] = [];
   for (let n = 0; n < 100; n++) {
@@ -80,7 +80,7 @@ test("connections that were idle for the longest time make room, a part of them 
   expect(left).toHaveLength(14);
 });
 
-test("an address that has its share closes its own idle connections, and no other's", () => {
+test("closes only idle connections of the address at its limit", () => {
   const { room, clock } = open({ perAddressMax: 4 });
   const left: string[] = [];
   for (const address of ["192.0.2.1", "192.0.2.2"]) {

@@ -48,7 +48,7 @@ test.each([1, 7, 1_000, 40_000])(
   },
 );
 
-test("a whole body of any size follows its head, and nothing is taken of a socket that is closed", () => {
+test("writes a whole body of any size after its head, and nothing to a closed socket", () => {
   for (const length of [0, 5, 20_000, 300_000]) {
     const { outbox, said } = narrow(Number.POSITIVE_INFINITY);
     outbox.begin("HEAD\r\n\r\n", false);
@@ -64,7 +64,7 @@ test("a whole body of any size follows its head, and nothing is taken of a socke
   expect([closed.sent, closed.broken]).toEqual([false, true]);
 });
 
-test("what waits for a caller is read too slowly when less than a kilobyte a second leaves on average, and never while nothing waits", () => {
+test("detects a caller that reads less than a kilobyte per second on average, and only while bytes wait", () => {
   let takes = 0;
   const outbox = new Outbox({
     pace: new Pace(120_000, 1_000),

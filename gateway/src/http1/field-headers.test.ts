@@ -9,7 +9,7 @@ const value = fc.oneof(
   fc.stringMatching(/^[a-z0-9=;/, ]{0,20}$/).map((text) => text.trim()),
 );
 
-test("fields are read as the runtime's Headers read them", () => {
+test("reads fields as the runtime's Headers do", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(name, value), { maxLength: 8 }), (fields) => {
       const own = new FieldHeaders(fields.flat());

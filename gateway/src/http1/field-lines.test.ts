@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { FieldLines } from "./field-headers.ts";
 
-test("writes each field, and nothing for the connection's own and for what HTTP cannot carry", () => {
+test("writes each field except for the connection's own and invalid ones", () => {
   const refused: string[] = [];
   const lines = new FieldLines(
     (name) => name === "host",
@@ -15,7 +15,7 @@ test("writes each field, and nothing for the connection's own and for what HTTP 
   expect(refused).toEqual(["value", "name"]);
 });
 
-test("refuses a name again each time when that throws", () => {
+test("refuses an invalid name each time", () => {
   const lines = new FieldLines(
     () => false,
     (problem) => {

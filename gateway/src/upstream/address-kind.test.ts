@@ -64,11 +64,11 @@ const forbiddenAddresses = [
 
 const publicAddresses = ["8.8.8.8", "1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00:1450:4001::1"];
 
-test.each(privateAddresses)("%s is private: only an allowed provider is sent there", (address) => {
+test.each(privateAddresses)("%s is private", (address) => {
   expect(addressKind(address)).toBe("private");
 });
 
-test.each(forbiddenAddresses)("%s is never sent to", (address) => {
+test.each(forbiddenAddresses)("%s is forbidden", (address) => {
   expect(addressKind(address)).toBe("forbidden");
 });
 

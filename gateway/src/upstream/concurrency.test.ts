@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { rawAnswer, startRawUpstream } from "../../test/raw-upstream.ts";
 
-/** Sends 300 requests at once through a transport of its own process; prints how many were answered. */
+/** Sends 300 requests at once in a separate process, and prints how many were answered. */
 const program = `
   import { createTransport } from ${JSON.stringify(`${import.meta.dir}/index.ts`)};
   import { systemClock } from ${JSON.stringify(`${import.meta.dir}/../system/index.ts`)};
@@ -12,9 +12,9 @@ const program = `
   console.log(answers.length);
 `;
 
-test("300 requests are under way at once, and no proxy of the environment is asked", async () => {
+test("sends 300 requests at once, and ignores the environment's proxy variables", async () => {
   const answers: (() => void)[] = [];
-  // Nobody is answered before all have arrived: a queue inside the client would never empty.
+  // No request is answered before all have arrived: a queue inside the client would never empty.
   const upstream = await startRawUpstream((socket) => {
     answers.push(() => socket.write(rawAnswer("ok")));
     if (answers.length === 300) for (const answer of answers) answer();

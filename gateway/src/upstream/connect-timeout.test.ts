@@ -25,7 +25,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await turn();
 }
 
-/** An upstream in a process of its own that answers and closes, until it is made deaf. */
+/** An upstream in a separate process that answers and closes, until it stops accepting. */
 async function startStoppable(): Promise<{ url: string; deafen(): Promise<void> }> {
   const serve = `const s = require("node:net").createServer((c) => c.on("error", () => {}).once("data", () =>
       c.end("HTTP/1.1 200 OK\\r\\nconnection: close\\r\\ncontent-length: 2\\r\\n\\r\\nok")));
@@ -69,7 +69,7 @@ async function fillQueue(port: number): Promise<void> {
 
 const stillWaiting = (sent: Promise<unknown>) => Promise.race([sent, turn().then(() => "waiting")]);
 
-test("an upstream that accepts no connection is a connect time-out, not a headers time-out", async () => {
+test("an upstream that accepts no connection is a connect timeout", async () => {
   const clock = new FakeClock();
   const upstream = await startStoppable();
   await upstream.deafen();
@@ -83,7 +83,7 @@ test("an upstream that accepts no connection is a connect time-out, not a header
   expect(await sent).toMatchObject({ arrival: "unsent" });
 });
 
-test("an upstream that is connected but does not answer is a headers time-out", async () => {
+test("an upstream that connects but does not answer is a headers timeout", async () => {
   const clock = new FakeClock();
   const upstream = await start(() => {});
   const sent = failure(createTransport({ clock }).send(outbound(upstream.url), never));

@@ -9,7 +9,7 @@ const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
 const answers = [
   [
-    "of a length",
+    "with a length",
     'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 12\r\n\r\n{"ok": true}',
     '{"ok": true}',
   ],
@@ -30,9 +30,9 @@ afterAll(() => {
   for (const upstream of started) upstream.stop();
 });
 
-/** Every recorded exchange, cut at every byte: what came is told, and an end is clean only where the answer is whole. */
-describe.each(answers)("an answer %s that is cut", (_what, whole, body) => {
-  test.each(["closed", "reset"])("anywhere, the connection being %s", async (how) => {
+/** Every answer, cut at every byte: the bytes before are delivered, and the end is clean only if the answer is complete. */
+describe.each(answers)("an answer %s, cut anywhere", (_what, whole, body) => {
+  test.each(["closed", "reset"])("with the connection %s, is truncated unless it is complete", async (how) => {
     const upstream = await startRawUpstream((socket, index) => {
       socket.write(whole.slice(0, index), "latin1", () => (how === "closed" ? socket.end() : socket.resetAndDestroy()));
     });

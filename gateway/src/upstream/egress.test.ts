@@ -44,7 +44,7 @@ describe("calls through an egress proxy", () => {
     throw new Error(`no Failure, but ${String(thrown)}`);
   };
 
-  test("https goes by CONNECT with the name, which nobody here knows, and the certificate is the upstream's", async () => {
+  test("https uses CONNECT with an unresolved name, and checks the upstream's certificate", async () => {
     ground.seen.length = 0;
     const transport = open();
     expect(await say(transport, "https://upstream.example:8443/v1/x")).toEqual([
@@ -63,7 +63,7 @@ describe("calls through an egress proxy", () => {
     expect(await failureOf(say(strange, "https://upstream.example/"))).toMatchObject({ accountFault: "certificate" });
   });
 
-  test("a body of three megabytes arrives whole through the tunnel, and so does one that is streamed", async () => {
+  test("a large body and a streamed body arrive through the tunnel", async () => {
     const size = 3_000_000;
     const streamed = { size, open: () => new Blob([new Uint8Array(size)]).stream() };
     for (const body of [new Uint8Array(size), streamed]) {
@@ -74,7 +74,7 @@ describe("calls through an egress proxy", () => {
     }
   });
 
-  test("http names the whole address, with the credentials for the proxy alone", async () => {
+  test("http sends the whole URL, and the proxy's credentials only to the proxy", async () => {
     ground.seen.length = 0;
     const headers = { "proxy-authorization": "Basic other", "content-type": "application/json" };
     expect(await say(open(), "http://upstream.example/v1/x?a=1", { headers })).toEqual([
@@ -86,7 +86,7 @@ describe("calls through an egress proxy", () => {
     ]);
   });
 
-  test("what NO_PROXY names, and this machine itself, is reached straight", async () => {
+  test("NO_PROXY hosts and this machine are reached directly", async () => {
     ground.seen.length = 0;
     const exempt = open({
       egress: egressTo(`http://127.0.0.1:${ground.port}`, ".example"),
@@ -99,7 +99,7 @@ describe("calls through an egress proxy", () => {
     expect(ground.seen).toEqual([]);
   });
 
-  test("private, forbidden and machines' own names are refused before the proxy is asked", async () => {
+  test("private and forbidden names are refused before the proxy is used", async () => {
     ground.seen.length = 0;
     const refused = [
       "http://10.0.0.1/",
@@ -112,7 +112,7 @@ describe("calls through an egress proxy", () => {
     for (const url of refused) {
       expect((await failureOf(say(open(), url))).accountFault).toMatch(/^(private|forbidden)_address$/);
     }
-    // What this machine's resolver says of a name counts too.
+    // This machine's resolver may find a private address.
     const known = open({ resolve: async () => ["192.168.1.1"] });
     expect(await failureOf(say(known, "https://upstream.example/"))).toMatchObject({ accountFault: "private_address" });
     expect(ground.seen).toEqual([]);
@@ -121,7 +121,7 @@ describe("calls through an egress proxy", () => {
     expect(allowed[0]).toBe(200);
   });
 
-  test("a resolver that never answers holds up nobody for long, and is not asked at each call", async () => {
+  test("a resolver that never answers delays one call, not every call", async () => {
     const clock = new FakeClock();
     let asked = 0;
     const resolve = () => {
@@ -137,7 +137,7 @@ describe("calls through an egress proxy", () => {
     expect(asked).toBe(1);
   });
 
-  test("an account has a proxy of its own, or none", async () => {
+  test("an account may have another proxy, or none", async () => {
     ground.seen.length = 0;
     const none = { id: "none", proxy: null };
     const place = `http://upstream.example:${ground.plainPort}/`;
@@ -153,7 +153,7 @@ describe("calls through an egress proxy", () => {
     test.each([
       ["refuses", "refuse", "The egress proxy did not open a tunnel to the upstream (status 403)."],
       [
-        "wants other credentials",
+        "requires other credentials",
         "challenge",
         "The egress proxy requires a user and a password, or others than were sent (status 407).",
       ],
@@ -166,7 +166,7 @@ describe("calls through an egress proxy", () => {
       ["speaks something else", "other", "The egress proxy did not answer in HTTP."],
       ["never ends its answer", "endless", "The egress proxy did not answer in HTTP."],
       ["sends more than its answer", "chatty", "The egress proxy sent data after its answer to CONNECT."],
-    ] as const)("%s is told so, and nothing of the request was sent", async (_, behaviour, message) => {
+    ] as const)("%s is a failure of the proxy, and the request was not sent", async (_, behaviour, message) => {
       using _mood = ground.behave(behaviour);
       const failure = await failureOf(say(open(), "https://upstream.example/"));
       expect(failure).toMatchObject({
@@ -179,7 +179,7 @@ describe("calls through an egress proxy", () => {
       expect(Bun.inspect(failure)).not.toContain(btoa("user:pass word"));
     });
 
-    test("hangs is given up when the connect clock has run", async () => {
+    test("hangs is a connect timeout", async () => {
       using _mood = ground.behave("hang");
       const clock = new FakeClock();
       const connects = ground.connects;
@@ -193,7 +193,7 @@ describe("calls through an egress proxy", () => {
       });
     });
 
-    test("is not there is told so", async () => {
+    test("does not exist is a failure of the proxy", async () => {
       const gone = open({ egress: egressTo("http://127.0.0.1:1") });
       expect(await failureOf(say(gone, "https://upstream.example/"))).toMatchObject({
         accountFault: "proxy",
@@ -208,7 +208,7 @@ describe("calls through an egress proxy", () => {
       });
     });
 
-    test("wants other credentials for http is told so, not passed on as the upstream's answer", async () => {
+    test("requires other credentials for http is a failure of the proxy, not the upstream's answer", async () => {
       using _mood = ground.behave("challenge");
       expect(await failureOf(say(open(), "http://upstream.example/"))).toMatchObject({
         accountFault: "proxy",
@@ -217,7 +217,7 @@ describe("calls through an egress proxy", () => {
     });
   });
 
-  test("a caller that leaves while the proxy is asked closes the connection to it", async () => {
+  test("closes the connection to the proxy when the caller leaves", async () => {
     using _mood = ground.behave("hang");
     const connects = ground.connects;
     const before = ground.open;

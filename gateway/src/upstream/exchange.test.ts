@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Clock } from "#ports/index.ts";
 import { Exchange } from "./exchange.ts";
 
-/** A clock whose timers come when the test says so, however late. */
+/** A clock with timers that the test fires, perhaps late. */
 function handClock() {
   let nowMs = 0;
   let next: { dueMs: number; act: () => void } | null = null;
@@ -34,14 +34,14 @@ const open = () => {
   return { ...hand, exchange: new Exchange(hand.clock, new AbortController().signal, 60_000) };
 };
 
-test("a deadline counts when its timer comes in time", () => {
+test("a deadline counts if its timer is on time", () => {
   const { exchange, ring } = open();
   exchange.begin("headers", 5_000);
   ring(3);
   expect(exchange.failure?.code).toBe("upstream_timeout");
 });
 
-test("a process that stood still reads what came meanwhile before it judges anybody", () => {
+test("after a standstill, arrived bytes are read before a timeout counts", () => {
   const { exchange, ring, at } = open();
   exchange.begin("headers", 5_000);
   ring(7_000);
@@ -54,7 +54,7 @@ test("a process that stood still reads what came meanwhile before it judges anyb
   expect(exchange.failure?.message).toContain("idle");
 });
 
-test("a process that never keeps up ends its waits all the same", () => {
+test("a process that never keeps up still times out", () => {
   const { exchange, ring } = open();
   exchange.begin("headers", 5_000);
   ring(7_000);

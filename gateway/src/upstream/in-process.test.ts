@@ -12,11 +12,11 @@ const transportTo = (handler: InProcessHandler, clock = systemClock) =>
 
 const request = outbound("demo://simulator/v1/chat/completions?x=1", { allowPrivateNetwork: false });
 
-/** A handler whose stream sends one piece and then nothing, and takes no notice of signals. */
+/** A handler with a stream that sends one piece and then nothing, and ignores signals. */
 const stalling: InProcessHandler = () =>
   new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("one")) }));
 
-test("a demo: URL is answered by the handler its host names, without a socket", async () => {
+test("a demo: URL is answered by the handler of its host", async () => {
   const transport = transportTo(async (r) => new Response(`${r.method} ${r.url} ${await r.text()}`, { status: 201 }));
   const { status, body } = await transport.send(request, never);
   expect(status).toBe(201);
@@ -24,7 +24,7 @@ test("a demo: URL is answered by the handler its host names, without a socket", 
   expect(text).toBe('POST http://simulator/v1/chat/completions?x=1 {"model":"m"}');
 });
 
-test("a demo: URL that names no handler, or a handler that throws, is upstream_unreachable", async () => {
+test("a missing handler, or one that throws, is upstream_unreachable", async () => {
   const broken = transportTo(() => {
     throw new Error("broken");
   });
@@ -33,7 +33,7 @@ test("a demo: URL that names no handler, or a handler that throws, is upstream_u
   expect(await failure(none.send(request, never))).toMatchObject({ code: "upstream_unreachable" });
 });
 
-test("a handler that does not answer meets the headers clock, and its late answer is let go of", async () => {
+test("a handler that does not answer is a timeout, and its late answer is canceled", async () => {
   const clock = new FakeClock();
   let answer = (_: Response) => {};
   const transport = transportTo(() => new Promise((resolve) => (answer = resolve)), clock);
@@ -46,7 +46,7 @@ test("a handler that does not answer meets the headers clock, and its late answe
   await cancelled;
 });
 
-test("a handler's stream that stalls meets the idle clock, and ends with the caller", async () => {
+test("a stalled stream is an idle timeout, and ends with the caller", async () => {
   const clock = new FakeClock();
   const timed = await transportTo(stalling, clock).send(request, never);
   expect(await timed.body.read("first_event", 1_000)).toHaveLength(3);
@@ -62,13 +62,13 @@ test("a handler's stream that stalls meets the idle clock, and ends with the cal
   expect(await waiting).toMatchObject({ code: "client_closed" });
 });
 
-test("a handler's stream that breaks is upstream_truncated", async () => {
+test("a stream that fails is upstream_truncated", async () => {
   const breaking = () => new Response(new ReadableStream({ pull: (controller) => controller.error(new Error("cut")) }));
   const { body } = await transportTo(breaking).send(request, never);
   expect(await failure(body.read("idle", 1_000))).toMatchObject({ code: "upstream_truncated" });
 });
 
-test("for a caller that has gone before it is sent, nothing is sent, and that is known", async () => {
+test("nothing is sent for a caller that is gone already", async () => {
   let asked = 0;
   const transport = transportTo(() => {
     asked++;

@@ -25,7 +25,7 @@ async function start(answer: Answer) {
   return upstream;
 }
 
-test("an upstream that answers before a streamed body has left is not asked again on that connection, however its head left", async () => {
+test("a connection is not reused if the answer came before the whole body was sent", async () => {
   let connections = 0;
   const server = Bun.listen({
     hostname: "127.0.0.1",
@@ -59,7 +59,7 @@ test("an upstream that answers before a streamed body has left is not asked agai
   resolve();
 });
 
-test("a kept connection on which an interim answer came was not stale: the request was read", async () => {
+test("a connection with an interim answer is not stale, since the request was read", async () => {
   const upstream = await start((socket, index) => {
     if (index === 0) socket.write(rawAnswer("ok"));
     else socket.write("HTTP/1.1 102 Processing\r\n\r\n", () => setImmediate(() => socket.end()));
@@ -71,7 +71,7 @@ test("a kept connection on which an interim answer came was not stale: the reque
   expect(await failure(transport.send(outbound(upstream.url), never))).toMatchObject({ arrival: "unknown" });
 });
 
-test("what comes behind an answer is no answer to the next request, though that was sent within the end of the first", async () => {
+test("bytes after an answer are not the answer to the next request", async () => {
   const { promise: asked, resolve: hear } = Promise.withResolvers<Socket>();
   const upstream = await start((socket, index) => {
     if (index === 1) socket.write(rawAnswer("its own"));
@@ -92,12 +92,12 @@ test("what comes behind an answer is no answer to the next request, though that 
     reject: resolve,
   };
   body.next?.("idle", 60_000, listener);
-  (await asked).write(`ok${rawAnswer("nobody asked for this")}`);
+  (await asked).write(`ok${rawAnswer("unsolicited")}`);
   expect(await next).toBe("its own");
   expect([upstream.connections, upstream.requests.length]).toEqual([2, 2]);
 });
 
-test("a caller who leaves at any moment of the look-up of a name is told so, and nothing was sent", async () => {
+test("a caller who leaves during a lookup gets client_closed, and nothing is sent", async () => {
   const upstream = await start((socket) => void socket.write(rawAnswer("ok")));
   for (let depth = 0; depth < 16; depth++) {
     const { promise, resolve } = Promise.withResolvers<string[]>();
@@ -122,7 +122,7 @@ test("a caller who leaves at any moment of the look-up of a name is told so, and
   expect(upstream.requests).toEqual([]);
 });
 
-test("while only a proxy was written to, nothing was sent", async () => {
+test("bytes to a proxy do not count as sent", async () => {
   const ground = await openEgressGround();
   stops.push(() => ground.close());
   const proxy = parseEgressProxy(`http://127.0.0.1:${ground.port}`);

@@ -3,7 +3,7 @@ import { Failure } from "#core/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { NameCache } from "./names.ts";
 
-/** A resolver that answers with its call number as address, until told to fail. */
+/** A resolver that answers with its call number as address, until it is set to fail. */
 function counting() {
   const state = { calls: 0, fails: false };
   const resolve = async () => {
@@ -16,7 +16,7 @@ function counting() {
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test("concurrent callers share one look-up, and a fresh name answers at once", async () => {
+test("concurrent callers share one lookup, and a cached name is returned at once", async () => {
   const { state, resolve } = counting();
   const names = new NameCache(new FakeClock(), resolve);
   await Promise.all(Array.from({ length: 50 }, () => names.find("a.example")));
@@ -24,7 +24,7 @@ test("concurrent callers share one look-up, and a fresh name answers at once", a
   expect(names.find("a.example")).toEqual(["192.0.2.1"]);
 });
 
-test("a name in use is renewed before it ends, without anyone waiting", async () => {
+test("a name in use is renewed before it expires, without a wait", async () => {
   const clock = new FakeClock();
   const { state, resolve } = counting();
   const names = new NameCache(clock, resolve);
@@ -36,7 +36,7 @@ test("a name in use is renewed before it ends, without anyone waiting", async ()
   expect(names.find("a.example")).toEqual(["192.0.2.2"]);
 });
 
-test("an unused name is not trusted beyond 30 seconds", async () => {
+test("an unused name expires after 30 seconds", async () => {
   const clock = new FakeClock();
   const { resolve } = counting();
   const names = new NameCache(clock, resolve);
@@ -45,7 +45,7 @@ test("an unused name is not trusted beyond 30 seconds", async () => {
   expect(await names.find("a.example")).toEqual(["192.0.2.2"]);
 });
 
-test("while look-ups fail the last addresses serve for five minutes more, and only the first caller waits", async () => {
+test("while lookups fail the last addresses are used for five minutes, and only the first caller waits", async () => {
   const clock = new FakeClock();
   const { state, resolve } = counting();
   const names = new NameCache(clock, resolve);
@@ -61,7 +61,7 @@ test("while look-ups fail the last addresses serve for five minutes more, and on
   await expect(found).rejects.toBeInstanceOf(Failure);
 });
 
-test("a resolver that does not answer fails the call after two seconds", async () => {
+test("a lookup times out after two seconds", async () => {
   const clock = new FakeClock();
   const names = new NameCache(clock, () => new Promise(() => {}));
   const found = Promise.resolve(names.find("a.example")).catch((thrown: unknown) => thrown);
@@ -71,7 +71,7 @@ test("a resolver that does not answer fails the call after two seconds", async (
   expect(clock.pending).toBe(0);
 });
 
-test("a name that was not found is asked for again after a second, not with every call", async () => {
+test("a name that was not found is looked up again after a second", async () => {
   const clock = new FakeClock();
   const { state, resolve } = counting();
   state.fails = true;

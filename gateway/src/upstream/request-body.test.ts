@@ -87,7 +87,7 @@ async function upstream(onData: (socket: Socket, bytes: Buffer, seen: number) =>
 }
 
 describe("a streamed body", () => {
-  test("arrives byte for byte, with its length and without chunks", async () => {
+  test("arrives unchanged, with its length and without chunks", async () => {
     const body = source(700_001);
     const received: Buffer[] = [];
     const { url } = await upstream((socket, bytes) => {
@@ -108,7 +108,7 @@ describe("a streamed body", () => {
     expect(all.subarray(head.length + 4).equals(await bytesOf(source(700_001)))).toBe(true);
   });
 
-  test("is read no faster than the upstream takes it, and let go of when the caller leaves", async () => {
+  test("is read no faster than the upstream takes it, and canceled when the caller leaves", async () => {
     const body = source(200 * 1024 * 1024);
     const { url } = await upstream((socket) => socket.pause());
     const caller = new AbortController();
@@ -121,7 +121,7 @@ describe("a streamed body", () => {
     await until(() => body.cancelled);
   });
 
-  test("is opened anew for the next address when one refuses the connection", async () => {
+  test("is opened again for the next address", async () => {
     const body = source(100_000);
     let total = 0;
     const { port } = await upstream((socket, _, seen) => {
@@ -134,7 +134,7 @@ describe("a streamed body", () => {
     expect(total).toBeGreaterThan(100_000);
   });
 
-  test("is never sent twice: a connection that is reset is a failure, to be tried elsewhere", async () => {
+  test("is never sent twice: a reset is a failure, to be retried elsewhere", async () => {
     let heads = 0;
     const { url } = await upstream((socket, bytes, seen) => {
       if (bytes.includes("POST ")) heads++;
@@ -166,7 +166,7 @@ describe("an upstream that answers before it has the whole body", () => {
       "resets the connection",
       (socket: Socket) => socket.write(refusal, () => setTimeout(() => socket.resetAndDestroy(), 20)),
     ],
-  ])("and %s is heard, and the rest is not sent", async (_, answer) => {
+  ])("and %s is read, and the rest is not sent", async (_, answer) => {
     const body = source(100 * 1024 * 1024);
     let answered = false;
     const { url } = await upstream((socket, _bytes, seen) => {
@@ -182,8 +182,8 @@ describe("an upstream that answers before it has the whole body", () => {
   });
 });
 
-describe("the clocks of a streamed body", () => {
-  test("sending may take longer than the headers clock as long as it goes on, but may not stop", async () => {
+describe("the timeouts of a streamed body", () => {
+  test("sending may take longer than the headers timeout, but may not stall", async () => {
     const clock = new FakeClock();
     const gates: (() => void)[] = [];
     const body: OutboundStream = {
@@ -208,7 +208,7 @@ describe("the clocks of a streamed body", () => {
     const sent = failure(createTransport({ clock }).send(outbound(url, { body, headersMs: 10_000 }), never));
     for (let piece = 1; piece < 9; piece++) {
       await until(() => seen > piece * pieceBytes && gates.length === piece);
-      // Eight times nine seconds pass, none of them without a piece before the ten were over.
+      // Eight times nine seconds pass, each with a piece within the limit of ten.
       clock.advance(9_000);
       gates[piece - 1]?.();
     }
@@ -246,7 +246,7 @@ describe("an in-process upstream", () => {
     expect(new TextDecoder().decode(await answer.body.readAll(100, "idle", patienceMs))).toBe("300000 300000");
   });
 
-  test("that answers without reading it lets the answer pass", async () => {
+  test("may answer without reading the body", async () => {
     const body = source(300_000);
     const transport = createTransport({
       clock: systemClock,

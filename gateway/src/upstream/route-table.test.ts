@@ -37,7 +37,7 @@ const privateSpellings = [
   "https://192.168.0.1/v1",
 ];
 
-test.each(privateSpellings)("%s needs leave for the private network", async (url) => {
+test.each(privateSpellings)("%s needs permission for the private network", async (url) => {
   expect(await verdict(url, false)).toBe("upstream_unreachable");
   expect(await verdict(url, true)).toBeArray();
 });
@@ -69,11 +69,11 @@ const refusedAlways = [
   `http://127.0.0.1/${"a".repeat(10_000)}`,
 ];
 
-test.each(refusedAlways)("%p is refused, whatever is allowed", async (url) => {
+test.each(refusedAlways)("%p is always refused", async (url) => {
   expect(await verdict(url, true)).toBe("upstream_unreachable");
 });
 
-test("a name is refused when any of its addresses is not public", async () => {
+test("a name is refused if any of its addresses is not public", async () => {
   for (const bad of ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "169.254.169.254", "0.0.0.0", "::ffff:127.0.0.1"]) {
     for (const addresses of [[bad], ["8.8.8.8", bad], [bad, "8.8.8.8"], [...Array(20).fill("8.8.8.8"), bad]]) {
       const table = tableOf(new FakeClock(), async () => addresses);
@@ -82,12 +82,12 @@ test("a name is refused when any of its addresses is not public", async () => {
   }
 });
 
-test("leave for the private network does not open link-local or metadata addresses behind a name", async () => {
+test("permission for the private network does not include link-local and metadata addresses", async () => {
   const table = tableOf(new FakeClock(), async () => ["10.0.0.1", "169.254.169.254"]);
   expect(await verdict("https://upstream.example/", true, table)).toBe("upstream_unreachable");
 });
 
-test("a resolver that alternates between public and private answers never gets a private address dialled", async () => {
+test("a private address of an alternating resolver is never dialed", async () => {
   const clock = new FakeClock();
   let asked = 0;
   const answers = [["8.8.8.8"], ["127.0.0.1"], ["8.8.8.8", "127.0.0.1"]];
@@ -105,7 +105,7 @@ test("a resolver that alternates between public and private answers never gets a
   expect(served).toBeGreaterThan(300);
 });
 
-test("what is dialled is the address that was checked, with the port of the URL", async () => {
+test("the checked address is dialed, with the port of the URL", async () => {
   const table = tableOf(new FakeClock(), async () => ["8.8.8.8", "2606:4700::1111"]);
   const route = await table.find("https://Upstream.example:8443/v1/x?y#z", false);
   expect(route.targets).toMatchObject([
@@ -116,7 +116,7 @@ test("what is dialled is the address that was checked, with the port of the URL"
   expect(route.tls).toEqual({ serverName: "upstream.example" });
 });
 
-test("a known origin is routed without waiting and without another look-up", async () => {
+test("a cached origin is routed without a promise and without another lookup", async () => {
   let asked = 0;
   const table = tableOf(new FakeClock(), async () => {
     asked++;

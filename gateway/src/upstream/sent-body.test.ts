@@ -9,7 +9,7 @@ import { createTransport } from "./index.ts";
 const bodyBytes = 512 * 1024;
 const calls = 24;
 
-test("what was sent is let go of while its answer still streams", async () => {
+test("a request body is released while its answer streams", async () => {
   const event = "data: {}\n\n";
   const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
   const upstream = await startRawUpstream((socket) => socket.write(`${head}a\r\n${event}\r\n`));
@@ -41,7 +41,7 @@ test("what was sent is let go of while its answer still streams", async () => {
   upstream.stop();
 });
 
-test("an upstream that takes a long body as fast as it comes is sent so much of it in one turn of the loop, and no more", async () => {
+test("a long body is sent in bounded parts per turn of the event loop", async () => {
   let turn = 0;
   let stand = setImmediate(function next() {
     turn++;

@@ -61,26 +61,26 @@ test.each(cuts)("an answer cut %s is upstream_truncated, never a clean end", asy
   expect(await failure(body.read("idle", 100))).toBe(end);
 });
 
-test.each(cuts)("an answer cut %s is upstream_truncated when it is taken whole, too", async (_, answer) => {
+test.each(cuts)("an answer cut %s is upstream_truncated for readAll too", async (_, answer) => {
   const { body } = await open(answer);
   expect(await failure(body.readAll(1_000, "idle", patienceMs))).toMatchObject(truncated);
 });
 
-test("bytes beyond the content-length belong to nobody", async () => {
+test("bytes beyond the content length are dropped", async () => {
   const { upstream, body } = await open((s) => s.write(`${rawAnswer("hel")}lo${rawAnswer("evil")}`));
   expect(await drain(body)).toEqual({ text: "hel", end: null });
   const again = createTransport({ clock: systemClock }).send(outbound(upstream.url), never);
   expect(text(await (await again).body.readAll(100, "idle", patienceMs))).toBe("hel");
 });
 
-test("reads after the end give null", async () => {
+test("reads after the end return null", async () => {
   const { body } = await open((s) => s.write(`${rawChunks("a")}0\r\n\r\n`));
   expect(await drain(body)).toEqual({ text: "a", end: null });
   expect(await body.read("idle", 100)).toBeNull();
   expect(await body.readAll(10, "idle", 100)).toHaveLength(0);
 });
 
-test("pieces are passed on as they come, not gathered", async () => {
+test("pieces are delivered as they arrive", async () => {
   let goOn = () => {};
   const { body } = await open((s) => {
     s.write(rawChunks("one"));
@@ -93,7 +93,7 @@ test("pieces are passed on as they come, not gathered", async () => {
   body.cancel();
 });
 
-test("readAll joins what is left, whether its length was told or not", async () => {
+test("readAll joins the rest, with or without a declared length", async () => {
   const long = "x".repeat(3_000_000);
   const told = await open((s) => s.write(rawAnswer(long)));
   expect(await told.body.readAll(4_000_000, "idle", patienceMs)).toHaveLength(long.length);
@@ -103,7 +103,7 @@ test("readAll joins what is left, whether its length was told or not", async () 
   expect(text(rest)).toEndWith("xb");
 });
 
-test("whoever reads all of it is told how much is here, and ends the reading by throwing", async () => {
+test("readAll reports its progress, and ends when the listener throws", async () => {
   const long = "x".repeat(3_000_000);
   for (const raw of [rawAnswer(long), `${rawChunks(long)}0\r\n\r\n`]) {
     const { body } = await open((s) => s.write(raw));
@@ -123,7 +123,7 @@ test("whoever reads all of it is told how much is here, and ends the reading by 
   }
 });
 
-test("an answer larger than allowed is upstream_error and is let go of, whether its length was told or not", async () => {
+test("an answer that is too large is upstream_error and is canceled", async () => {
   for (const raw of ["HTTP/1.1 200 OK\r\ncontent-length: 2000\r\n\r\nhello", rawChunks("x".repeat(2_000))]) {
     const { upstream, body } = await open((s) => s.write(raw));
     expect(await failure(body.readAll(1_000, "idle", patienceMs))).toMatchObject({ code: "upstream_error" });
@@ -131,7 +131,7 @@ test("an answer larger than allowed is upstream_error and is let go of, whether 
   }
 });
 
-test("a body that is let go of closes the upstream's connection", async () => {
+test("a canceled body closes the upstream's connection", async () => {
   for (const readFirst of [true, false]) {
     const { upstream, body } = await open((s) => s.write(rawChunks("hello")));
     if (readFirst) await body.read("first_event", patienceMs);
@@ -141,7 +141,7 @@ test("a body that is let go of closes the upstream's connection", async () => {
   }
 });
 
-test("a caller who leaves while a piece is waited for ends the wait and the upstream", async () => {
+test("a caller who leaves during a read ends the read and the connection", async () => {
   const caller = new AbortController();
   const { upstream, body } = await open((s) => s.write(rawChunks("hello")), systemClock, caller.signal);
   await body.read("first_event", patienceMs);
@@ -151,7 +151,7 @@ test("a caller who leaves while a piece is waited for ends the wait and the upst
   await upstream.closed(0);
 });
 
-test("letting go of a body that has ended keeps its connection for the next request", async () => {
+test("canceling a body after its end keeps the connection", async () => {
   const upstream = await startRawUpstream((s) => s.write(rawAnswer("ok")));
   started.push(upstream);
   const transport = createTransport({ clock: systemClock });
@@ -164,7 +164,7 @@ test("letting go of a body that has ended keeps its connection for the next requ
   expect(upstream.connections).toBeLessThanOrEqual(3);
 });
 
-test("a body that nobody reads holds the upstream back within 16 MB", async () => {
+test("an unread body stops the upstream within 16 MB", async () => {
   let written = 0;
   const piece = rawChunk("x".repeat(65_536));
   const { body } = await open((s) => {
@@ -182,7 +182,7 @@ test("a body that nobody reads holds the upstream back within 16 MB", async () =
   body.cancel();
 });
 
-test("silence before the first event, and silence after it, are told apart", async () => {
+test("silence before and after the first event are different timeouts", async () => {
   const clock = new FakeClock();
   const { upstream, body } = await open((s) => s.write(rawChunks("hello")), clock);
   await body.read("first_event", 60_000);
@@ -200,7 +200,7 @@ test("silence before the first event, and silence after it, are told apart", asy
   expect(clock.pending).toBe(0);
 });
 
-test("the total clock ends an answer that keeps coming, also while nobody reads it", async () => {
+test("the total timeout ends an endless answer, even if it is not read", async () => {
   const clock = new FakeClock();
   const { upstream, body } = await open((s) => s.write(rawChunks("hello")), clock);
   await body.read("first_event", 60_000);

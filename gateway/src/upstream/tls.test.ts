@@ -43,18 +43,18 @@ const code = (promise: Promise<unknown>) =>
     .then(() => "sent")
     .catch((thrown: unknown) => (thrown instanceof Error && "code" in thrown ? thrown.code : thrown));
 
-test("the certificate is verified against the name although the address is dialled", async () => {
+test("the certificate is verified against the name, not the dialed address", async () => {
   expect(await send("upstream.example", [authority])).toBe(`upstream.example:${port}`);
 });
 
-test("a streamed body arrives whole through the encryption", async () => {
+test("a streamed body arrives over TLS", async () => {
   const transport = createTransport({ clock: systemClock, resolve, authorities: [authority] });
   const body = { size: 3_000_000, open: () => new Blob([new Uint8Array(3_000_000)]).stream() };
   await transport.send(outbound(`https://upstream.example:${port}/`, { body }), never);
   expect(received).toBe(3_000_000);
 });
 
-test("a certificate for another name, or by an authority nobody trusts, is refused before anything is sent", async () => {
+test("a certificate for another name or of an unknown authority is refused before anything is sent", async () => {
   const before = served;
   expect(await code(send("other.example", [authority]))).toBe("upstream_unreachable");
   expect(await code(send("127.0.0.1", [authority]))).toBe("upstream_unreachable");
@@ -62,7 +62,7 @@ test("a certificate for another name, or by an authority nobody trusts, is refus
   expect(served).toBe(before);
 });
 
-test("a port that speaks no TLS is refused", async () => {
+test("a port without TLS is refused", async () => {
   const plain = Bun.listen({
     hostname: "127.0.0.1",
     port: 0,
@@ -74,7 +74,7 @@ test("a port that speaks no TLS is refused", async () => {
   plain.stop(true);
 });
 
-test("the port of these tests is open to plain connections, so the refusals are TLS's", async () => {
+test("the port of these tests accepts plain connections", async () => {
   await new Promise<void>((connected, failed) => {
     const socket = connect(port, "127.0.0.1", () => {
       socket.destroy();

@@ -29,7 +29,7 @@ async function start(answer: Answer): Promise<RawUpstream> {
   return upstream;
 }
 
-test("a request arrives as it was given, asking for an uncompressed answer", async () => {
+test("a request arrives unchanged, and asks for an uncompressed answer", async () => {
   const upstream = await start((socket) => socket.write(rawAnswer("hello", "x-a: b\r\n")));
   const transport = createTransport({ clock: systemClock });
   const answer = await transport.send(outbound(`${upstream.url}/v1/chat?x=1`), never);
@@ -45,7 +45,7 @@ test("a request arrives as it was given, asking for an uncompressed answer", asy
   expect(request).toEndWith('\r\n\r\n{"model":"m"}');
 });
 
-test("a name is sent as host while the checked address is dialled", async () => {
+test("the name is sent as host, and the checked address is dialed", async () => {
   const upstream = await start((socket) => socket.write(rawAnswer("ok")));
   const transport = createTransport({ clock: systemClock, resolve: async () => ["127.0.0.1"] });
   const url = `http://upstream.example:${upstream.port}/v1`;
@@ -53,7 +53,7 @@ test("a name is sent as host while the checked address is dialled", async () => 
   expect(upstream.requests[0]?.toLowerCase()).toContain(`\r\nhost: upstream.example:${upstream.port}\r\n`);
 });
 
-test("no connection is made to a private address without leave, however the name behaves", async () => {
+test("a private address is never dialed without permission", async () => {
   const upstream = await start((socket) => socket.write(rawAnswer("secret")));
   let turn = 0;
   const resolve = async () => (turn++ % 2 === 0 ? ["127.0.0.1"] : ["8.8.8.8", "127.0.0.1"]);
@@ -66,7 +66,7 @@ test("no connection is made to a private address without leave, however the name
   expect(upstream.connections).toBe(0);
 });
 
-test("when one address refuses the connection, the next address of the name is dialled", async () => {
+test("the next address is dialed when one refuses the connection", async () => {
   const upstream = await start((socket) => socket.write(rawAnswer("ok")));
   const resolve = async () => ["127.0.0.2", "127.0.0.1"];
   const transport = createTransport({ clock: systemClock, resolve });
@@ -102,7 +102,7 @@ const staleUpstream = () => {
   });
 };
 
-test("a kept connection that its upstream closed while it was silent is stale, and the next request has its own", async () => {
+test("an idle connection that its upstream closed is stale, and the next request gets a new one", async () => {
   const upstream = await staleUpstream();
   const clock = new FakeClock();
   const transport = createTransport({ clock });
@@ -120,7 +120,7 @@ test("a kept connection that its upstream closed while it was silent is stale, a
   expect(upstream.connections).toBe(before + 1);
 });
 
-test("a reset is not called stale where the upstream was not silent, nor on a connection of the request's own", async () => {
+test("a reset is not stale soon after an answer, nor on a new connection", async () => {
   const busy = await staleUpstream();
   const clock = new FakeClock();
   const transport = createTransport({ clock });
@@ -160,7 +160,7 @@ test("a DELETE is not sent twice either", async () => {
   expect(upstream.requests).toHaveLength(2);
 });
 
-test("a redirect is an answer, not a journey", async () => {
+test("a redirect is returned, not followed", async () => {
   const elsewhere = await start((socket) => socket.write(rawAnswer("elsewhere")));
   const head = `HTTP/1.1 307 Temporary Redirect\r\nlocation: ${elsewhere.url}\r\ncontent-length: 0\r\n\r\n`;
   const upstream = await start((socket) => socket.write(head));
@@ -170,7 +170,7 @@ test("a redirect is an answer, not a journey", async () => {
   expect(elsewhere.connections).toBe(0);
 });
 
-test("an answer that is compressed all the same is passed on as the bytes that came", async () => {
+test("a compressed answer is delivered unchanged", async () => {
   const packed = Bun.gzipSync(new TextEncoder().encode("hello hello hello"));
   const upstream = await start((socket) => {
     socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${packed.length}\r\n\r\n`);
@@ -200,7 +200,7 @@ test.each([
   expect(codes).toContain(thrown instanceof Error && "code" in thrown ? String(thrown.code) : "");
 });
 
-test("headers without end are given up after a few megabytes", async () => {
+test("endless headers are refused after a few megabytes", async () => {
   let written = 0;
   const line = `x-a: ${"a".repeat(65_529)}\r\n`;
   const upstream = await start((socket) => {
@@ -217,7 +217,7 @@ test("headers without end are given up after a few megabytes", async () => {
   expect(written).toBeLessThan(32_000_000);
 });
 
-test("a header that HTTP cannot carry is the caller's error and is sent nowhere", async () => {
+test("an invalid header is the caller's error, and nothing is sent", async () => {
   const upstream = await start((socket) => socket.write(rawAnswer("ok")));
   const request = outbound(upstream.url, { headers: { "x-a": "b\r\nx-evil: 1" } });
   const thrown = await failure(createTransport({ clock: systemClock }).send(request, never));
@@ -225,7 +225,7 @@ test("a header that HTTP cannot carry is the caller's error and is sent nowhere"
   expect(upstream.requests).toHaveLength(0);
 });
 
-test("a caller who has left before anything was sent costs the upstream nothing", async () => {
+test("nothing is sent for a caller who left before", async () => {
   const upstream = await start((socket) => socket.write(rawAnswer("ok")));
   const thrown = await failure(
     createTransport({ clock: systemClock }).send(outbound(upstream.url), AbortSignal.abort()),
@@ -234,7 +234,7 @@ test("a caller who has left before anything was sent costs the upstream nothing"
   expect(upstream.connections).toBe(0);
 });
 
-test("a failure says when certainly nothing was sent, so that what must not be made twice may be sent elsewhere", async () => {
+test("a failure before anything was sent is marked as unsent", async () => {
   const transport = createTransport({ clock: systemClock });
   const never = new AbortController().signal;
   const failureOf = (url: string, more: object = {}) =>

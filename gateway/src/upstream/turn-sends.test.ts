@@ -61,13 +61,13 @@ test.each([
   },
 );
 
-test("a caller who leaves before the turn ends has sent nothing", async () => {
+test("nothing is sent for a caller who leaves within the turn", async () => {
   const { seen, requests } = await sentOnKept(() => undefined, true);
   expect(seen).toMatchObject({ code: "client_closed", arrival: "unsent" });
   expect(requests).toBe(1);
 });
 
-test("however many are sent in one turn, each connection is used again", async () => {
+test("every connection of a turn is used again", async () => {
   const calls = 40;
   const upstream = await startRawUpstream((socket) => void socket.write(rawAnswer("ok")));
   const transport = createTransport({ clock: systemClock });

@@ -24,7 +24,7 @@ const addresses: Readonly<Record<string, readonly string[]>> = {
   "machine.example": ["169.254.169.254"],
 };
 
-test("webhooks reach private places that an administrator has named, and nothing else does", async () => {
+test("only webhooks reach the private destinations that an administrator allowed", async () => {
   const send = async (list: string, url: string, webhook = true): Promise<number | string | null> => {
     const webhookPlaces = parseExemptions(list).rules;
     const resolve = async (name: string) => addresses[name] ?? [];

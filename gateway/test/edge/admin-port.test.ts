@@ -26,7 +26,7 @@ test.each(["/console/", "/console", "/api/status", "/api/session", "/metrics", "
   },
 );
 
-test("what changes something is not where callers go either", async () => {
+test("admin writes are not on the port for calls", async () => {
   const headers = { "content-type": "application/json" };
   for (const path of ["/api/setup", "/api/auth/sign-in/email", "/api/workspaces", "/v1/organizations/spend_limits"]) {
     expect((await fetch(`${calls}${path}`, { method: "POST", headers, body: "{}" })).status).toBe(404);
@@ -34,7 +34,7 @@ test("what changes something is not where callers go either", async () => {
   }
 });
 
-test("calls are where callers go, and nowhere else", async () => {
+test("calls are only on the port for calls", async () => {
   for (const path of ["/v1/models", "/v1/usage", "/v1/video/tasks"]) {
     expect((await get(`${calls}${path}`, bearer)).status).toBe(200);
     expect((await get(`${console}${path}`, bearer)).status).toBe(404);
@@ -49,7 +49,7 @@ test("calls are where callers go, and nowhere else", async () => {
   expect((await fetch(`${calls}/`, { method: "HEAD" })).status).toBe(200);
 });
 
-test("agents sign in where callers go, and are sent to the console to confirm", async () => {
+test("agents sign in on the port for calls, and confirm in the console", async () => {
   const metadata = (await (await get(`${calls}/.well-known/oauth-authorization-server`)).json()) as { issuer: string };
   expect(metadata.issuer).toBe(calls.replace("127.0.0.1", "localhost"));
   const begun = await fetch(`${calls}/oauth/device_authorization`, { method: "POST" });
@@ -63,13 +63,13 @@ test("agents sign in where callers go, and are sent to the console to confirm", 
   }
 });
 
-test("health is told at both", async () => {
+test("health is on both ports", async () => {
   for (const base of [calls, console]) {
     for (const path of ["/healthz", "/readyz"]) expect((await get(`${base}${path}`)).status).toBe(200);
   }
 });
 
-test("the console tells the address that callers use, and signs in at its own", async () => {
+test("the console shows the callers' address, and signs in at its own", async () => {
   const session = (await (await get(`${console}/api/session`)).json()) as { public_url: string };
   expect(session.public_url).toBe(calls.replace("127.0.0.1", "localhost"));
   const description = (await (await get(`${console}/openapi.json`)).json()) as { servers: { url: string }[] };
@@ -92,7 +92,7 @@ test("the console tells the address that callers use, and signs in at its own", 
   expect(signedIn.status).toBe(200);
 });
 
-test("the environment says which port, host and address; and what makes no sense is refused", () => {
+test("reads port, host and URL from the environment, and refuses invalid ones", () => {
   const read = (more: Record<string, string>) => readEnvironment({ SLUICE_HOST: "10.0.0.1", ...more }).admin;
   expect(read({})).toBeNull();
   expect(read({ SLUICE_ADMIN_PORT: "9000" })).toEqual({ host: "10.0.0.1", port: 9000, url: null });

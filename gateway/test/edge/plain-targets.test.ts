@@ -16,7 +16,7 @@ afterAll(() => gateway?.stop());
 const get = (target: string, headers = "") =>
   rawExchange(gateway.gateway.server.port, `GET ${target} HTTP/1.1\r\nhost: a\r\n${headers}`);
 
-describe("a target that two readers could take for two paths is refused", () => {
+describe("an ambiguous target is refused:", () => {
   test.each([
     "/v1/..\\metrics",
     "/v1/..\\api\\status",
@@ -98,6 +98,6 @@ test.each([
   ["/api/status", 200],
   ["/api/status?%2e%2e", 200],
   ["/", 302],
-])("a plain one is not: GET %s", async (target, status) => {
+])("a plain target is not refused: GET %s", async (target, status) => {
   expect((await get(target, withKey)).status).toBe(status);
 });

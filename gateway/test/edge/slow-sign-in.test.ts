@@ -12,7 +12,7 @@ afterEach(async () => {
   await gateway.stop();
 });
 
-/** A sign-in that sends no more than one byte of its body. Resolves once its head has been read. */
+/** Sends one byte of a sign-in's body. Resolves once its head was read. */
 async function slowSignIn(): Promise<Socket> {
   const socket = connect(gateway.gateway.server.port, "127.0.0.1");
   sockets.push(socket);
@@ -32,7 +32,7 @@ async function slowSignIn(): Promise<Socket> {
 
 const openFiles = (): number => readdirSync("/proc/self/fd").length;
 
-test.skipIf(process.platform !== "linux")("a body that does not come costs one descriptor, not three", async () => {
+test.skipIf(process.platform !== "linux")("an incomplete body costs one file descriptor", async () => {
   gateway = await startGateway();
   await slowSignIn();
   const before = openFiles();

@@ -29,7 +29,7 @@ async function statusOf(lines: readonly string[], at = gateway): Promise<number>
   return (await rawExchange(at.gateway.server.port, head, body)).status;
 }
 
-describe("behind a proxy that is trusted, the caller is", () => {
+describe("behind a trusted proxy, the caller is", () => {
   test.each<[string, string[]]>([
     ["the last in X-Forwarded-For", [`x-forwarded-for: ${caller}`]],
     ["the last that is no proxy of ours", [`x-forwarded-for: 198.51.100.1, ${caller}, 192.0.2.9, 127.0.0.1`]],
@@ -52,7 +52,7 @@ describe("behind a proxy that is trusted, the caller is", () => {
   });
 });
 
-describe("nobody gets in by what they wrote themselves:", () => {
+describe("a caller cannot forge its address:", () => {
   test.each<[string, string[]]>([
     ["nothing", []],
     ["an address in front of the one that the proxy has seen", [`x-forwarded-for: ${caller}, 198.51.100.1`]],
@@ -78,12 +78,12 @@ describe("nobody gets in by what they wrote themselves:", () => {
   });
 });
 
-test("without SLUICE_TRUSTED_PROXIES nobody is believed", async () => {
+test("without SLUICE_TRUSTED_PROXIES no header is trusted", async () => {
   expect(await statusOf([`x-forwarded-for: ${caller}`], alone)).toBe(403);
   expect(await statusOf([`forwarded: for=${caller}`], alone)).toBe(403);
 });
 
-test("wrong sign-ins behind a proxy keep nobody else out", async () => {
+test("failed sign-ins behind a proxy do not lock out others", async () => {
   const signIn = (address: string, password: string) =>
     fetch(`${gateway.url}/api/auth/sign-in/email`, {
       method: "POST",

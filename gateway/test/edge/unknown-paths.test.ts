@@ -59,7 +59,7 @@ async function told(response: Response): Promise<{ readonly message: string; rea
   return { message: body.error.message, shape };
 }
 
-describe("a path that the gateway does not have", () => {
+describe("an unknown path", () => {
   test.each(unknown)(
     "%s %s names the provider's own API, in the caller's dialect",
     async (method, path, headers, provider) => {
@@ -82,7 +82,7 @@ describe("a path that the gateway does not have", () => {
     },
   );
 
-  test("says which path a wrong base URL has hidden, also to somebody without a key", async () => {
+  test("suggests the path behind a wrong base URL, even without a key", async () => {
     const meant = "Did you mean /v1/chat/completions?";
     for (const path of ["/chat/completions", "/v1/v1/chat/completions", "/v1/chat/completions/"]) {
       for (const key of [aliceKey, null]) {
@@ -95,7 +95,7 @@ describe("a path that the gateway does not have", () => {
     expect(other).not.toContain("Did you mean");
   });
 
-  test("tells nobody else anything", async () => {
+  test("shows nothing else without a key", async () => {
     for (const key of [null, "sk-nobody-0123456789abcdefghij"]) {
       const response = await ask("POST", "/v1/files", {}, key);
       expect(response.status).toBe(404);
@@ -103,7 +103,7 @@ describe("a path that the gateway does not have", () => {
     }
   });
 
-  test("is there where it is said to be", async () => {
+  test("exists at the suggested address", async () => {
     const { message } = await told(await ask("GET", "/v1/vector_stores", {}, aliceKey));
     const place = /at (\/v1\/providers\/\S+)\.$/.exec(message)?.[1] ?? "";
     const passed = await ask("GET", place, {}, aliceKey);
@@ -112,13 +112,13 @@ describe("a path that the gateway does not have", () => {
   });
 });
 
-test("a WebSocket where there is none is told where there is one", async () => {
+test("a WebSocket at another path gets the right path", async () => {
   const response = await ask("GET", "/v1/realtime", { upgrade: "websocket", connection: "upgrade" }, aliceKey);
   expect(response.status).toBe(404);
   expect((await told(response)).message).toBe("There is no WebSocket at /v1/realtime. One is at /v1/responses.");
 });
 
-test("another method of a path that is there says which are, and where else to ask", async () => {
+test("another method gets the allowed methods, and the provider's own API", async () => {
   const response = await ask("GET", "/v1/chat/completions", {}, aliceKey);
   expect(response.status).toBe(405);
   expect(response.headers.get("allow")).toBe("POST");

@@ -53,8 +53,8 @@ async function hearing(act: () => void): Promise<() => Promise<void>> {
 describe.each([
   ["", false],
   [", by TLS", true],
-])("an answer that has left whole is not taken back from a caller that reads slowly%s", (_name, secure) => {
-  test.each(["its connection has waited for the caller's end", "the server is stopped"])("when %s", async (when) => {
+])("a slow reader gets the whole answer that was sent%s", (_name, secure) => {
+  test.each(["its connection has lingered", "the server is stopped"])("when %s", async (when) => {
     const clock = new FakeClock();
     const size = 1_000_000;
     const answer = answeredBy(
@@ -75,8 +75,8 @@ describe.each([
   });
 });
 
-describe("what comes behind something that cannot be read is not read", () => {
-  test("a body that is not framed as HTTP does not become whole by what follows", async () => {
+describe("bytes after a malformed request are not read", () => {
+  test("later bytes do not complete a malformed body", async () => {
     const { promise: admitted, resolve: admit } = Promise.withResolvers<void>();
     const { port, server } = start({
       answer: answeredBy(async (request) => {
@@ -97,7 +97,7 @@ describe("what comes behind something that cannot be read is not read", () => {
     expect(await caller.closed).toMatch(/^HTTP\/1\.1 400 (?:(?!HTTP\/).)*$/s);
   });
 
-  test("a head that comes when its time is over is no request", async () => {
+  test("a head that completes after its timeout is not a request", async () => {
     const clock = new FakeClock();
     const { port, server, heard } = start({ clock });
     // In the turn of the loop in which the rest of the head arrives, and before it does.
@@ -111,7 +111,7 @@ describe("what comes behind something that cannot be read is not read", () => {
     expect(heard).toEqual([]);
   });
 
-  test("behind a refused expectation nobody knows whether the body comes", async () => {
+  test("closes the connection after a refused expectation", async () => {
     const { port } = start({});
     const caller = openSocket(port);
     caller.write("POST /v1/x HTTP/1.1\r\nhost: a\r\nexpect: more\r\ncontent-length: 5\r\n\r\n");
@@ -119,7 +119,7 @@ describe("what comes behind something that cannot be read is not read", () => {
   });
 });
 
-test("an answer that breaks off does not end as a whole one where its end is that of the connection", async () => {
+test("an incomplete answer without a length ends with a reset", async () => {
   const { promise: broken, resolve: breakOff } = Promise.withResolvers<void>();
   const body = () =>
     new ReadableStream<Uint8Array>(
@@ -143,7 +143,7 @@ test("an answer that breaks off does not end as a whole one where its end is tha
   expect(await ended).toContain("ECONNRESET");
 });
 
-test("who never sends the rest of its body can still read why it was refused", async () => {
+test("a caller that does not finish its body can still read the error", async () => {
   const clock = new FakeClock();
   const { port, server } = start({
     clock,
@@ -161,7 +161,7 @@ test("who never sends the rest of its body can still read why it was refused", a
   expect((await caller.closed).slice(before).split("\r\n\r\n")[1]).toHaveLength(1_000_000);
 });
 
-test("a connection that only waits for the rest of a body ends when the server is left", async () => {
+test("leave() closes a connection that only discards a body", async () => {
   const { port, server } = start({ answer: answeredBy(async () => new ServerAnswer(401, {}, null)) });
   const caller = openSocket(port);
   caller.write("POST /v1/x HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhello");
@@ -172,7 +172,7 @@ test("a connection that only waits for the rest of a body ends when the server i
   await server.ended;
 });
 
-test("a caller that leaves while it is not read, and is found gone by writing, is not waited for as one that reads slowly", async () => {
+test("a caller that is found gone while writing does not count as a slow reader", async () => {
   const clock = new FakeClock();
   const { promise: answered, resolve: answer } = Promise.withResolvers<ServerAnswer>();
   const { port, server } = start({ clock, answer: answeredBy(() => answered) });
@@ -192,7 +192,7 @@ test("a caller that leaves while it is not read, and is found gone by writing, i
   expect(server.connections).toBe(0);
 });
 
-test("who sends no more still reads why the last of what it sent was refused", async () => {
+test("a caller that closed its side still reads the last error", async () => {
   const { exchange } = start({
     answer: answeredBy(async ({ signal }) => {
       await new Promise<void>((resolve) => signal.addEventListener("abort", resolve));
@@ -203,7 +203,7 @@ test("who sends no more still reads why the last of what it sent was refused", a
   expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 400"]);
 });
 
-test("a caller that was gone before it was met has no address", async () => {
+test("a caller that is gone before it was accepted has no address", async () => {
   const addresses: string[] = [];
   const { port, server } = start({
     answer: answeredBy(async ({ peer }) => {

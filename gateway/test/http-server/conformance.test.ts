@@ -95,7 +95,7 @@ describe.each([
   });
   afterAll(() => gateway?.stop());
 
-  test("one connection carries calls, streams, refusals, health and the console in turn", async () => {
+  test("one connection carries calls, streams, errors, health and the console in turn", async () => {
     const socket = openSocket(port);
     const asked: readonly (readonly [string, string])[] = [
       [get("/v1/models"), '"gpt-test"'],
@@ -119,7 +119,7 @@ describe.each([
     socket.end();
   });
 
-  test("of a target that is a whole address its authority counts, and calls and the console answer it", async () => {
+  test("uses the authority of an absolute target, for calls and the console", async () => {
     const socket = openSocket(port);
     const whole = (target: string, lines = ""): string =>
       `GET ${target} HTTP/1.1\r\nhost: evil.example\r\n${lines}\r\n`;
@@ -133,7 +133,7 @@ describe.each([
     socket.end();
   });
 
-  test("a body in chunks is the same as one with a length", async () => {
+  test("reads a chunked body like one with a length", async () => {
     const body = unknown("chunky");
     const chunks = [...body].map((letter) => `1\r\n${letter}\r\n`).join("");
     const socket = openSocket(port);
@@ -142,7 +142,7 @@ describe.each([
     socket.end();
   });
 
-  test("whoever waits to be told to go on is told, and answered", async () => {
+  test("sends 100 to a caller that expects it, then the answer", async () => {
     const body = unknown("patient");
     const [head = ""] = post("/v1/chat/completions", body, "expect: 100-continue\r\n").split("\r\n\r\n");
     const socket = openSocket(port);
@@ -153,7 +153,7 @@ describe.each([
     socket.end();
   });
 
-  test("HTTP/1.0 gets no chunks; its connection stays only where it asks for that", async () => {
+  test("sends no chunks to HTTP/1.0, and keeps its connection only on request", async () => {
     const stream = post("/v1/chat/completions", JSON.stringify({ ...hello, stream: true })).replace(
       "1.1\r\n",
       "1.0\r\n",
@@ -165,7 +165,7 @@ describe.each([
     expect(text.toLowerCase()).not.toContain("transfer-encoding");
   });
 
-  test("an answer to HEAD has no body", async () => {
+  test("sends no body to HEAD", async () => {
     const socket = openSocket(port);
     socket.write(`HEAD /healthz HTTP/1.1\r\nhost: a\r\n\r\n${get("/v1/models/gpt-test")}`);
     const text = await socket.until('"gpt-test"');
@@ -173,7 +173,7 @@ describe.each([
     socket.end();
   });
 
-  test("a caller who sends all of a large body is told why it was refused unread", async () => {
+  test("a caller who sends a large refused body still reads the error", async () => {
     const socket = openSocket(port);
     const head = post("/v1/chat/completions", "", "").replace(`Bearer ${aliceKey}`, "Bearer sk-wrong-0123456789abcdef");
     socket.write(head.replace("content-length: 0", "content-length: 3000000"));
@@ -196,7 +196,7 @@ describe.each([
     }
   });
 
-  test("a WebSocket is opened, speaks, and ends", async () => {
+  test("opens a WebSocket, exchanges messages, and closes it", async () => {
     const socket = new WebSocket(`${secure ? "wss" : "ws"}://127.0.0.1:${port}/v1/responses`, {
       tls: { rejectUnauthorized: false },
       headers: { authorization: `Bearer ${aliceKey}` },
@@ -242,7 +242,7 @@ describe.each([
     }
   });
 
-  test("when the gateway leaves, idle connections close and the answer under way is the last", async () => {
+  test("on leave, idle connections close and other connections close after their answer", async () => {
     const other = await startGateway({ environment });
     const [idle, busy] = [openSocket(other.gateway.server.port), openSocket(other.gateway.server.port)];
     idle.write(get("/v1/models"));
@@ -258,7 +258,7 @@ describe.each([
     await stopped;
   });
 
-  test("a large answer reaches a caller who reads late, whole and in order", async () => {
+  test("a late reader gets a large answer complete and in order", async () => {
     for (const stream of [true, false]) {
       const socket = openSocket(port);
       const script = `x-sim-script: ${JSON.stringify({ tokens: 60_000 })}\r\n`;
@@ -276,7 +276,7 @@ describe.each([
     }
   });
 
-  test("requests that are sent together are answered in their order", async () => {
+  test("answers pipelined requests in order", async () => {
     const names = Array.from({ length: 50 }, (_, at) => `many-${at}`);
     const socket = openSocket(port);
     socket.write(names.map((name) => post("/v1/chat/completions", unknown(name))).join("") + get("/healthz", ""));
@@ -287,7 +287,7 @@ describe.each([
     socket.end();
   });
 
-  test("who has sent all of a question, and says so, is still answered", async () => {
+  test("answers a caller that closed its side after the request", async () => {
     for (const path of ["/v1/models", "/healthz"]) {
       const socket = openSocket(port);
       socket.write(get(path));
@@ -296,7 +296,7 @@ describe.each([
     }
   });
 
-  test("a refusal before the body is said without asking for it", async () => {
+  test("refuses without sending 100 first", async () => {
     const [head = ""] = post("/v1/chat/completions", "x", "expect: 100-continue\r\n").split("\r\n\r\n");
     const socket = openSocket(port);
     socket.write(`${head.replace(aliceKey, "sk-wrong-0123456789abcdef")}\r\n\r\n`);
@@ -315,7 +315,7 @@ describe.each([
     }
   });
 
-  test("another expectation is refused", async () => {
+  test("refuses other expectations", async () => {
     const socket = openSocket(port);
     socket.write(get("/v1/models", `${auth}expect: the-impossible\r\nconnection: close\r\n`));
     expect(statuses(await socket.closed)).toEqual([417]);
@@ -323,7 +323,7 @@ describe.each([
 
   if (!secure) return;
 
-  test("who signs in at the console gets a cookie that is sent by TLS alone", async () => {
+  test("sign-in sets a cookie that requires TLS", async () => {
     const ask = (path: string, body: object): Promise<Response> =>
       fetch(`${gateway.url}${path}`, {
         method: "POST",

@@ -56,7 +56,7 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-test("where connections are at their bound a kept one that is idle is closed for the next", async () => {
+test("closes an idle connection to make room at the bound", async () => {
   const room = callerConnections({ max: 2 });
   echo = startEcho({ connections: room });
   const [first, second] = [openSocket(echo.port), openSocket(echo.port)];

@@ -37,7 +37,7 @@ const oneHost = (host: string | null): boolean => host !== null && !host.include
 /** What Node's server refuses by itself, beyond what it reads: a method that it does not know, no Host, an upgrade, a strange target. */
 const elsewhere = /upgrade|expect|HTTP\/1\.0|OPTIONS|\*/i;
 
-test("what our server answers, Node's server hears too", async () => {
+test("Node's server accepts every request that ours answers", async () => {
   for (const [, text] of goodRequests) if (/host:/i.test(text) && !elsewhere.test(text)) await compare(text);
   for (const [, text] of refusedRequests) if (/host:/i.test(text) && !elsewhere.test(text)) await compare(text);
 });
@@ -47,7 +47,7 @@ const words =
     " ",
   );
 
-test("whatever is made of messages by chance, too", async () => {
+test("Node's server agrees on random mutations of requests", async () => {
   const good = goodRequests.map(([, text]) => text).filter((text) => /host:/i.test(text) && !elsewhere.test(text));
   const bent = bentMessages(good, words);
   await fc.assert(fc.asyncProperty(bent, compare), { numRuns: Number(process.env["HTTP1_RUNS"] ?? 400) });

@@ -12,7 +12,7 @@ afterAll(() => echo?.stop());
 const smuggled = "GET /smuggled HTTP/1.1\r\nhost: a\r\n\r\n";
 const statuses = (text: string): number[] => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
 
-describe("a message that cannot be read in one way is refused, and what follows it is not read", () => {
+describe("refuses an ambiguous message and reads nothing after it:", () => {
   test.each(refusedRequests.map(([what, text]) => [what, text] as const))("%s", async (what, text) => {
     echo.heard.length = 0;
     const answered = await echo.exchange(text + smuggled);
@@ -24,7 +24,7 @@ describe("a message that cannot be read in one way is refused, and what follows 
   });
 });
 
-test("good messages are answered one after the other, all of them in one piece", async () => {
+test("answers good messages in one write one after the other", async () => {
   const plain = goodRequests.filter(([, text]) => !/connection: close|HTTP\/1\.0|100-continue|upgrade/i.test(text));
   const answered = await echo.exchange(plain.map(([, text]) => text).join("") + smuggled);
   const starts = [...answered.matchAll(/"start":"([^"]+)"/g)].map((match) => match[1]);
@@ -38,7 +38,7 @@ const post = `POST /v1/x?y HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\nhello
 const chunks =
   "POST /v1/z HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n2;x=y\r\nhe\r\n3\r\nllo\r\n0\r\na: b\r\n\r\n";
 
-test("a request is the same wherever it is cut", async () => {
+test("reads a request the same for any cut", async () => {
   const text = post + chunks;
   const socket = openSocket(echo.port);
   for (let cut = 1; cut < text.length; cut++) {
@@ -57,7 +57,7 @@ test("a request is the same wherever it is cut", async () => {
   socket.end();
 });
 
-test("a request that ends before it is whole is never taken for a whole one", async () => {
+test("never accepts an incomplete request", async () => {
   for (const text of [post, chunks]) {
     for (let cut = 0; cut < text.length; cut++) {
       echo.heard.length = 0;

@@ -61,7 +61,7 @@ const stream = "GET /v1/stream HTTP/1.1\r\nhost: a\r\n\r\n";
 test.each([
   ["", false],
   [", by TLS", true],
-])("callers who leave at any moment, in any way, leave nothing behind%s", async (_name, secure) => {
+])("callers who leave at any moment, in any way, leak nothing%s", async (_name, secure) => {
   const { port, server } = secure ? secureEcho : echo;
   const caller = fc.record({
     requests: fc.array(fc.constantFrom(post, chunked, long, stream), { minLength: 1, maxLength: 4 }),
@@ -92,7 +92,7 @@ test.each([
   );
 });
 
-test("whatever waits for a caller has its time", async () => {
+test("every wait for a caller has a timeout", async () => {
   const clock = new FakeClock();
   const slow = startEcho({ clock, answer, idleMs: 60_000 });
   const wait = async (sent: string, begun: boolean, ms: number): Promise<string> => {

@@ -33,7 +33,7 @@ function start(options: Parameters<typeof startEcho>[0] = {}) {
 const head = "POST /v1/x HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000\r\n";
 
 test.each(["", "expect: 100-continue\r\n"])(
-  "a body that comes byte by byte is a 408, and its connection ends (%j)",
+  "a body that arrives byte by byte is a 408, and its connection closes (%j)",
   async (more) => {
     const { room, pass, arrived, port } = start();
     const caller = openSocket(port);
@@ -52,7 +52,7 @@ test.each(["", "expect: 100-continue\r\n"])(
   },
 );
 
-test("a body that comes steadily is read, and one for which its caller has to wait is not slow", async () => {
+test("a steady body is not slow, nor is one that the gateway reads late", async () => {
   const { room, pass, arrived, port } = start();
   const caller = openSocket(port);
   caller.write(`${head}\r\n`);
@@ -82,7 +82,7 @@ test("a body that comes steadily is read, and one for which its caller has to wa
   expect([room.closings.slow_sender, waiting.room.closings.slow_sender]).toEqual([0, 0]);
 });
 
-test("a whole answer that its caller does not read ends with the connection", async () => {
+test("an answer that is not read ends with its connection", async () => {
   const ends: (Failure | null)[] = [];
   const { room, pass, port, server } = start({
     answer: answeredBy(async (request) => {
@@ -103,7 +103,7 @@ test("a whole answer that its caller does not read ends with the connection", as
   caller.reset();
 });
 
-test("a stream whose upstream is silent for an hour is not slow", async () => {
+test("a stream with a silent upstream is not slow", async () => {
   const { promise: silence, resolve: speak } = Promise.withResolvers<void>();
   const body = (): ReadableStream<Uint8Array> => {
     let pieces = 0;

@@ -42,7 +42,7 @@ function agreed(port: number, options: Parameters<typeof connect>[0] = {}): Prom
   });
 }
 
-describe("whoever offers", () => {
+describe("a client that offers", () => {
   test.each([
     ["HTTP/2 and HTTP/1.1 is told to speak HTTP/1.1", ["h2", "http/1.1"], "http/1.1"],
     ["HTTP/1.1 alone speaks it", ["http/1.1"], "http/1.1"],
@@ -54,14 +54,14 @@ describe("whoever offers", () => {
     expect(socket.alpnProtocol).toBe(chosen);
   });
 
-  test("HTTP/2 alone is refused in the handshake", async () => {
+  test("only HTTP/2 is refused in the handshake", async () => {
     const { echo, problems } = startSecure();
     expect(agreed(echo.port, { ALPNProtocols: ["h2"] })).rejects.toThrow();
     await until(() => problems.length > 0);
     expect(problems).toEqual(["no_application_protocol"]);
   });
 
-  test("nothing newer than TLS 1.1 is refused", async () => {
+  test("at most TLS 1.1 is refused", async () => {
     const { echo, problems } = startSecure();
     const socket = openSocket(echo.port);
     socket.write(helloOfTls11);
@@ -70,7 +70,7 @@ describe("whoever offers", () => {
   });
 });
 
-test("plain HTTP gets no answer, and nothing of it is heard", async () => {
+test("plain HTTP gets no answer", async () => {
   const { echo, problems } = startSecure();
   const socket = openSocket(echo.port);
   socket.write(question);
@@ -82,7 +82,7 @@ test("plain HTTP gets no answer, and nothing of it is heard", async () => {
 test.each([
   ["says nothing", ""],
   ["sends the beginning of a handshake", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
-])("a caller that %s is no connection, and is closed when the time of a handshake is over", async (_name, sent) => {
+])("a caller that %s is closed after the handshake timeout", async (_name, sent) => {
   const clock = new FakeClock();
   const { echo, problems } = startSecure({ clock });
   const [late, other] = [openSocket(echo.port), openSocket(echo.port)];
@@ -98,7 +98,7 @@ test.each([
   expect(echo.server.connections).toBe(0);
 });
 
-test("the time of a handshake is none of the request's: whoever has agreed may wait as long as any", async () => {
+test("the handshake timeout does not limit the first request", async () => {
   const clock = new FakeClock();
   const { echo } = startSecure({ clock });
   const socket = await agreed(echo.port);
@@ -108,7 +108,7 @@ test("the time of a handshake is none of the request's: whoever has agreed may w
   await until(() => echo.heard.length === 1);
 });
 
-test("a caller that does not say goodbye is not waited for without end", async () => {
+test("a caller that sends no close is not waited for forever", async () => {
   const clock = new FakeClock();
   const { echo } = startSecure({ clock });
   const { port, mute } = await startRelay(echo.port);
@@ -125,7 +125,7 @@ test("a caller that does not say goodbye is not waited for without end", async (
   await echo.server.ended;
 });
 
-test("a server that is left has ended with its last answer", async () => {
+test("a server ends with its last answer after leave()", async () => {
   const answered = Promise.withResolvers<ServerAnswer>();
   const { echo } = startSecure({ answer: answeredBy(() => answered.promise) });
   const socket = openSocket(echo.port, true);

@@ -34,7 +34,7 @@ async function compare(text: string): Promise<void> {
     expect({ text, refused: theirs.refused }).toEqual({ text, refused: null });
 }
 
-test("what is read here, Node's parser reads in the same way", async () => {
+test("Node's parser reads every accepted message in the same way", async () => {
   for (const [, text] of goodRequests) {
     expect(readMessages(text).refused).toBeNull();
     await compare(text);
@@ -47,7 +47,7 @@ const words =
     " ",
   );
 
-test("whatever is made of messages by chance, too", async () => {
+test("Node's parser agrees on random mutations of messages", async () => {
   const good = goodRequests.map(([, text]) => text);
   const bent = bentMessages(good, words);
   await fc.assert(fc.asyncProperty(bent, compare), { numRuns: Number(process.env["HTTP1_RUNS"] ?? 3_000) });

@@ -33,7 +33,7 @@ describe("a response is refused", () => {
   });
 });
 
-describe("where the body of a response ends", () => {
+describe("the end of a response's body", () => {
   test.each([
     ["at its length", "POST", "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc", "abc", true],
     [
@@ -77,7 +77,7 @@ describe("where the body of a response ends", () => {
   });
 });
 
-test("however bytes are cut, the same is read, or refused", () => {
+test("the result is the same for any cut of the bytes", () => {
   const texts = [...goodRequests, ...refusedRequests].map(([, text]) => text).filter((text) => text.length < 400);
   const read = (text: string, cuts: readonly number[]) => {
     const { messages, refused } = readMessages(text, { cuts });
