@@ -10,7 +10,7 @@ import { providersPath } from "./endpoints/pass-through.ts";
 import { renderFailure } from "./respond.ts";
 import { dataPlane, dialectOf, isCallersPath, routeOf } from "./routes.ts";
 
-/** What a port serves: calls of models and what belongs to them, what people and monitors open, or both. */
+/** What a port serves: `calls`: the data plane; `console`: console, admin API and monitoring. */
 export type ListenerRole = "all" | "calls" | "console";
 
 /** One request as it arrived. */
@@ -20,14 +20,14 @@ export interface Arrival extends Omit<Exchange, "requestId" | "streams" | "seen"
   readonly flaw: string | null;
 }
 
-/** Finds who answers a request and reports how it ended. Never rejects: a failure is told in the caller's dialect. */
+/** Answers a request by its route, and reports how it ended. Never rejects: failures are rendered in the caller's dialect. */
 export async function answerArrival(dependencies: ApiDependencies, arrival: Arrival): Promise<Answer> {
   const { request, path, startedMs } = arrival;
   const requestId = dependencies.ids.next("req_");
   const route = routeOf(path, request.method);
   const dialect = () => dialectOf(route, path, request.headers);
   dependencies.tracing?.arrived(requestId, request.headers);
-  // Now: of a caller who leaves early the connection no longer says it.
+  // Read it now: after an early close the connection no longer has it.
   const address = arrival.address();
   const seen: Seen = { key: null, model: null, failure: null, attempts: noAttempts(), principal: null };
   let response: Answer;
@@ -66,8 +66,8 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
       throw new Failure("not_found", `There is no ${request.method} ${path} on this port.`);
     }
     if (route === null) {
-      const meant = dataPlane.test(path) ? "" : meantPath(path, request.method);
-      if (meant !== "") throw new Failure("not_found", `There is no ${request.method} ${path}.${meant}`);
+      const suggestion = dataPlane.test(path) ? "" : suggestedPath(path, request.method);
+      if (suggestion !== "") throw new Failure("not_found", `There is no ${request.method} ${path}.${suggestion}`);
       if (!dataPlane.test(path)) {
         const answer = await dependencies.admin(asRequest(request), { ip: address, requestId });
         response = withRequestId(answer, requestId);
@@ -112,7 +112,7 @@ interface EndedRequest extends Pick<Exchange, "requestId" | "startedMs" | "path"
   readonly route: ReturnType<typeof routeOf>;
 }
 
-/** Reports how a request ended: its line in the access log, and its metrics. */
+/** Reports how a request ended, for the access log and metrics. */
 export class RequestEnding {
   readonly #dependencies: ApiDependencies;
   readonly #request: EndedRequest;
@@ -140,14 +140,14 @@ export class RequestEnding {
       key: seen.key,
       model: seen.model,
       error,
-      // The sentence of one that leads nowhere says the path again, whole.
+      // The message of an unknown path would repeat the whole path.
       message: isNowhere ? null : (attempts.fault?.message ?? failure?.message ?? null),
       attempts,
       principal: seen.principal,
     });
   }
 
-  /** The answer has left whole (null), or did not reach its caller. */
+  /** The whole answer was sent (null), or it did not reach its caller. */
   left(status: number, failure: Failure | null): void {
     if (failure !== null) logUnexpected(this.#dependencies, failure, this.#request.requestId);
     this.#request.seen.failure ??= failure;
@@ -165,32 +165,32 @@ export function logUnexpected({ observer }: ApiDependencies, { code, cause }: Fa
 }
 
 /**
- * RFC 6455, 4.1: a GET that would change to the protocol "websocket". A proxy that knows nothing of WebSockets takes the
- * wish away, which holds from hop to hop, and leaves the key, which does not.
+ * Whether a GET is a WebSocket handshake (RFC 6455, 4.1). A proxy without WebSocket support removes `upgrade`, which is hop-by-hop, and
+ * leaves the key.
  */
 export function asksForSocket({ method, headers }: CallRequest): boolean {
   if (method !== "GET") return false;
   return headers.get("upgrade")?.toLowerCase() === "websocket" || headers.has("sec-websocket-key");
 }
 
-/** Health is asked for at both ports; the warm-up of a connection goes to the address that callers use. */
+/** Health is on both ports. Clients warm up connections at the callers' address. */
 function isServed(role: ListenerRole, path: string, hasRoute: boolean): boolean {
   if (role === "all" || path === "/healthz" || path === "/readyz") return true;
   if (path === "/") return role === "console" || hasRoute;
   return isCallersPath(path) === (role === "calls");
 }
 
-/** A stream that broke after its start has a good status. */
+/** A stream that failed after its start has a good status, so the error decides. */
 function outcomeOf(status: number, error: string | null): RequestOutcome {
   if (error === "client_closed") return "cancelled";
   if (status >= 500) return "failed";
   if (status >= 400) return "refused";
   if (error === null) return "succeeded";
-  const told = (failureTable as Readonly<Record<string, { readonly status: number }>>)[error]?.status ?? 500;
-  return told >= 500 ? "failed" : "refused";
+  const errorStatus = (failureTable as Readonly<Record<string, { readonly status: number }>>)[error]?.status ?? 500;
+  return errorStatus >= 500 ? "failed" : "refused";
 }
 
-/** The admin API and sign-in tell what is wrong in the body of their answers. */
+/** The failure in the body of an answer of the admin API or sign-in. */
 async function failureIn(response: Response): Promise<Seen["failure"]> {
   if (response.headers.get("content-type")?.startsWith("application/json") !== true) return null;
   try {
@@ -203,13 +203,13 @@ async function failureIn(response: Response): Promise<Seen["failure"]> {
   }
 }
 
-/** A call within a call has one already, by which its own line is found. */
+/** A call within a call has its own id already, which its log line has. */
 function withRequestId(answer: Response, requestId: string): Response {
   if (!answer.headers.has("x-request-id")) answer.headers.set("x-request-id", requestId);
   return answer;
 }
 
-/** RFC 9110, 15.5.6: the answer names what is allowed. */
+/** RFC 9110, 15.5.6: the answer lists the allowed methods. */
 class MethodNotAllowed extends Failure {
   readonly allow: string;
 
@@ -219,12 +219,12 @@ class MethodNotAllowed extends Failure {
   }
 }
 
-/** A host that holds no path or query of its own, which would move the path that the router reads. */
+/** Whether the host has no path or query, which would shift the path for the router. */
 export function isPlainHost(host: string | null): boolean {
   return host !== null && /^[A-Za-z0-9._:[\]-]{1,255}$/.test(host);
 }
 
-/** The kind of a path outside the data plane, for logs and metrics: never what a caller made up. */
+/** The kind of a path outside the data plane, for logs and metrics. Never a text from the caller. */
 export function adminRoute(path: string): string {
   const [, first = "", second = ""] = path.split("/", 3);
   if (first === "console" || first === "docs") return first;
@@ -237,16 +237,16 @@ export function adminRoute(path: string): string {
 
 const apiWords: ReadonlySet<string> = new Set(["auth", "setup", "status", ...adminAreas]);
 
-/** The refusal of a path that the gateway does not have, for a caller of this dialect. */
+/** The error for an unknown path, for a caller of this dialect. */
 async function unknownPath(dependencies: ApiDependencies, exchange: Exchange, dialect: Dialect): Promise<Failure> {
   const { path, request } = exchange;
-  const meant = meantPath(path, request.method);
-  const more = meant === "" ? await advice(dependencies, exchange, dialect) : meant;
+  const suggestion = suggestedPath(path, request.method);
+  const more = suggestion === "" ? await advice(dependencies, exchange, dialect) : suggestion;
   return new Failure("not_found", `There is no ${request.method} ${path}.${more}`);
 }
 
-/** The path that a wrong base URL has hidden: `/v1` twice or not at all, a slash too many. Begins with a space, or is empty. */
-function meantPath(path: string, method: string): string {
+/** Suggests the path behind a wrong base URL: `/v1` twice or missing, an extra slash. Begins with a space, or is empty. */
+function suggestedPath(path: string, method: string): string {
   const short = path.replace(/\/+$/, "");
   const once = short.replace(/^(?:\/v1)+(?=\/v1)/, "");
   const found = [short, once, `/v1${once}`].find(
@@ -256,8 +256,8 @@ function meantPath(path: string, method: string): string {
 }
 
 /**
- * Where else the path may be had: the providers' own APIs that the key may use and that speak the caller's dialect. Nothing is said to
- * somebody without a key. Begins with a space, or is empty.
+ * Suggests the providers' own APIs that the key may use and that have the caller's dialect. Without a key it suggests nothing. Begins
+ * with a space, or is empty.
  */
 async function advice(dependencies: ApiDependencies, exchange: Exchange, dialect: Dialect): Promise<string> {
   const { path } = exchange;
@@ -275,7 +275,7 @@ async function advice(dependencies: ApiDependencies, exchange: Exchange, dialect
 
 const namedMax = 3;
 
-/** null: whose call it is cannot be said. */
+/** null: the caller is not authenticated. */
 async function principalOf(dependencies: ApiDependencies, exchange: Exchange): Promise<Principal | null> {
   try {
     return await authenticated(dependencies, exchange);

@@ -23,19 +23,19 @@ import { readTags } from "./tags.ts";
 
 export interface ModelCallOptions {
   readonly protocol: EndpointProtocol;
-  /** What the path says of the call, where the body does not. `available`: whether the caller may use a model of this name. */
+  /** The facts in the path, if the body lacks them. `available`: whether the caller may use a model. */
   readonly path?: (exchange: Exchange, available: (model: string) => boolean) => PathFacts;
-  /** Refuses what cannot be called so, before the body is read. Throws Failure. */
+  /** Checks the head before the body is read. Throws Failure. */
   readonly require?: (exchange: Exchange) => void;
-  /** The query goes on to upstreams of the same dialect (`?beta=true`). */
+  /** The query is forwarded to upstreams of the same dialect (`?beta=true`). */
   readonly forwardsQuery?: boolean;
-  /** The body may refer to assets of the caller's workspace, which are put in their place. */
+  /** References to assets of the caller's workspace in the body are replaced by their media. */
   readonly takesAssets?: boolean;
-  /** The answer for a model of which no deployment can be called so; absent: the call is refused. */
+  /** The answer if no deployment of the model supports the endpoint; absent: the call is refused. */
   readonly unserved?: (facts: RequestFacts, requestId: string) => Response;
 }
 
-/** A call of a model with a JSON body: authenticated, read, and handed to the relay. */
+/** A model call with a JSON body: authenticates, reads, and passes the call to the relay. */
 export function modelCall(options: ModelCallOptions): Endpoint {
   const { protocol } = options;
   return async (dependencies, exchange) => {
@@ -56,9 +56,9 @@ export function modelCall(options: ModelCallOptions): Endpoint {
         arrived = await arrived;
         bodyWaitMs = dependencies.clock.monotonic() - bodyStartMs;
       }
-      // What goes upstream is a copy with another model in it.
+      // A copy with another model is sent upstream.
       place.hold(sizeOf(arrived) * 2);
-      // Reading comes first: it refuses what is no JSON, or nested too deeply.
+      // Parsing comes first: it refuses invalid and deeply nested JSON.
       const asked = readRequest(dependencies, exchange, principal, protocol, arrived, path);
       let read = asked instanceof Promise ? await asked : asked;
       let original = read.body;
@@ -85,7 +85,7 @@ export function modelCall(options: ModelCallOptions): Endpoint {
         query,
       });
     } finally {
-      // An answer has begun, or there will be none: the body is not needed any more.
+      // An answer has begun, or there will be none.
       place.release();
     }
   };
@@ -93,13 +93,13 @@ export function modelCall(options: ModelCallOptions): Endpoint {
 
 interface ReadRequest {
   readonly facts: RequestFacts;
-  /** To be used from now on in the place of what was read. */
+  /** Replaces the bytes that were read, which may have moved to a thread. */
   readonly body: Uint8Array;
-  /** null where nobody has looked yet. */
+  /** null: not determined yet. */
   readonly marks: BodyMarks | null;
 }
 
-/** Without a pause for all but large bodies, which go to a thread and come back. */
+/** Returns no promise except for large bodies, which are parsed in a thread. */
 function readRequest(
   dependencies: ApiDependencies,
   { request }: Exchange,
@@ -122,7 +122,7 @@ export interface ReadCall {
   readonly principal: Principal;
   readonly facts: RequestFacts;
   readonly body: NonNullable<Call["body"]>;
-  /** The same as the caller sent it. */
+  /** The body as the caller sent it. */
   readonly sent: NonNullable<Call["body"]>;
   /** See Call. */
   readonly marks: BodyMarks | null;
@@ -130,7 +130,7 @@ export interface ReadCall {
   readonly query: string;
 }
 
-/** A call that is authenticated and read, on its way through the relay and back to its caller. */
+/** Runs an authenticated call through the relay and answers its caller. */
 export async function runCall(dependencies: ApiDependencies, exchange: Exchange, read: ReadCall): Promise<Answer> {
   const { protocol, principal, facts } = read;
   exchange.seen.model = facts.model;
@@ -150,7 +150,7 @@ export async function runCall(dependencies: ApiDependencies, exchange: Exchange,
   return answerOf(exchange, result, protocol, end, capture);
 }
 
-/** What came of a call, as its caller gets it. */
+/** The answer to the caller. */
 export function answerOf(
   exchange: Exchange,
   result: CallResult,
@@ -205,8 +205,7 @@ export function callOf(
 }
 
 /**
- * The refusal of a caller who is at a limit that every call meets, before a large body of it is read. null: it may be
- * read.
+ * Refuses a caller at a limit that applies to every call, before its large body is read. null: not refused.
  */
 export async function refusedUnread(
   dependencies: ApiDependencies,
@@ -219,7 +218,7 @@ export async function refusedUnread(
   return refusal === null ? null : refused(exchange, refusal, protocol);
 }
 
-/** What is known of a call whose body was not read. */
+/** The facts of a call with an unread body. */
 export const unread: RequestFacts = Object.freeze({
   model: unreadModel,
   modelSpan: null,
@@ -234,14 +233,13 @@ export const unread: RequestFacts = Object.freeze({
   images: 0,
 });
 
-/** Made outside the call, so that it keeps nothing of it. */
+/** A closure outside the call, so that it keeps no reference to the call. */
 export function grantOf(principal: Principal): (model: string) => boolean {
   return (model) => mayCall(principal, model);
 }
 
 /**
- * Is told of a stream's end and passes it on. It is no closure within the call: that would keep what the call was read
- * from, its body among it, for as long as the stream runs.
+ * Forwards the end of a stream. A closure within the call would keep the call's body in memory as long as the stream runs.
  */
 export class StreamEnd {
   heard = (): void => {};
@@ -249,9 +247,8 @@ export class StreamEnd {
 }
 
 /**
- * A JSON body with its references to assets put in their place: what belongs to the caller's workspace and is Active.
- * `sent` is what was given, to be used from now on in its place; `body` is the same where nothing was put in its place.
- * Throws asset_not_found, and invalid_request for one that is not Active, and for too many.
+ * Replaces references to assets in a JSON body by the assets' media. `sent` is the given body, which may have moved to a thread; `body`
+ * is the same if nothing was replaced. Throws asset_not_found, and invalid_request for an asset that is not Active, or for too many.
  */
 export async function withAssets(
   dependencies: ApiDependencies,
@@ -284,6 +281,6 @@ export async function withAssets(
 function tooMuch(): Failure {
   return new Failure(
     "invalid_request",
-    `The assets that the body refers to are more than the ${bounds.inlinedBytesMax} bytes that are sent inside a request.`,
+    `The assets in the body are larger than ${bounds.inlinedBytesMax} bytes in total.`,
   );
 }

@@ -30,7 +30,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
   /** A piece was requested and has not arrived. */
   #asked = false;
   #asking = false;
-  #roomy: (() => void) | null = null;
+  #onRoomy: (() => void) | null = null;
   /** Set when the connection becomes a WebSocket. */
   #tunnel: SocketTunnel | null = null;
   readonly #socketPath: string;
@@ -60,7 +60,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
   }
 
   onMalformed(thrown: unknown): void {
-    this.#request.breakOff(new Failure("invalid_request", "The body is not framed as HTTP.", { cause: thrown }));
+    this.#request.breakOff(new Failure("invalid_request", "The framing of the body is malformed.", { cause: thrown }));
   }
 
   /** The reader of the body gets the failure and sends the answer. */
@@ -82,7 +82,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
   onGone(slow: boolean): void {
     if (this.#gone) return;
     this.#gone = true;
-    const why = slow ? "The caller read its answer too slowly." : "The caller went away before its answer had left.";
+    const why = slow ? "The caller read its answer too slowly." : "The caller went away before its answer was sent.";
     const failure = new Failure("client_closed", why);
     this.#request.answered(failure);
     this.#request.abort();
@@ -230,7 +230,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
     lines: string,
     length: number | null,
     pieces: PieceReader,
-    told: readonly Uint8Array[],
+    first: readonly Uint8Array[],
     reading?: ReturnType<PieceReader["read"]>,
   ): Promise<void> {
     this.#pieces = pieces;
@@ -241,19 +241,19 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
       return connection.answerEnd();
     }
     let left = length ?? Number.POSITIVE_INFINITY;
-    for (const piece of told) connection.answerPiece(piece);
+    for (const piece of first) connection.answerPiece(piece);
     try {
       for (let next = reading ?? pieces.read(); ; next = pieces.read()) {
         const piece = await next;
         if (this.#gone) return;
         if (piece.done) break;
         left -= piece.value.length;
-        if (left < 0) throw new Error("an answer is longer than it said");
+        if (left < 0) throw new Error("an answer is longer than its declared length");
         connection.answerPiece(piece.value);
         if (connection.full) await this.#room();
       }
       this.#pieces = null;
-      if (length !== null && left > 0) throw new Error("an answer is shorter than it said");
+      if (length !== null && left > 0) throw new Error("an answer is shorter than its declared length");
       connection.answerEnd();
     } catch (thrown) {
       this.fail(thrown);
@@ -270,14 +270,14 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
     this.#connection.flush();
     if (!this.#connection.full || this.#gone) return;
     await new Promise<void>((resolve) => {
-      this.#roomy = resolve;
+      this.#onRoomy = resolve;
     });
   }
 
   #wake(): void {
-    const roomy = this.#roomy;
-    this.#roomy = null;
-    roomy?.();
+    const onRoomy = this.#onRoomy;
+    this.#onRoomy = null;
+    onRoomy?.();
   }
 }
 

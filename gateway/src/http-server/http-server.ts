@@ -9,10 +9,10 @@ import type { ConnectionHost, ServerExchange } from "./exchange.ts";
 import { type HandshakeProblem, Handshakes } from "./handshakes.ts";
 import { ServerConnection } from "./server-connection.ts";
 
-/** A caller's TLS, until it is agreed upon. */
+/** Bound of a TLS handshake. */
 const callerHandshakeMs = 20_000;
-/** How often time-outs of callers' connections are looked at. */
-const wheelTurnMs = 1_000;
+/** How often timeouts of connections are checked. */
+const tickMs = 1_000;
 
 /** Why a request is refused before it is answered. */
 export type RefusedReason = MalformedMessage["reason"] | "late" | "expectation" | "full";
@@ -20,32 +20,32 @@ export type RefusedReason = MalformedMessage["reason"] | "late" | "expectation" 
 export interface HttpServerOptions {
   readonly hostname: string;
   readonly port: number;
-  /** Others may have the port open too. */
+  /** Whether other processes may open the port too. */
   readonly shared: boolean;
-  /** The port speaks TLS with this certificate and key, both PEM; left out: plain HTTP. */
+  /** PEM; absent: plain HTTP. */
   readonly certificate?: { readonly chain: string; readonly key: string };
-  /** A caller with whom TLS was not agreed upon. */
+  /** Called for a failed TLS handshake. */
   readonly onHandshakeProblem?: HandshakeProblem;
   readonly clock: Clock;
   readonly connections: CallerConnections;
-  /** A connection for which there was no room. */
+  /** Called for a connection that was refused because there are too many. */
   readonly onTurnedAway?: (address: string) => void;
-  /** For what callers have not read yet. */
+  /** Accounts for bytes that callers have not read. */
   readonly memory: CallerMemory;
-  /** How long a connection may be silent between requests, and how long a head may take. */
+  /** How long a connection may be idle, and how long a head may take. */
   readonly idleMs: number;
   readonly answer: AnswerCall;
-  /** The answer to what is no request. Its body is whole. */
+  /** The answer to a malformed or refused request, with its body in memory. */
   readonly refuse: (reason: RefusedReason, message: string) => ServerAnswer;
   /** Where the runtime's server takes WebSockets. */
   readonly socketPath: string;
-  /** True: every answer is the last of its connection. */
+  /** Whether every answer closes its connection. */
   readonly leaving: () => boolean;
 }
 
 /**
- * TLS 1.2 and 1.3 are the runtime's own choice. Whoever offers HTTP/2 too is told to speak HTTP/1.1; whoever offers nothing
- * that is spoken here is refused (RFC 7301, 3.2).
+ * The runtime allows TLS 1.2 and 1.3. Clients that also offer HTTP/2 get HTTP/1.1; clients that offer no supported protocol are
+ * refused (RFC 7301, 3.2).
  */
 function tlsOf({ chain, key }: { readonly chain: string; readonly key: string }): Bun.TLSOptions {
   return { cert: chain, key, ALPNProtocols: Buffer.from("\x08http/1.1\x08http/1.0", "latin1") };
@@ -60,25 +60,25 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
   readonly #handshakes: Handshakes<ServerConnection>;
   readonly #connections = new Set<ServerConnection>();
   readonly #listener: Bun.TCPSocketListener<ServerConnection>;
-  /** Turns of the wheel: what time-outs are counted in, so that no request reads a clock for them. */
-  #turn = 0;
-  #stopWheel: (() => void) | null = null;
+  /** Timeouts are counted in ticks, so that no request reads a clock for them. */
+  #tick = 0;
+  #stopTicking: (() => void) | null = null;
   readonly #unflushed = new Set<ServerConnection>();
   #flushing = false;
   #left = false;
   readonly #ended = Promise.withResolvers<void>();
   #dateText = "";
-  #dateTurn = -1;
+  #dateTick = -1;
 
-  /** Throws what the system says when the port cannot be had. */
+  /** Throws the system's error if the port cannot be opened. */
   constructor(options: HttpServerOptions) {
     this.#options = options;
     this.idleMs = options.idleMs;
     this.memory = options.memory;
     this.secure = options.certificate !== undefined;
     this.#handshakes = new Handshakes(options.onHandshakeProblem ?? (() => {}));
-    this.turnMs = Math.min(wheelTurnMs, options.idleMs / 4);
-    // The runtime's types know `reusePort` of other sockets only.
+    this.turnMs = Math.min(tickMs, options.idleMs / 4);
+    // The runtime's types lack `reusePort` for this kind of socket.
     const address: { hostname: string; port: number } & { reusePort: boolean } = {
       hostname: options.hostname,
       port: options.port,
@@ -86,21 +86,21 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
     };
     this.#listener = Bun.listen<ServerConnection>({
       ...address,
-      // Who sends no more may still read.
+      // A caller that closed its side may still read.
       allowHalfOpen: true,
       ...(options.certificate === undefined ? {} : { tls: tlsOf(options.certificate) }),
       socket: {
         open: (socket) => {
           const place = options.connections.enter(socket.remoteAddress ?? "");
           if (place === null) {
-            this.#turnAway(socket);
+            this.#refuseConnection(socket);
             return;
           }
           socket.setNoDelay(true);
           const dueAt = this.after(Math.min(this.idleMs, callerHandshakeMs));
           if (this.secure) this.#handshakes.begin(socket, place, dueAt);
           else this.#begin(socket, place);
-          this.#rollOn();
+          this.#tickLater();
         },
         handshake: (socket, agreed, thrown) => {
           if (!agreed) this.#handshakes.failed(socket, thrown);
@@ -129,17 +129,17 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
     return this.#connections.size;
   }
 
-  /** Those on which nothing of a request has come. */
+  /** Connections on which no byte of a request has arrived. */
   get idle(): number {
     return this.#count("idle");
   }
 
-  /** Requests that are being answered, streams and those that were passed on included; not what became a WebSocket. */
+  /** Requests that are being answered, including streams, except for WebSockets. */
   get pending(): number {
     return this.#count("answering");
   }
 
-  /** Connections that speak another protocol. */
+  /** Connections that became WebSockets. */
   get upgraded(): number {
     return this.#count("raw");
   }
@@ -150,7 +150,7 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
     return count;
   }
 
-  /** The port is closed, and connections on which nothing is under way; the others with their answer. */
+  /** Closes the port and idle connections. Other connections close after their answer. */
   leave(): void {
     this.#left = true;
     this.#listener.stop(false);
@@ -158,7 +158,7 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
     for (const connection of [...this.#connections]) connection.leave();
   }
 
-  /** Resolves once it was left and the last connection has ended. */
+  /** Resolves once `leave` was called and the last connection has ended. */
   get ended(): Promise<void> {
     if (this.#left && this.#connections.size === 0) this.#ended.resolve();
     return this.#ended.promise;
@@ -167,9 +167,9 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
   stop(now: boolean): void {
     this.leave();
     if (now) for (const connection of [...this.#connections]) connection.cut();
-    this.#stopWheel?.();
-    this.#stopWheel = null;
-    if (!now) this.#rollOn();
+    this.#stopTicking?.();
+    this.#stopTicking = null;
+    if (!now) this.#tickLater();
   }
 
   open(connection: ServerConnection, received: RequestHead): ServerExchange {
@@ -197,12 +197,12 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
   }
 
   after(ms: number): number {
-    return this.#turn + Math.ceil(ms / this.turnMs) + 1;
+    return this.#tick + Math.ceil(ms / this.turnMs) + 1;
   }
 
   date(): string {
-    if (this.#dateTurn !== this.#turn) {
-      this.#dateTurn = this.#turn;
+    if (this.#dateTick !== this.#tick) {
+      this.#dateTick = this.#tick;
       this.#dateText = new Date(this.#options.clock.now()).toUTCString();
     }
     return this.#dateText;
@@ -230,8 +230,8 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
     if (this.#left && this.#connections.size === 0) this.#ended.resolve();
   }
 
-  /** The request is not read, so the dialect of its caller is not known. With TLS no answer can be sent. */
-  #turnAway(socket: Socket<ServerConnection>): void {
+  /** The request is not read, so the dialect of its caller is unknown. With TLS no answer can be sent. */
+  #refuseConnection(socket: Socket<ServerConnection>): void {
     this.#options.onTurnedAway?.(socket.remoteAddress ?? "");
     if (this.secure) {
       socket.terminate();
@@ -250,7 +250,7 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
     this.#connections.add(connection);
   }
 
-  /** What could be read, and is answered all the same. */
+  /** A valid request that is refused. */
   #refusing(connection: ServerConnection, head: RequestHead, reason: RefusedReason, message: string): CallExchange {
     const { refuse, socketPath } = this.#options;
     return new CallExchange(connection, head, (_request, reply) => reply.send(refuse(reason, message)), socketPath);
@@ -260,17 +260,17 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
     connection.answerWhole(status, linesOf(headers), body instanceof Uint8Array ? body : nothing);
   }
 
-  /** It turns for as long as there are connections. */
-  #rollOn(): void {
-    if (this.#stopWheel !== null || this.#connections.size + this.#handshakes.size === 0) return;
-    // It may have stood still for long.
-    this.#dateTurn = -1;
-    this.#stopWheel = this.#options.clock.after(this.turnMs, () => {
-      this.#stopWheel = null;
-      this.#turn++;
-      this.#handshakes.tick(this.#turn);
-      for (const connection of this.#connections) connection.tick(this.#turn);
-      this.#rollOn();
+  /** Ticks while there are connections. */
+  #tickLater(): void {
+    if (this.#stopTicking !== null || this.#connections.size + this.#handshakes.size === 0) return;
+    // The ticks may have stopped long ago.
+    this.#dateTick = -1;
+    this.#stopTicking = this.#options.clock.after(this.turnMs, () => {
+      this.#stopTicking = null;
+      this.#tick++;
+      this.#handshakes.tick(this.#tick);
+      for (const connection of this.#connections) connection.tick(this.#tick);
+      this.#tickLater();
     });
   }
 }
@@ -278,7 +278,7 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
 const nothing = new Uint8Array(0);
 
 /**
- * The same request by its path, where its target is a whole address: the authority in it counts, and not what `host` says
+ * A request with an absolute URL as its target gets the path as its target, and the authority of the URL in place of its `host`
  * (RFC 9112, 3.2.2).
  */
 function originForm(head: RequestHead): RequestHead {

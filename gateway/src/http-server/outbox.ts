@@ -11,7 +11,7 @@ export interface OutboxOptions {
   /** Measures how fast the caller reads. */
   readonly pace: Pace;
   /** Called with the memory of unsent bytes. */
-  readonly onKept?: (bytes: number) => void;
+  readonly onUnsent?: (bytes: number) => void;
 }
 
 /** Writes the first `length` bytes. Returns how many the socket took, less than 0 if it is closed. Must not keep a reference. */
@@ -23,7 +23,7 @@ export type WriteBytes = (bytes: Uint8Array, length: number) => number;
  */
 export class Outbox {
   readonly #write: WriteBytes;
-  readonly #onKept: (bytes: number) => void;
+  readonly #onUnsent: (bytes: number) => void;
   readonly #pace: Pace;
   #head = "";
   #pieces: Uint8Array[] = [];
@@ -34,10 +34,10 @@ export class Outbox {
   #broken = false;
   #slow = false;
 
-  constructor({ write, pace, onKept = () => {} }: OutboxOptions) {
+  constructor({ write, pace, onUnsent = () => {} }: OutboxOptions) {
     this.#write = write;
     this.#pace = pace;
-    this.#onKept = onKept;
+    this.#onUnsent = onUnsent;
   }
 
   /** The socket was closed before the last write. */
@@ -153,7 +153,7 @@ export class Outbox {
     this.#unsent = unsent;
     if (unsent.length === 0) this.#pace.stop();
     else this.#pace.start();
-    this.#onKept(unsent.length === 0 ? 0 : unsent.buffer.byteLength);
+    this.#onUnsent(unsent.length === 0 ? 0 : unsent.buffer.byteLength);
   }
 }
 

@@ -20,7 +20,7 @@ class UnreadAnswer {
     this.#address = address;
   }
 
-  weigh(bytes: number): void {
+  set(bytes: number): void {
     if (bytes === 0 && this.#held === null) return;
     this.#held ??= this.#memory.open(this.owner ?? anonymousOwner(this.#address), "unread");
     this.#held.keep(bytes);
@@ -75,7 +75,7 @@ export class ServerConnection {
   /** The current answer is the last. */
   #last = false;
   /** Malformed bytes arrived, so no further request can be read. */
-  #deaf = false;
+  #ignoring = false;
   /** Closing the connection marks the end of the answer. */
   #untilClosed = false;
   #callerDone = false;
@@ -95,7 +95,7 @@ export class ServerConnection {
     this.unread = new UnreadAnswer(host.memory, this.address);
     this.#outbox = new Outbox({
       write: (bytes, length) => socket.write(bytes, 0, length),
-      onKept: (bytes) => this.unread.weigh(bytes),
+      onUnsent: (bytes) => this.unread.set(bytes),
       pace: new Pace(bounds.stalledReaderMs, host.turnMs),
     });
     this.#reader = new RequestReader(limits, {
@@ -143,7 +143,7 @@ export class ServerConnection {
         return;
       default:
         if (this.#exchange !== null && this.#bodyOver) this.input.add(bytes);
-        else if (!this.#deaf) this.#read(bytes);
+        else if (!this.#ignoring) this.#read(bytes);
     }
   }
 
@@ -317,7 +317,7 @@ export class ServerConnection {
   #unreadable(thrown: unknown): void {
     const problem =
       thrown instanceof MalformedMessage ? thrown : new MalformedMessage("syntax", "The request cannot be read.");
-    this.#last = this.#deaf = true;
+    this.#last = this.#ignoring = true;
     if (this.#exchange === null) {
       this.#phase = "answering";
       this.#head = null;
@@ -408,7 +408,7 @@ export class ServerConnection {
   #late(): void {
     if (this.#phase === "idle") this.#end();
     else if (this.#phase === "head") {
-      this.#last = this.#deaf = true;
+      this.#last = this.#ignoring = true;
       this.#phase = "answering";
       this.#dueAt = never;
       this.#host.refuseLate(this);

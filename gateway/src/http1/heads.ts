@@ -21,7 +21,7 @@ export interface ResponseHead extends Head {
 }
 
 export interface RequestHead extends Head {
-  /** The same fields, as a reader. */
+  /** The same fields as a reader. */
   readonly headers: FieldHeaders;
   /** The same object for heads of a connection that differ only in their content length: a key for what was derived from the head. */
   readonly template: object;
@@ -48,9 +48,9 @@ export function readResponseHead(text: string, fieldsMax: number, bodyless: bool
   const end = text.indexOf("\r\n");
   const { status, minor } = text.startsWith(usualStatusLine) ? usualStatus : readStatusLine(text.slice(0, end));
   const fields = readFields(text, end + 2, fieldsMax);
-  const told = framingTold(fields, minor) ?? close;
+  const declared = framingOf(fields, minor) ?? close;
   const empty = bodyless || status < 200 || status === 204 || status === 304;
-  const framing = empty ? none : told;
+  const framing = empty ? none : declared;
   return { status, fields, framing, persistent: framing !== close && persists(fields, minor) };
 }
 
@@ -60,7 +60,7 @@ const usualStatus = { status: 200, minor: 1 } as const;
 
 function readStatusLine(text: string): { readonly status: number; readonly minor: 0 | 1 } {
   const line = statusLinePattern.exec(text);
-  if (line === null) throw new MalformedMessage("syntax", "The status line is not one of HTTP/1.1.");
+  if (line === null) throw new MalformedMessage("syntax", "The status line is malformed.");
   return { status: Number(line[2]), minor: line[1] === "1" ? 1 : 0 };
 }
 
@@ -70,7 +70,7 @@ export function readRequestHead(text: string, fieldsMax: number): RequestHead {
   const end = text.indexOf("\r\n");
   const { method, target, minor } = requestLineOf(text.slice(0, end));
   const fields = readFields(text, end + 2, fieldsMax);
-  const framing = framingTold(fields, minor) ?? none;
+  const framing = framingOf(fields, minor) ?? none;
   const persistent = persists(fields, minor);
   return { method, target, minor, fields, headers: new FieldHeaders(fields), template: {}, framing, persistent };
 }
@@ -118,33 +118,33 @@ type RequestLine = Pick<RequestHead, "method" | "target" | "minor">;
 
 /** Caches the few lines that most requests begin with. */
 function requestLineOf(text: string): RequestLine {
-  const known = knownLines.get(text);
-  if (known !== undefined) return known;
+  const cached = cachedLines.get(text);
+  if (cached !== undefined) return cached;
   const line = readRequestLine(text);
   // A query may hold a secret.
-  if (knownLines.size < knownLinesMax && text.length <= knownLineLengthMax && !text.includes("?")) {
+  if (cachedLines.size < cachedLinesMax && text.length <= cachedLineLengthMax && !text.includes("?")) {
     // A slice would keep the whole head in memory.
-    knownLines.set(Buffer.from(text, "latin1").toString("latin1"), line);
+    cachedLines.set(Buffer.from(text, "latin1").toString("latin1"), line);
   }
   return line;
 }
 
-const knownLines = new Map<string, RequestLine>();
-const knownLinesMax = 100;
-const knownLineLengthMax = 256;
+const cachedLines = new Map<string, RequestLine>();
+const cachedLinesMax = 100;
+const cachedLineLengthMax = 256;
 
 function readRequestLine(text: string): RequestLine {
   const line = requestLinePattern.exec(text);
   if (line === null) {
-    if (otherVersionPattern.test(text)) throw new MalformedMessage("version", "Only HTTP/1.1 is spoken here.");
-    throw new MalformedMessage("syntax", "The request line is not one of HTTP/1.1.");
+    if (otherVersionPattern.test(text)) throw new MalformedMessage("version", "Only HTTP/1.1 is supported.");
+    throw new MalformedMessage("syntax", "The request line is malformed.");
   }
   const [, method = "", target = ""] = line;
   return { method, target, minor: line[3] === "1" ? 1 : 0 };
 }
 
 /** null if no field says it. Ambiguous fields are refused (RFC 9112 §6.1, §6.3). */
-function framingTold(fields: Fields, minor: 0 | 1): Framing | null {
+function framingOf(fields: Fields, minor: 0 | 1): Framing | null {
   let length: string | null = null;
   let coding: string | null = null;
   for (let index = 0; index < fields.length; index += 2) {
@@ -158,7 +158,7 @@ function framingTold(fields: Fields, minor: 0 | 1): Framing | null {
     }
   }
   if (coding !== null) {
-    if (length !== null) throw new MalformedMessage("framing", "A content length stands beside a transfer coding.");
+    if (length !== null) throw new MalformedMessage("framing", "There are a content length and a transfer coding.");
     if (minor === 0) throw new MalformedMessage("framing", "HTTP/1.0 has no transfer codings.");
     if (coding.toLowerCase() !== "chunked") throw new MalformedMessage("framing", "The transfer coding is unknown.");
     return chunked;

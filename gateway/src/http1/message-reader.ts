@@ -47,8 +47,8 @@ const sizeDigitsMax = 13;
 const interimMax = 32;
 const emptyLinesMax = 8;
 const movedByteByByteMax = 16;
-/** Longer heads are not kept for comparison with the next. */
-const keptHeadLengthMax = 4_096;
+/** Longer heads are not compared with the next one. */
+const comparedHeadLengthMax = 4_096;
 const extensionPattern =
   /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)+$/;
 
@@ -90,7 +90,7 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
       while (at < bytes.length && this.#phase !== "done") at = this.#step(bytes, at);
     } finally {
       // Also what came before malformed bytes.
-      this.#tellChunks(bytes);
+      this.#deliverChunks(bytes);
     }
     return at;
   }
@@ -178,7 +178,7 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
     return end;
   }
 
-  #tellChunks(bytes: Buffer): void {
+  #deliverChunks(bytes: Buffer): void {
     const to = this.#chunksTo;
     if (to === 0) return;
     this.#chunksTo = 0;
@@ -196,7 +196,7 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
         this.#left = this.#left * 16 + digit;
         continue;
       }
-      if (this.#digits === 0) throw new MalformedMessage("framing", "A chunk does not say its size.");
+      if (this.#digits === 0) throw new MalformedMessage("framing", "A chunk has no size.");
       if (code === CR) this.#phase = "chunk_size_end";
       else if (code === SEMICOLON) {
         this.#phase = "chunk_extension";
@@ -218,7 +218,8 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
     }
     this.#extension += bytes.toString("latin1", at, to);
     if (end < 0) return to;
-    if (!extensionPattern.test(this.#extension)) throw new MalformedMessage("framing", "A chunk's extension is wrong.");
+    if (!extensionPattern.test(this.#extension))
+      throw new MalformedMessage("framing", "The extension of a chunk is malformed.");
     this.#phase = "chunk_size_end";
     return end + 1;
   }
@@ -233,15 +234,15 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
     const fields = readFields(text, 0, this.limits.fieldsMax);
     // Another parser may use them to find the next message.
     if (fieldOf(fields, "content-length") !== null || fieldOf(fields, "transfer-encoding") !== null) {
-      throw new MalformedMessage("framing", "A trailer says where the body ends.");
+      throw new MalformedMessage("framing", "A trailer has a framing field.");
     }
-    this.#tellChunks(bytes);
+    this.#deliverChunks(bytes);
     this.#finish();
     return after;
   }
 
   #expect(code: number | undefined, wanted: number, next: Phase): void {
-    if (code !== wanted) throw new MalformedMessage("framing", "A chunk does not end as it must.");
+    if (code !== wanted) throw new MalformedMessage("framing", "The end of a chunk is malformed.");
     this.#phase = next;
   }
 
@@ -271,8 +272,8 @@ export class ResponseReader extends MessageReader<ResponseHead> {
   protected readHead(text: string): ResponseHead | null {
     const head = readResponseHead(text, this.limits.fieldsMax, this.#bodyless);
     if (head.status >= 200) return head;
-    if (head.status === 101) throw new MalformedMessage("syntax", "Nobody asked for another protocol.");
-    if (++this.#interim > interimMax) throw new MalformedMessage("syntax", "There is no end of interim responses.");
+    if (head.status === 101) throw new MalformedMessage("syntax", "There was no request for another protocol.");
+    if (++this.#interim > interimMax) throw new MalformedMessage("syntax", "There are too many interim responses.");
     return null;
   }
 }
@@ -288,7 +289,7 @@ export class RequestReader extends MessageReader<RequestHead> {
   }
 
   protected readHead(text: string): RequestHead | null {
-    // A sender may put an empty line before a request (RFC 9112 §2.2).
+    // Empty lines before a request are allowed (RFC 9112 §2.2).
     const again = this.#last?.again(text) ?? null;
     if (again !== null) return again;
     let at = 0;
@@ -297,13 +298,13 @@ export class RequestReader extends MessageReader<RequestHead> {
     }
     if (at === text.length) return null;
     const head = readRequestHead(at === 0 ? text : text.slice(at), this.limits.fieldsMax);
-    this.#last = at === 0 && text.length <= keptHeadLengthMax ? new LastHead(text, head) : null;
+    this.#last = at === 0 && text.length <= comparedHeadLengthMax ? new LastHead(text, head) : null;
     return head;
   }
 }
 
 function hexDigit(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
-  const letter = code | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+  const lower = code | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }

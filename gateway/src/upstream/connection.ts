@@ -10,7 +10,7 @@ export interface ConnectionUser extends MessageSink<ResponseHead> {
   onReady(connection: Connection): void;
   /** All bytes of this read were passed on. */
   onRead(): void;
-  /** All that was written has left this process. */
+  /** All written bytes have left this process. */
   onDrain(): void;
   /** Instead of `onEnd`. `thrown`: an error of the socket, the handshake or the parser; undefined: the upstream closed the connection. */
   onBroken(thrown: unknown): void;
@@ -74,7 +74,7 @@ export class Connection {
     return connection;
   }
 
-  /** Nothing of an answer has come. */
+  /** No byte of an answer has arrived. */
   get untouched(): boolean {
     return this.#reader.silent;
   }
@@ -85,7 +85,7 @@ export class Connection {
     this.#onIdleEnd = null;
   }
 
-  /** Before the first byte of a request. */
+  /** Call before the first byte of a request. */
   begin(method: string): void {
     this.uses++;
     this.wrote = false;
@@ -182,7 +182,7 @@ export class Connection {
         open: (socket: Socket) => {
           this.#socket = socket;
           if (this.#over) socket.terminate();
-          else if (plain) this.#stands();
+          else if (plain) this.#opened();
         },
       },
     });
@@ -236,7 +236,7 @@ export class Connection {
   #events() {
     return {
       handshake: (_socket: Socket, _done: boolean, refused: Error | null) => {
-        if (refused === null || refused === undefined) this.#stands();
+        if (refused === null || refused === undefined) this.#opened();
         else this.#unusable(refused);
       },
       data: (_socket: Socket, bytes: Buffer) => this.#take(bytes),
@@ -272,7 +272,7 @@ export class Connection {
     this.#unsent = nothing;
   }
 
-  #stands(): void {
+  #opened(): void {
     if (this.#over) return;
     this.asksProxy = false;
     this.ready = true;
@@ -283,7 +283,7 @@ export class Connection {
     if (this.#over) return;
     // Bytes without a request.
     if (this.#user === null || !this.wrote) {
-      this.#unusable(new MalformedMessage("syntax", "It was not asked."));
+      this.#unusable(new MalformedMessage("syntax", "The upstream sent data without a request."));
       return;
     }
     try {

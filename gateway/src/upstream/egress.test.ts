@@ -157,11 +157,11 @@ describe("calls through an egress proxy", () => {
         "challenge",
         "The egress proxy requires a user and a password, or others than were sent (status 407).",
       ],
-      ["cuts", "cut", "The egress proxy closed the connection before it had opened a way to the upstream."],
+      ["cuts", "cut", "The egress proxy closed the connection before it had opened a tunnel to the upstream."],
       [
         "cuts in the middle of its answer",
         "cut_late",
-        "The egress proxy closed the connection before it had opened a way to the upstream.",
+        "The egress proxy closed the connection before it had opened a tunnel to the upstream.",
       ],
       ["speaks something else", "other", "The egress proxy did not answer in HTTP."],
       ["never ends its answer", "endless", "The egress proxy did not answer in HTTP."],

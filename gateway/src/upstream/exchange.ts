@@ -3,8 +3,8 @@ import type { Clock } from "#ports/index.ts";
 import { clientClosed, timedOut, type WaitName } from "./send-failure.ts";
 
 /**
- * One timer for all exchanges of a clock, armed for the earliest deadline. Deadlines mostly move out (with every piece of a body) or
- * go away, so the timer may fire early; it then looks at all exchanges and is armed again.
+ * One timer for all exchanges of a clock, set for the earliest deadline. Deadlines mostly move out (with every piece of a body) or
+ * disappear, so the timer may fire early; it then checks all exchanges and is set again.
  */
 class Deadlines {
   readonly #clock: Clock;
@@ -12,10 +12,10 @@ class Deadlines {
   #armedMs = Number.POSITIVE_INFINITY;
   #disarm: (() => void) | null = null;
   /**
-   * The timer came late: this process stood still, and what upstreams sent meanwhile has not been read. It is read before anybody is
-   * judged; once, so that a process that never keeps up ends its waits all the same.
+   * The timer was late: the process was blocked, and bytes from upstreams are unread. They are read before a timeout counts. Only
+   * once, so that a process that never keeps up still times out.
    */
-  #stoodStill = false;
+  #wasBlocked = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -33,8 +33,8 @@ class Deadlines {
   #arm(dueMs: number, nowMs: number): void {
     this.#stop();
     this.#armedMs = dueMs;
-    // Timers may fire a fraction early; a whole millisecond more keeps that from spinning.
-    this.#disarm = this.#clock.after(Math.max(0, Math.ceil(dueMs - nowMs)), this.#look);
+    // Timers may fire a fraction of a millisecond early. Rounding up avoids a loop of early timers.
+    this.#disarm = this.#clock.after(Math.max(0, Math.ceil(dueMs - nowMs)), this.#check);
   }
 
   #stop(): void {
@@ -43,13 +43,13 @@ class Deadlines {
     this.#armedMs = Number.POSITIVE_INFINITY;
   }
 
-  readonly #look = (): void => {
+  readonly #check = (): void => {
     const nowMs = this.#clock.monotonic();
     const lateMs = nowMs - this.#armedMs;
     this.#disarm = null;
     this.#armedMs = Number.POSITIVE_INFINITY;
-    this.#stoodStill = lateMs > bounds.timerLateMs && !this.#stoodStill;
-    if (this.#stoodStill) {
+    this.#wasBlocked = lateMs > bounds.timerLateMs && !this.#wasBlocked;
+    if (this.#wasBlocked) {
       this.#arm(nowMs + Math.min(lateMs, bounds.standstillGraceMs), nowMs);
       return;
     }
@@ -64,9 +64,9 @@ class Deadlines {
 
 const deadlinesOf = oncePerObject((clock: Clock) => new Deadlines(clock));
 
-/** The life of one request and its answer: who may end it, and why it ended. */
+/** One request and its answer, which a timeout, the caller or a failure may end. */
 export class Exchange {
-  /** Set once, when the exchange is ended by anything but its own good end. */
+  /** Why the exchange ended; null: it has not, or it succeeded. */
   failure: Failure | null = null;
   /** Monotonic milliseconds. */
   dueMs: number;
@@ -87,10 +87,10 @@ export class Exchange {
     this.#totalMs = totalMs;
     this.#totalDueMs = clock.monotonic() + totalMs;
     this.dueMs = this.#totalDueMs;
-    caller.addEventListener("abort", this.#callerLeft, { once: true });
+    caller.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** From now on `wait` is what is waited for, at most `limitMs`, and never beyond the total. Gives the time, monotonic. */
+  /** Starts a wait of at most `limitMs`, within the total. Returns the monotonic time. */
   begin(wait: WaitName, limitMs: number): number {
     const nowMs = this.#clock.monotonic();
     const dueMs = nowMs + limitMs;
@@ -102,19 +102,19 @@ export class Exchange {
     return nowMs;
   }
 
-  /** Nothing is waited for; only the total goes on. */
+  /** Ends the wait. The total timeout continues. */
   pause(): void {
     this.#wait = "total";
     this.#waitMs = this.#totalMs;
     this.dueMs = this.#totalDueMs;
   }
 
-  /** What to do when it fails. One at a time: the last counts. */
+  /** Sets what to do when it fails, in place of an earlier call. */
   onFail(act: () => void): void {
     this.#onFail = act;
   }
 
-  /** Waits for what cannot be aborted; its result is given to `late` when the exchange has failed meanwhile. */
+  /** Waits for work that cannot be aborted. `late` gets the result if the exchange has failed meanwhile. */
   race<T>(pending: Promise<T>, late: (value: T) => void = () => {}): Promise<T> {
     return new Promise((resolve, reject) => {
       this.onFail(() => reject(this.failure));
@@ -126,10 +126,10 @@ export class Exchange {
     if (this.#over) return;
     this.#over = true;
     this.#deadlines.forget(this);
-    this.#caller.removeEventListener("abort", this.#callerLeft);
+    this.#caller.removeEventListener("abort", this.#onAbort);
   }
 
-  /** The bad end. Only the first counts. */
+  /** Ends the exchange with a failure. Only the first one counts. */
   fail(failure: Failure): void {
     if (this.#over) return;
     this.failure = failure;
@@ -137,10 +137,10 @@ export class Exchange {
     this.#onFail?.();
   }
 
-  /** Its deadline has passed. */
+  /** The deadline has passed. */
   expire(): void {
     this.fail(timedOut(this.#wait, this.#waitMs));
   }
 
-  readonly #callerLeft = (): void => this.fail(clientClosed());
+  readonly #onAbort = (): void => this.fail(clientClosed());
 }

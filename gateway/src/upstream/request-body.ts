@@ -2,8 +2,6 @@ import { bounds, Failure, type PieceReader, pulledStream } from "#core/index.ts"
 import type { OutboundBody, OutboundStream } from "#ports/index.ts";
 import type { Exchange } from "./exchange.ts";
 
-export type { PieceReader } from "#core/index.ts";
-
 /**
  * A streamed request body. It is read as fast as the upstream takes it, and each piece restarts the headers timeout: an upload may
  * take long, but an upstream must not stop reading. A failure of the source is ours and does not count against the upstream.

@@ -4,8 +4,8 @@ import type { OutboundRequest } from "#ports/index.ts";
 import type { Route } from "./route-table.ts";
 import { refusedUrl } from "./send-failure.ts";
 
-/** What the connection decides by itself. */
-const ours: ReadonlySet<string> = new Set([
+/** Headers that the connection sets itself. */
+const ownNames: ReadonlySet<string> = new Set([
   "host",
   "connection",
   "content-length",
@@ -16,12 +16,12 @@ const ours: ReadonlySet<string> = new Set([
 const bodyMethods: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
 const plainTarget = /^[\x21-\x7e]*$/;
 
-/** Of a route, what a request's head says. */
+/** The parts of a route that a request's head needs. */
 type HeadRoute = Pick<Route, "origin" | "way">;
 
 /**
- * The head of a request with its empty line; to a proxy with the whole address (RFC 9112 §3.2.2). `rest`: of the URL, from behind its origin. `bodyBytes`: null without a body.
- * Throws invalid_request where a header cannot be sent: it comes from the caller, and no other upstream would take it.
+ * The head of a request with its empty line; for a proxy with the whole URL (RFC 9112 §3.2.2). `rest`: the URL after its origin.
+ * `bodyBytes`: null without a body. Throws invalid_request for an invalid header: it is the caller's, and invalid for every upstream.
  */
 export function requestHead(
   request: OutboundRequest,
@@ -38,23 +38,23 @@ export function requestHead(
 }
 
 const lines = new FieldLines(
-  (name) => ours.has(name.toLowerCase()),
+  (name) => ownNames.has(name.toLowerCase()),
   (problem) => {
     throw unsendable(problem);
   },
 );
 
-/** Path and query as they are; what is not ASCII is written in percent signs, as everywhere. Most requests have one of few. */
+/** Path and query, with percent-encoding for characters outside ASCII. */
 function targetOf(rest: string): string {
-  const known = knownTargets.get(rest);
-  if (known !== undefined) return known;
+  const cached = cachedTargets.get(rest);
+  if (cached !== undefined) return cached;
   const target = writtenTarget(rest);
-  if (knownTargets.size < bounds.knownUrlsMax && rest.length <= bounds.knownUrlCharactersMax)
-    knownTargets.set(rest, target);
+  if (cachedTargets.size < bounds.knownUrlsMax && rest.length <= bounds.knownUrlCharactersMax)
+    cachedTargets.set(rest, target);
   return target;
 }
 
-const knownTargets = new Map<string, string>();
+const cachedTargets = new Map<string, string>();
 
 function writtenTarget(rest: string): string {
   const fragment = rest.indexOf("#");
@@ -64,7 +64,7 @@ function writtenTarget(rest: string): string {
   try {
     return target.replace(/[^\x21-\x7e]+/g, (text) => encodeURIComponent(text));
   } catch {
-    throw refusedUrl("it has half a character");
+    throw refusedUrl("it has half a surrogate pair");
   }
 }
 

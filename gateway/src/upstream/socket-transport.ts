@@ -1,11 +1,11 @@
-import { bounds, type CallSignal, Failure } from "#core/index.ts";
+import { bounds, type CallSignal, Failure, type PieceReader } from "#core/index.ts";
 import { FieldHeaders, fieldOf, MalformedMessage, type ResponseHead } from "#http1/index.ts";
 import type { AnswerListener, Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 import { Connection, type ConnectionUser, TurnSends } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { Exchange } from "./exchange.ts";
 import { originEnd } from "./origin.ts";
-import { type PieceReader, RequestBody, streamedBody } from "./request-body.ts";
+import { RequestBody, streamedBody } from "./request-body.ts";
 import { requestHead } from "./request-head.ts";
 import type { Route, RouteTable, Target } from "./route-table.ts";
 import {
@@ -93,7 +93,7 @@ class SocketCall implements ConnectionUser {
   readonly #streamed: RequestBody | null;
   readonly #head: string;
   readonly #listener: AnswerListener;
-  /** The head has come, and the listener has not been called yet. */
+  /** The head has arrived, and the listener was not called yet. */
   #answer: OutboundAnswer | null = null;
   /** Index of the first address to connect to. */
   readonly #first: number;
@@ -218,7 +218,7 @@ class SocketCall implements ConnectionUser {
       return;
     }
     this.#broken = connection;
-    if (connection !== null && !connection.ready) this.#neverStood(thrown);
+    if (connection !== null && !connection.ready) this.#neverOpened(thrown);
     else this.#parts.exchange.fail(this.#unanswered(thrown, connection));
   }
 
@@ -231,7 +231,7 @@ class SocketCall implements ConnectionUser {
   }
 
   /** Tries another address only while nothing was sent, so no request is repeated. */
-  #neverStood(thrown: unknown): void {
+  #neverOpened(thrown: unknown): void {
     const { exchange, route } = this.#parts;
     if (neverConnected(thrown) && this.#tried < route.targets.length) {
       this.#target = this.#nextTarget();
@@ -267,7 +267,7 @@ class SocketCall implements ConnectionUser {
   /** On a timeout, or when the caller leaves, closes the connection at once. */
   #failed(): void {
     const { exchange, route } = this.#parts;
-    const failure = this.#byWhom(exchange.failure);
+    const failure = this.#failureToReport(exchange.failure);
     if (failure === null) return;
     const connection = this.#connection ?? this.#broken;
     const standing = this.#connection?.ready === true;
@@ -286,7 +286,7 @@ class SocketCall implements ConnectionUser {
   }
 
   /** A timeout while waiting for the proxy names the proxy. */
-  #byWhom(failure: Failure | null): Failure | null {
+  #failureToReport(failure: Failure | null): Failure | null {
     if (failure?.code !== "upstream_timeout" || this.#connection?.asksProxy !== true) return failure;
     return proxyTimedOut(this.#unwritten().connectMs);
   }
@@ -344,7 +344,7 @@ class SocketCall implements ConnectionUser {
 function proxyFault(thrown: unknown): string {
   if (neverConnected(thrown)) return "could not be reached";
   if (thrown instanceof MalformedMessage) return "did not answer in HTTP";
-  return "closed the connection before it had opened a way to the upstream";
+  return "closed the connection before it had opened a tunnel to the upstream";
 }
 
 function malformed(cause: MalformedMessage): Failure {

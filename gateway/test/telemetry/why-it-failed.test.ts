@@ -304,7 +304,7 @@ describe("a whole answer that its caller does not read to its end", () => {
         ({ attributes }) => attributes["stream"] === false && attributes["error"] === "client_closed",
       ),
     );
-    const message = "The caller went away before its answer had left.";
+    const message = "The caller went away before its answer was sent.";
     expect(line.attributes).toMatchObject({ route: "chat", status: 200, outcome: "cancelled", message });
     expect(await metricsOf(made.gateway)).toContain(cancelled);
   });
