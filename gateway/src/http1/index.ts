@@ -9,7 +9,7 @@
  * buffer and cache is bounded.
  */
 export { FieldHeaders, FieldLines } from "./field-headers.ts";
-export { type Fields, fieldOf } from "./fields.ts";
+export { fieldOf } from "./fields.ts";
 export type { RequestHead, ResponseHead } from "./heads.ts";
 export { MalformedMessage } from "./malformed.ts";
 export { type HeadLimits, type MessageSink, RequestReader, ResponseReader } from "./message-reader.ts";
