@@ -56,6 +56,20 @@ const sentences = {
     accepted: "accepted by the upstream",
     found_in_list: "found in the upstream's list",
   },
+  importRefusal: {
+    managed_by_file: "It comes from the config file. Add the provider to it there.",
+    other_type: "There is already a model of this name, of type {type}.",
+    already_there: "It already has this deployment.",
+    too_many_deployments: "It already has {count} deployments, the maximum.",
+  },
+  simulation: {
+    nothing_used: "Nothing was used in this time.",
+    class_without_price: "`{class}` has no price, so {count} units of it count nothing.",
+    variants_not_told_apart:
+      "Sums do not tell videos of one resolution or with sound apart: all count at the plain price.",
+    long_context_not_told_apart: "Sums do not tell long requests apart: all count at the price of a shorter context.",
+    rounded_at_once: "Each request is charged in whole billionths of a dollar; here the sum is worked out at once.",
+  },
   callback: toAnAddress,
   alert: {
     ...toAnAddress,

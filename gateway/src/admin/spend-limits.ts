@@ -9,6 +9,7 @@ import {
   type ConfigSnapshot,
   Failure,
   failureTable,
+  invalidRequest,
   personScopeId,
   usdToNano,
   type Workspace,
@@ -181,13 +182,7 @@ function workspaceOf(actor: Actor, name: string | null, configSnapshot: ConfigSn
     : [...actor.roles.keys()].flatMap((id) => configSnapshot.workspaces.get(id) ?? []);
   const found = name === null ? (others.length === 0 ? only : undefined) : workspaceNamed(name, actor, configSnapshot);
   if (found != null) return found;
-  throw new Failure(
-    "invalid_request",
-    "This token is for more than one workspace. Add ?workspace= with a slug or id.",
-    {
-      param: "workspace",
-    },
-  );
+  throw invalidRequest("workspace", "This token is for more than one workspace. Add ?workspace= with a slug or id.");
 }
 
 /** The same rights as the matching calls of the admin API. */
@@ -225,7 +220,7 @@ function required(param: string): never {
 }
 
 function invalid(param: string, problem: string): Failure {
-  return new Failure("invalid_request", `${param}: ${problem}`, { param });
+  return invalidRequest(param, `${param}: ${problem}`);
 }
 
 function periodConflict({ id, email }: Member, period: NonNullable<Member["budget"]>["period"]): Failure {

@@ -159,6 +159,11 @@ export function asFailure(thrown: unknown): Failure {
   return new Failure("internal_error", "The gateway met an unexpected error.", { cause: thrown });
 }
 
+/** `param`: the field that is wrong. */
+export function invalidRequest(param: string, message: string): Failure {
+  return new Failure("invalid_request", message, { param });
+}
+
 /** The item, or `not_found`. `what` names its kind: "There is no such user." */
 export function orNotFound<Item>(item: Item | null | undefined, what: string, param: string | null = what): Item {
   if (item !== null && item !== undefined) return item;

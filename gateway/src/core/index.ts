@@ -11,6 +11,7 @@ export * from "./bounds/memory-bounds.ts";
 export * from "./bounds.ts";
 export * from "./caller-memory.ts";
 export * from "./check-fields.ts";
+export * from "./columns.ts";
 export * from "./config-snapshot.ts";
 export * from "./control-call.ts";
 export * from "./deployment.ts";

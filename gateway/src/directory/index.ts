@@ -6,7 +6,7 @@
  * config file, those with `console` to the admin API. When the database is down, calls reject and nothing is half done.
  */
 
-export type { AgentSettingsNow, AgentSettingsVersion } from "./agents/agent-settings.ts";
+export { type AgentSettingsNow, type AgentSettingsVersion, settingsChecksum } from "./agents/agent-settings.ts";
 export type { AgentGrant, AgentSession, WaitingDevice } from "./agents/agent-sign-ins.ts";
 export type { KeyChange } from "./keys/key-rules.ts";
 export type { ExpiringToken as EndingToken, NewKey } from "./keys/keys.ts";
@@ -19,6 +19,7 @@ export {
   type StoredNotice,
 } from "./notices.ts";
 export type { MemberChange } from "./people/members.ts";
+export { deploymentDraft } from "./providers/deployments.ts";
 export { kindConflicts, type ProviderRecord } from "./providers/providers.ts";
 export { ConfigConflict } from "./refusals.ts";
 export type { IssuerCheck as IssuerToAsk } from "./rights/rights.ts";

@@ -1,17 +1,15 @@
 import type { Notice, NoticeChannel } from "@sluice/contract/console";
 import { limitScopes, storedRemark } from "@sluice/contract/words";
-import { endingTokenId, type LimitScope } from "#core/index.ts";
+import { columnsOf, endingTokenId, type LimitScope, membersOf } from "#core/index.ts";
 import type { AuditSource, Clock, Ids, Vault } from "#ports/index.ts";
 import {
   type AuditedObject,
   auditedWrite,
   type Connection,
   channelSealId,
-  columnsOf,
   type Database,
   insertRows,
   isLeasedUntil,
-  membersOf,
   type Row,
   removeRows,
   sealIfChanged,

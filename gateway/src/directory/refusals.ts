@@ -1,5 +1,5 @@
 import { type Conflict, pathText } from "@sluice/contract/words";
-import { Failure } from "#core/index.ts";
+import { Failure, invalidRequest } from "#core/index.ts";
 import type { ManagedBy } from "#storage/tables.ts";
 
 /** The first names of a list, and how many more there are. */
@@ -57,7 +57,7 @@ export function refuseDraft([first]: readonly Conflict[], depth: number): void {
   if (first === undefined) return;
   const param = pathText(first.path.slice(depth));
   if (param === "") throw new Failure("invalid_request", first.message);
-  throw new Failure("invalid_request", `\`${param}\`: ${first.message}`, { param });
+  throw invalidRequest(param, `\`${param}\`: ${first.message}`);
 }
 
 /** A configuration that contradicts itself or existing objects. Nothing was applied. */

@@ -1,100 +1,35 @@
 import type { RightsRule } from "@sluice/contract/config-file";
 import type { WorkspaceRole } from "@sluice/contract/words";
 import type { ApiKey, Claims, ConfigSnapshot } from "#core/index.ts";
-import type { AuditEvent, AuditSource, KeyStore, RightsSource } from "#ports/index.ts";
+import type { AuditEvent, KeyStore, RightsSource } from "#ports/index.ts";
 import { type CallerKeyRow, callerKeys, type Database, keyByOldSecret, keyOf } from "#storage/tables.ts";
-import { findPersonKey, isPersonDigest, keysOfPerson } from "./agents/agent-persons.ts";
-import {
-  previewSettings,
-  setSettings,
-  settingsIn,
-  settingsOf,
-  settingsVersion,
-  settingsVersions,
-} from "./agents/agent-settings.ts";
-import {
-  addDevice,
-  approveDevice,
-  denyDevice,
-  endSession,
-  listSessions,
-  ownerOf,
-  pollDevice,
-  refreshSession,
-  waitingDevice,
-} from "./agents/agent-sign-ins.ts";
-import { applyConfig, planConfig, seedConfig } from "./config-file/apply-config.ts";
+import * as agentPersons from "./agents/agent-persons.ts";
+import * as agentSettings from "./agents/agent-settings.ts";
+import * as agentSignIns from "./agents/agent-sign-ins.ts";
+import * as configFile from "./config-file/apply-config.ts";
 import { exportConfig } from "./config-file/config-export.ts";
 import { readConfigSnapshot } from "./config-snapshot-reader.ts";
-import {
-  addKey,
-  expiringTokens,
-  hasKeys,
-  key,
-  limitedKeys,
-  listKeys,
-  resolveKey,
-  revokeKey,
-  rotateKey,
-  updateKey,
-} from "./keys/keys.ts";
-import { acceptInvitation, invite, listInvitations, oneInvitation, revokeInvitation } from "./people/invitations.ts";
-import { listMembers, removeMember, updateMember } from "./people/members.ts";
-import {
-  administratorExists,
-  createReset,
-  createUser,
-  makeFirstAdministrator,
-  setPassword,
-  takeReset,
-} from "./people/new-users.ts";
+import * as keys from "./keys/keys.ts";
+import * as invitations from "./people/invitations.ts";
+import * as members from "./people/members.ts";
+import * as newUsers from "./people/new-users.ts";
 import { limitedPeople } from "./people/person-limits.ts";
-import { createToken, listTokens, oneToken, revokeToken, rightsOf, scimCaller, tokenActor } from "./people/tokens.ts";
-import { listUsers, oneUser, removeUser, resetSecondFactor, updateUser } from "./people/users.ts";
+import * as tokens from "./people/tokens.ts";
+import * as users from "./people/users.ts";
 import { importModels } from "./providers/model-import.ts";
-import {
-  applyListPrices,
-  createModel,
-  modelRecord,
-  modelRecords,
-  removeModel,
-  updateModel,
-} from "./providers/models.ts";
-import { oidcAccounts, putOidcAccount, removeOidcAccount } from "./providers/oidc-writes.ts";
-import { listPrices, priceListIn, storePriceList } from "./providers/prices.ts";
-import { createProvider, listProviders, provider, removeProvider, updateProvider } from "./providers/providers.ts";
-import { applyClaims, previewClaims, rulesOf } from "./rights/claimed-rights.ts";
-import {
-  beginIssuerCheck,
-  isManagedByFile,
-  issuerChecks,
-  putRules,
-  reapplyAllRules,
-  revokeByIssuer,
-  rightsOfUser,
-} from "./rights/rights.ts";
+import * as models from "./providers/models.ts";
+import * as oidc from "./providers/oidc-writes.ts";
+import * as prices from "./providers/prices.ts";
+import * as providers from "./providers/providers.ts";
+import * as claimedRights from "./rights/claimed-rights.ts";
+import * as rights from "./rights/rights.ts";
 import { connectIdentity, scimStats } from "./scim/first-sign-in.ts";
-import {
-  changeScimGroup,
-  createScimGroup,
-  listScimGroups,
-  oneScimGroup,
-  reapplyGroupRights,
-  removeScimGroup,
-  type ScimGroup,
-  type ScimGroupChange,
-} from "./scim/scim-groups.ts";
-import { changeScimUser, createScimUser, listScimUsers, oneScimUser, removeScimUser } from "./scim/scim-users.ts";
+import * as scimGroups from "./scim/scim-groups.ts";
+import * as scimUsers from "./scim/scim-users.ts";
 import { settingsInForce, updateSettings } from "./settings.ts";
 import { bindStore, type ControlDirectory, type Directory, type SealedDirectory, type Write } from "./store.ts";
-import { addGroup, groups, removeGroup, updateGroup } from "./workspaces/groups.ts";
-import {
-  addWorkspace,
-  listWorkspaces,
-  oneWorkspace,
-  removeWorkspace,
-  updateWorkspace,
-} from "./workspaces/workspaces.ts";
+import * as groups from "./workspaces/groups.ts";
+import * as workspaces from "./workspaces/workspaces.ts";
 
 /**
  * Workspaces, groups, keys, providers, models, settings, single sign-on, and the config file. Each write is one transaction with its
@@ -120,56 +55,58 @@ const controlReads = {
   /** Frozen, and read in one transaction. */
   configSnapshot: ({ database, vault, clock }: ControlDirectory): Promise<ConfigSnapshot> =>
     readConfigSnapshot(database, vault, clock.now()),
-  limitedKeys,
-  expiringTokens,
+  limitedKeys: keys.limitedKeys,
+  expiringTokens: keys.expiringTokens,
 
-  workspaces: listWorkspaces,
-  workspace: ({ database }: ControlDirectory, id: string) => oneWorkspace(database.kysely, "id", id),
-  workspaceNamed: ({ database }: ControlDirectory, slug: string) => oneWorkspace(database.kysely, "slug", slug),
-  groups,
-  key,
-  resolveKey,
-  listKeys,
-  hasKeys,
-  listProviders,
-  provider,
-  listModels: ({ database, clock }: ControlDirectory) => modelRecords(database.kysely, clock.now()),
-  model: ({ database, clock }: ControlDirectory, name: string) => modelRecord(database.kysely, name, clock.now()),
-  listPrices,
+  workspaces: workspaces.listWorkspaces,
+  workspace: ({ database }: ControlDirectory, id: string) => workspaces.oneWorkspace(database.kysely, "id", id),
+  workspaceNamed: ({ database }: ControlDirectory, slug: string) =>
+    workspaces.oneWorkspace(database.kysely, "slug", slug),
+  groups: groups.groups,
+  key: keys.key,
+  resolveKey: keys.resolveKey,
+  listKeys: keys.listKeys,
+  hasKeys: keys.hasKeys,
+  listProviders: providers.listProviders,
+  provider: providers.provider,
+  listModels: ({ database, clock }: ControlDirectory) => models.modelRecords(database.kysely, clock.now()),
+  model: ({ database, clock }: ControlDirectory, name: string) =>
+    models.modelRecord(database.kysely, name, clock.now()),
+  listPrices: prices.listPrices,
   /** null: the built-in price list is in use. */
-  storedPriceList: ({ database }: ControlDirectory) => priceListIn(database.kysely),
+  storedPriceList: ({ database }: ControlDirectory) => prices.priceListIn(database.kysely),
   settings: settingsInForce,
-  oidcAccounts,
+  oidcAccounts: oidc.oidcAccounts,
 
-  apply: applyConfig,
-  plan: planConfig,
-  seed: seedConfig,
+  apply: configFile.applyConfig,
+  plan: configFile.planConfig,
+  seed: configFile.seedConfig,
   exportConfig,
 };
 
 const controlWrites = {
-  addWorkspace,
-  updateWorkspace,
-  removeWorkspace,
-  addGroup,
-  updateGroup,
-  removeGroup,
-  addKey,
-  updateKey,
-  rotateKey,
-  revokeKey,
-  createProvider,
-  updateProvider,
-  removeProvider,
-  createModel,
-  updateModel,
-  removeModel,
+  addWorkspace: workspaces.addWorkspace,
+  updateWorkspace: workspaces.updateWorkspace,
+  removeWorkspace: workspaces.removeWorkspace,
+  addGroup: groups.addGroup,
+  updateGroup: groups.updateGroup,
+  removeGroup: groups.removeGroup,
+  addKey: keys.addKey,
+  updateKey: keys.updateKey,
+  rotateKey: keys.rotateKey,
+  revokeKey: keys.revokeKey,
+  createProvider: providers.createProvider,
+  updateProvider: providers.updateProvider,
+  removeProvider: providers.removeProvider,
+  createModel: models.createModel,
+  updateModel: models.updateModel,
+  removeModel: models.removeModel,
   importModels,
-  storePriceList,
-  applyListPrices,
+  storePriceList: prices.storePriceList,
+  applyListPrices: models.applyListPrices,
   updateSettings,
-  putOidcAccount,
-  removeOidcAccount,
+  putOidcAccount: oidc.putOidcAccount,
+  removeOidcAccount: oidc.removeOidcAccount,
 };
 
 /** The queries are compiled once, since every guess of a key runs them. */
@@ -177,7 +114,7 @@ function keyFinder(database: Database): (digest: string) => Promise<ApiKey | nul
   const byDigest = callerKeys(database.reading).where("digest", "=", "").compile();
   const byOldDigest = callerKeys(database.reading).where("old_digest", "=", "").compile();
   return async (digest) => {
-    if (isPersonDigest(digest)) return await findPersonKey(database.reading, digest);
+    if (agentPersons.isPersonDigest(digest)) return await agentPersons.findPersonKey(database.reading, digest);
     const { rows } = await database.reading.executeQuery<CallerKeyRow>({ ...byDigest, parameters: [digest] });
     const [row] = rows;
     if (row !== undefined) return keyOf(row);
@@ -198,40 +135,41 @@ export function createPeopleStore(directory: Directory) {
 }
 
 const peopleReads = {
-  rightsOf: ({ database }: Directory, userId: string) => rightsOf(database.kysely, userId),
-  tokenActor,
-  listUsers,
-  user: ({ database }: Directory, userId: string) => oneUser(database.kysely, "id", userId),
-  userByEmail: ({ database }: Directory, email: string) => oneUser(database.kysely, "email", email.toLowerCase()),
-  administratorExists: ({ database }: Directory) => administratorExists(database.kysely),
-  listMembers,
+  rightsOf: ({ database }: Directory, userId: string) => tokens.rightsOf(database.kysely, userId),
+  tokenActor: tokens.tokenActor,
+  listUsers: users.listUsers,
+  user: ({ database }: Directory, userId: string) => users.oneUser(database.kysely, "id", userId),
+  userByEmail: ({ database }: Directory, email: string) => users.oneUser(database.kysely, "email", email.toLowerCase()),
+  administratorExists: ({ database }: Directory) => newUsers.administratorExists(database.kysely),
+  listMembers: members.listMembers,
   limitedPeople,
-  listInvitations,
-  invitation: ({ database, clock }: Directory, id: string) => oneInvitation(database.kysely, "id", id, clock.now()),
+  listInvitations: invitations.listInvitations,
+  invitation: ({ database, clock }: Directory, id: string) =>
+    invitations.oneInvitation(database.kysely, "id", id, clock.now()),
   invitationByDigest: ({ database, clock }: Directory, digest: string) =>
-    oneInvitation(database.kysely, "digest", digest, clock.now()),
-  listTokens,
-  token: ({ database }: Directory, id: string) => oneToken(database.kysely, id),
-  takeReset,
+    invitations.oneInvitation(database.kysely, "digest", digest, clock.now()),
+  listTokens: tokens.listTokens,
+  token: ({ database }: Directory, id: string) => tokens.oneToken(database.kysely, id),
+  takeReset: newUsers.takeReset,
 };
 
 const peopleWrites = {
-  createUser,
-  setPassword,
-  updateUser,
-  removeUser,
-  resetSecondFactor,
-  makeFirstAdministrator,
+  createUser: newUsers.createUser,
+  setPassword: newUsers.setPassword,
+  updateUser: users.updateUser,
+  removeUser: users.removeUser,
+  resetSecondFactor: users.resetSecondFactor,
+  makeFirstAdministrator: newUsers.makeFirstAdministrator,
   setMember: (context: Write, workspaceId: string, userId: string, role: WorkspaceRole) =>
-    updateMember(context, workspaceId, userId, { role }),
-  updateMember,
-  removeMember,
-  invite,
-  acceptInvitation,
-  revokeInvitation,
-  createToken,
-  revokeToken,
-  createReset,
+    members.updateMember(context, workspaceId, userId, { role }),
+  updateMember: members.updateMember,
+  removeMember: members.removeMember,
+  invite: invitations.invite,
+  acceptInvitation: invitations.acceptInvitation,
+  revokeInvitation: invitations.revokeInvitation,
+  createToken: tokens.createToken,
+  revokeToken: tokens.revokeToken,
+  createReset: newUsers.createReset,
   /** Audits an event outside these stores: a sign-in, a backup. */
   note: async ({ log }: Write, event: AuditEvent) => log.note(event),
 };
@@ -248,21 +186,22 @@ export function createRightsStore(directory: SealedDirectory) {
 }
 
 const rightsReads = {
-  rules: ({ database, vault }: SealedDirectory, source: RightsSource) => rulesOf(database.kysely, vault, source),
-  isManagedByFile,
-  reapplyAllRules,
+  rules: ({ database, vault }: SealedDirectory, source: RightsSource) =>
+    claimedRights.rulesOf(database.kysely, vault, source),
+  isManagedByFile: rights.isManagedByFile,
+  reapplyAllRules: rights.reapplyAllRules,
   /** The rights that rules would give; changes nothing. */
   tryClaims: ({ database }: SealedDirectory, rules: readonly RightsRule[], claims: Claims) =>
-    previewClaims(database.kysely, rules, claims),
-  rightsOfUser,
-  issuerChecks,
-  beginIssuerCheck,
+    claimedRights.previewClaims(database.kysely, rules, claims),
+  rightsOfUser: rights.rightsOfUser,
+  issuerChecks: rights.issuerChecks,
+  beginIssuerCheck: rights.beginIssuerCheck,
 };
 
 const rightsWrites = {
-  putRules,
-  applyClaims,
-  revokeByIssuer,
+  putRules: rights.putRules,
+  applyClaims: claimedRights.applyClaims,
+  revokeByIssuer: rights.revokeByIssuer,
 };
 
 /**
@@ -273,40 +212,39 @@ export type ScimStore = ReturnType<typeof createScimStore>;
 
 export function createScimStore(directory: SealedDirectory) {
   const { createGroup, changeGroup, removeGroup, ...store } = bindStore(directory, scimReads, scimWrites);
-  const settled = async <Result>(write: Promise<Result>): Promise<Result> => {
-    const result = await write;
-    await reapplyGroupRights(directory);
-    return result;
-  };
+  const settled =
+    <Args extends unknown[], Result>(write: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      const result = await write(...args);
+      await scimGroups.reapplyGroupRights(directory);
+      return result;
+    };
   return {
     ...store,
-    createGroup: (change: ScimGroupChange & { readonly displayName: string }, auditSource: AuditSource) =>
-      settled(createGroup(change, auditSource)),
-    changeGroup: (id: string, change: (before: ScimGroup) => ScimGroupChange, auditSource: AuditSource) =>
-      settled(changeGroup(id, change, auditSource)),
-    removeGroup: (id: string, check: (before: ScimGroup) => void, auditSource: AuditSource) =>
-      settled(removeGroup(id, check, auditSource)),
+    createGroup: settled(createGroup),
+    changeGroup: settled(changeGroup),
+    removeGroup: settled(removeGroup),
   };
 }
 
 const scimReads = {
-  caller: scimCaller,
+  caller: tokens.scimCaller,
   stats: scimStats,
-  users: listScimUsers,
-  user: ({ database }: SealedDirectory, id: string) => oneScimUser(database.kysely, id),
-  groups: listScimGroups,
+  users: scimUsers.listScimUsers,
+  user: ({ database }: SealedDirectory, id: string) => scimUsers.oneScimUser(database.kysely, id),
+  groups: scimGroups.listScimGroups,
   group: ({ database }: SealedDirectory, id: string, withMembers: boolean) =>
-    oneScimGroup(database.kysely, id, withMembers),
+    scimGroups.oneScimGroup(database.kysely, id, withMembers),
   connect: connectIdentity,
 };
 
 const scimWrites = {
-  createUser: createScimUser,
-  changeUser: changeScimUser,
-  removeUser: removeScimUser,
-  createGroup: createScimGroup,
-  changeGroup: changeScimGroup,
-  removeGroup: removeScimGroup,
+  createUser: scimUsers.createScimUser,
+  changeUser: scimUsers.changeScimUser,
+  removeUser: scimUsers.removeScimUser,
+  createGroup: scimGroups.createScimGroup,
+  changeGroup: scimGroups.changeScimGroup,
+  removeGroup: scimGroups.removeScimGroup,
 };
 
 /**
@@ -321,18 +259,23 @@ export function createAgentStore(directory: Directory) {
 }
 
 const agentReads = {
-  addDevice,
-  waitingDevice,
-  poll: pollDevice,
-  refresh: refreshSession,
-  ownerOf,
-  keysOf: ({ database }: Directory, userId: string) => keysOfPerson(database.reading, userId),
-  sessions: listSessions,
-  settingsOf: ({ database }: Directory, groupId: string) => settingsOf(database.reading, groupId),
-  settingsIn,
-  settingsVersions,
-  settingsVersion,
-  previewSettings,
+  addDevice: agentSignIns.addDevice,
+  waitingDevice: agentSignIns.waitingDevice,
+  poll: agentSignIns.pollDevice,
+  refresh: agentSignIns.refreshSession,
+  ownerOf: agentSignIns.ownerOf,
+  keysOf: ({ database }: Directory, userId: string) => agentPersons.keysOfPerson(database.reading, userId),
+  sessions: agentSignIns.listSessions,
+  settingsOf: ({ database }: Directory, groupId: string) => agentSettings.settingsOf(database.reading, groupId),
+  settingsIn: agentSettings.settingsIn,
+  settingsVersions: agentSettings.settingsVersions,
+  settingsVersion: agentSettings.settingsVersion,
+  previewSettings: agentSettings.previewSettings,
 };
 
-const agentWrites = { approve: approveDevice, deny: denyDevice, endSession, setSettings };
+const agentWrites = {
+  approve: agentSignIns.approveDevice,
+  deny: agentSignIns.denyDevice,
+  endSession: agentSignIns.endSession,
+  setSettings: agentSettings.setSettings,
+};

@@ -1,4 +1,4 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, invalidRequest } from "#core/index.ts";
 
 /** Concurrent hashes (64 MiB each), and how many may wait. */
 export const passwordsAtOnceMax = 2;
@@ -37,10 +37,9 @@ export function boundedPasswords(functions: PasswordFunctions): PasswordFunction
 
 export function checkPassword(password: string, param: string): void {
   if (password.length >= bounds.passwordLengthMin && password.length <= bounds.passwordLengthMax) return;
-  throw new Failure(
-    "invalid_request",
+  throw invalidRequest(
+    param,
     `A password must have ${bounds.passwordLengthMin} to ${bounds.passwordLengthMax} characters.`,
-    { param },
   );
 }
 

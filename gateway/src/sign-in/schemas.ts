@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Failure } from "#core/index.ts";
+import { invalidRequest } from "#core/index.ts";
 
 export const emailSchema = z
   .email("Not an e-mail address.")
@@ -15,7 +15,7 @@ export function readPerson(given: { readonly email: string; readonly name: strin
 function read<Output>(schema: z.ZodType<Output>, value: string, param: string): Output {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw new Failure("invalid_request", `\`${param}\`: ${result.error.issues[0]?.message ?? "not usable"}`, { param });
+  throw invalidRequest(param, `\`${param}\`: ${result.error.issues[0]?.message ?? "not usable"}`);
 }
 
 /** The needed parts of OpenID Connect Discovery 1.0 and RFC 7517. */

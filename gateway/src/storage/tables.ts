@@ -3,7 +3,6 @@
 export { type AuditedObject, insertRows, removeRows, suspendRows, updateRow } from "./changes/audited-rows.ts";
 export { type AuditedWrite, auditedWrite } from "./changes/audited-write.ts";
 export { lastChange } from "./changes/change-feed.ts";
-export * from "./database/columns.ts";
 export { compiledOnce as writtenOnce } from "./database/compiled-once.ts";
 export * from "./database/conditions.ts";
 export { type Connection, type Database, inSnapshot, lockRows as heldRows, relaxedWrite } from "./database/database.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import type { AgentSession, AgentStore } from "#directory/index.ts";
-import type { AgentSignIn } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { ReportStore } from "#ports/index.ts";
 import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
@@ -22,19 +21,20 @@ async function openNarrow(): Promise<NarrowGround> {
       const place = { workspaceId, workspaceSlug, keyId: `key_${workspaceSlug}`, group: "default" };
       sessions.push({ id: `ags_${workspaceSlug}`, userId, client: "", ip: "", ...place, ...at });
     }
-    const agentSignIn = {
-      sessions: async (id: string) => sessions.filter((session) => session.userId === id),
+    const keysOf = async () => sessions.map(({ keyId, workspaceId }) => ({ id: keyId, workspaceId, groupId: "" }));
+    const agents = {
+      keysOf,
+      sessions: async ({ userId }: { readonly userId: string }) =>
+        sessions.filter((session) => session.userId === userId),
       async endSession(id: string, owner: string | null) {
         const index = sessions.findIndex(
           (session) => session.id === id && (owner === null || session.userId === owner),
         );
         return index >= 0 && sessions.splice(index, 1).length > 0;
       },
-    } as unknown as AgentSignIn;
-    const keysOf = async () => sessions.map(({ keyId, workspaceId }) => ({ id: keyId, workspaceId, groupId: "" }));
+    } as unknown as AgentStore;
     return {
-      agentSignIn,
-      agents: { keysOf } as unknown as AgentStore,
+      agents,
       reports: { keyUsage: async () => [] } as unknown as ReportStore,
       admission: { limitUsages: async () => [] } as unknown as Admission,
       randomBytes,

@@ -3,6 +3,7 @@ import {
   bounds,
   type ConfigSnapshot,
   Failure,
+  invalidRequest,
   type LimitScope,
   type Model,
   type ModelPatterns,
@@ -67,7 +68,7 @@ function modelFilter(
   if (callable === undefined) return null;
   if (asked === undefined) {
     const message = "`callable` is about one key: name it in `key`.";
-    throw new Failure("invalid_request", message, { param: "callable" });
+    throw invalidRequest("callable", message);
   }
   const standing = key === undefined ? null : standingOfKey(key);
   if (standing === null) return () => false;

@@ -4,13 +4,14 @@ import {
   type ApiKey,
   bounds,
   type ConfigSnapshot,
+  columnsOf,
   Failure,
+  invalidRequest,
   nanoToUsd,
   orNotFound,
   roleIn,
 } from "#core/index.ts";
-import type { AgentSettingsNow, AgentSettingsVersion } from "#directory/index.ts";
-import type { AgentSignIn } from "#identity/index.ts";
+import type { AgentSettingsNow, AgentSettingsVersion, AgentStore } from "#directory/index.ts";
 import { limitView } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { needText, visibleWorkspaces, workspaceNamed } from "./callers.ts";
@@ -27,12 +28,10 @@ export function agentHandlers(dependencies: ConsoleDependencies) {
     "agents.look": async ({ actor, body, ip }) => {
       const person = requireConsoleUser(actor);
       const device = await agentSignIn.findDevice(body.code, { userId: person.userId, ip });
+      const { userCode: code, ...shown } = device;
       return {
-        code: device.userCode,
-        client: device.client,
-        ip: device.ip,
-        created_at: device.createdAt,
-        expires_at: device.expiresAt,
+        code,
+        ...columnsOf(shown),
         workspaces: workspacesForAgents(person, configSnapshot()),
       };
     },
@@ -40,39 +39,26 @@ export function agentHandlers(dependencies: ConsoleDependencies) {
       const person = requireConsoleUser(actor);
       const workspace = workspaceNamed(body.workspace, person, configSnapshot());
       if (workspace === null) {
-        throw new Failure("invalid_request", "An agent works in one workspace. Name the workspace.", {
-          param: "workspace",
-        });
+        throw invalidRequest("workspace", "An agent works in one workspace. Name the workspace.");
       }
       await agentSignIn.approve(body.code, { userId: person.userId, ip, workspaceId: workspace.id }, auditSource);
-      return {};
     },
-    "agents.deny": async ({ actor, body, ip, auditSource }) => {
-      await agentSignIn.deny(body.code, { userId: requireConsoleUser(actor).userId, ip }, auditSource);
-      return {};
-    },
+    "agents.deny": ({ actor, body, ip, auditSource }) =>
+      agentSignIn.deny(body.code, { userId: requireConsoleUser(actor).userId, ip }, auditSource),
     "agents.list": async ({ actor }) => {
-      const sessions = await agentSignIn.sessions(actor.userId);
+      const sessions = await agents.sessions({ userId: actor.userId });
       return {
-        data: sessions.filter(isVisibleTo(actor)).map((session) => ({
-          id: session.id,
-          workspace: { id: session.workspaceId, slug: session.workspaceSlug },
-          group: session.group,
-          key: session.keyId,
-          client: session.client,
-          ip: session.ip,
-          created_at: session.createdAt,
-          refreshed_at: session.refreshedAt,
-          expires_at: session.expiresAt,
-        })),
+        data: sessions.filter(isVisibleTo(actor)).map((session) => {
+          const { userId: _userId, workspaceId: id, workspaceSlug: slug, keyId: key, ...shown } = session;
+          return { ...columnsOf(shown), key, workspace: { id, slug } };
+        }),
       };
     },
     "agents.usage": ({ actor }) => agentUsage(dependencies, actor.userId, isVisibleTo(actor)),
     "agents.end": async ({ actor, params, auditSource }) => {
-      await checkTokenRole(actor, params.agent, agentSignIn);
+      await checkTokenRole(actor, params.agent, agents);
       const owner = actor.administrator ? null : actor.userId;
-      orNotFound((await agentSignIn.endSession(params.agent, owner, auditSource)) || null, "sign-in", "agent");
-      return {};
+      orNotFound((await agents.endSession(params.agent, owner, auditSource)) || null, "sign-in", "agent");
     },
     "agents.settings": async (call) => settingsAnswer(await agents.settingsIn(groupOf(call))),
     "agents.setSettings": async (call) => {
@@ -112,9 +98,9 @@ function isVisibleTo(actor: Actor): (place: { readonly workspaceId: string }) =>
 }
 
 /** A token that may not confirm sign-ins in this workspace may not refuse them either. */
-async function checkTokenRole(actor: Actor, id: string, agentSignIn: Pick<AgentSignIn, "sessions">): Promise<void> {
+async function checkTokenRole(actor: Actor, id: string, agents: Pick<AgentStore, "sessions">): Promise<void> {
   if (actor.kind === "user" || actor.administrator) return;
-  const sessions = (await agentSignIn.sessions(actor.userId)).filter(isVisibleTo(actor));
+  const sessions = (await agents.sessions({ userId: actor.userId })).filter(isVisibleTo(actor));
   const session = orNotFound(
     sessions.find((each) => each.id === id),
     "sign-in",
@@ -177,9 +163,7 @@ async function agentUsage(
 
 function invalidSetting({ path, expected }: SettingsRemark, all: number): Failure {
   const more = all === 1 ? "" : ` ${all - 1} more are wrong.`;
-  return new Failure("invalid_request", `settings.${path} must be of type ${expected.join(" or ")}.${more}`, {
-    param: `settings.${path}`,
-  });
+  return invalidRequest(`settings.${path}`, `settings.${path} must be of type ${expected.join(" or ")}.${more}`);
 }
 
 function settingsAnswer({ settings, version }: AgentSettingsNow) {

@@ -3,7 +3,16 @@ import { consoleRoutes } from "@sluice/contract/console/routes";
 import { meets } from "@sluice/contract/words";
 import type { Context, Hono } from "hono";
 import { z } from "zod";
-import { type Actor, bounds, Failure, readBodyJson, readBodyText, schemaFailure, type Workspace } from "#core/index.ts";
+import {
+  type Actor,
+  bounds,
+  Failure,
+  invalidRequest,
+  readBodyJson,
+  readBodyText,
+  schemaFailure,
+  type Workspace,
+} from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import {
@@ -48,7 +57,10 @@ export interface ConsoleCall<Id extends RouteId> extends AllowedCall {
   readonly actor: NeedOf<Id> extends "public" ? Actor | null : Actor;
 }
 
-type Handler<Id extends RouteId> = (call: ConsoleCall<Id>) => Promise<Frozen<AnswerOf<Id>>> | Frozen<AnswerOf<Id>>;
+/** A handler returns nothing for an empty answer. */
+type Handler<Id extends RouteId> = (
+  call: ConsoleCall<Id>,
+) => Record<string, never> extends AnswerOf<Id> ? Promise<void> : Promise<Frozen<AnswerOf<Id>>> | Frozen<AnswerOf<Id>>;
 
 /** Handlers may return objects of stores and snapshots without a copy. */
 type Frozen<Value> = Value extends readonly (infer Item)[]
@@ -74,9 +86,7 @@ export const pageSize = 50;
 /** Throws `invalid_request` for a call that cannot cover all workspaces (`-`). */
 export function oneWorkspace({ workspace }: { readonly workspace: Workspace | null }): Workspace {
   if (workspace !== null) return workspace;
-  throw new Failure("invalid_request", "Name one workspace. This call cannot cover all of them at once.", {
-    param: "workspace",
-  });
+  throw invalidRequest("workspace", "Name one workspace. This call cannot cover all of them at once.");
 }
 
 /** Mounts every route of the contract. */
@@ -97,8 +107,9 @@ function mountCall(app: Hono<AdminEnv>, id: RouteId, handler: Handler<RouteId>, 
     const query = spec.query === undefined ? undefined : readAs(spec.query, queryOf(request));
     const body = spec.body === undefined ? undefined : readAs(spec.body, await bodyOf(request));
     refuseFields(body, bodyRules, held);
-    const answer = withoutFields(await handler({ ...call, query, body } as ConsoleCall<RouteId>), answerRules, held);
-    return Response.json(answer, { status: spec.status ?? 200, headers: { "cache-control": "no-store" } });
+    const answer = (await handler({ ...call, query, body } as ConsoleCall<RouteId>)) ?? {};
+    const seen = withoutFields(answer, answerRules, held);
+    return Response.json(seen, { status: spec.status ?? 200, headers: { "cache-control": "no-store" } });
   });
 }
 

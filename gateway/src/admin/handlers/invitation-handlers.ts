@@ -32,7 +32,6 @@ export function invitationHandlers(dependencies: ConsoleDependencies) {
       if (invitation === null) throw noInvitation();
       checkInvitationRevoke(actor, grantOf(invitation));
       await people.revokeInvitation(invitation.id, auditSource);
-      return {};
     },
     "invitation.look": async ({ body, ip }) => {
       const invitation = await openInvitation(dependencies, throttle, body.token, ip);

@@ -1,5 +1,5 @@
 import type { LimitUsageRow } from "@sluice/contract";
-import { type ConfigSnapshot, Failure, personScopeId } from "#core/index.ts";
+import { type ConfigSnapshot, invalidRequest, personScopeId } from "#core/index.ts";
 import type { LimitUsage } from "#limits/index.ts";
 import type { PersonDaySpend, ReportStore } from "#ports/index.ts";
 import { isExhausted, limitScopes, limitScopesOfPerson, limitView, publicScopeId } from "../budgets/limit-scopes.ts";
@@ -14,7 +14,7 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
       const configSnapshot = dependencies.configSnapshot();
       const { person } = query;
       if (person !== undefined && (query.search !== undefined || query.key !== undefined)) {
-        throw new Failure("invalid_request", "Ask by `person` alone, without `search` and `key`.", { param: "person" });
+        throw invalidRequest("person", "Ask by `person` alone, without `search` and `key`.");
       }
       checkPerson(call, person);
       const {

@@ -61,7 +61,6 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
     async "assetGroups.remove"(call) {
       await assets.deleteGroup(oneWorkspace(call).id, call.params.group, call.signal);
       await audit(call, "remove", `asset group ${call.params.group}`);
-      return {};
     },
     async "assets.list"(call) {
       const { group, cursor, limit } = call.query;
@@ -72,7 +71,6 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
     async "assets.remove"(call) {
       await assets.deleteAsset(oneWorkspace(call).id, call.params.asset, call.signal);
       await audit(call, "remove", `asset ${call.params.asset}`);
-      return {};
     },
   } satisfies Partial<Handlers>;
 }

@@ -1,8 +1,9 @@
 import type { AnswerOf, BodyOf, PriceConfig, PriceMember, Remark } from "@sluice/contract";
-import { usageTable } from "@sluice/contract/words";
+import { remarkSentence, usageTable } from "@sluice/contract/words";
 import {
   type Actor,
   Failure,
+  invalidRequest,
   orNotFound,
   type PricedClass,
   type PriceTable,
@@ -10,6 +11,7 @@ import {
   pricesOf,
   withoutUndefined,
 } from "#core/index.ts";
+import { deploymentDraft } from "#directory/index.ts";
 import type { DeploymentRecord, ModelDraft, ModelRecord, ModelUsage } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { modelViews, priceVersionView, visibleModels } from "../models/model-view.ts";
@@ -38,10 +40,7 @@ export function modelHandlers(dependencies: ConsoleDependencies) {
         controlStore.updateModel(params.model, (before) => changedModel(before, body), auditSource),
         actor,
       ),
-    "models.remove": async ({ params, auditSource }) => {
-      await applied(controlStore.removeModel(params.model, auditSource));
-      return {};
-    },
+    "models.remove": ({ params, auditSource }) => applied(controlStore.removeModel(params.model, auditSource)),
     "models.prices": async ({ params, actor }) => {
       const record = await visibleRecord(dependencies, params.model, actor);
       const versions = await controlStore.listPrices(record.name);
@@ -49,7 +48,7 @@ export function modelHandlers(dependencies: ConsoleDependencies) {
     },
     "models.simulate": async ({ params, body, actor }) => {
       const { price, from, to } = body;
-      if (from >= to) throw new Failure("invalid_request", "`to` must be later than `from`.", { param: "to" });
+      if (from >= to) throw invalidRequest("to", "`to` must be later than `from`.");
       const record = await visibleRecord(dependencies, params.model, actor);
       return { from, to, ...simulatePrice(price, await reports.modelUsage(record.name, from, to)) };
     },
@@ -64,9 +63,7 @@ export function modelHandlers(dependencies: ConsoleDependencies) {
       const known = new Set(changes.map(({ model }) => model));
       const unknown = (body.models ?? []).find((model) => !known.has(model));
       if (unknown !== undefined) {
-        throw new Failure("invalid_request", `The list has no new price for the model ${unknown}.`, {
-          param: "models",
-        });
+        throw invalidRequest("models", `The list has no new price for the model ${unknown}.`);
       }
       const wanted = body.models === undefined ? known : new Set(body.models);
       const prices = changes.flatMap(({ model, after, from }) =>
@@ -96,20 +93,16 @@ function newModel({ deployments, ...rest }: BodyOf<"models.create">): ModelDraft
 }
 
 /** The stored model with the sent fields replaced, also in its deployments. */
-function changedModel(before: ModelRecord, body: BodyOf<"models.update">): ModelDraft {
+function changedModel(before: ModelRecord, { deployments, ...body }: BodyOf<"models.update">): ModelDraft {
+  const { name, type, owned_by, fallbacks, max_output_tokens, context_window } = before;
   const stored = new Map(before.deployments.map((each) => [targetOf(each.provider, each.upstream_model), each]));
-  const deployments = body.deployments?.map((sent) =>
-    deploymentFrom(sent, stored.get(targetOf(sent.provider, sent.upstream_model ?? before.name))),
-  );
   return {
-    name: before.name,
-    type: body.type ?? before.type,
-    owned_by: body.owned_by ?? before.owned_by,
-    fallbacks: body.fallbacks ?? [...before.fallbacks],
-    max_output_tokens: body.max_output_tokens === undefined ? before.max_output_tokens : body.max_output_tokens,
-    context_window: body.context_window === undefined ? before.context_window : body.context_window,
-    ...withoutUndefined({ unpriced: body.unpriced, price: body.price, next_price: body.next_price }),
-    deployments: deployments ?? before.deployments.map(deploymentAsStored),
+    ...{ name, type, owned_by, fallbacks: [...fallbacks], max_output_tokens, context_window },
+    ...withoutUndefined(body),
+    deployments:
+      deployments?.map((sent) =>
+        deploymentFrom(sent, stored.get(targetOf(sent.provider, sent.upstream_model ?? name))),
+      ) ?? before.deployments.map(deploymentDraft),
   };
 }
 
@@ -124,10 +117,6 @@ function deploymentFrom(
     provider: sent.provider,
     ...(said === null ? {} : { capabilities: said }),
   };
-}
-
-function deploymentAsStored({ id: _id, capabilities, ...rest }: DeploymentRecord) {
-  return { ...rest, ...(capabilities === null ? {} : { capabilities }) };
 }
 
 function targetOf(provider: string, upstreamModel: string): string {
@@ -147,11 +136,7 @@ function simulatePrice(price: PriceConfig, used: readonly ModelUsage[]): Simulat
   const lines = pricedClasses.flatMap((name) => lineOf(name, units.get(name) ?? 0, table));
   const picoUsd = lines.reduce((sum, line) => sum + line.pico, 0n);
   const requests = used.reduce((sum, each) => sum + each.requests, 0);
-  const remarks = remarksOn(units, table, {
-    requests,
-    variants: (variants ?? []).length > 0,
-    longContext: table.longContext !== undefined,
-  });
+  const remarks = remarksOn(units, table, { requests, variants: (variants ?? []).length > 0 });
   return {
     requests,
     usage: Object.fromEntries(
@@ -163,7 +148,7 @@ function simulatePrice(price: PriceConfig, used: readonly ModelUsage[]): Simulat
     cost_usd: used.reduce((sum, each) => sum + each.costUsd, 0),
     simulated_usd: usdOf(picoUsd),
     lines: lines.map(({ pico, ...line }) => ({ ...line, usd: usdOf(pico) })),
-    notes: remarks.map(sentenceOf),
+    notes: remarks.map((remark) => remarkSentence("simulation", remark)),
     remarks,
   };
 }
@@ -186,11 +171,7 @@ type SimulationRemark = Remark<"simulation">;
 function remarksOn(
   units: ReadonlyMap<PricedClass, number>,
   table: PriceTable,
-  {
-    requests,
-    variants,
-    longContext,
-  }: { readonly requests: number; readonly variants: boolean; readonly longContext: boolean },
+  { requests, variants }: { readonly requests: number; readonly variants: boolean },
 ): SimulationRemark[] {
   if (requests === 0 && [...units.values()].every((count) => count === 0))
     return [{ code: "nothing_used", params: {} }];
@@ -202,26 +183,10 @@ function remarksOn(
   }
   const videos = (units.get("videoSeconds") ?? 0) > 0 || (units.get("output") ?? 0) > 0;
   if (variants && videos) remarks.push({ code: "variants_not_told_apart", params: {} });
-  if (longContext) remarks.push({ code: "long_context_not_told_apart", params: {} });
+  if (table.longContext !== undefined) remarks.push({ code: "long_context_not_told_apart", params: {} });
   remarks.push({ code: "rounded_at_once", params: {} });
   return remarks;
 }
-
-function sentenceOf(remark: SimulationRemark): string {
-  if (remark.code === "class_without_price") {
-    const { class: name, count } = remark.params;
-    return `\`${name}\` has no price, so ${count} units of it count nothing.`;
-  }
-  return sentences[remark.code];
-}
-
-const sentences: Readonly<Record<Exclude<SimulationRemark["code"], "class_without_price">, string>> = {
-  nothing_used: "Nothing was used in this time.",
-  variants_not_told_apart:
-    "Sums do not tell videos of one resolution or with sound apart: all count at the plain price.",
-  long_context_not_told_apart: "Sums do not tell long requests apart: all count at the price of a shorter context.",
-  rounded_at_once: "Each request is charged in whole billionths of a dollar; here the sum is worked out at once.",
-};
 
 const picoPerUsd = 1_000_000_000_000;
 

@@ -1,10 +1,19 @@
 import { storedRemark } from "@sluice/contract";
-import { bounds, Failure, orNotFound, personOf, personOfScope, type Workspace, withoutUndefined } from "#core/index.ts";
+import {
+  bounds,
+  Failure,
+  invalidRequest,
+  orNotFound,
+  personOf,
+  personOfScope,
+  type Workspace,
+  withoutUndefined,
+} from "#core/index.ts";
 import type { NoticeFields, StoredNotice } from "#directory/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { mailRateLimit } from "../throttle.ts";
 import { type Viewer, visiblePerson } from "./callers.ts";
-import type { Handlers } from "./calls.ts";
+import { type Handlers, oneWorkspace } from "./calls.ts";
 
 export function noticeHandlers(dependencies: ConsoleDependencies) {
   const { notices } = dependencies;
@@ -15,7 +24,7 @@ export function noticeHandlers(dependencies: ConsoleDependencies) {
       return { data: (await visibleNotices(call, all, dependencies)).map(noticeView), next: null };
     },
     "notices.create": async ({ workspace, body, auditSource }) => {
-      const home = one(workspace);
+      const home = oneWorkspace({ workspace });
       if ((await notices.list(home.id)).length >= bounds.noticesPerWorkspaceMax) {
         throw new Failure("conflict", `A workspace can have at most ${bounds.noticesPerWorkspaceMax} alerts.`);
       }
@@ -25,15 +34,14 @@ export function noticeHandlers(dependencies: ConsoleDependencies) {
     "notices.update": async ({ workspace, params, body, auditSource }) => {
       const notice = await requireNotice(dependencies, workspace, params.notice);
       const fields = withoutUndefined(body);
-      await checkScope(dependencies, one(workspace), { ...notice, ...fields });
+      await checkScope(dependencies, oneWorkspace({ workspace }), { ...notice, ...fields });
       return noticeView((await notices.update(notice.id, fields, auditSource)) ?? notice);
     },
     "notices.remove": async ({ workspace, params, auditSource }) => {
       await notices.remove((await requireNotice(dependencies, workspace, params.notice)).id, auditSource);
-      return {};
     },
     "notices.test": async ({ workspace, params, signal }) => {
-      const home = one(workspace);
+      const home = oneWorkspace({ workspace });
       const notice = await requireNotice(dependencies, home, params.notice);
       await tests.take(home.id);
       const began = dependencies.clock.monotonic();
@@ -89,20 +97,17 @@ function noticeView({ workspaceId: _workspaceId, lastScope: _lastScope, ...notic
   return notice;
 }
 
-function one(workspace: Workspace | null): Workspace {
-  if (workspace !== null) return workspace;
-  throw new Failure("invalid_request", "An alert belongs to one workspace. Name the workspace in the path.", {
-    param: "workspace",
-  });
-}
-
 async function requireNotice(
   dependencies: ConsoleDependencies,
   workspace: Workspace | null,
   id: string,
 ): Promise<StoredNotice> {
   const notice = await dependencies.notices.find(id);
-  return orNotFound(notice !== null && notice.workspaceId === one(workspace).id ? notice : null, "notice", "notice");
+  return orNotFound(
+    notice !== null && notice.workspaceId === oneWorkspace({ workspace }).id ? notice : null,
+    "notice",
+    "notice",
+  );
 }
 
 /** The scope of an alert must belong to its workspace. */
@@ -119,6 +124,6 @@ async function checkScope(
     key: async () => (await controlStore.keyById(id))?.workspaceId,
   };
   if ((await owners[scope]()) !== workspace.id) {
-    throw new Failure("invalid_request", `This workspace has no such ${scope}.`, { param: "scope_id" });
+    throw invalidRequest("scope_id", `This workspace has no such ${scope}.`);
   }
 }

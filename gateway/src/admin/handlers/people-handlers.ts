@@ -26,7 +26,6 @@ export function peopleHandlers(dependencies: ConsoleDependencies) {
     "users.remove": async ({ params, body, auditSource }) => {
       const user = await userNamed(people, params.user);
       await applied(people.removeUser(user.id, body.keys ?? null, auditSource));
-      return {};
     },
     "users.reset": async ({ params, request, auditSource }) => {
       const user = await userNamed(people, params.user);
@@ -65,7 +64,6 @@ export function peopleHandlers(dependencies: ConsoleDependencies) {
         allow: (role: WorkspaceRole) => checkMemberRemoval(actor, id, { id: params.user, role }),
       };
       await applied(people.removeMember(id, params.user, leaving, auditSource));
-      return {};
     },
   } satisfies Partial<Handlers>;
 }

@@ -1,5 +1,13 @@
 import type { BodyOf, ConsoleProvider, Health } from "@sluice/contract";
-import { defaultTimeouts, Failure, orNotFound, type Provider, redactedText } from "#core/index.ts";
+import {
+  defaultTimeouts,
+  Failure,
+  invalidRequest,
+  orNotFound,
+  type Provider,
+  redactedText,
+  withoutUndefined,
+} from "#core/index.ts";
 import type { ProviderRecord } from "#directory/index.ts";
 import type { ProviderDraft } from "#ports/index.ts";
 import {
@@ -52,10 +60,7 @@ export function providerHandlers(dependencies: ConsoleDependencies) {
       const change = (before: ProviderRecord) => changedProvider(before, body);
       return await one(await applied(controlStore.updateProvider(params.provider, change, auditSource)));
     },
-    "providers.remove": async ({ params, auditSource }) => {
-      await applied(controlStore.removeProvider(params.provider, auditSource));
-      return {};
-    },
+    "providers.remove": ({ params, auditSource }) => applied(controlStore.removeProvider(params.provider, auditSource)),
     "providers.test": async ({ params, body, signal }) => {
       const subject = await requireProvider(dependencies, params.provider);
       const asked = { ...subject, configSnapshot: dependencies.configSnapshot(), model: body.upstream_model ?? null };
@@ -177,17 +182,16 @@ function changedProvider(before: ProviderRecord, body: BodyOf<"providers.update"
     (address ?? defaultAddress(before, merged)) !== before.base_url ||
     fieldsOf(before.kind).some((field) => field.setsDestination && merged[field.name] !== before.settings[field.name]);
   const settings = moved ? withoutKeptSecrets(before, merged) : merged;
-  const timeouts = body.timeouts ?? before.timeouts;
-  const disconnect = body.disconnect === undefined ? before.disconnect : body.disconnect;
+  const { id, kind, allow_private_network, timeouts, disconnect, enabled } = before;
+  const { base_url: _address, settings: _sent, ...sent } = body;
+  const { disconnect: stops, ...draft } = {
+    ...{ id, kind, allow_private_network, timeouts, disconnect, enabled },
+    ...withoutUndefined(sent),
+  };
   return {
-    id: before.id,
-    kind: before.kind,
+    ...draft,
     ...(address === undefined ? {} : { base_url: address }),
-    ...(body.api_key === undefined ? {} : { api_key: body.api_key }),
-    allow_private_network: body.allow_private_network ?? before.allow_private_network,
-    timeouts,
-    ...(disconnect === null ? {} : { disconnect }),
-    enabled: body.enabled ?? before.enabled,
+    ...(stops === null ? {} : { disconnect: stops }),
     settings: { ...settings },
   };
 }
@@ -207,7 +211,7 @@ function mergedSettings(kindId: string, sent: Settings, stored: Settings): Setti
     const param = `settings.${name}`;
     if (value === redactedText) {
       if (!(name in stored)) {
-        throw new Failure("invalid_request", `There is no stored \`${param}\` to keep: give its value.`, { param });
+        throw invalidRequest(param, `There is no stored \`${param}\` to keep: give its value.`);
       }
       merged[name] = stored[name];
       continue;
@@ -216,7 +220,7 @@ function mergedSettings(kindId: string, sent: Settings, stored: Settings): Setti
     const field = fields.find((one) => one.name === name);
     if (field === undefined) throw unknownSetting(kindId, name, fields);
     const problem = settingTypeProblem(field, value);
-    if (problem !== null) throw new Failure("invalid_request", `\`${param}\` ${problem}.`, { param });
+    if (problem !== null) throw invalidRequest(param, `\`${param}\` ${problem}.`);
     merged[name] = value;
   }
   return merged;
@@ -234,29 +238,21 @@ function withoutKeptSecrets(before: ProviderRecord, merged: Settings): Settings 
   if (problem === null) return rest;
   const names = dropped.map((name) => `settings.${name}`).join(", ");
   const message = `${problem}. The provider's address changes, so ${names} must be given again.`;
-  throw new Failure("invalid_request", message, { param: `settings.${dropped[0]}` });
+  throw invalidRequest(`settings.${dropped[0]}`, message);
 }
 
 function unknownSetting(kindId: string, name: string, fields: readonly SettingField[]): Failure {
   const known = fields.length === 0 ? "It has none." : `It has: ${fields.map((field) => field.name).join(", ")}.`;
   const kind = providerKind(kindId);
   if (kind === null) {
-    return new Failure(
-      "invalid_request",
-      `There is no provider type "${kindId}". GET /api/provider-kinds lists them.`,
-      { param: "kind" },
-    );
+    return invalidRequest("kind", `There is no provider type "${kindId}". GET /api/provider-kinds lists them.`);
   }
-  return new Failure("invalid_request", `The provider type ${kindId} has no setting ${name}. ${known}`, {
-    param: `settings.${name}`,
-  });
+  return invalidRequest(`settings.${name}`, `The provider type ${kindId} has no setting ${name}. ${known}`);
 }
 
 function refuseRedactedKey(apiKey: string | null | undefined): void {
   if (apiKey !== redactedText) return;
-  throw new Failure("invalid_request", "`[redacted]` is no key. Leave `api_key` out to keep the stored one.", {
-    param: "api_key",
-  });
+  throw invalidRequest("api_key", "`[redacted]` is no key. Leave `api_key` out to keep the stored one.");
 }
 
 function fieldsOf(kindId: string): readonly SettingField[] {

@@ -1,7 +1,7 @@
 import type { QueryOf } from "@sluice/contract";
 import { meets } from "@sluice/contract/words";
-import { bounds, Failure, withoutUndefined } from "#core/index.ts";
-import type { SessionUsage, UsageSums } from "#ports/index.ts";
+import { bounds, columnsOf, Failure, invalidRequest, withoutUndefined } from "#core/index.ts";
+import type { SessionUsage } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkPerson, visiblePerson, visiblePersonFilter } from "./callers.ts";
 import { type Handlers, pageSize } from "./calls.ts";
@@ -65,8 +65,8 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
       const { data, totals, ...found } = await reports.peopleUsage(filter, cursor, limit);
       return {
         ...found,
-        data: data.map(({ person, ...sums }) => ({ person, ...sumsOf(sums) })),
-        totals: sumsOf(totals),
+        data: data.map(({ person, ...sums }) => ({ person, ...columnsOf(sums) })),
+        totals: columnsOf(totals),
       };
     },
     "requests.list": async (call) => {
@@ -117,31 +117,13 @@ function entriesOf({ model, provider, key, group, person }: QueryOf<"usage.serie
   return withoutUndefined({ model, provider, keyId: key, groupId: group, personId: person });
 }
 
-function sessionOf({ session, lastAt, requests, inputTokens, cachedTokens, outputTokens, costUsd }: SessionUsage) {
-  return {
-    session,
-    last_at: lastAt,
-    requests,
-    input_tokens: inputTokens,
-    cached_tokens: cachedTokens,
-    cache_read_share: inputTokens === 0 ? null : cachedTokens / inputTokens,
-    output_tokens: outputTokens,
-    cost_usd: costUsd,
-  };
-}
-
-function sumsOf({ requests, failedRequests, inputTokens, outputTokens, costUsd }: UsageSums) {
-  return {
-    requests,
-    failed_requests: failedRequests,
-    input_tokens: inputTokens,
-    output_tokens: outputTokens,
-    cost_usd: costUsd,
-  };
+function sessionOf(usage: SessionUsage) {
+  const { inputTokens, cachedTokens } = usage;
+  return { ...columnsOf(usage), cache_read_share: inputTokens === 0 ? null : cachedTokens / inputTokens };
 }
 
 function checkTime({ from, to }: { readonly from: number; readonly to: number }): void {
-  if (to <= from) throw new Failure("invalid_request", "`to` must be later than `from`.", { param: "to" });
+  if (to <= from) throw invalidRequest("to", "`to` must be later than `from`.");
 }
 
 type Steps = ReturnType<typeof stepsOf>;
@@ -154,10 +136,9 @@ function stepsOf({ from, to, step }: Pick<QueryOf<"usage.series">, "from" | "to"
   const end = Math.ceil(to / stepMs) * stepMs;
   const count = (end - start) / stepMs;
   if (count > bounds.usageStepsMax) {
-    throw new Failure(
-      "invalid_request",
+    throw invalidRequest(
+      "from",
       `The period has ${count} steps, at most ${bounds.usageStepsMax} are allowed. Use step=day or a shorter period.`,
-      { param: "from" },
     );
   }
   return { from: start, to: end, stepMs, at: Array.from({ length: count }, (_, index) => start + index * stepMs) };
@@ -167,9 +148,7 @@ function stepMsOf(length: number, step: QueryOf<"usage.series">["step"]): number
   const short = length <= usageMinutesMaxMs;
   if (step === "minute" && !short) {
     const hours = usageMinutesMaxMs / hourMs;
-    throw new Failure("invalid_request", `Steps of minutes are limited to ${hours} hours. Use step=hour.`, {
-      param: "step",
-    });
+    throw invalidRequest("step", `Steps of minutes are limited to ${hours} hours. Use step=hour.`);
   }
   if (step === "minute" || (step === undefined && short)) {
     return minuteSteps.find((each) => length <= each * minutesPointsMax) ?? hourMs;

@@ -1,7 +1,15 @@
 import type { BodyOf } from "@sluice/contract";
 import { oidcAccountSchema } from "@sluice/contract/console/settings";
 import { ruleFault } from "@sluice/contract/words";
-import { Failure, isLoopbackHost, oidcDefaults, type RightsClaimed, Secret } from "#core/index.ts";
+import {
+  columnsOf,
+  Failure,
+  invalidRequest,
+  isLoopbackHost,
+  oidcDefaults,
+  type RightsClaimed,
+  Secret,
+} from "#core/index.ts";
 import type { OidcAccount, RightsSource } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { scimPath } from "../scim/scim-schema.ts";
@@ -72,18 +80,8 @@ async function settingsView(dependencies: ConsoleDependencies, request: Request)
   return {
     settings,
     managed_by_file: managedByFile,
-    oidc: accounts.map((account) => ({
-      id: account.id,
-      name: account.name,
-      issuer: account.issuer,
-      client_id: account.clientId,
-      allowed_domains: account.allowedDomains,
-      second_factor_trusted: account.secondFactorTrusted,
-      scopes: account.scopes,
-      offline_access: account.offlineAccess,
-      recheck_minutes: account.recheckMinutes,
-      grace_hours: account.graceHours,
-      directory_claim: account.directoryClaim,
+    oidc: accounts.map(({ clientSecret: _secret, ...account }) => ({
+      ...columnsOf(account),
       has_secret: true,
       suspended: account.suspended === true,
       callback_url: `${origin}/api/auth/callback/${account.id}`,
@@ -107,7 +105,7 @@ function accountId(given: string): string {
       : null
     : (read.error.issues[0]?.message ?? "no id");
   if (problem === null) return given;
-  throw new Failure("invalid_request", `The id of an account of single sign-on: ${problem}.`, { param: "account" });
+  throw invalidRequest("account", `The id of an account of single sign-on: ${problem}.`);
 }
 
 /** Keeps the stored secret while the issuer is unchanged: it must not be sent to another issuer. */
@@ -117,7 +115,7 @@ function accountFrom(before: OidcAccount | null, body: BodyOf<"settings.putOidc"
   const clientSecret = body.client_secret === undefined ? kept : new Secret(body.client_secret);
   if (clientSecret === null) {
     const why = before === null ? "is needed" : "must be given again, since the issuer changes";
-    throw new Failure("invalid_request", `\`client_secret\` ${why}.`, { param: "client_secret" });
+    throw invalidRequest("client_secret", `\`client_secret\` ${why}.`);
   }
   return {
     name: body.name,
@@ -141,7 +139,7 @@ function accountFrom(before: OidcAccount | null, body: BodyOf<"settings.putOidc"
 function checkedIssuer(issuer: string): string {
   const { protocol, hostname, username, password, search, hash } = new URL(issuer);
   const local = isLoopbackHost(hostname);
-  const refuse = (problem: string) => new Failure("invalid_request", `\`issuer\` ${problem}.`, { param: "issuer" });
+  const refuse = (problem: string) => invalidRequest("issuer", `\`issuer\` ${problem}.`);
   if (protocol !== "https:" && !local) throw refuse("must be an https address: secrets are sent to it");
   if (username !== "" || password !== "") throw refuse("must not hold a credential");
   if (search !== "" || hash !== "") throw refuse("must not hold a query or a fragment");
@@ -154,16 +152,14 @@ function domainsOf(body: BodyOf<"settings.putOidc">): readonly string[] {
     (domain) => !/^([\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,}$/u.test(domain),
   );
   if (wrong === undefined) return domains;
-  throw new Failure("invalid_request", `\`allowed_domains\`: ${JSON.stringify(wrong)} is no mail domain.`, {
-    param: "allowed_domains",
-  });
+  throw invalidRequest("allowed_domains", `\`allowed_domains\`: ${JSON.stringify(wrong)} is no mail domain.`);
 }
 
 function checkRules(rules: BodyOf<"rights.putRules">["rules"]): void {
   for (const [index, rule] of rules.entries()) {
     const fault = ruleFault(rule);
     if (fault === null) continue;
-    throw new Failure("invalid_request", `Rule ${index + 1}: ${fault}.`, { param: `rules.${index}` });
+    throw invalidRequest(`rules.${index}`, `Rule ${index + 1}: ${fault}.`);
   }
 }
 

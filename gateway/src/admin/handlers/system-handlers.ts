@@ -1,4 +1,5 @@
 import type { GatewayProcess } from "@sluice/contract";
+import { columnsOf } from "#core/index.ts";
 import { settingIsShown } from "#providers/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import type { Handlers } from "./calls.ts";
@@ -45,17 +46,11 @@ export function systemHandlers(dependencies: ConsoleDependencies) {
     "system.processes": async () => {
       if (dependencies.databaseKind === "sqlite") return { data: [await singleProcess(dependencies)], next: null };
       const listed = await dependencies.listProcesses();
-      const data = listed.map((process) => ({
-        id: process.id,
-        host: process.host,
-        version: process.version,
-        started_at: process.startedAt,
-        seen_at: process.seenAt,
-        alive: process.isAlive,
+      const data = listed.map(({ isAlive: alive, ...process }) => ({
+        ...columnsOf(process),
+        alive,
         answers: process.id === dependencies.instanceId,
         leader: process.leads.length > 0,
-        leads: [...process.leads],
-        journal_lag: process.journalLag,
       }));
       return { data, next: null };
     },

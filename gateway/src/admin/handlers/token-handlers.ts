@@ -1,5 +1,5 @@
 import type { AdminToken } from "@sluice/contract";
-import { type Actor, type ConfigSnapshot, Failure, type Grant, orNotFound } from "#core/index.ts";
+import { type Actor, type ConfigSnapshot, Failure, type Grant, invalidRequest, orNotFound } from "#core/index.ts";
 import {
   adminTokenPrefix,
   checkGrant,
@@ -47,7 +47,6 @@ export function tokenHandlers(dependencies: ConsoleDependencies) {
       const token = await people.token(params.token);
       const own = token !== null && mayRevokeToken(actor, revocable(token)) ? token : null;
       await people.revokeToken(orNotFound(own, "admin token of yours", "token").id, auditSource);
-      return {};
     },
   } satisfies Partial<Handlers>;
 }
@@ -61,21 +60,16 @@ function requestedGrant(
     const both = body.administrator === true && body.scim === true ? "administrator" : null;
     const other = both ?? (body.workspace !== undefined ? "workspace" : body.role !== undefined ? "role" : null);
     if (other === null) return { administrator: true };
-    throw new Failure(
-      "invalid_request",
+    throw invalidRequest(
+      other,
       "Tokens for SCIM and of administrators cannot be limited to a workspace. Leave this out.",
-      {
-        param: other,
-      },
     );
   }
   if (body.workspace === undefined) throw missing("workspace");
   if (body.role === undefined) throw missing("role");
   const workspace = workspaceNamed(body.workspace, maker, configSnapshot);
   if (workspace === null) {
-    throw new Failure("invalid_request", "Set either `workspace` or `administrator`.", {
-      param: "workspace",
-    });
+    throw invalidRequest("workspace", "Set either `workspace` or `administrator`.");
   }
   return { administrator: false, workspaceId: workspace.id, role: body.role };
 }
@@ -87,7 +81,7 @@ async function requestedExpiry(
   maker: Actor,
 ): Promise<number | null> {
   if (asked !== null && asked <= clock.now()) {
-    throw new Failure("invalid_request", "`expires_at` must be in the future.", { param: "expires_at" });
+    throw invalidRequest("expires_at", "`expires_at` must be in the future.");
   }
   const end = maker.tokenId === undefined ? null : ((await people.token(maker.tokenId))?.expires_at ?? null);
   if (end !== null && asked !== null && asked > end) {

@@ -30,10 +30,7 @@ export function workspaceHandlers(dependencies: ConsoleDependencies) {
       const { id } = oneWorkspace(call);
       return withRole(call.actor, await applied(controlStore.updateWorkspace(id, call.body, call.auditSource)));
     },
-    "workspaces.remove": async (call) => {
-      await applied(controlStore.removeWorkspace(oneWorkspace(call).id, call.auditSource));
-      return {};
-    },
+    "workspaces.remove": (call) => applied(controlStore.removeWorkspace(oneWorkspace(call).id, call.auditSource)),
     // Each view of the secret is audited, because it lets its holder sign as this gateway.
     "workspaces.webhookSecret": async (call) => {
       const { id, slug } = oneWorkspace(call);
@@ -49,10 +46,8 @@ export function workspaceHandlers(dependencies: ConsoleDependencies) {
     "groups.create": (call) => applied(controlStore.addGroup(oneWorkspace(call).id, call.body, call.auditSource)),
     "groups.update": (call) =>
       applied(controlStore.updateGroup(oneWorkspace(call).id, call.params.group, call.body, call.auditSource)),
-    "groups.remove": async (call) => {
-      await applied(controlStore.removeGroup(oneWorkspace(call).id, call.params.group, call.auditSource));
-      return {};
-    },
+    "groups.remove": (call) =>
+      applied(controlStore.removeGroup(oneWorkspace(call).id, call.params.group, call.auditSource)),
   } satisfies Partial<Handlers>;
 }
 

@@ -92,7 +92,7 @@ export async function setSettings(
     const message = `${by} has set version ${version} since these settings were read. Nothing was changed.`;
     throw new Failure("conflict", message, { param: "replaces" });
   }
-  const after = text === null ? null : { text, checksum: checksumOf(text), updatedAt: at };
+  const after = text === null ? null : { text, checksum: settingsChecksum(text), updatedAt: at };
   const version = (now.version?.version ?? 0) + 1;
   const checksum = after?.checksum ?? null;
   const row = { group_id: id, version, settings: text, checksum, at, actor: log.actor };
@@ -108,7 +108,7 @@ export async function setSettings(
 }
 
 /** As Claude Code checks it. */
-function checksumOf(text: string): string {
+export function settingsChecksum(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 

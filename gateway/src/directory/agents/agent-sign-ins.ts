@@ -1,5 +1,5 @@
-import { bounds, Failure, networksOf, sessionDigest } from "#core/index.ts";
-import { type AuditedWrite, auditedWrite, type Connection, columnsOf, membersOf, type Row } from "#storage/tables.ts";
+import { bounds, columnsOf, Failure, membersOf, networksOf, sessionDigest } from "#core/index.ts";
+import { type AuditedWrite, auditedWrite, type Connection, type Row } from "#storage/tables.ts";
 import { slugOf } from "../people/people-rows.ts";
 import { countRows, deleteRows, findRow, findRows, not, setColumns } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";

@@ -1,6 +1,6 @@
 import type { ConsoleKey } from "@sluice/contract/console";
 import { defaultGroupName } from "@sluice/contract/words";
-import { type ApiKey, Failure, orNotFound, type Secret } from "#core/index.ts";
+import { type ApiKey, Failure, invalidRequest, orNotFound, type Secret } from "#core/index.ts";
 import {
   boundsText,
   type Connection,
@@ -149,7 +149,7 @@ async function keyByName(connection: Connection, text: string) {
 async function singleKey(query: ReturnType<typeof consoleKeys>, message: string) {
   const [only, other] = await query.limit(2).execute();
   if (other === undefined) return only;
-  throw new Failure("invalid_request", message, { param: "key" });
+  throw invalidRequest("key", message);
 }
 
 /** A revoked key of the same name is renamed. */
@@ -242,7 +242,7 @@ async function rotatedRow(
   const isExpired = row.expires_at !== null && row.expires_at <= at;
   if (row.service === 1 && isExpired && expiresAt === undefined) {
     const message = `The service token ${row.name} has expired. Set \`expires_at\` for the new secret.`;
-    throw new Failure("invalid_request", message, { param: "expires_at" });
+    throw invalidRequest("expires_at", message);
   }
   if (row.person_id !== null) {
     throw new Failure("conflict", `The key ${row.name} belongs to agent sign-ins and has no secret to rotate.`);

@@ -1,7 +1,7 @@
 import type { Invitation } from "@sluice/contract/console";
 import type { AuditObject } from "@sluice/contract/words";
-import { bounds, Failure, type Grant, type Rights } from "#core/index.ts";
-import { type Connection, columnsOf, type Row } from "#storage/tables.ts";
+import { bounds, columnsOf, Failure, type Grant, type Rights } from "#core/index.ts";
+import type { Connection, Row } from "#storage/tables.ts";
 import { addManualRole, rank } from "../rights/given-rows.ts";
 import { deleteRows, findRow, findRows } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";

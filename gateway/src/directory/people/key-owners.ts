@@ -1,5 +1,5 @@
 import type { LeaverKeys } from "@sluice/contract/console";
-import { Failure } from "#core/index.ts";
+import { Failure, invalidRequest } from "#core/index.ts";
 import {
   type AuditedWrite,
   type Connection,
@@ -128,10 +128,9 @@ function refuseSpendTransfer({ leaver }: LeaverDecision, keys: readonly NamedKey
 
 function invalidNewOwner(keys: readonly NamedKeyRow[], workspaceId: string): Failure {
   const slug = keys.find((key) => key.workspace_id === workspaceId)?.workspace_slug ?? workspaceId;
-  return new Failure(
-    "invalid_request",
+  return invalidRequest(
+    "keys.hand_over_to",
     `Keys of ${slug} can only be handed over to an enabled user who can create keys there.`,
-    { param: "keys.hand_over_to" },
   );
 }
 
@@ -144,15 +143,13 @@ export async function checkKeyOwner(
 ): Promise<void> {
   if (owner === undefined || owner === null) return;
   if (row.service === 1) {
-    throw new Failure("invalid_request", "A service token cannot have an owner.", { param: "owner" });
+    throw invalidRequest("owner", "A service token cannot have an owner.");
   }
   if (row.person_id != null) {
     throw new Failure("conflict", `The key ${row.name} belongs to agent sign-ins; its owner cannot change.`);
   }
   if (await canManageKeys(connection, workspaceId, owner)) return;
-  throw new Failure("invalid_request", "`owner` must be an enabled user who can create keys in this workspace.", {
-    param: "owner",
-  });
+  throw invalidRequest("owner", "`owner` must be an enabled user who can create keys in this workspace.");
 }
 
 /**

@@ -1,10 +1,9 @@
 import type { AdminToken } from "@sluice/contract/console";
-import { type Actor, bounds, Failure, type Grant, leastOf, type Rights } from "#core/index.ts";
+import { type Actor, bounds, columnsOf, Failure, type Grant, leastOf, type Rights } from "#core/index.ts";
 import type { Paged } from "#ports/index.ts";
 import {
   type AuditedWrite,
   type Connection,
-  columnsOf,
   cursorOf,
   cutPage,
   type Database,

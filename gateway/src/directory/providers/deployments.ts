@@ -1,4 +1,5 @@
 import type { ModelConfig } from "@sluice/contract/config-file";
+import type { DeploymentRecord } from "#ports/index.ts";
 import {
   type Connection,
   insertRows,
@@ -46,6 +47,15 @@ export async function applyDeployments(context: ControlWrite, models: readonly M
 export async function removeDeployments(context: ControlWrite, model: string): Promise<void> {
   const rows = await findRows(context.transaction, "deployments", { model });
   await removeRows(context, deploymentObject, rows);
+}
+
+/** A stored deployment as it is declared. */
+export function deploymentDraft({
+  id: _id,
+  capabilities,
+  ...rest
+}: DeploymentRecord): ModelConfig["deployments"][number] {
+  return { ...rest, ...(capabilities === null ? {} : { capabilities }) };
 }
 
 function wantedRows(model: ModelConfig): readonly Omit<DeploymentRow, "id">[] {

@@ -1,10 +1,9 @@
 import type { PriceConfig } from "@sluice/contract/config-file";
-import type { Remark } from "@sluice/contract/words";
-import type { ModelType } from "#core/index.ts";
-import { orNotFound } from "#core/index.ts";
+import { type Remark, remarkSentence } from "@sluice/contract/words";
+import { type ModelType, orNotFound } from "#core/index.ts";
 import { findRow } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
-import { applyDeployments } from "./deployments.ts";
+import { applyDeployments, deploymentDraft } from "./deployments.ts";
 import { insertModel, modelRecord } from "./models.ts";
 
 /** A provider's model to import as `name`. All but `upstreamModel` and `type` are used only if the model is new. */
@@ -20,20 +19,19 @@ interface ImportedModel {
   readonly outputTokensMax: number | null;
 }
 
-/** `reason`: the remark as a sentence. */
-type ImportRefusal = Remark<"importRefusal"> & { readonly reason: string };
+type ImportRefusal = Remark<"importRefusal">;
 
 /** Creates models, or adds the provider to existing ones. Models that cannot be imported are reported; the others are imported. */
 export async function importModels(context: ControlWrite, provider: string, wanted: readonly ImportedModel[]) {
   orNotFound(await findRow(context.transaction, "providers", { id: provider }), "provider");
   const created: string[] = [];
   const extended: string[] = [];
-  const refused: (ImportRefusal & { readonly name: string })[] = [];
+  const refused: (ImportRefusal & { readonly name: string; readonly reason: string })[] = [];
   for (const model of wanted) {
     const done = await importOne(context, provider, model);
     if (done === "created") created.push(model.name);
     else if (done === "extended") extended.push(model.name);
-    else refused.push({ name: model.name, ...done });
+    else refused.push({ name: model.name, ...done, reason: remarkSentence("importRefusal", done) });
   }
   return { created, extended, refused };
 }
@@ -51,25 +49,15 @@ async function importOne(
     await insertModel(context, { name, type, deployments: [deployment], price, ...owner, ...limit }, "catalogue");
     return "created";
   }
-  if (before.managed_by === "file") {
-    const reason = "It comes from the config file. Add the provider to it there.";
-    return { code: "managed_by_file", params: {}, reason };
-  }
-  if (before.type !== type) {
-    const reason = `There is already a model of this name, of type ${before.type}.`;
-    return { code: "other_type", params: { type: before.type }, reason };
-  }
+  if (before.managed_by === "file") return { code: "managed_by_file", params: {} };
+  if (before.type !== type) return { code: "other_type", params: { type: before.type } };
   if (before.deployments.some((each) => each.provider === provider && each.upstream_model === upstreamModel)) {
-    return { code: "already_there", params: {}, reason: "It already has this deployment." };
+    return { code: "already_there", params: {} };
   }
   if (before.deployments.length >= deploymentsMax) {
-    const reason = `It already has ${deploymentsMax} deployments, the maximum.`;
-    return { code: "too_many_deployments", params: { count: deploymentsMax }, reason };
+    return { code: "too_many_deployments", params: { count: deploymentsMax } };
   }
-  const existing = before.deployments.map(({ id: _id, capabilities, ...rest }) => ({
-    ...rest,
-    ...(capabilities === null ? {} : { capabilities }),
-  }));
+  const existing = before.deployments.map(deploymentDraft);
   await applyDeployments(context, [{ name, deployments: [...existing, deployment] }]);
   return "extended";
 }

@@ -1,6 +1,6 @@
 import type { ModelConfig, PriceConfig, ProviderConfig } from "@sluice/contract/config-file";
 import { conflictsOf } from "@sluice/contract/words";
-import { Failure, type ModelType, orNotFound } from "#core/index.ts";
+import { Failure, invalidRequest, type ModelType, orNotFound } from "#core/index.ts";
 import type { ModelDraft, ModelRecord } from "#ports/index.ts";
 import { type Connection, insertRows, priceOf, type Row, removeRows, updateRow } from "#storage/tables.ts";
 import { refuseDraft, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
@@ -102,7 +102,7 @@ async function writePriceAndDeployments(
   if (next === null) await dropNextPrice(context, name);
   else if (next !== undefined) {
     if (next.from <= context.at) {
-      throw new Failure("invalid_request", "`next_price.from` must be in the future.", { param: "next_price" });
+      throw invalidRequest("next_price", "`next_price.from` must be in the future.");
     }
     await setPrice(context, name, next.price, { from: next.from });
   }

@@ -1,8 +1,8 @@
 import type { OidcConfig } from "@sluice/contract/config-file";
 import type { AuditObject } from "@sluice/contract/words";
-import { canonicalJson, oidcDefaults, orNotFound, Secret } from "#core/index.ts";
+import { canonicalJson, membersOf, oidcDefaults, orNotFound, Secret } from "#core/index.ts";
 import type { OidcAccount } from "#ports/index.ts";
-import { type Connection, membersOf } from "#storage/tables.ts";
+import type { Connection } from "#storage/tables.ts";
 import { type FilePeople, releaseFromFile, suspendedPeople } from "../people/file-people.ts";
 import { ConfigConflict } from "../refusals.ts";
 import { missingRuleTarget, writeRules } from "../rights/claimed-rights.ts";

@@ -1,19 +1,9 @@
 import type { ProviderConfig } from "@sluice/contract/config-file";
 import type { ConsoleProvider } from "@sluice/contract/console";
 import { type Conflict, conflictsOf } from "@sluice/contract/words";
-import { Failure, orNotFound, type Timeouts } from "#core/index.ts";
+import { columnsOf, Failure, membersOf, orNotFound, type Timeouts } from "#core/index.ts";
 import type { ProviderDraft, Vault } from "#ports/index.ts";
-import {
-  columnsOf,
-  insertRows,
-  membersOf,
-  openedSettings,
-  type Row,
-  removeRows,
-  sealId,
-  sealIfChanged,
-  updateRow,
-} from "#storage/tables.ts";
+import { insertRows, openedSettings, type Row, removeRows, sealId, sealIfChanged, updateRow } from "#storage/tables.ts";
 import { refuseDraft, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
 import { applyRows, findRow, findRows, installationObject, suspendOrRelease } from "../rows.ts";
 import type { ControlDirectory, ControlWrite, KindDefaults } from "../store.ts";

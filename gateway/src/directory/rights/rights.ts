@@ -1,5 +1,5 @@
 import type { RightsRule } from "@sluice/contract/config-file";
-import { bounds, Failure, sessionDigest } from "#core/index.ts";
+import { bounds, invalidRequest, sessionDigest } from "#core/index.ts";
 import type { AuditSource, RightsSource } from "#ports/index.ts";
 import { auditedWrite, tokenSealId } from "#storage/tables.ts";
 import { readFilePeople, refuseFilePeople } from "../people/file-people.ts";
@@ -29,7 +29,7 @@ export async function putRules(
   const missing = await missingRuleTarget(context.transaction, rules);
   if (missing !== null) {
     const { index, field, message } = missing;
-    throw new Failure("invalid_request", `Rule ${index + 1}: ${message}.`, { param: `rules.${index}.${field}` });
+    throw invalidRequest(`rules.${index}.${field}`, `Rule ${index + 1}: ${message}.`);
   }
   await writeRules(context, source, rules);
 }

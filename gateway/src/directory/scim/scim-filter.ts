@@ -1,5 +1,5 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
-import { Failure } from "#core/index.ts";
+import { type Failure, invalidRequest } from "#core/index.ts";
 import { contains, endsWith, startsWith, type Tables } from "#storage/tables.ts";
 
 export type ScimComparison = "eq" | "ne" | "co" | "sw" | "ew" | "gt" | "ge" | "lt" | "le";
@@ -189,5 +189,5 @@ const operators: Readonly<Record<Exclude<ScimComparison, "co" | "sw" | "ew">, st
 };
 
 function unsupported(path: string): Failure {
-  return new Failure("invalid_request", `This filter is not supported for ${path.slice(0, 100)}.`, { param: "filter" });
+  return invalidRequest("filter", `This filter is not supported for ${path.slice(0, 100)}.`);
 }

@@ -1,14 +1,6 @@
 import type { RightsRule } from "@sluice/contract/config-file";
-import { bounds, Failure, orNotFound } from "#core/index.ts";
-import {
-  type AuditedWrite,
-  auditedWrite,
-  type Connection,
-  chunksOf,
-  columnsOf,
-  membersOf,
-  type Row,
-} from "#storage/tables.ts";
+import { bounds, columnsOf, Failure, invalidRequest, membersOf, orNotFound } from "#core/index.ts";
+import { type AuditedWrite, auditedWrite, type Connection, chunksOf, type Row } from "#storage/tables.ts";
 import { userRow } from "../people/people-rows.ts";
 import { applyClaims, rulesDigest, rulesOf } from "../rights/claimed-rights.ts";
 import { countRows, deleteRows, findRow, findRows, setColumns } from "../rows.ts";
@@ -151,7 +143,7 @@ async function changeMembers({ transaction }: AuditedWrite, groupId: string, cha
   const userIds = new Set(existing.map((row) => row.user_id));
   const missing = added.find((id) => !userIds.has(id));
   if (missing !== undefined) {
-    throw new Failure("invalid_request", `There is no user ${missing.slice(0, 128)}.`, { param: "members" });
+    throw invalidRequest("members", `There is no user ${missing.slice(0, 128)}.`);
   }
   await deleteRows(transaction, "scim_members", { group_id: groupId, user_id: removed });
   for (const chunk of chunksOf(added)) {
@@ -161,7 +153,7 @@ async function changeMembers({ transaction }: AuditedWrite, groupId: string, cha
   const members = transaction.selectFrom("scim_members").where("group_id", "=", groupId);
   if (added.length > 0 && (await countRows(members)) > bounds.scimGroupMembersMax) {
     const message = `A group has at most ${bounds.scimGroupMembersMax} members.`;
-    throw new Failure("invalid_request", message, { param: "members" });
+    throw invalidRequest("members", message);
   }
   return { added, removed };
 }

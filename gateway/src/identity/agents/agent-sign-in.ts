@@ -1,5 +1,5 @@
 import { addressKey, bounds, Failure } from "#core/index.ts";
-import type { AgentGrant, AgentSession, AgentStore, WaitingDevice } from "#directory/index.ts";
+import type { AgentGrant, AgentStore, WaitingDevice } from "#directory/index.ts";
 import type { AuditSource, Clock, OpenTries, Tries, Vault } from "#ports/index.ts";
 import { AccessTokens, looksLikeAccessToken } from "./access-tokens.ts";
 import type { IssuerRecheck } from "./issuer-recheck.ts";
@@ -136,15 +136,6 @@ export class AgentSignIn {
 
   async deny(typed: string, holder: CodeHolder, auditSource: AuditSource): Promise<void> {
     await this.#guess(typed, holder, (digest) => this.#options.agents.deny(digest, auditSource));
-  }
-
-  sessions(userId: string): Promise<readonly AgentSession[]> {
-    return this.#options.agents.sessions({ userId });
-  }
-
-  /** `userId` null: whoever's it is. */
-  endSession(sessionId: string, userId: string | null, auditSource: AuditSource): Promise<boolean> {
-    return this.#options.agents.endSession(sessionId, userId, auditSource);
   }
 
   /** Each wrong code counts against its person; a good one does not. */

@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import { bounds, canonicalJson } from "#core/index.ts";
-import type { AgentStore } from "#directory/index.ts";
+import { type AgentStore, settingsChecksum } from "#directory/index.ts";
 import type { AgentTelemetry } from "#ports/index.ts";
 
 /** Settings as agents get them: canonical JSON with its checksum. */
@@ -44,5 +43,5 @@ function withTelemetry(
     ...said.env,
   };
   const text = canonicalJson({ ...said, env }, bounds.agentSettingsDepthMax);
-  return { text, checksum: `sha256:${createHash("sha256").update(text).digest("hex")}` };
+  return { text, checksum: settingsChecksum(text) };
 }

@@ -1,8 +1,7 @@
 import type { StoredLedgerColumns, UsageColumnName } from "@sluice/contract/words";
 import type { Generated, Insertable, Selectable } from "kysely";
-import type { UpstreamObject } from "#core/index.ts";
+import type { Columns, UpstreamObject } from "#core/index.ts";
 import type { InstanceStatus, LeaseHolder } from "#ports/index.ts";
-import type { Columns } from "./columns.ts";
 import type { PeopleTables, SignInTables } from "./people-tables.ts";
 import type { TaskTables } from "./task-tables.ts";
 

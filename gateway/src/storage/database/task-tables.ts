@@ -1,6 +1,5 @@
 import type { Generated } from "kysely";
-import type { Asset, AssetBinding, AssetGroup, Task, TaskEvent } from "#core/index.ts";
-import type { Columns } from "./columns.ts";
+import type { Asset, AssetBinding, AssetGroup, Columns, Task, TaskEvent } from "#core/index.ts";
 
 type JsonMember = "asked" | "output" | "error" | "usage" | "priceTable" | "metadata" | "tags";
 type OptionalMember = "personId" | "servedModel" | "deletedAt" | "placeAt" | "goneSince" | "unansweredSince";

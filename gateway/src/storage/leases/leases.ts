@@ -1,7 +1,6 @@
 import { type CompiledQuery, type RawBuilder, type SqlBool, sql } from "kysely";
-import { bounds } from "#core/index.ts";
+import { bounds, membersOf } from "#core/index.ts";
 import type { Instance, InstanceStatus, Lease, LeaseHolder, Leases } from "#ports/index.ts";
-import { membersOf } from "../database/columns.ts";
 import { compiledOnce } from "../database/compiled-once.ts";
 import { type Database, databaseNow, relaxedWrite } from "../database/database.ts";
 import { putSystemValue, systemValue } from "../database/system-values.ts";

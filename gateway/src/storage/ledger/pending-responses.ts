@@ -1,5 +1,4 @@
-import { bounds, type LedgerEntry, responseTaskId } from "#core/index.ts";
-import { columnsOf } from "../database/columns.ts";
+import { bounds, columnsOf, type LedgerEntry, responseTaskId } from "#core/index.ts";
 import type { Connection } from "../database/database.ts";
 import type { NewRow } from "../database/schema.ts";
 

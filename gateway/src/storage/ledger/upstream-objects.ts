@@ -1,6 +1,6 @@
 import { type CompiledQuery, sql } from "kysely";
+import { columnsOf, membersOf } from "#core/index.ts";
 import type { UpstreamObjectStore } from "#ports/index.ts";
-import { columnsOf, membersOf } from "../database/columns.ts";
 import { type Connection, type Database, deleteInBatches } from "../database/database.ts";
 import type { Row } from "../database/schema.ts";
 import { runEach } from "../database/sqlite-dialect.ts";

@@ -1,12 +1,10 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
-import type { Task } from "#core/index.ts";
+import { columnsOf, membersOf, type Task } from "#core/index.ts";
 import type { Vault } from "#ports/index.ts";
 import {
-  columnsOf,
   type Database,
   isLeasedUntil,
   isUnleased,
-  membersOf,
   newLeaseToken,
   relaxedWrite,
   updateDue,

@@ -1,7 +1,9 @@
 import { type ExpressionBuilder, type SelectQueryBuilder, sql } from "kysely";
 import {
   bounds,
+  columnsOf,
   finalTaskStates,
+  membersOf,
   Secret,
   type Task,
   type TaskAccount,
@@ -12,12 +14,10 @@ import type { Vault } from "#ports/index.ts";
 import {
   accountSealId,
   type Connection,
-  columnsOf,
   cursorOf,
   cutPage,
   type Database,
   isAfter,
-  membersOf,
   type NewRow,
   type PagePosition,
   pageSize,

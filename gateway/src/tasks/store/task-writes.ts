@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import { Failure, finalTaskStates, type LedgerEntry, type Task, type TaskState } from "#core/index.ts";
+import { columnsOf, Failure, finalTaskStates, type LedgerEntry, type Task, type TaskState } from "#core/index.ts";
 import type { BlobInfo, Vault } from "#ports/index.ts";
-import { type Connection, columnsOf, type Database, heldRows, ledgerWriter, relaxedWrite } from "#storage/tables.ts";
+import { type Connection, type Database, heldRows, ledgerWriter, relaxedWrite } from "#storage/tables.ts";
 import type { Delivery, LeasedTask } from "./task-leases.ts";
 import { findByKey, newTaskRow, outputColumns, stepColumns, type TaskRow, type TaskStep } from "./task-rows.ts";
 
