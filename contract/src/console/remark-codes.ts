@@ -20,7 +20,6 @@ export const remarkCodes = {
     probe_failed: [],
     refused_a_call: [],
     upstream_asked_to_wait: [],
-    told_by_replica: [],
     deployment_disabled: [],
     provider_disabled: [],
     cannot_serve: [],

@@ -24,7 +24,6 @@ const sentences = {
     probe_failed: "the probe failed",
     refused_a_call: "it refused a call for its limit or its model",
     upstream_asked_to_wait: "its upstream asked to wait",
-    told_by_replica: "told by a replica",
     deployment_disabled: "left out: it is switched off",
     provider_disabled: "left out: its provider is switched off",
     cannot_serve: "left out: it cannot serve this call",

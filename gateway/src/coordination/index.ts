@@ -1,5 +1,5 @@
 /**
- * coordination: state that calls share, behind the ports `Counter` and `HealthBoard`. One process keeps it in memory; several
+ * coordination: state that calls share, behind the port `Counter`. One process keeps it in memory; several
  * processes count limits in Redis (`redis/`), behind the same port and tested by the same conformance suite.
  *
  * A *tally* is one counted thing (a window, a gauge, a budget). A *claim* asks for an amount of one tally. A *reservation* holds all
@@ -10,7 +10,6 @@
  */
 export { createLeadership, createSoleLeadership } from "./leases/leadership.ts";
 export { createMemoryCounter } from "./memory-counter.ts";
-export { createMemoryHealthBoard } from "./memory-health-board.ts";
 export { createMemoryTries } from "./memory-tries.ts";
 export { checkRedis, createRedisCounter } from "./redis/loaded-late.ts";
 export { type RedisCounterOptions, redisVersionMin, type Seeding } from "./redis/options.ts";

@@ -2,7 +2,6 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Assets, createAssetStore } from "#assets/index.ts";
 import { BodyWork } from "#bodies/index.ts";
-import { createMemoryHealthBoard } from "#coordination/index.ts";
 import { bounds, type ConfigSnapshot, oncePerObject } from "#core/index.ts";
 import { matches } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
@@ -128,7 +127,7 @@ export function wireCalls(parts: CallParts) {
   const providerClient = new ProviderClient(transport, clock);
   const probe = new ProviderProbe(providerClient, clock);
   const router = new Router({
-    ...{ board: createMemoryHealthBoard(clock), clock, chance, observer: parts.observer },
+    ...{ clock, chance, observer: parts.observer },
     ...(parts.probes && {
       check({ provider }, signal) {
         const kind = providerKind(provider.kind);

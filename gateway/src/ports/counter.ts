@@ -181,13 +181,3 @@ export interface TakenTry {
 }
 
 export type OpenTries = (rule: TryRule) => Tries;
-
-/** Cooldowns of deployments. Times are monotonic milliseconds. */
-export interface HealthBoard {
-  /** No deployment cools down. */
-  readonly quiet: boolean;
-  /** When the deployment may be tried again; 0: now. */
-  coolingUntil(deploymentId: string): number;
-  cool(deploymentId: string, untilMs: number, reason: string): void;
-  clear(deploymentId: string): void;
-}

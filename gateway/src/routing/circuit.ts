@@ -1,7 +1,7 @@
 import { bounds, type Failure } from "#core/index.ts";
-import type { HealthBoard, Observer } from "#ports/index.ts";
+import type { Observer } from "#ports/index.ts";
 import { Breaker, type BreakerChange, type BreakerPass, type BreakerState } from "./breaker.ts";
-import { type PlaceRemark, placeSentence } from "./remarks.ts";
+import type { PlaceRemark } from "./remarks.ts";
 
 /** A deployment for metrics and the console. */
 export interface DeploymentState {
@@ -14,10 +14,11 @@ export interface DeploymentState {
 }
 
 export interface CircuitDependencies {
-  readonly board: HealthBoard;
   readonly observer: Observer;
   /** Called when it becomes unhealthy (full, recovering, or breaker not closed) or healthy again. Healthy at first. */
   readonly onHealthChange: (sound: boolean) => void;
+  /** Called when a cooldown begins that ends at this monotonic time. */
+  readonly onCool: (untilMs: number) => void;
 }
 
 const latencyGain = 0.1;
@@ -41,9 +42,7 @@ export class Circuit {
   /** Consecutive refusals without Retry-After. */
   #refusals = 0;
   readonly #repeats = new RepeatTokens();
-  /** Of the last local cooling; a longer one comes from a replica. */
-  #cause: PlaceRemark | null = null;
-  #causeUntilMs = 0;
+  #cooldown: { readonly untilMs: number; readonly cause: PlaceRemark } | null = null;
 
   constructor(deploymentId: string, dependencies: CircuitDependencies) {
     this.deploymentId = deploymentId;
@@ -55,8 +54,8 @@ export class Circuit {
   }
 
   /** It can be forgotten. */
-  get atRest(): boolean {
-    return this.#inFlight === 0 && this.#breaker.state === "closed";
+  isAtRest(nowMs: number): boolean {
+    return this.#inFlight === 0 && this.#breaker.state === "closed" && !this.#isCooling(nowMs);
   }
 
   get inFlight(): number {
@@ -100,9 +99,7 @@ export class Circuit {
   }
 
   ready(nowMs: number): boolean {
-    return (
-      !this.full && this.#breaker.admits(nowMs) && this.#dependencies.board.coolingUntil(this.deploymentId) <= nowMs
-    );
+    return !this.full && this.#breaker.admits(nowMs) && !this.#isCooling(nowMs);
   }
 
   /** Why it is skipped; empty if it is not. */
@@ -111,9 +108,8 @@ export class Circuit {
     const coolingMs = this.#coolingMs(nowMs);
     if (coolingMs > 0) {
       const code = this.#breaker.openForMs(nowMs) > 0 ? "breaker_open" : "cooling";
-      const cause = nowMs < this.#causeUntilMs ? this.#cause : null;
       const seconds = Math.round(coolingMs / 100) / 10;
-      return [{ code, params: { seconds } }, cause ?? { code: "told_by_replica", params: {} }];
+      return [{ code, params: { seconds } }, ...(this.#cooldown === null ? [] : [this.#cooldown.cause])];
     }
     return this.#breaker.admits(nowMs) ? [] : [{ code: "half_open", params: {} }];
   }
@@ -167,7 +163,7 @@ export class Circuit {
 
   /** For a refusal of the account. Simultaneous ones count once. */
   coolAfterRefusal(nowMs: number): void {
-    if (this.#dependencies.board.coolingUntil(this.deploymentId) > nowMs) return;
+    if (this.#isCooling(nowMs)) return;
     const coolMs = Math.min(refusalCoolMs.most, refusalCoolMs.first * 2 ** this.#refusals++);
     this.#cool(nowMs + coolMs, { code: "refused_a_call", params: {} });
   }
@@ -189,8 +185,11 @@ export class Circuit {
   }
 
   #coolingMs(nowMs: number): number {
-    const boardMs = this.#dependencies.board.coolingUntil(this.deploymentId) - nowMs;
-    return Math.max(0, boardMs, this.#breaker.openForMs(nowMs));
+    return Math.max(0, (this.#cooldown?.untilMs ?? 0) - nowMs, this.#breaker.openForMs(nowMs));
+  }
+
+  #isCooling(nowMs: number): boolean {
+    return this.#cooldown !== null && this.#cooldown.untilMs > nowMs;
   }
 
   #report(change: BreakerChange | null, nowMs: number): void {
@@ -205,19 +204,15 @@ export class Circuit {
     this.#closedAtMs = state === "closed" ? nowMs : null;
     if (state !== "half-open") this.#checked = false;
     if (cause !== null) this.#cool(nowMs + openMs, cause);
-    if (state === "closed") {
-      this.#causeUntilMs = 0;
-      this.#dependencies.board.clear(this.deploymentId);
-    }
+    if (state === "closed") this.#cooldown = null;
     this.#dependencies.observer.breakerChange(this.deploymentId, state, reason);
   }
 
+  /** The later end wins: a short Retry-After does not shorten a breaker's cooldown. */
   #cool(untilMs: number, cause: PlaceRemark): void {
-    if (untilMs > this.#causeUntilMs) {
-      this.#cause = cause;
-      this.#causeUntilMs = untilMs;
-    }
-    this.#dependencies.board.cool(this.deploymentId, untilMs, placeSentence([cause]));
+    if (untilMs <= (this.#cooldown?.untilMs ?? 0)) return;
+    this.#cooldown = { untilMs, cause };
+    this.#dependencies.onCool(untilMs);
   }
 }
 

@@ -1,12 +1,11 @@
 import { bounds, type Deployment } from "#core/index.ts";
-import type { Clock, HealthBoard, Observer } from "#ports/index.ts";
+import type { Clock, Observer } from "#ports/index.ts";
 import { Circuit, type DeploymentState } from "./circuit.ts";
 
 /** Checks an account for free. Never rejects. null: the provider type has no check. */
 export type CheckDeployment = (deployment: Deployment, signal: AbortSignal) => Promise<boolean> | null;
 
 export interface CircuitsOptions {
-  readonly board: HealthBoard;
   readonly observer: Observer;
   readonly clock: Clock;
   /** Absent: calls probe deployments that were down. */
@@ -20,6 +19,8 @@ export class Circuits {
   readonly #options: CircuitsOptions;
   readonly #circuits = new Map<string, Circuit>();
   #unhealthyCount = 0;
+  /** When the last cooldown of all deployments ends, monotonic. */
+  #coolingUntilMs = 0;
 
   constructor(options: CircuitsOptions) {
     this.#options = options;
@@ -27,14 +28,15 @@ export class Circuits {
 
   /** True: no deployment needs to be checked individually. */
   get allReady(): boolean {
-    return this.#unhealthyCount === 0 && this.#options.board.quiet;
+    return this.#unhealthyCount === 0 && this.#coolingUntilMs <= this.#options.clock.monotonic();
   }
 
   of(deploymentId: string): Circuit {
     const existing = this.#circuits.get(deploymentId);
     if (existing !== undefined) return existing;
     if (this.#circuits.size >= bounds.circuitsMax) this.#forgetResting();
-    const circuit = new Circuit(deploymentId, { ...this.#options, onHealthChange: this.#count });
+    const { observer } = this.#options;
+    const circuit = new Circuit(deploymentId, { observer, onHealthChange: this.#count, onCool: this.#noteCooldown });
     this.#circuits.set(deploymentId, circuit);
     return circuit;
   }
@@ -65,9 +67,14 @@ export class Circuits {
     this.#unhealthyCount += sound ? -1 : 1;
   };
 
+  readonly #noteCooldown = (untilMs: number): void => {
+    this.#coolingUntilMs = Math.max(this.#coolingUntilMs, untilMs);
+  };
+
   #forgetResting(): void {
+    const nowMs = this.#options.clock.monotonic();
     for (const [deploymentId, circuit] of this.#circuits) {
-      if (circuit.atRest) this.#circuits.delete(deploymentId);
+      if (circuit.isAtRest(nowMs)) this.#circuits.delete(deploymentId);
     }
   }
 }

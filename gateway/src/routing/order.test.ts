@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Failure, type Model } from "#core/index.ts";
-import { deployment, model, routingGround } from "../../test/simulation/routing-ground.ts";
+import { busy, deployment, model, routingGround, take } from "../../test/simulation/routing-ground.ts";
 import { seededChance } from "../../test/simulation/seeded-chance.ts";
 
 const elsewhere = (): Failure => new Failure("upstream_error", "401", { retry: "other" });
@@ -89,14 +89,14 @@ describe("an order that is computed on demand", () => {
 test("explains problems of all deployments, also of untried ones", () => {
   const ground = routingGround();
   const wide = model("m", [deployment("a"), deployment("b", { priority: 2 }), deployment("c", { priority: 3 })]);
-  ground.board.cool("c", ground.clock.monotonic() + 5_000, "429");
+  take(ground.router.plan([model("m", [deployment("c")])])).end(busy(5_000), 1);
   const plan = ground.router.plan([wide]);
   plan.next(null)?.end("ok", 1);
   ground.clock.advance(6_000);
   expect(plan.explain().places.map(({ remarks }) => remarks.map(({ code }) => code))).toEqual([
     [],
     [],
-    ["cooling", "told_by_replica"],
+    ["cooling", "upstream_asked_to_wait"],
   ]);
   const later = ground.router.plan([wide]);
   later.next(null)?.end("ok", 1);

@@ -66,12 +66,22 @@ describe("the order of a plan", () => {
   });
 
   test("tries a cooling deployment after all others, including fallback models", () => {
-    const { router, board, clock } = routingGround();
-    board.cool("a", clock.monotonic() + 5_000, "429");
+    const { router } = routingGround();
     const asked = model("asked", [deployment("a")]);
+    take(router.plan([asked])).end(busy(5_000), 1);
     const plan = router.plan([asked, model("fallback", [deployment("b")])]);
     expect(take(plan).deployment.id).toBe("b");
     expect(take(router.plan([asked]))).toMatchObject({ waitMs: 0, deployment: { id: "a" } });
+  });
+
+  test("a shorter Retry-After does not shorten a cooldown, and it ends by itself", () => {
+    const { router, clock } = routingGround();
+    const asked = model("asked", [deployment("a")]);
+    for (const waitMs of [30_000, 1_000]) take(router.plan([asked])).end(busy(waitMs), 1);
+    expect(router.states()[0]?.coolingMs).toBe(30_000);
+    clock.advance(30_000);
+    expect(router.states()[0]?.coolingMs).toBe(0);
+    expect(notesOf(router.plan([asked]))).toEqual(["a: "]);
   });
 
   test("a deployment cools when its upstream asks for that, not when this gateway's own threads or disk are busy", () => {
@@ -107,13 +117,13 @@ describe("the order of a plan", () => {
   });
 
   test("explains the state at the start of the call", () => {
-    const { router, board, clock } = routingGround();
+    const { router } = routingGround();
     const plan = router.plan([model("m", [deployment("a")])]);
     take(plan).end(busy(60_000), 1);
     expect(notesOf(plan)).toEqual(["a: "]);
-    board.cool("b", clock.monotonic() + 2_000, "429");
+    take(router.plan([model("m", [deployment("b")])])).end(busy(2_000), 1);
     const cooled = router.plan([model("m", [deployment("b"), deployment("c", { priority: 2 })])]);
-    expect(notesOf(cooled)).toEqual(["c: ", "b: cooling for 2 s: told by a replica"]);
+    expect(notesOf(cooled)).toEqual(["c: ", "b: cooling for 2 s: its upstream asked to wait"]);
     expect(walkOf(cooled)).toEqual([]);
   });
 

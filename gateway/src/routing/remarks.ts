@@ -10,7 +10,6 @@ const causes: ReadonlySet<PlaceRemark["code"]> = new Set([
   "probe_failed",
   "refused_a_call",
   "upstream_asked_to_wait",
-  "told_by_replica",
 ]);
 
 /** A place's remarks in one line: the cause of a circuit's state follows after a colon. */

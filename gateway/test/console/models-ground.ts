@@ -1,5 +1,4 @@
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
-import { createMemoryHealthBoard } from "#coordination/index.ts";
 import { type ControlStore, createControlStore } from "#directory/index.ts";
 import type { ModelUsage, OidcAccount, ReportStore } from "#ports/index.ts";
 import { ProviderClient, ProviderProbe } from "#provider-client/index.ts";
@@ -36,7 +35,6 @@ export async function openModelsGround(): Promise<ModelsGround> {
   const figures: Figures = { uses: [], used: [] };
   const oidc: ModelsGround["oidc"] = { accounts: [] };
   const router = new Router({
-    board: createMemoryHealthBoard(systemClock),
     clock: systemClock,
     chance: systemChance,
     observer: silentObserver,

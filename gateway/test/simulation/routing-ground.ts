@@ -1,14 +1,12 @@
 import { remarkSentence } from "@sluice/contract/words";
-import { createMemoryHealthBoard } from "#coordination/index.ts";
 import { type Deployment, defaultTimeouts, Failure, type FailureOptions, type Model } from "#core/index.ts";
-import type { HealthBoard, Observer } from "#ports/index.ts";
+import type { Observer } from "#ports/index.ts";
 import { type CheckDeployment, type Plan, Router, type Selection } from "#routing/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { seededChance } from "./seeded-chance.ts";
 
 export interface RoutingGround {
   readonly clock: FakeClock;
-  readonly board: HealthBoard;
   readonly router: Router;
   /** What breakers did, in the order they told it. */
   readonly changes: readonly { readonly id: string; readonly state: string; readonly atMs: number }[];
@@ -17,7 +15,6 @@ export interface RoutingGround {
 /** A router on a fake clock with seeded chance; `drawn` hears of each draw. */
 export function routingGround(seed = 1, drawn: () => void = () => undefined, check?: CheckDeployment): RoutingGround {
   const clock = new FakeClock();
-  const board = createMemoryHealthBoard(clock);
   const changes: { id: string; state: string; atMs: number }[] = [];
   const observer: Observer = {
     log: () => undefined,
@@ -35,9 +32,8 @@ export function routingGround(seed = 1, drawn: () => void = () => undefined, che
   };
   return {
     clock,
-    board,
     changes,
-    router: new Router({ board, clock, chance, observer, ...(check === undefined ? {} : { check }) }),
+    router: new Router({ clock, chance, observer, ...(check === undefined ? {} : { check }) }),
   };
 }
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BodyWork } from "#bodies/index.ts";
-import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
+import { createMemoryCounter } from "#coordination/index.ts";
 import {
   type ConfigSnapshot,
   type Deployment,
@@ -126,7 +126,7 @@ export function openTaskSetup(town: TaskSetupOptions, changes: TaskSetupChanges 
     principalOf: () => alice,
     store: town.taskStore,
     admission,
-    router: new Router({ board: createMemoryHealthBoard(clock), clock, chance: town.chance, observer }),
+    router: new Router({ clock, chance: town.chance, observer }),
     recorder: createRecorder({ journal, clock, ids: town.ids, observer }),
     explainer: silentExplainer,
     configSnapshot: () => configSnapshot,

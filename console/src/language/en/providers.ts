@@ -209,7 +209,8 @@ export const providers = {
       name_models_yourself:
         "There is no list of models there. If the base URL is right, this is no fault: enter models yourself.",
       no_such_model: "The account has no model {model}, or the base URL is not that of the API (many end in /v1).",
-      wait_or_raise_quota: "The key works, but its rate limit or quota is exhausted. Wait, or raise it at the provider.",
+      wait_or_raise_quota:
+        "The key works, but its rate limit or quota is exhausted. Wait, or raise it at the provider.",
       wait_for_provider: "The provider has an outage. Try again later and check its status page.",
       check_model_type:
         "The request was not accepted. Check that the model is of the type that is tested, and the settings.",

@@ -191,7 +191,6 @@ export const requests = {
       probe_failed: "the probe failed",
       refused_a_call: "it refused a request for its limit or its model",
       upstream_asked_to_wait: "the provider asked to wait",
-      told_by_replica: "reported by another replica",
       deployment_disabled: "left out: disabled",
       provider_disabled: "left out: its provider is disabled",
       cannot_serve: "left out: it cannot serve this request",

@@ -191,7 +191,6 @@ export const requests: Translation<typeof english> = {
       probe_failed: "探测失败",
       refused_a_call: "因限额或模型拒绝了一个请求",
       upstream_asked_to_wait: "提供商要求等待",
-      told_by_replica: "由其他副本通报",
       deployment_disabled: "未纳入：已停用",
       provider_disabled: "未纳入：其提供商已停用",
       cannot_serve: "未纳入：无法处理此请求",
