@@ -1,6 +1,7 @@
 import { CompiledQuery } from "kysely";
 import type { LedgerEntry } from "#core/index.ts";
 import type { Connection, Database } from "../database/database.ts";
+import { chunksOf } from "../database/reconcile.ts";
 import { runEach } from "../database/sqlite-dialect.ts";
 import { hasCode } from "../disk/files.ts";
 import {
@@ -11,7 +12,7 @@ import {
   settlementPlaces,
 } from "../journal/journal-record.ts";
 import { addToKept, type LongRollup, shortenRollup } from "./ledger-fold.ts";
-import { indexColumns, totalMsOf } from "./ledger-index-columns.ts";
+import { indexColumns } from "./ledger-index-columns.ts";
 import { insertAll, insertNew, isRepeated } from "./ledger-insert-postgres.ts";
 import { monthMaker } from "./ledger-months.ts";
 import { rollupColumns, rollupSketches, rollupsOf } from "./ledger-rollup.ts";
@@ -130,7 +131,7 @@ async function insertRecords(
   if (inserted < records.length) await connection.executeQuery(rollbackToSavepoint);
   await connection.executeQuery(releaseSavepoint);
   if (inserted === records.length) return records;
-  const { changed } = await runEach(connection, strictStatement, records.map(fullValues));
+  const { changed } = await runEach(connection, strictStatement, chunksOf(records, 1).map(valuesOf));
   return records.filter((_, index) => (changed[index] ?? 0) > 0);
 }
 
@@ -138,84 +139,32 @@ const savepoint = CompiledQuery.raw("savepoint ledger_records");
 const rollbackToSavepoint = CompiledQuery.raw("rollback to ledger_records");
 const releaseSavepoint = CompiledQuery.raw("release ledger_records");
 
-/** Records that most calls make go together, without the columns that these leave empty; the others one by one. */
+/** Full statements, and one row at a time for what is left. */
 function statementsOf(records: readonly LedgerRecord[]): readonly (readonly [CompiledQuery, unknown[][]])[] {
-  const together: unknown[][] = [];
-  const alone: unknown[][] = [];
-  let values: unknown[] = [];
-  for (const record of records) {
-    if (!isPlain(record)) {
-      alone.push(fullValues(record));
-      continue;
-    }
-    pushPlainValues(record, values);
-    if (values.length < plainColumns.length * rowsTogether) continue;
-    together.push(values);
-    values = [];
-  }
-  const left = Array.from({ length: values.length / plainColumns.length }, (_, n) =>
-    values.slice(n * plainColumns.length, (n + 1) * plainColumns.length),
-  );
-  return (
-    [
-      [plainStatements.several, together],
-      [plainStatements.one, left],
-      [fullStatement, alone],
-    ] as const
-  ).filter(([, parameters]) => parameters.length > 0);
+  const full = records.length - (records.length % rowsTogether);
+  return [
+    [severalStatement, chunksOf(records.slice(0, full), rowsTogether).map(valuesOf)],
+    [oneStatement, chunksOf(records.slice(full), 1).map(valuesOf)],
+  ];
 }
 
 const rowsTogether = 20;
 
-function isPlain({ settlement }: LedgerRecord): boolean {
-  return (
-    settlement[settlementPlaces.outcome] === "succeeded" &&
-    settlement[settlementPlaces.httpStatus] === 200 &&
-    settlement[settlementPlaces.errorCode] === null &&
-    settlement[settlementPlaces.upstreamId] === null
-  );
+function valuesOf(records: readonly LedgerRecord[]): unknown[] {
+  const values: unknown[] = [];
+  for (const record of records) {
+    for (const { read } of indexColumns) values.push(read(record));
+    values.push(record.json);
+  }
+  return values;
 }
 
-/** What a plain record has in the other columns. */
-const plainLiterals = { outcome: "'succeeded'", http_status: "200", error_code: "null", upstream_id: "null" } as const;
-const plainColumns = [
-  ...indexColumns.map(({ column }) => column).filter((column) => !(column in plainLiterals)),
-  "record",
-];
+const oneStatement = CompiledQuery.raw(`insert or ignore ${intoRows(1)}`);
+const severalStatement = CompiledQuery.raw(`insert or ignore ${intoRows(rowsTogether)}`);
+const strictStatement = CompiledQuery.raw(`insert ${intoRows(1)} on conflict do nothing`);
 
-/** In the order of `plainColumns`. Written out, because it runs for every call. */
-function pushPlainValues(record: LedgerRecord, into: unknown[]): void {
-  const { intent, settlement, json } = record;
-  into.push(
-    intent[intentPlaces.at],
-    intent[intentPlaces.attemptId],
-    settlement[settlementPlaces.endedAt],
-    intent[intentPlaces.requestId],
-    intent[intentPlaces.workspaceId],
-    intent[intentPlaces.groupId],
-    intent[intentPlaces.keyId],
-    intent[intentPlaces.personId] ?? null,
-    intent[intentPlaces.model],
-    intent[intentPlaces.provider],
-    totalMsOf(record),
-    json,
-  );
-}
-
-function fullValues(record: LedgerRecord): unknown[] {
-  return [...indexColumns.map(({ read }) => read(record)), record.json];
-}
-
-const fullColumns = [...indexColumns.map(({ column }) => column), "record"];
-const fullStatement = CompiledQuery.raw(`insert or ignore ${intoRows(fullColumns, [], 1)}`);
-const strictStatement = CompiledQuery.raw(`insert ${intoRows(fullColumns, [], 1)} on conflict do nothing`);
-const plainStatements = {
-  one: CompiledQuery.raw(`insert or ignore ${intoRows(plainColumns, Object.entries(plainLiterals), 1)}`),
-  several: CompiledQuery.raw(`insert or ignore ${intoRows(plainColumns, Object.entries(plainLiterals), rowsTogether)}`),
-};
-
-function intoRows(columns: readonly string[], literals: readonly (readonly [string, string])[], rows: number): string {
-  const names = [...columns, ...literals.map(([column]) => column)];
-  const values = `(${[...columns.map(() => "?"), ...literals.map(([, literal]) => literal)].join(", ")})`;
-  return `into ledger_entries (${names.join(", ")}) values ${Array(rows).fill(values).join(", ")}`;
+function intoRows(rows: number): string {
+  const columns = [...indexColumns.map(({ column }) => column), "record"];
+  const values = `(${columns.map(() => "?").join(", ")})`;
+  return `into ledger_entries (${columns.join(", ")}) values ${Array(rows).fill(values).join(", ")}`;
 }
