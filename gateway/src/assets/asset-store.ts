@@ -78,6 +78,10 @@ export type AssetStore = ReturnType<typeof createAssetStore>;
 /** Any number of stores, in any process, may use the same database. */
 export function createAssetStore({ database }: { readonly database: Database }) {
   const { kysely } = database;
+  const deleteRow = async (table: "assets" | "asset_groups", workspaceId: string, id: string): Promise<boolean> => {
+    const rows = kysely.deleteFrom(table).where("id", "=", id).where("workspace_id", "=", workspaceId);
+    return (await rows.executeTakeFirst()).numDeletedRows > 0n;
+  };
   return {
     async createGroup(group: AssetGroup): Promise<void> {
       await kysely.insertInto("asset_groups").values(columnsOf(group)).execute();
@@ -103,14 +107,7 @@ export function createAssetStore({ database }: { readonly database: Database }) 
       return { groups: page.map((row) => membersOf(row)), next };
     },
     /** Its assets and bindings are deleted by the same statement (cascade). */
-    async deleteGroup(workspaceId: string, id: string): Promise<boolean> {
-      const { numDeletedRows } = await kysely
-        .deleteFrom("asset_groups")
-        .where("id", "=", id)
-        .where("workspace_id", "=", workspaceId)
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
-    },
+    deleteGroup: (workspaceId: string, id: string) => deleteRow("asset_groups", workspaceId, id),
     async createAsset(asset: Asset): Promise<void> {
       await kysely.transaction().execute(async (transaction) => {
         // It may have been deleted in the meantime.
@@ -163,14 +160,7 @@ export function createAssetStore({ database }: { readonly database: Database }) 
       const { numUpdatedRows } = await update.executeTakeFirst();
       return numUpdatedRows > 0n;
     },
-    async deleteAsset(workspaceId: string, id: string): Promise<boolean> {
-      const { numDeletedRows } = await kysely
-        .deleteFrom("assets")
-        .where("id", "=", id)
-        .where("workspace_id", "=", workspaceId)
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
-    },
+    deleteAsset: (workspaceId: string, id: string) => deleteRow("assets", workspaceId, id),
     /** Leases due assets. `dueAt` becomes the end of the lease; pass it in `still` to later writes. */
     async dueAssets(now: number, leaseMs: number, limit: number): Promise<readonly Asset[]> {
       const rows = await relaxedWrite(database, (connection) =>

@@ -1,4 +1,4 @@
-import { type Asset, LastingFault } from "#core/index.ts";
+import { type Asset, LastingFault, Sleeper } from "#core/index.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 
 /** Longer than a fetch and what follows it. */
@@ -24,51 +24,44 @@ export class DueWorker {
   readonly #work: Work;
   readonly #active = new Set<Promise<void>>();
   readonly #end = new AbortController();
-  #cancelTick = (): void => {};
-  #started = false;
-  /** The running check, and whether another must follow. */
-  #polling: Promise<void> | null = null;
-  #checkAgain = false;
+  readonly #sleeper: Sleeper;
+  #running: Promise<void> | null = null;
+  /** Woken during a check: another follows at once. */
+  #isWoken = false;
   readonly #storeFault: LastingFault;
 
   constructor(dependencies: Dependencies, work: Work) {
     this.#dependencies = dependencies;
     this.#work = work;
     const { clock, observer } = dependencies;
+    this.#sleeper = new Sleeper(clock);
     const fault = "Cannot read due assets; retrying.";
     this.#storeFault = new LastingFault({ clock, observer, level: "warn", fault, over: "Due assets are read again." });
   }
 
   start(): void {
-    if (this.#started || this.#end.signal.aborted) return;
-    this.#started = true;
-    this.wake();
+    this.#running ??= this.#run();
   }
 
   wake(): void {
-    if (!this.#started || this.#end.signal.aborted) return;
-    if (this.#polling !== null) {
-      this.#checkAgain = true;
-      return;
-    }
-    this.#cancelTick();
-    this.#polling = this.#poll().then((restMs) => {
-      this.#polling = null;
-      if (this.#checkAgain) {
-        this.#checkAgain = false;
-        this.wake();
-      } else if (!this.#end.signal.aborted) {
-        this.#cancelTick = this.#dependencies.clock.after(restMs, () => this.wake());
-      }
-    });
+    this.#isWoken = true;
+    this.#sleeper.wake();
   }
 
   /** Aborts running work, which stays due. */
   async stop(): Promise<void> {
     this.#end.abort();
-    this.#cancelTick();
-    await this.#polling;
+    this.#sleeper.end();
+    await this.#running;
     await Promise.all(this.#active);
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#end.signal.aborted) {
+      this.#isWoken = false;
+      const restMs = await this.#poll();
+      if (!this.#isWoken) await this.#sleeper.sleep(restMs);
+    }
   }
 
   /** Resolves to the wait until the next check. Never rejects. */

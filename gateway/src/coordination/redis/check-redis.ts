@@ -3,7 +3,7 @@ import { afterRunningFor, bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { readRedisAddress } from "./redis-address.ts";
 import { notOurScript, redisFailureReason } from "./redis-failure.ts";
-import { openRedisLink } from "./redis-link.ts";
+import { openRedisLink, rejectOnAbort } from "./redis-link.ts";
 import { scripts } from "./scripts.ts";
 
 /** `problem`: why it cannot be used, in one line without secrets. */
@@ -54,12 +54,6 @@ export async function checkRedis(url: string, clock: Clock): Promise<RedisFacts>
   } finally {
     stop();
   }
-}
-
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  signal.addEventListener("abort", () => reject(new Error("it does not respond in time.")), { once: true });
-  return promise;
 }
 
 /** KEYS: an unused key. Writes each type of value that the scripts write, to check the user's permissions. */

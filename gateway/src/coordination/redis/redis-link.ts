@@ -21,14 +21,18 @@ type OnReady = () => void;
 export async function openRedisLink(address: RedisAddress, onReady: OnReady, signal: AbortSignal): Promise<RedisLink> {
   const { connect, link } = await linkFactories[address.kind](address, onReady);
   try {
-    const { promise, reject } = Promise.withResolvers<never>();
-    signal.addEventListener("abort", () => reject(new Error("it does not respond in time.")), { once: true });
-    await Promise.race([connect(), promise]);
+    await Promise.race([connect(), rejectOnAbort(signal)]);
     return link;
   } catch (thrown) {
     link.close();
     throw thrown;
   }
+}
+
+export function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal.addEventListener("abort", () => reject(new Error("it does not respond in time.")), { once: true });
+  return promise;
 }
 
 /** Loaded on demand: installations without Redis save its megabytes. */

@@ -2,6 +2,7 @@ import { Database as SqliteFile } from "bun:sqlite";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { Kysely } from "kysely";
+import { ignoreExisting } from "../disk/files.ts";
 import type { Database, Flavour } from "./database.ts";
 import type { Tables } from "./schema.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
@@ -72,9 +73,5 @@ const sqliteFlavour: Flavour = {
  */
 function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  try {
-    closeSync(openSync(path, "wx", 0o600));
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-  }
+  ignoreExisting(() => closeSync(openSync(path, "wx", 0o600)));
 }

@@ -28,7 +28,6 @@ export function sqliteDialect(file: SqliteFile, busyMs: number): Dialect {
 }
 
 const statementsMax = 256;
-const pragmaSetting = /^pragma \w+ = /;
 /** Schema changes and checks run once, and their programs are large: not cached. */
 const runsOnce = /^\s*(?:create|alter|drop|pragma)\s/i;
 
@@ -77,9 +76,7 @@ class StatementCache implements SqliteDatabase {
   }
 
   prepare(sql: string): SqliteStatement {
-    // Takes effect when prepared, so a cached statement would do nothing.
-    if (pragmaSetting.test(sql)) return pragmaStatement(() => this.#file.run(sql));
-    if (runsOnce.test(sql)) return new OneTimeStatement(this.#file.prepare(sql));
+    if (runsOnce.test(sql)) return oneTimeStatement(this.#file, sql);
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
     const statement = new BoundStatement(this.#file.prepare(sql));
@@ -93,12 +90,18 @@ class StatementCache implements SqliteDatabase {
   }
 }
 
-function pragmaStatement(run: SqliteStatement["run"]): SqliteStatement {
-  const all = (): unknown[] => {
-    run([]);
-    return [];
+/** Prepared for each run, because a pragma takes effect when it is prepared. */
+function oneTimeStatement(file: SqliteFile, sql: string): SqliteStatement {
+  const all = (parameters: readonly unknown[]): unknown[] => {
+    const statement = new BoundStatement(file.prepare(sql));
+    try {
+      return statement.all(parameters);
+    } finally {
+      statement.finalize();
+    }
   };
-  return { reader: false, run, all, iterate: () => all().values() };
+  const run = (parameters: readonly unknown[]) => ({ changes: all(parameters).length, lastInsertRowid: 0 });
+  return { reader: true, all, run, iterate: (parameters) => all(parameters).values() };
 }
 
 class BoundStatement implements SqliteStatement {
@@ -134,25 +137,6 @@ class BoundStatement implements SqliteStatement {
 
   finalize(): void {
     this.#statement.finalize();
-  }
-}
-
-/** Finalized after its first run. */
-class OneTimeStatement extends BoundStatement {
-  override all(parameters: readonly unknown[]): unknown[] {
-    try {
-      return super.all(parameters);
-    } finally {
-      this.finalize();
-    }
-  }
-
-  override run(parameters: readonly unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint } {
-    try {
-      return super.run(parameters);
-    } finally {
-      this.finalize();
-    }
   }
 }
 

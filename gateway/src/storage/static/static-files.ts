@@ -3,6 +3,7 @@ import { extname, join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { constants, gzip, type ZlibOptions } from "node:zlib";
 import type { StaticFile, StaticFiles } from "#ports/index.ts";
+import { missingAsNull } from "../disk/files.ts";
 
 const staticFilesMax = 2_000;
 const staticFileBytesMax = 16 * 1024 * 1024;
@@ -53,16 +54,11 @@ export async function openStaticFiles(roots: readonly StaticRoot[]): Promise<Sta
 }
 
 async function filesBelow(directory: string): Promise<string[]> {
-  try {
-    const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-    // Skips links, which may lead anywhere, and dot files.
-    return entries
-      .filter((entry) => entry.isFile() && !entry.name.startsWith("."))
-      .map((entry) => relative(directory, join(entry.parentPath, entry.name)));
-  } catch (thrown) {
-    if (thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT") return [];
-    throw thrown;
-  }
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(missingAsNull);
+  // Skips links, which may lead anywhere, and dot files.
+  return (entries ?? [])
+    .filter((entry) => entry.isFile() && !entry.name.startsWith("."))
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)));
 }
 
 async function load(path: string, file: string, brotliFile: string | null): Promise<StaticFile> {

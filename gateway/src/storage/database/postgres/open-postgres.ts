@@ -1,7 +1,5 @@
 import {
   type BinaryOperationNode,
-  type ColumnDefinitionNode,
-  DataTypeNode,
   type Dialect,
   Kysely,
   OperatorNode,
@@ -9,7 +7,6 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
   PrimitiveValueListNode,
-  RawNode,
   ValueListNode,
 } from "kysely";
 import type { Pool, PoolClient } from "pg";
@@ -114,13 +111,6 @@ function postgresDialect(open: () => Promise<Pool>, statementMs: number, breaker
 }
 
 class Compiler extends PostgresQueryCompiler {
-  /** Text compares by bytes, as in SQLite, because cursors depend on it. */
-  protected override visitColumnDefinition(node: ColumnDefinitionNode): void {
-    const { dataType } = node;
-    const isText = DataTypeNode.is(dataType) && dataType.dataType === "text";
-    super.visitColumnDefinition(isText ? { ...node, dataType: textByBytes } : node);
-  }
-
   /** An empty list is valid in SQLite but not in PostgreSQL. */
   protected override visitBinaryOperation(node: BinaryOperationNode): void {
     const { operator, rightOperand } = node;
@@ -131,8 +121,6 @@ class Compiler extends PostgresQueryCompiler {
     } else super.visitBinaryOperation(node);
   }
 }
-
-const textByBytes = RawNode.createWithSql('text collate "C"');
 
 /** Holds the only connection of its own pool. */
 async function openServerSession(pool: Pool): Promise<ServerSession> {
