@@ -51,7 +51,7 @@ describe.skipIf(noRedis !== null)(`a gateway that counts in Redis${noRedis === n
     const { chat } = await start({
       keys: keys({ limits: { rpm: 2 } }, { budget: { usd: 1, period: "total" as const } }),
     });
-    expect(await textAt("/readyz")).toBe("ready, but the shared counter of limits is away: connection refused.\n");
+    expect(await textAt("/readyz")).toBe("ready, but the shared counter (Redis) is unavailable: connection refused.\n");
     expect(await textAt("/metrics")).toContain("sluice_redis_up 0\n");
     expect((await chat(hello)).status).toBe(200);
     expect(await errorOf(await chat(hello, { key: bobKey }))).toMatchObject({

@@ -162,6 +162,7 @@ test("a header of a good answer tells no secret", async () => {
 /** Every file that renders a failure, with what goes through it here. */
 const places: Readonly<Record<string, () => Promise<string>>> = {
   "api/model-call.ts": async () => (await failing("chat", "400")) + (await passedThrough()),
+  "api/direct-call.ts": () => failing("chat", "400"),
   "api/respond.ts": () => failing("chat", "400"),
   "api/answer-arrival.ts": () => failing("chat", "400"),
   "api/server.ts": () => failing("chat", "400"),

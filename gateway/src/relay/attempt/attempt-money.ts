@@ -165,7 +165,7 @@ function withImages(used: MeasuredUsage, images: number): MeasuredUsage {
   if (images === 0) return used;
   const { usage, source } = used;
   const output = usage.imageOutput === 0 ? { output: 0, reasoning: 0, imageOutput: usage.output } : {};
-  return { usage: { ...usage, ...output, images }, source: source === "none" ? "estimated" : source };
+  return { ...used, usage: { ...usage, ...output, images }, source: source === "none" ? "estimated" : source };
 }
 
 /** The upstream's numbers, else an estimate from the size of the reply. */
