@@ -96,7 +96,7 @@ describe.skipIf(noBrowser !== null)("what a key may call and spend, as the conso
     await open(`/console/keys/${key.id}?workspace=acme`);
     const edit = page.getByRole("button", { name: "Edit key" });
     const form = page.getByRole("dialog");
-    const field = form.getByRole("combobox", { name: "Makes the calls of" });
+    const field = form.getByRole("combobox", { name: "Owner" });
     const save = form.getByRole("button", { name: "Save key" });
     await edit.click();
     await field.click();
@@ -134,24 +134,24 @@ describe.skipIf(noBrowser !== null)("what a key may call and spend, as the conso
   test("settings of a group's agents are edited by form and JSON alike, kept as versions, and restored", async () => {
     await open("/console/workspaces/acme?tab=agents");
     const json = page.getByRole("textbox", { name: "JSON" });
-    await page.getByRole("textbox", { name: "Denied" }).fill("Read(./.env)\nBash(rm *)");
-    const environment = page.getByRole("textbox", { name: "Environment" });
+    await page.getByRole("textbox", { name: "Deny" }).fill("Read(./.env)\nBash(rm *)");
+    const environment = page.getByRole("textbox", { name: "Environment variables" });
     await environment.pressSequentially("HTTPS_PROXY=http://proxy:3128");
     expect(await environment.inputValue()).toBe("HTTPS_PROXY=http://proxy:3128");
-    await page.getByRole("switch", { name: "Telemetry to this gateway" }).check({ force: true });
+    await page.getByRole("switch", { name: "Send telemetry to this gateway" }).check({ force: true });
     const typed = JSON.parse(await json.inputValue());
     expect(typed.permissions).toEqual({ deny: ["Read(./.env)", "Bash(rm *)"] });
     expect(typed.env.HTTPS_PROXY).toBe("http://proxy:3128");
     expect(typed.env.OTEL_EXPORTER_OTLP_ENDPOINT).toBe(gateway.url);
-    const save = page.getByRole("button", { name: "Save as a new version" });
+    const save = page.getByRole("button", { name: "Save as new version" });
     await json.fill('{"permissions": {"deny": ["Read", 5]}, "made": 1}');
     await page.getByRole("alert").getByText("permissions.deny[1]").waitFor();
     expect(await save.isDisabled()).toBe(true);
     await json.fill('{"permissions": {"deny": ["Read"]}, "made": 1}');
-    expect(await page.getByRole("textbox", { name: "Denied" }).inputValue()).toBe("Read");
+    expect(await page.getByRole("textbox", { name: "Deny" }).inputValue()).toBe("Read");
     await save.click();
     await page.getByText("Version 1, set by ada@example.com").waitFor();
-    await page.getByLabel("First model").first().fill("claude-opus-4-7");
+    await page.getByLabel("Default model").first().fill("claude-opus-4-7");
     await save.click();
     await page.getByText("Version 2, set by ada@example.com").waitFor();
     await page.getByRole("button", { name: "View version 1" }).click();
@@ -160,8 +160,8 @@ describe.skipIf(noBrowser !== null)("what a key may call and spend, as the conso
     const params = { workspace: "acme", group: "default" };
     const { settings } = await ada.call("agents.settings", { params });
     expect(settings).toEqual({ permissions: { deny: ["Read"] }, made: 1 });
-    // Somebody else is quicker: what is typed stays, and theirs is among the versions at once.
-    await page.getByLabel("First model").first().fill("claude-mine");
+    // Someone else saves first: the typed text stays, and their version is listed at once.
+    await page.getByLabel("Default model").first().fill("claude-mine");
     await ada.call("agents.setSettings", { params, body: { settings: { model: "claude-theirs" } } });
     await save.click();
     await page.getByText("Version 4", { exact: false }).first().waitFor();

@@ -81,7 +81,7 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     expect(await name.and(form.locator(":focus")).count()).toBe(1);
     expect(await form.getByRole("alert").count()).toBe(0);
     await name.fill("main");
-    await form.getByText("There is already a provider with this name.").waitFor();
+    await form.getByText("A provider with this name already exists.").waitFor();
   });
 
   test("a drawer with something typed in it asks before it closes", async () => {
@@ -197,7 +197,7 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     await page.getByRole("switch", { name: /private/i }).click({ force: true });
     await ada.call("providers.update", { params: { provider: "main" }, body: { timeouts: { connect_ms: 5_432 } } });
     await page.clock.runFor(11_000);
-    await page.getByText("Somebody else saved in the meantime").waitFor();
+    await page.getByText("Someone else saved changes").waitFor();
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByLabel("Connect timeout").and(page.locator('[value^="5,432"]')).waitFor();
     const provider = await ada.call("providers.show", { params: { provider: "main" } });

@@ -140,8 +140,8 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     expect(asked.filter((path) => path.startsWith("/api/agents/"))).toEqual(["/api/agents/look"]);
     expect(await barriers(page)).toEqual([]);
     await page.getByRole("combobox", { name: "Workspace" }).selectOption({ label: "Acme" });
-    await page.getByRole("button", { name: "The code matches: sign it in" }).click();
-    await page.getByText("The device is signed in").waitFor();
+    await page.getByRole("button", { name: "Code matches: sign in" }).click();
+    await page.getByText("Device signed in").waitFor();
 
     // By hand, and typed as people do: wrong first, then in small letters.
     const agent = new ScriptedAgent(gateway.url);
@@ -154,7 +154,7 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     await field.fill(other.user_code.replace("-", "").toLowerCase());
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Deny" }).click();
-    await page.getByText("The device was turned away").waitFor();
+    await page.getByText("Device denied").waitFor();
     expect((await agent.poll(other.device_code)).body.error).toBe("access_denied");
 
     // The agent, with its person's token.
@@ -215,7 +215,7 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     await dialog.getByRole("textbox", { name: "Claims" }).fill('{ "groups": ["eng"] }');
     await button("Try claims").click();
     await dialog.getByText("acme: Member by rule 2").waitFor();
-    await dialog.getByText("groups is eng: no value of it matches.").waitFor();
+    await dialog.getByText("groups is eng: none of the values match.").waitFor();
     expect(await barriers(page)).toEqual([]);
     await button("Save rules").click();
     await dialog.waitFor({ state: "hidden" });

@@ -34,7 +34,7 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
     // An account upstream, by its form; it is tried as soon as it is saved.
     await navigation.getByRole("link", { name: "Providers" }).click();
     await page.getByRole("button", { name: "Add provider" }).first().click();
-    await page.getByLabel("Find a kind").fill("compatible");
+    await page.getByLabel("Find a provider type").fill("compatible");
     await page
       .getByRole("button", { name: /^OpenAI-compatible/ })
       .first()

@@ -12,7 +12,7 @@ test("an error is shown with the gateway's own sentence, its code and its reques
 
 test("an answer that is not JSON still gives a sentence", async () => {
   const problem = await problemOf(new Response("<html>", { status: 502, statusText: "Bad Gateway" }));
-  expect(problem.message).toBe("The answer was 502 Bad Gateway without an explanation.");
+  expect(problem.message).toBe("The gateway answered 502 Bad Gateway without an explanation.");
   expect(problem.advice).not.toBe("");
 });
 

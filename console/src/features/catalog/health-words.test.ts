@@ -13,7 +13,7 @@ const idle: Health = {
 
 test("the reason says what is wrong and what comes next", () => {
   expect(healthReason({ ...idle, state: "down", breaker: "open" })).toContain("retried automatically");
-  expect(healthReason({ ...idle, state: "unhealthy", cooling_ms: 11_200 })).toContain("rests for another 12.0 s");
+  expect(healthReason({ ...idle, state: "unhealthy", cooling_ms: 11_200 })).toContain("paused for another 12.0 s");
   expect(healthReason({ ...idle, state: "unhealthy", breaker: "open" })).toContain("the others work");
   expect(healthReason({ ...idle, state: "unhealthy", breaker: "half-open" })).toContain("single requests");
   expect(healthReason({ ...idle, state: "healthy", latency_ms: 320 })).toBe("It responds in 320 ms on average.");

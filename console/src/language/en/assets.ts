@@ -68,7 +68,7 @@ export const assets = {
     remove: "Delete this asset?",
     removeRun: "Delete asset",
     removeHelp:
-      "New requests that refer to it are rejected. Videos in progress are not affected. The asset is deleted here and in the library that stores it. This cannot be undone.",
+      "New requests that refer to it are refused. Videos in progress are not affected. The asset is deleted here and in the library that stores it. This cannot be undone.",
     useAsReference: "Use as reference",
     useAsFirstFrame: "Use as first frame",
   },
@@ -87,7 +87,7 @@ export const assets = {
     remove: "Delete {name}?",
     removeRun: "Delete group",
     removeHelp:
-      "All of its assets are deleted too, here and in the library that stores them. New requests that refer to them are rejected. This cannot be undone.",
+      "Its assets are deleted too, here and in the library that stores them. New requests that refer to them are refused. This cannot be undone.",
     nameAndPlatform: "{name} ({platform})",
   },
   platforms: {

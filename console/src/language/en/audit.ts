@@ -7,7 +7,7 @@ export const audit = {
     "set-price": "Price set",
     rotate: "Rotated",
     revoke: "Revoked",
-    cancel: "Cancelled",
+    cancel: "Canceled",
     "take-over": "Taken over by config file",
     release: "Released by config file",
     suspend: "Suspended",
@@ -33,7 +33,7 @@ export const audit = {
   kind: {
     admin_token: "Admin token",
     agent: "Coding agent",
-    agent_settings: "Settings of coding agents",
+    agent_settings: "Coding agent settings",
     api_key: "API key",
     asset: "Asset",
     asset_group: "Asset group",
@@ -50,7 +50,7 @@ export const audit = {
     oidc_account: "Single sign-on",
     password_reset: "Password reset",
     provider: "Provider",
-    rights_rules: "Rules for rights",
+    rights_rules: "Role mapping",
     second_factor: "Second factor",
     setting: "Setting",
     user: "User",
@@ -84,13 +84,13 @@ export const audit = {
   list: {
     title: "Audit log",
     onlyAdmins: "For admins of a workspace",
-    onlyAdminsHelp: "The audit log shows who changed what. Ask an admin of the workspace to look something up for you.",
+    onlyAdminsHelp: "The audit log shows who changed what. Ask an admin of the workspace to check it for you.",
     description: "Who changed what, when, and from where. Open an entry to see before and after.",
     refresh: "Refresh",
     search: "Search the audit log",
     searchPlaceholder: "Actor or target",
     empty: "No entries",
     emptyHelp:
-      "Every change to keys, limits, providers, models and people is recorded here, with who made it and from which address. Nothing matches this period and these filters.",
+      "Every change to keys, limits, providers, models and people is recorded here, with its author and IP address. No entries match this period and these filters.",
   },
 } as const;

@@ -84,7 +84,7 @@ export const components = {
     processing: "Processing",
     queued: "Queued",
     refused: "Refused",
-    rejected: "Rejected",
+    rejected: "Refused",
     revoked: "Revoked",
     running: "Running",
     sent: "Sent",
@@ -111,7 +111,7 @@ export const components = {
   copy: {
     copied: "Copied",
     labelled: "Copy {label}",
-    failed: "The browser did not allow copying. Select the text and copy it by hand.",
+    failed: "The browser did not allow copying. Select the text and copy it manually.",
   },
   table: {
     columns: "Columns",
@@ -140,17 +140,17 @@ export const components = {
     inherited: "{limit} inherited",
     fail: "When counters are unreachable",
     failOpen: "Allow requests",
-    failClosed: "Reject requests",
+    failClosed: "Refuse requests",
     failDefault: "Installation default",
   },
   file: {
     badge: "Config file",
     hint: "Managed by the config file. Change it there; it is read-only here.",
-    note: "The config file manages this, so it is read-only here. Change the file, and the gateway reloads it by itself.",
+    note: "Managed by the config file and read-only here. The gateway reloads the file when you change it.",
     suspended: "Suspended",
     suspendedHint: "Suspended: the config file no longer declares it. Declare it again to resume it.",
     suspendedNote:
-      "The config file no longer declares this, so it is suspended and cannot be used. Declare it again to resume it with its history, or delete it permanently here.",
+      "Suspended, because the config file no longer declares it. Declare it again to resume it with its history, or delete it permanently here.",
   },
   needsWorkspace: {
     choose: "Choose a workspace",
@@ -160,8 +160,8 @@ export const components = {
   page: { title: "{title} · Sluice", breadcrumbs: "Breadcrumbs" },
   passThrough: {
     label: "Pass-through",
-    help: "Providers whose own API may be used directly, including files and fine-tuning, with the provider's credentials and any model. The workspace, group and key must each allow it.",
-    readOnly: "Providers whose own API may be used directly. Only administrators can grant this.",
+    help: "Providers that can be called directly with their own API, including files and fine-tuning, with the provider's credentials and any model. The workspace, group and key must each allow it.",
+    readOnly: "Providers that can be called directly with their own API. Only administrators can grant this.",
     none: "None",
   },
   patterns: {

@@ -1,7 +1,7 @@
 export const firstRun = {
   stepOf: "Step {place} of {count}: {title}.",
   here: {
-    provider: "Choose its kind and enter its key. It is tested right away.",
+    provider: "Choose its type and enter its key. It is tested right away.",
     model: "Choose what your applications may call.",
     key: "Its secret is shown only once: copy it then.",
     call: "The message is already there: send it.",
@@ -13,10 +13,10 @@ export const firstRun = {
   },
   label: "First steps",
   hide: "Hide first steps",
-  prompt: "Say hello, and tell me in one sentence what a model gateway does.",
+  prompt: "Hello! Explain in one sentence what a model gateway does.",
   provider: {
-    demo: "The built-in demo answers for now. Add an account at OpenAI, Anthropic, or wherever your models run.",
-    help: "An account at OpenAI, Anthropic, or wherever your models run.",
+    demo: "The built-in demo answers for now. Add an account with OpenAI, Anthropic or any other model provider.",
+    help: "An account with OpenAI, Anthropic or any other model provider.",
     title: "Add a provider",
     action: "Add provider",
   },
@@ -25,7 +25,7 @@ export const firstRun = {
     help: "The names that applications call. A provider's models can be imported with a few clicks.",
   },
   key: {
-    exists: "There is one, printed where the gateway was first started. Create one for each application.",
+    exists: "You have one, printed when the gateway first started. Create one for each application.",
     help: "One for each application. It carries the limits and the budget.",
     title: "Create an API key",
     action: "Create key",

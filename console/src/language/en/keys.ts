@@ -12,7 +12,7 @@ export const keys = {
     empty: "No API keys yet",
     emptyHelp:
       "An API key lets an application call models through the gateway. You choose the models, rate limits and budget; the secret is shown only once.",
-    noneOwn: "none of its own",
+    noneOwn: "none on the key",
     owner: "Owner",
     mine: "Mine",
     spent: "{used} spent ({share})",
@@ -102,10 +102,10 @@ export const keys = {
     usedFrom: "Allowed IPs",
     capture: "Captured",
     created: "Created",
-    owner: "Makes the calls of",
+    owner: "Owner",
     createdBy: "<when></when> by {name}",
     revoked: "Revoked",
-    adminsWiden: "Only admins can relax",
+    adminsWiden: "Set by an admin",
     tags: "Tags",
     id: "ID",
     more: "Show all details",
@@ -125,9 +125,9 @@ export const keys = {
   models: {
     asGroup: "All models of the group",
     title: "Models",
-    help: "What the key can call, from the settings of workspace, group and key together.",
+    help: "Models that the key can call, based on its workspace, group and key settings.",
     count:
-      "Access to {callable, plural, other {#}} of {total, plural, one {# model} other {# models}}, from the settings of workspace, group and key together.",
+      "Access to {callable, plural, other {#}} of {total, plural, one {# model} other {# models}}, based on workspace, group and key settings.",
     search: "Search models",
     table: "Models and access",
     empty: "No models",
@@ -164,13 +164,13 @@ export const keys = {
     onlyAdmins: "Only an admin of the workspace can change this.",
     warning: "Prompts and responses become readable",
     warningHelp:
-      "Every prompt and response of this key is stored for a while, and admins of this workspace can read it. Tell those who use the key.",
+      "Every prompt and response of this key is stored for a while, and admins of this workspace can read it. Inform the people who use the key.",
   },
   ownLimits: {
     title: "Limits and budget",
-    help: "Set on this key. Those of its group and workspace apply as well.",
+    help: "Set on this key. The limits of its group and workspace apply as well.",
     all: "View all limits",
-    none: "This key has no limits of its own.",
+    none: "No limits are set on this key.",
   },
   usage: {
     title: "Usage",
@@ -192,13 +192,13 @@ export const keys = {
   },
   service: {
     soon: "Expires soon",
-    soonHelp: "Expires within a week. Rotate it with a grace time, and set a new end.",
+    soonHelp: "Expires within a week. Rotate it with a grace period, and set a new expiry date.",
     label: "Service token",
-    help: "For CI and other programs. It always expires, and stays when whoever made it leaves. Admins manage it.",
+    help: "For CI and other programs. Expires on a set date and keeps working when its creator leaves. Managed by admins.",
     make: "This is a service token",
     expiryMissing: "A service token needs an expiry.",
     until: "The new secret works until",
-    kind: "Kind",
+    kind: "Type",
     ordinary: "API key",
   },
   expiry: {
@@ -210,10 +210,9 @@ export const keys = {
   },
   fields: {
     personal: "This is my personal key",
-    ownerHelp:
-      "Its calls count as theirs from now on, in their usage and limits. Calls of before stay with whoever made them.",
-    ownerNobody: "No one person's",
-    personalHelp: "Its calls count as yours, in your usage and your limits. An admin can change it later.",
+    ownerHelp: "From now on, its calls count toward this person's usage and limits. Earlier calls keep their owner.",
+    ownerNobody: "Shared (no owner)",
+    personalHelp: "Its calls count toward your usage and limits. An admin can change this later.",
     nameMissing: "Enter a name.",
     nameHelp: "The application or person that uses it.",
     namePlaceholder: "checkout-service",
@@ -226,7 +225,7 @@ export const keys = {
     ipsPlaceholder: "any address",
     ipsWrong: "{wrong} is not an IP address or range.",
     tags: "Tags",
-    tagsHelp: "As name=value, such as team=payments. Every request of the key carries them.",
+    tagsHelp: "As name=value, such as team=payments. Added to every request of the key.",
     tagsPlaceholder: "team=payments",
     tagWrong: "Write the tag “{wrong}” as name=value.",
     needsAttention: "Check the marked fields.",
@@ -257,6 +256,6 @@ export const keys = {
   lock: {
     file: "This key is managed by the config file. Edit it there.",
     viewer: "Viewers cannot make changes. Ask an admin of the workspace.",
-    other: "Somebody else owns this key. An admin of the workspace can edit it.",
+    other: "Someone else owns this key. An admin of the workspace can edit it.",
   },
 } as const;

@@ -1,7 +1,7 @@
 export const limits = {
   title: "Limits and budgets",
   description:
-    "Every request must stay within the limits of its workspace, its group, its person and its key. Each is edited where it belongs.",
+    "Every request must stay within the limits of its workspace, group, person and key. Edit each limit where it is set.",
   usage: {
     title: "Usage",
     summary: "Summary",
@@ -53,7 +53,7 @@ export const limits = {
     idle: "No recent spend",
     projected:
       "{period, select, day {About {amount} by the end of the day} week {About {amount} by the end of the week} month {About {amount} by the end of the month} other {About {amount} in 30 days}}",
-    none: "no forecast: only budgets have one",
+    none: "no forecast (budgets only)",
   },
   unknown: "Unknown",
   usedOf: "{used} of {limit}",
@@ -113,7 +113,7 @@ export const limits = {
     needsAttention: "Check the marked fields.",
     addressesMissing: "Enter an email address.",
     addressesWrong: "{wrong} is not an email address.",
-    urlWrong: "Enter a URL that begins with https://.",
+    urlWrong: "Enter a URL that starts with https://.",
     created: "Alert created. Send a test to see it arrive.",
     saved: "Alert saved.",
     create: "Create alert",

@@ -28,7 +28,7 @@ export const media = {
     searching: "Searching…",
     notFound: "No matching API key",
     yours: "yours",
-    refused: "This API key is inactive: its requests are rejected.",
+    refused: "This API key is inactive: its requests are refused.",
     created: "API key created. Its secret was not shown: rotate the key to use it elsewhere.",
     viewer: "Viewers cannot send requests",
     viewerHelp: "{what} Requests cost money, so they need the Member role. Ask an owner of the workspace.",
@@ -78,7 +78,7 @@ export const media = {
       cache_read_audio: "cached audio input tokens",
       separate_reasoning: "separate reasoning tokens",
       map_searches: "map searches",
-      unexplained: "tokens that the provider's parts do not explain",
+      unexplained: "tokens that the provider did not break down",
     },
   },
   video: {

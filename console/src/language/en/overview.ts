@@ -35,8 +35,8 @@ export const overview = {
     nobody: "No person",
   },
   costs: {
-    title: "Vendor cost and own prices",
-    help: "What vendors reported, beside what your prices say for the same calls, by whole hours. A difference means that a price is out of date or incomplete.",
+    title: "Vendor cost and your prices",
+    help: "Costs reported by vendors compared with your prices for the same calls, by whole hours. A difference means that a price is out of date or incomplete.",
     attempts: "Attempts",
     charged: "Charged",
     own: "By your prices",
@@ -46,7 +46,7 @@ export const overview = {
   },
   people: {
     title: "All people",
-    help: "Everybody who called in this period, by whole hours. Open a row to view their requests.",
+    help: "Everyone with requests in this period, by whole hours. Open a row to view their requests.",
     search: "Search people",
     searchExample: "Name or email",
     order: {
@@ -57,7 +57,7 @@ export const overview = {
       name: "By email",
     },
     save: "Export CSV",
-    none: "Nobody matches",
+    none: "No matching people",
     noneHelp: "Change the search or the period.",
   },
   steps: {
@@ -82,9 +82,8 @@ export const overview = {
   },
   live: {
     title: "Live requests",
-    dropped:
-      "{count, plural, one {# request} other {# requests}} came too fast to be shown. The list of requests has them all.",
-    help: "As they finish, at most {count, plural, other {#}}.",
+    dropped: "{count, plural, one {# request} other {# requests}} came too fast to show. Find them under Requests.",
+    help: "The latest {count, plural, other {#}}, as they finish.",
     restart: "Reconnect",
     resume: "{count, plural, =0 {Resume now} other {Resume (# new)}}",
     pause: "Pause",
@@ -120,8 +119,8 @@ export const overview = {
     firstToken: "First token, median",
     failed: "{count} failed",
     retried: "{count} attempts retried",
-    cancelled: "{count} cancelled",
-    errorRateHelp: "Share of requests whose caller got no complete response.",
+    cancelled: "{count} canceled",
+    errorRateHelp: "Share of requests without a complete response.",
     slowHelp: "One request in twenty takes longer.",
     slow: "p95 <duration></duration>",
   },

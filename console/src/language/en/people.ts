@@ -1,16 +1,16 @@
 export const people = {
   keys: {
-    label: "What happens to these keys",
-    made: "{name} owns {count, plural, one {<b>an API key</b>} other {<b># API keys</b>}}: {names}. Applications may still use them, and so can anyone with the secret.",
+    label: "What to do with these keys",
+    made: "{name} owns {count, plural, one {<b>an API key</b>} other {<b># API keys</b>}}: {names}. Apps may still use them, and so may anyone with a secret.",
     madeMany:
-      "{name} owns <b>more than {count, plural, other {#}} API keys</b>: {names}. Applications may still use them, and so can anyone with the secret.",
+      "{name} owns <b>more than {count, plural, other {#}} API keys</b>: {names}. Apps may still use them, and so may anyone with a secret.",
     names: "{names} and {more, plural, other {#}} more",
     revoke: "Revoke them",
-    revokeHelp: "Refused at once, permanently.",
+    revokeHelp: "They stop working at once, permanently.",
     disable: "Disable them",
-    disableHelp: "Refused at once, until an admin enables them.",
+    disableHelp: "They stop working at once, until an admin enables them.",
     transfer: "Transfer them",
-    transferHelp: "They keep working. Rotate those whose secret the leaving person may have.",
+    transferHelp: "They keep working. Rotate every secret that the leaving person may have.",
     transferByAdmin: "Some of these keys spend in your name. Ask an admin of the workspace to transfer them.",
     newOwner: "New owner",
     newOwnerPlaceholder: "Choose a person",

@@ -24,7 +24,7 @@ export const prices = {
     cacheReadAudio: "Cached audio input",
     separateReasoning: "Separate reasoning",
     mapSearches: "Map searches",
-    unexplained: "Unexplained by the provider",
+    unexplained: "Not broken down by the provider",
   },
   /** What one unit of it is paid for: `unit`, then how many. */
   units: {

@@ -2,7 +2,7 @@ export const profile = {
   title: "Profile and sign-in",
   description: "Your name, how you sign in, and where you are signed in.",
   backup: {
-    help: "When the app is not at hand, each of these signs you in once. They are shown only once: keep them with your passwords, not on the device with the app.",
+    help: "Use one of these codes when you don't have the app. Each works once. They are shown only now: keep them with your passwords, not on the device with the app.",
     label: "Backup codes",
     stored: "I have saved them",
     copy: "Copy codes",
@@ -14,11 +14,11 @@ export const profile = {
   },
   connections: {
     title: "Single sign-on accounts",
-    help: "Sign in with an account that you have elsewhere.",
+    help: "Sign in with an account at another service.",
     connect: "Connect {name}",
     noneTitle: "No accounts connected",
     noneHelp:
-      "Once connected, an account elsewhere signs you in here. Your second factor is still required, unless the administrator leaves that to the identity provider.",
+      "A connected account signs you in here. Your second factor is still required, unless the administrator leaves that to the identity provider.",
     it: "The account",
     connected: "{name} is connected and signs you in from now on.",
     failed: "No account was connected",
@@ -38,7 +38,7 @@ export const profile = {
     nameLabel: "Passkey name",
     saveName: "Save name",
     title: "Passkeys",
-    help: "Sign in with a fingerprint, a face, a PIN or a security key. No password or code is needed, and phishing pages get nothing.",
+    help: "Sign in with your fingerprint, face, PIN or a security key. No password or code is needed, and phishing does not work.",
     unsupported:
       "Passkeys need a browser that supports them and a console opened by its domain name, not by an IP address.",
     add: "Add passkey",
@@ -53,8 +53,7 @@ export const profile = {
     removed: "Passkey removed.",
     removeTitle: "Remove this passkey?",
     remove: "Remove",
-    removeHelp:
-      "{name} no longer signs you in. The device or password manager keeps a key that opens nothing; delete it there too.",
+    removeHelp: "You can no longer sign in with {name}. Delete it from the device or password manager as well.",
   },
   name: "Name",
   password: {
@@ -68,7 +67,7 @@ export const profile = {
   cancel: "Cancel",
   agents: {
     title: "Coding agents",
-    help: "Programs that call models as you. End those that you do not recognize; they are out at once.",
+    help: "Programs that call models as you. End any sign-in that you don't recognize; it takes effect at once.",
     enterCode: "Enter a code",
     program: "Program",
     workspace: "Workspace and group",
@@ -78,7 +77,7 @@ export const profile = {
   },
   usage: {
     title: "Usage of your agents",
-    help: "Since the month began (UTC), and every budget over them.",
+    help: "This month (UTC), and the budgets that apply.",
     requests: "Requests",
     cost: "Cost",
     budgets: "Budgets",
@@ -87,12 +86,12 @@ export const profile = {
   },
   own: {
     title: "My usage",
-    help: "What your agents and personal keys spend, and what limits them.",
-    helpIn: "What your agents and personal keys spend in {workspace}, and what limits them.",
+    help: "Spend of your agents and personal keys, and the limits that apply.",
+    helpIn: "Spend of your agents and personal keys in {workspace}, and the limits that apply.",
     sessions: "Sessions and sign-in are in your profile.",
     spend: {
       title: "Spend",
-      figures: "In all this time",
+      figures: "Whole period",
       step: "Step",
       byDay: "By day",
       byMonth: "By month",
@@ -102,16 +101,16 @@ export const profile = {
       chartByMonth: "Your cost per month by model",
       tokens: "Tokens",
       rest: "Other",
-      empty: "No calls in this time.",
+      empty: "No requests in this period.",
     },
     limits: {
       title: "Limits and budgets",
-      help: "Of you, of your keys, and of the groups and workspaces that they are in.",
-      empty: "Nothing limits you here.",
+      help: "Limits that apply to you, your keys, and their groups and workspaces.",
+      empty: "No limits apply to you here.",
     },
     keys: {
       title: "Personal keys",
-      help: "What they spend counts as yours.",
+      help: "Their spend counts as yours.",
       empty: "You have no personal keys here.",
       lastUsed: "Last used",
       revoke: "Revoke",
@@ -163,7 +162,7 @@ export const profile = {
     renamed: "Name changed.",
     title: "You",
     administrator: "{email} · administrator of this installation",
-    nameHelp: "As others see it, in lists and in the audit log.",
+    nameHelp: "Shown to others in lists and in the audit log.",
     noWorkspace: "You are not in a workspace yet. Ask an administrator or a workspace owner for an invitation.",
     workspaces: "Your workspaces",
     workspace: "Workspace",

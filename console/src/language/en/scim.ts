@@ -1,15 +1,15 @@
 export const scim = {
   marks: {
     label: "Directory",
-    made: "Made by your directory (SCIM), {when}. Their name, address and whether they may sign in are the directory's: change them there. What you give them by hand stays.",
+    made: "Created by your directory (SCIM), {when}. The directory manages their name, email address and sign-in access: change those there. Roles that you assign here are kept.",
     connected:
-      "Connected to your directory (SCIM), {when}. It names them and switches them off; their role and keys stay as they are here.",
-    claims: "Rights from {account}",
+      "Connected to your directory (SCIM), {when}. It manages their name and status; their role and keys are managed here.",
+    claims: "Permissions from {account}",
     claimsHelp:
-      "{account} last said their claims {when}. Rules make rights of these: less than a rule gives cannot be set by hand, more can.",
+      "{account} last sent their claims {when}. Rules map these to permissions: you can assign more manually, but not less.",
   },
-  title: "Users and groups by SCIM",
-  help: "Your directory (Microsoft Entra ID, Okta and others) creates people here, keeps their groups, and locks them out the moment they leave.",
+  title: "User and group provisioning (SCIM)",
+  help: "Your directory (Microsoft Entra ID, Okta and others) creates people here, keeps their groups up to date, and disables them as soon as they leave.",
   baseUrl: "Base URL",
   copyBaseUrl: "Copy base URL",
   users: "Users",
@@ -21,12 +21,12 @@ export const scim = {
   never: "none yet",
   create: "Create token",
   createTitle: "Create a SCIM token",
-  only: "A token for the directory alone",
+  only: "Token for the directory only",
   onlyHelp:
-    "It creates, changes and deactivates people by SCIM and can do nothing else. It stops working when its creator is no longer an administrator, so create it as somebody the directory does not manage.",
-  nameHelp: "Which directory uses it.",
+    "It can only create, change and deactivate people through SCIM. It stops working when its creator is no longer an administrator, so create it with an account that the directory does not manage.",
+  nameHelp: "The directory that uses it.",
   nameExample: "Entra ID",
-  lifeHelp: "When it ends, the directory can no longer deactivate anybody. Replace it before.",
+  lifeHelp: "When it expires, the directory can no longer deactivate people. Replace it before then.",
   grant: "SCIM only",
   where: "Revoke it under <tokens>Admin tokens</tokens>.",
   secret: "Token {name}",

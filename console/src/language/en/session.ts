@@ -18,7 +18,7 @@ export const session = {
     differ: "The two passwords differ.",
   },
   problem: {
-    noAddress: "The sign-in page of this account has no address that can be opened.",
+    noAddress: "The sign-in page of this account has no valid URL.",
     passkeyKnown: "This device or password manager already has a passkey for this console.",
     passkeyDismissed: "No passkey was used: the dialog was closed or timed out.",
     passkeyAddress: "Passkeys only work where the console is opened by its domain name, over https or on localhost.",
@@ -27,7 +27,7 @@ export const session = {
   or: "or",
   passkey: "Continue with a passkey",
   continueWith: "Continue with {name}",
-  noMethod: "This browser supports none of the sign-in methods that the gateway offers. Try another browser.",
+  noMethod: "This browser supports none of the sign-in methods of this gateway. Try another browser.",
   signedInThere: "Signed in there: continue here",
   email: "Email address",
 } as const;

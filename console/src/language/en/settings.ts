@@ -38,7 +38,7 @@ export const settings = {
       key: "the master key",
       config: "the config file",
       files: "files of assets and copied videos (the blob folder or bucket)",
-      journal: "requests of the last moments that are only in the journal",
+      journal: "the latest requests, which are only in the journal",
     },
     restore: "Restore",
     restoreHelp: "Stop the gateway first. The database in the data directory is replaced.",
@@ -53,8 +53,8 @@ export const settings = {
     title: "Config file",
     none: "No config file",
     noneHelp:
-      "Everything is managed in the console, on the command line or with the admin API. A config file keeps providers, models, workspaces and keys in your repository instead. Start the gateway with <code>SLUICE_CONFIG=./sluice.yaml</code>. The text below is a good start.",
-    help: "What it defines is read-only in the console. The gateway reloads it when it changes.",
+      "Everything is managed in the console, on the command line or with the admin API. A config file keeps providers, models, workspaces and keys in your repository instead. Start the gateway with <code>SLUICE_CONFIG=./sluice.yaml</code>. Start with the text below.",
+    help: "Its contents are read-only in the console. The gateway reloads it when it changes.",
     path: "Path",
     copyPath: "Copy path",
     lastReload: "Last reload",
@@ -74,7 +74,7 @@ export const settings = {
     managed: "{kind} ({count})",
     andMore: "and {more} more",
     text: "Contents",
-    textHelp: "As it is on disk. Anything that looks like a secret is hidden.",
+    textHelp: "As it is on disk. Possible secrets are hidden.",
     unreadable: "The file can't be read right now. The last good version stays in effect.",
     textLabel: "contents of the config file",
     atStart: "at startup",
@@ -101,12 +101,12 @@ export const settings = {
   fields: {
     ledger: {
       durability: {
-        label: "Request records survive",
+        label: "Durability of request records",
         help: "Stronger guarantees cost a little latency. Takes effect after a restart.",
-        process: "a crash of the process",
-        disk: "a crash of the machine (within 50 ms)",
-        strict: "a crash of the machine (before the request is sent)",
-        remote: "the loss of a disk (needs PostgreSQL)",
+        process: "Survives a process crash",
+        disk: "Survives a machine crash (within 50 ms)",
+        strict: "Survives a machine crash (before the request is sent)",
+        remote: "Survives a disk loss (needs PostgreSQL)",
       },
       retention_days: {
         label: "Keep request records",
@@ -138,7 +138,7 @@ export const settings = {
     disconnect: {
       default: {
         label: "When a client disconnects",
-        help: "For providers without a setting of their own.",
+        help: "For providers that do not set it themselves.",
         cancel: "Cancel the upstream request: pay for less",
         drain: "Let the upstream request finish",
       },
@@ -149,13 +149,13 @@ export const settings = {
     },
     keys: {
       stale_max: {
-        label: "Accept known keys without the database",
-        help: "While the database is unreachable, known keys work for this long, revoked ones too.",
+        label: "Accept cached keys without the database",
+        help: "While the database is unreachable, recently used keys work for this long, even if revoked.",
       },
     },
     retry_sent: {
       label: "Retry requests that got no response",
-      help: "After a timeout or broken connection, try the next deployment, although both may be billed.",
+      help: "After a timeout or broken connection, try the next deployment, even if both may be billed.",
     },
     video: {
       copy_results: {
@@ -166,8 +166,8 @@ export const settings = {
   },
   unpriced: {
     title: "Models without a price",
-    help: "Budgets count what requests cost. A model without a price costs nothing on paper, so no budget can stop it. A model can have a setting of its own.",
-    calls: "Requests to them",
+    help: "Budgets count what requests cost. A model without a price costs nothing on paper, so no budget can stop it. Each model can override this.",
+    calls: "Requests to unpriced models",
     block_in_budgets: "Block where a budget applies",
     block_in_budgetsHelp: "Refused with model_not_priced where a budget counts them, else recorded at $0.",
     block: "Block",
@@ -182,27 +182,27 @@ export const settings = {
   },
   invite: {
     title: "Invite an administrator",
-    help: "Administrators have every role in every workspace, and manage providers, settings and users. To give somebody access to one workspace only, invite them there.",
+    help: "Administrators have every role in every workspace, and manage providers, settings and users. To give someone access to one workspace only, invite them there.",
     email: "Email",
     emailWrong: "Enter an email address.",
     verb: "Create invitation",
     for: "Invitation for {email}",
     mailed: "It was also sent by email. It works once, for this address only, until {time}.",
-    notMailed: "It was not emailed: pass it on yourself. It works once, for this address only, until {time}.",
+    notMailed: "It was not emailed: share it yourself. It works once, for this address only, until {time}.",
   },
   token: {
     everything: "Everything, as an administrator",
     title: "Create an admin token",
     create: "Create token",
-    nameHelp: "What uses it. Create one for each script.",
+    nameHelp: "The script that uses it. Create one for each script.",
     nameExample: "deploy pipeline",
     scope: "Scope",
     choose: "Choose",
     role: "Role",
-    roleHelp: "The least it needs. If you lose the role, so does the token.",
+    roleHelp: "The lowest role it needs. If you lose the role, so does the token.",
     anything: "This token can do anything",
     anythingHelp:
-      "It can change users, providers and settings without a second factor. Choose one workspace where that is enough.",
+      "It can change users, providers and settings without a second factor. Choose one workspace if that is enough.",
     expiresHelp: "So that a forgotten script does not keep access forever.",
     roles: {
       viewer: "Viewer: read only",
@@ -252,24 +252,24 @@ export const settings = {
     stored: "stored",
     domains: "Email domains",
     domainsHelp:
-      "Only people with an address in these domains can sign in; those without an account get one, without a workspace. Empty: any address, but only people who connected it to their account.",
+      "Only people with an address in these domains can sign in; new people get an account without a workspace. Empty: any address, but only people who connected it to their account.",
     domainsExample: "example.com",
     secondFactor: "It asks for a second factor itself",
-    secondFactorHelp: "People who sign in there are not asked for the code of their authenticator app here.",
+    secondFactorHelp: "People who sign in there need no code from their authenticator app here.",
     directoryClaim: "Directory ID claim",
     directoryClaimHelp: "Holds the SCIM externalId; not editable by people. Empty: oid at Microsoft, else none.",
     title: "Single sign-on",
     help: "Sign in with OpenID Connect: Google, Microsoft Entra, Okta, Keycloak …",
     list: "Sign-in providers",
     none: "No single sign-on yet",
-    noneHelp: "With single sign-on nobody needs a password here, and people who leave your organization lose access.",
+    noneHelp: "With single sign-on people need no password here, and lose access when they leave your organization.",
     who: "Signs in",
     connected: "users who connected it",
     removeTitle: "Remove {name}?",
     remove: "Remove sign-in provider",
     removed: "{name} removed.",
     removeHelp:
-      "Nobody can sign in with it any more. Users without another way to sign in need a reset link from you, under Users. Open sessions stay open.",
+      "People can no longer sign in with it. Users without another way to sign in need a reset link from you, under Users. Open sessions stay open.",
   },
   remove: "Remove",
   title: "Settings",
@@ -299,7 +299,7 @@ export const settings = {
   },
   mail: {
     title: "Email",
-    help: "Invitations and budget alerts are emailed when this is set up. Otherwise you pass links on yourself.",
+    help: "Sends invitations and budget alerts. Without it, you share links yourself.",
     howTo:
       "Set these environment variables and restart the gateway. <code>smtps://</code> is encrypted from the start.",
     variables: "email variables",
@@ -337,14 +337,14 @@ export const settings = {
   },
   processes: {
     title: "Processes",
-    help: "The gateways that work together on this database. One that stopped in order is no longer listed, one that was killed for a day.",
+    help: "The gateway processes that share this database. Stopped processes are no longer listed; killed ones stay for a day.",
     process: "Process",
     state: "State",
     running: "Running",
-    silent: "Not heard of",
+    silent: "Not reporting",
     silentHelp: "No report for more than 20 seconds: it was killed, does not respond, or can't reach the database.",
     seen: "Last seen",
-    leads: "Does for all",
+    leads: "Background jobs",
     leader: "Leader",
     everything: "everything",
     lag: "Journal lag",
@@ -353,16 +353,15 @@ export const settings = {
   },
   tokens: {
     title: "Admin tokens",
-    helpAll: "For scripts that do what the console does. Yours and everybody else's.",
+    helpAll: "For scripts that do what the console does. Yours and everyone else's.",
     help: "For scripts that do what the console does, with at most your own permissions.",
     none: "No admin tokens yet",
     noneHelp:
-      "A script can use one to create keys, read usage or change prices: everything that these pages do, with at most its creator's permissions. To call models, applications need an API key instead.",
+      "A script can use one to create keys, read usage or change prices: anything that these pages do, with at most its creator's permissions. To call models, applications need an API key instead.",
     noWorkspace: "You belong to no workspace yet, so a token would have no permissions.",
     howTo: "How to use it",
     sample: "sample request",
-    reference:
-      "Every call is described in the <docs>API reference</docs>, and as OpenAPI at <openapi>/openapi.json</openapi>.",
+    reference: "See the <docs>API reference</docs>, also as OpenAPI at <openapi>/openapi.json</openapi>.",
     grant: "Permissions",
     owner: "Created by",
     lastUsed: "Last used",
@@ -393,7 +392,7 @@ export const settings = {
     lowerTitle: "Remove {email} as administrator?",
     lowerVerb: "Remove",
     lowerHelp:
-      "They keep their roles in workspaces. They are signed out, and their admin tokens lose the same permissions. Their API keys in workspaces where they are not a member have to be revoked first, or you make them a member there.",
+      "They keep their roles in workspaces. They are signed out, and their admin tokens lose the same permissions. First revoke their API keys in workspaces where they are not a member, or make them a member there.",
     disableTitle: "Disable {email}?",
     disableHelp:
       "They are signed out at once, can't sign in, and their admin tokens stop working. You can enable them again.",
@@ -406,7 +405,7 @@ export const settings = {
     removeHelp:
       "They lose every workspace, their password, passkeys, sessions, admin tokens and pending invitations. You can't undo this.",
     title: "Users",
-    help: "Everybody who can open the console. Members are invited in their workspace, administrators here.",
+    help: "Everyone who can open the console. Invite members in their workspace, administrators here.",
     invite: "Invite administrator",
     find: "Find a user",
     findHelp: "Name or email",

@@ -55,7 +55,7 @@ export const shell = {
   },
   fault: {
     title: "This page crashed",
-    what: "Something went wrong in the console itself",
+    what: "Something went wrong in the console",
     help: "If the gateway was just upgraded, reloading brings the new version. If the problem persists, report it with this line: <code>{message}</code>",
     reload: "Reload",
     retry: "Try without reloading",
@@ -68,7 +68,7 @@ export const shell = {
   },
   ended: {
     title: "Your session has ended",
-    help: "Sign in again to go on. What you typed is still there.",
+    help: "Sign in again to continue. Your input is still there.",
     leave: "Leave without saving",
   },
   loading: "Loading",

@@ -1,7 +1,7 @@
 export const signIn = {
   elsewhere: {
     title: "You are not signed in",
-    denied: "The identity provider says that you declined, or that you may not sign in here.",
+    denied: "The identity provider reported that you declined, or that you may not sign in here.",
     expired: "It took too long, or was started in another window. Try again.",
     noEmail: "The identity provider sent no email address, so we do not know who you are.",
     unverified: "The identity provider has not verified your email address. Verify it there, then try again.",
@@ -9,10 +9,10 @@ export const signIn = {
       "The identity provider may not sign in people with this email address. If you were invited, open the invitation link first; otherwise ask an administrator.",
     accountExists:
       "An account with this email address exists and is not connected to this identity provider. Sign in to it first, then connect it in your profile.",
-    otherPerson: "It is already connected to somebody else's account.",
+    otherPerson: "It is already connected to someone else's account.",
     signInFirst: "Connecting an account needs a recent, complete sign-in. Try again.",
     noAccess: "Your account may not sign in. Ask an administrator.",
-    failed: "Single sign-on failed. Try again; if it persists, the operator finds the reason in the gateway's log.",
+    failed: "Single sign-on failed. Try again; if it persists, ask the operator to check the gateway's log.",
   },
   invite: {
     invalid: "This invitation is not valid",
@@ -29,7 +29,7 @@ export const signIn = {
     signInFirst: "Sign in to accept",
     elsewhere: "If you use single sign-on, open the invitation link again afterwards.",
     accept: "Accept the invitation",
-    other: "This invitation is for somebody else",
+    other: "This invitation is for someone else",
     otherHelp: "You are signed in as {email}. Sign out to accept it as {invited}.",
     do: "Accept",
   },
@@ -41,7 +41,7 @@ export const signIn = {
   },
   email: "Email address",
   name: "Your name",
-  nameHelp: "As others see it.",
+  nameHelp: "Shown to others.",
   createAccount: "Create account",
   signOut: "Sign out",
   pageTitle: "Sign in · Sluice",

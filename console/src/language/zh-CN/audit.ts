@@ -52,7 +52,7 @@ export const audit: Translation<typeof english> = {
     oidc_account: "单点登录",
     password_reset: "密码重置",
     provider: "提供商",
-    rights_rules: "权限规则",
+    rights_rules: "角色映射",
     second_factor: "两步验证",
     setting: "设置",
     user: "用户",

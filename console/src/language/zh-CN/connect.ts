@@ -3,7 +3,7 @@ import type { connect as english } from "../en/connect.ts";
 
 export const connect: Translation<typeof english> = {
   title: "接入",
-  description: "让编程助手、程序和 CI 任务调用本网关所需粘贴的内容。",
+  description: "将编程助手、应用和 CI 接入本网关。",
   addresses: "基础地址",
   addressesHelp: "多数程序只需填写其中一个地址和一个 API 密钥。所有调用见 <docs>API 参考</docs>。",
   openai: "OpenAI SDK 及兼容程序",
@@ -12,13 +12,12 @@ export const connect: Translation<typeof english> = {
   copyAnthropic: "复制 Anthropic SDK 的基础地址",
   agents: "以你的身份登录编程助手",
   agentsHelp:
-    "无需 API 密钥：你在本控制台确认验证码，适用你自己的限额和预算。<code>sluice</code> 是网关自带的程序，可向管理员索取。<code>sluice connect</code> 会先显示将要改动的内容并征得你的同意。",
-  plainHttp:
-    "编程助手只能通过 https 地址或在网关本机登录。网关管理员可以为其配置 https 地址；在此之前请使用 API 密钥。",
-  viaLogin: "使用 /login：由电脑的管理员执行一次",
+    "无需 API 密钥：你在本控制台确认验证码，适用你自己的限额和预算。<code>sluice</code> 是网关的命令行工具，可向管理员索取。<code>sluice connect</code> 会先显示将要改动的内容并征得你的同意。",
+  plainHttp: "编程助手只能通过 https 或在网关本机登录。请让管理员配置 https，或使用 API 密钥。",
+  viaLogin: "统一管理的电脑：/login",
   viaLoginByHand: "手动设置：Claude Code 的 managed-settings.json",
   viaLoginThen: "然后在 Claude Code 中输入",
-  viaHelper: "使用辅助命令：为自己设置，在终端中执行",
+  viaHelper: "仅为自己设置：在终端中执行",
   viaHelperByHand: "手动设置（先执行 sluice login）：{file}",
   keys: "使用 API 密钥",
   keysHelp: "密钥从环境变量 SLUICE_API_KEY 读取。新密钥只显示一次，届时会附上填好密钥的同样内容。",
@@ -28,7 +27,7 @@ export const connect: Translation<typeof english> = {
   others: "其他模型",
   modelHelp: "排在前面的模型无需转换即可供 {agent} 使用，或转换时损失很少。",
   guide: "{program} 使用指南",
-  reference: "所有接口：API 参考",
+  reference: "API 参考",
   ci: "CI",
   ciHelp:
     "CI 任务使用服务令牌：一种必定到期、不属于任何人的密钥。由工作区的管理员在 <keys>API 密钥</keys>中创建（创建密钥，勾选“这是服务令牌”），并以 SLUICE_TOKEN 为名存为机密变量。",

@@ -3,7 +3,7 @@ import type { device as english } from "../en/device.ts";
 
 export const device: Translation<typeof english> = {
   title: "登录设备",
-  description: "显示验证码的编程助手或程序可以以你的身份调用模型。",
+  description: "允许显示验证码的编程助手或程序以你的身份调用模型。",
   code: "验证码",
   codeHelp: "与设备上显示的一致。请只输入你自己申请的验证码。",
   codeExample: "BCDF-GHJK",
@@ -20,7 +20,7 @@ export const device: Translation<typeof english> = {
   approve: "验证码一致，登录该设备",
   deny: "拒绝",
   approved: "设备已登录",
-  approvedHelp: "几秒内它即可以你的身份调用。你可以关闭此页面，并可在个人资料中结束该登录。",
+  approvedHelp: "几秒后它即可以你的身份调用模型。你可以关闭此页面。如需让设备退出登录，请打开个人资料。",
   denied: "已拒绝该设备",
   deniedHelp: "它没有得到任何权限。如果不是你发起的，请告知管理员。",
   profile: "打开个人资料",

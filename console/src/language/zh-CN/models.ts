@@ -250,7 +250,7 @@ export const models: Translation<typeof english> = {
     isBlocked: "在设置价格或明确允许之前，请求会被拒绝。",
     isBlockedInBudgets: "应计入预算的请求会被拒绝，其他请求按 $0 记账。",
     isFree: "请求按 $0 记账，不计入预算。",
-    isBorrowed: "请求按设置中指定模型的价格计费。",
+    isBorrowed: "请求使用默认设置中指定模型的价格计费。",
     saved: "已保存",
     title: "{count, plural, other {# 个模型未定价}}",
     blocked: "{count, plural, other {其中 # 个在定价或明确允许之前拒绝调用。}}",

@@ -150,7 +150,7 @@ export const providers: Translation<typeof english> = {
     settings: "编辑设置",
     http: "HTTP {status}",
     works: "测试通过。",
-    fails: "测试未通过。",
+    fails: "测试失败。",
     succeeded: "成功",
     failed: "失败",
     said: "提供商返回：{said}",

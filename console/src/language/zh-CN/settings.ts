@@ -108,12 +108,12 @@ export const settings: Translation<typeof english> = {
   fields: {
     ledger: {
       durability: {
-        label: "请求记录可承受",
+        label: "请求记录的持久性",
         help: "在每个请求前后写入。保证越强，延迟略增。重启后生效。",
-        process: "进程崩溃",
-        disk: "机器崩溃（50 毫秒内）",
-        strict: "机器崩溃（在请求发出之前写入）",
-        remote: "磁盘丢失（需要 PostgreSQL）",
+        process: "可承受进程崩溃",
+        disk: "可承受机器崩溃（50 毫秒内）",
+        strict: "可承受机器崩溃（在请求发出之前写入）",
+        remote: "可承受磁盘丢失（需要 PostgreSQL）",
       },
       retention_days: {
         label: "保留请求记录",
@@ -339,10 +339,10 @@ export const settings: Translation<typeof english> = {
     process: "进程",
     state: "状态",
     running: "运行中",
-    silent: "无响应",
+    silent: "未上报",
     silentHelp: "超过 20 秒没有上报：可能已被终止、停止响应，或无法连接数据库。",
     seen: "最近上报",
-    leads: "负责的全局任务",
+    leads: "后台任务",
     leader: "主进程",
     everything: "全部",
     lag: "日志积压",

@@ -9,7 +9,7 @@ test("a form that is sent too early says beside each field what is missing or wr
   const draft = { ...emptyModel, provider: "main" };
   expect(modelFaults({ ...draft, name: "two words" }, none)["name"]).toContain("no spaces");
   expect(modelFaults({ ...draft, name: " gpt " }, new Set(["gpt"]))).toEqual({
-    name: "There is already a model with this name.",
+    name: "A model with this name already exists.",
   });
   expect(modelFaults({ ...draft, name: "gpt" }, none)).toEqual({});
 });

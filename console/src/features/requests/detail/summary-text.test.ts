@@ -68,7 +68,7 @@ test("a refusal says by which limit, how far it was used, and when it frees", ()
     resets_at: 1_790_000_000_000,
   };
   expect(summaryOf(sampleRequest([attempt], { refusal })).slice(1)).toEqual([
-    "The request was rejected with 402 budget_exceeded: The budget is used up.",
+    "The request was refused with 402 budget_exceeded: The budget is used up.",
     "Limit: key ci, per day.",
     "Used $5.25 of $5.00.",
     `Resets ${formatMoment(1_790_000_000_000)}.`,

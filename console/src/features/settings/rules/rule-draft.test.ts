@@ -60,7 +60,7 @@ test("a rule is told in one sentence", () => {
   const told = rules.map(draftOf).map((draft) => `${conditionWords(draft)} → ${givenWords(draft)}`);
   expect(told).toEqual([
     "groups contains contractors → acme: Viewer",
-    "groups has the form eng-* → acme: Member, group gold",
+    "groups matches eng-* → acme: Member, group gold",
     "department is one of Platform, SRE → acme: group gold",
     "level is 7 → Administrator",
   ]);
