@@ -1,4 +1,4 @@
-import { asFailure, bounds, type Failure, type HeldMemory, type Principal } from "#core/index.ts";
+import { asFailure, type Failure, type HeldMemory, type Principal } from "#core/index.ts";
 import { type CallerRequest, type Reply, ServerAnswer } from "#http-server/index.ts";
 import { requireVendorVersion } from "#protocols/index.ts";
 import type { Call, CallListener, CallResult, EndpointProtocol } from "#relay/index.ts";
@@ -7,11 +7,10 @@ import { encodingOf, isJsonType } from "./body.ts";
 import { callableModels } from "./callable-models.ts";
 import type { ApiDependencies, Seen } from "./dependencies.ts";
 import { protocols } from "./endpoint-protocols.ts";
-import { grantOf } from "./model-call.ts";
+import { callOf } from "./model-call.ts";
 import { targetOf } from "./request-parts.ts";
 import { renderFailure } from "./respond.ts";
 import { routeOf } from "./routes.ts";
-import { readTags, tagHeaders } from "./tags.ts";
 
 /** Facts of a request head, cached for all heads that differ only in their content length. */
 interface DirectHead {
@@ -20,8 +19,6 @@ interface DirectHead {
   readonly path: string;
   /** Passed to upstreams of the same dialect. */
   readonly query: string;
-  readonly userAgent: string;
-  readonly hasTags: boolean;
 }
 
 const direct: ReadonlyMap<string, EndpointProtocol> = new Map([
@@ -54,9 +51,7 @@ function readHead({ method, target, headers }: CallerRequest): DirectHead | null
   } catch {
     return null;
   }
-  const userAgent = (headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax);
-  const hasTags = tagHeaders.some((name) => headers.has(name));
-  return { protocol, route: routeOf(path, method), path, query, userAgent, hasTags };
+  return { protocol, route: routeOf(path, method), path, query };
 }
 
 /** The caller's address behind trusted proxies. */
@@ -77,8 +72,7 @@ export function answerDirect(
   if (head === null || body === null || body.length > directBodyBytesMax) return false;
   if (dependencies.tracing !== undefined || dependencies.draining()) return false;
   const startedMs = dependencies.clock.monotonic();
-  let run: DirectCall;
-  let call: Call;
+  let direct: DirectCall;
   try {
     const principal = dependencies.authenticator.authenticate(request.headers, () => addressOf(request));
     if (principal instanceof Promise) {
@@ -90,27 +84,17 @@ export function answerDirect(
     const facts = head.protocol.wire.readRequest(body, null);
     const models = callableModels(dependencies.configSnapshot(), principal, facts.model);
     if (models.length === 0) return false;
-    const hasTags = head.hasTags || facts.affinity !== null;
-    const tags = hasTags ? readTags(request.headers, principal, facts.affinity) : principal.key.tags;
     const place = dependencies.memory.open(principal, "request");
     // The upstream gets a copy with another model name.
     place.hold(body.length * 2);
-    run = new DirectCall(dependencies, {
-      request,
-      reply,
-      head,
-      principal,
-      place,
-      startedMs,
-      address: addressOf(request),
-    });
-    call = run.call(facts, body, models, tags);
+    direct = new DirectCall(dependencies, { request, reply, head, place, startedMs, address: addressOf(request) });
+    direct.prepare(principal, facts, body, models);
   } catch {
     // The general path reports the error in the caller's dialect.
     return false;
   }
   request.arrived();
-  dependencies.relay.start(call, run);
+  direct.start();
   return true;
 }
 
@@ -118,7 +102,6 @@ interface DirectParts {
   readonly request: CallerRequest;
   readonly reply: Reply;
   readonly head: DirectHead;
-  readonly principal: Principal;
   /** Memory held for the body. */
   readonly place: HeldMemory;
   readonly startedMs: number;
@@ -130,50 +113,44 @@ class DirectCall implements CallListener {
   readonly #dependencies: ApiDependencies;
   readonly #parts: DirectParts;
   readonly #requestId: string;
-  readonly #seen: Seen;
+  readonly #seen: Seen = { key: null, model: null, failure: null, attempts: noAttempts(), principal: null };
   readonly #ending: RequestEnding;
+  /** null once it was started: the relay frees its body. */
+  #call: Call | null = null;
   #status = 0;
 
   constructor(dependencies: ApiDependencies, parts: DirectParts) {
-    const { request, head, principal, startedMs, address } = parts;
+    const { request, head, startedMs, address } = parts;
     this.#dependencies = dependencies;
     this.#parts = parts;
     this.#requestId = dependencies.ids.next("req_");
-    this.#seen = { key: principal.key.prefix, model: null, failure: null, attempts: noAttempts(), principal };
-    this.#ending = new RequestEnding(dependencies, {
-      requestId: this.#requestId,
-      startedMs,
-      address,
-      seen: this.#seen,
-      path: head.path,
-      route: head.route,
-      method: request.method,
-    });
+    const { path, route } = head;
+    const common = { requestId: this.#requestId, startedMs, address, path, route };
+    this.#ending = new RequestEnding(dependencies, { ...common, seen: this.#seen, method: request.method });
+  }
+
+  /** Throws Failure. */
+  prepare(principal: Principal, facts: Call["facts"], body: Uint8Array, models: Call["models"]): void {
+    const { request, head, startedMs, place } = this.#parts;
+    const { protocol, query } = head;
+    const read = { protocol, principal, facts, body, marks: null, bodyWaitMs: 0, query };
+    const exchange = { request, requestId: this.#requestId, startedMs, seen: this.#seen };
+    try {
+      this.#call = callOf(exchange, read, models, () => this.#ending.report(this.#status));
+    } catch (thrown) {
+      place.release();
+      throw thrown;
+    }
+    this.#seen.key = principal.key.prefix;
+    this.#seen.principal = principal;
+    this.#seen.model = facts.model;
     request.heldFor(principal);
   }
 
-  call(facts: Call["facts"], body: Uint8Array, models: Call["models"], tags: Call["tags"]): Call {
-    const { request, head, principal, startedMs } = this.#parts;
-    this.#seen.model = facts.model;
-    return {
-      requestId: this.#requestId,
-      principal,
-      protocol: head.protocol,
-      facts,
-      body,
-      marks: null,
-      headers: request.headers,
-      query: head.query,
-      models,
-      mayCall: grantOf(principal),
-      signal: request.signal,
-      startedMs,
-      bodyWaitMs: 0,
-      userAgent: head.userAgent,
-      tags,
-      attempts: this.#seen.attempts,
-      streamEnd: this.#streamEnd,
-    };
+  start(): void {
+    const call = this.#call;
+    this.#call = null;
+    if (call !== null) this.#dependencies.relay.start(call, this);
   }
 
   answered(result: CallResult): void {
@@ -204,6 +181,4 @@ class DirectCall implements CallListener {
     request.whenAnswered((lost) => this.#ending.left(response.status, lost));
     reply.send(response);
   }
-
-  readonly #streamEnd = (): void => this.#ending.report(this.#status);
 }

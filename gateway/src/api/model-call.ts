@@ -178,7 +178,7 @@ export function refused(
 }
 
 export function callOf(
-  { request, requestId, startedMs, seen }: Exchange,
+  { request, requestId, startedMs, seen }: Pick<Exchange, "request" | "requestId" | "startedMs" | "seen">,
   read: Omit<ReadCall, "body" | "sent"> & Pick<Call, "body">,
   models: readonly Model[],
   streamEnd: () => void,

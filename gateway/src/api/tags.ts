@@ -30,9 +30,6 @@ export function readTags(
 /** Claude Code; Codex, older and newer; agents that follow OpenCode. */
 const sessionHeaders = ["x-claude-code-session-id", "session_id", "session-id", "x-session-id"];
 
-/** Without any of them a call has the tags of its key. */
-export const tagHeaders: readonly string[] = ["x-sluice-tags", ...sessionHeaders];
-
 /** The session that the client sent; null if it cannot be a tag. */
 function sessionOf(headers: HeaderReader, affinity: string | null): string | null {
   let session: string | null = null;
