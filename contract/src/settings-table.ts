@@ -100,7 +100,7 @@ export const settingsTable = [
     path: "retry_sent",
     kind: { type: "boolean" },
     default: false,
-    help: "`true`: a call that was sent but not answered (a timeout, a broken connection) is retried on the next deployment, although [both may be charged](operations.md#what-is-tried-again).",
+    help: "`true`: a call that was sent but not answered (a timeout, a broken connection) is retried on the next deployment, although [both may be charged](operations.md#retries).",
     form: "requests",
   },
   {
