@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { LedgerEntry } from "#core/index.ts";
 import type { Connection } from "../database/database.ts";
 import { chunksOf } from "../database/reconcile.ts";
 
@@ -10,24 +11,17 @@ export interface Names {
   person(id: string): NamedPerson;
 }
 
-interface NamedRow {
-  readonly workspace_id: string;
-  readonly group_id: string;
-  readonly key_id: string;
-  readonly person_id: string | null;
-}
-
-export async function namesOf(connection: Connection, rows: readonly NamedRow[]): Promise<Names> {
-  const named = (table: NamedTable, column: Exclude<keyof NamedRow, "person_id">) =>
+export async function namesOf(connection: Connection, entries: readonly LedgerEntry[]): Promise<Names> {
+  const named = (table: NamedTable, member: "workspaceId" | "groupId" | "keyId") =>
     namesIn(
       connection,
       table,
-      rows.map((row) => row[column]),
+      entries.map((entry) => entry[member]),
     );
-  const workspaces = await named("workspaces", "workspace_id");
-  const groups = await named("groups", "group_id");
-  const keys = await named("api_keys", "key_id");
-  const ids = rows.flatMap((row) => row.person_id ?? []);
+  const workspaces = await named("workspaces", "workspaceId");
+  const groups = await named("groups", "groupId");
+  const keys = await named("api_keys", "keyId");
+  const ids = entries.flatMap(({ personId }) => personId ?? []);
   const people = new Map((await peopleNamed(connection, ids)).map((each) => [each.id, each]));
   return {
     workspace: (id) => ({ id, slug: workspaces.get(id) ?? id }),

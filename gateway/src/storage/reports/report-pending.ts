@@ -5,17 +5,16 @@ import { beginsWith, equalsGiven, equalsWithoutIndex } from "../database/conditi
 import type { Connection } from "../database/database.ts";
 import { isAfter, type PagePosition } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
-import { type LedgerRow, rowOf } from "../ledger/ledger-columns.ts";
 
 /** Background responses of one request that are not complete. */
 export async function pendingOf(
   connection: Connection,
   workspaceId: string | null,
   requestId: string,
-): Promise<readonly LedgerRow[]> {
+): Promise<readonly LedgerEntry[]> {
   let query = pending(connection).where("tasks.request_id", "=", requestId);
   if (workspaceId !== null) query = query.where("tasks.workspace_id", "=", workspaceId);
-  return (await query.execute()).map(({ request }) => entryRow(request));
+  return (await query.execute()).map(({ request }) => entryOf(request));
 }
 
 /** Matching background responses that are not complete, newest first. `next`: after the last one that was read; null: no more. */
@@ -24,8 +23,8 @@ export async function pendingPage(
   filter: RequestFilter,
   after: PagePosition,
   limit: number,
-): Promise<{ readonly rows: readonly LedgerRow[]; readonly next: PagePosition | null }> {
-  if (!canMatchPending(filter)) return { rows: [], next: null };
+): Promise<{ readonly entries: readonly LedgerEntry[]; readonly next: PagePosition | null }> {
+  if (!canMatchPending(filter)) return { entries: [], next: null };
   const read = await pending(connection)
     .where(isAfter(["tasks.created_at", "tasks.attempt_id"], after))
     .where("tasks.created_at", ">=", filter.from ?? 0)
@@ -34,12 +33,12 @@ export async function pendingPage(
     .orderBy("tasks.attempt_id", "desc")
     .limit(limit)
     .execute();
-  const rows = read.map(({ request }) => entryRow(request));
-  const last = rows.length < limit ? undefined : rows.at(-1);
+  const entries = read.map(({ request }) => entryOf(request));
+  const last = entries.length < limit ? undefined : entries.at(-1);
   return {
     // The endpoint is only in the entry.
-    rows: rows.filter(({ endpoint }) => filter.endpoint === undefined || endpoint === filter.endpoint),
-    next: last === undefined ? null : { at: last.at, id: last.attempt_id },
+    entries: entries.filter(({ endpoint }) => filter.endpoint === undefined || endpoint === filter.endpoint),
+    next: last === undefined ? null : { at: last.at, id: last.attemptId },
   };
 }
 
@@ -54,9 +53,8 @@ function pending(connection: Connection) {
 }
 
 /** What it uses is not known yet. */
-function entryRow(request: string): LedgerRow {
-  const entry: LedgerEntry = { ...JSON.parse(request), usage: noUsage, usageSource: "none" };
-  return rowOf(entry);
+function entryOf(request: string): LedgerEntry {
+  return { ...JSON.parse(request), usage: noUsage, usageSource: "none" };
 }
 
 /** It has no status, error or duration yet. */

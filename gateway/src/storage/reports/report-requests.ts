@@ -1,21 +1,22 @@
 import type { AttemptDetail, RequestRow } from "@sluice/contract/console";
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
-import { bounds, chargedPrices, nanoToUsd, type PriceTable, pricedClasses, usageClasses } from "#core/index.ts";
+import {
+  bounds,
+  chargedPrices,
+  inputClasses,
+  type LedgerEntry,
+  nanoToUsd,
+  outputClasses,
+  type PriceTable,
+  pricedClasses,
+  usageClasses,
+} from "#core/index.ts";
 import type { Paged, RequestFilter } from "#ports/index.ts";
 import { beginsWith, equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
 import type { Connection } from "../database/database.ts";
 import { cursorOf, isAfter, type PagePosition, parseCursor } from "../database/pages.ts";
-import type { Tables } from "../database/schema.ts";
-import {
-  inputColumns,
-  type LedgerRow,
-  ledgerColumns,
-  outputColumns,
-  shownColumns,
-  shownFields,
-  usageColumnOf,
-  usageOf,
-} from "../ledger/ledger-columns.ts";
+import type { Row, Tables } from "../database/schema.ts";
+import { shownFields, storedEntry, usageColumnOf } from "../ledger/ledger-columns.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-context.ts";
 import { type Names, namesOf } from "./report-names.ts";
@@ -24,20 +25,6 @@ import { idsBeginningWith, slicedPage } from "./report-search.ts";
 
 type Terms = ExpressionBuilder<Tables, "ledger">;
 type Condition = Expression<SqlBool>;
-
-const rowColumns = [
-  ...shownColumns.list,
-  "workspace_id",
-  "group_id",
-  "key_id",
-  "person_id",
-  "cost_nano_usd",
-  "reserved_nano_usd",
-  ...inputColumns,
-  ...outputColumns,
-] as const;
-
-type RequestColumns = Pick<LedgerRow, (typeof rowColumns)[number]>;
 
 /**
  * Attempts, newest first. Those of a key are looked for in the hours in which the sums of the ledger have the key; the others in the
@@ -54,19 +41,21 @@ export async function requestPage(
   const start = filter.to !== undefined && filter.to <= place.at ? { at: filter.to, id: "" } : place;
   // Read first: a response that completes meanwhile is then in both, not in neither.
   const pending = await pendingPage(connection, filter, start, limit);
-  const entries = filter.outcome === "pending" ? emptyPage : await entriesPage(context, filter, start, limit);
-  const { rows, next } = mergePages(entries, pending, limit);
-  const names = await namesOf(connection, rows);
-  return { data: rows.map((row) => requestRowOf(row, names)), next: next === null ? null : cursorOf(next) };
+  const stored = filter.outcome === "pending" ? emptyPage : await entriesPage(context, filter, start, limit);
+  const { entries, next } = mergePages(stored, pending, limit);
+  const names = await namesOf(connection, entries);
+  return { data: entries.map((entry) => requestRowOf(entry, names)), next: next === null ? null : cursorOf(next) };
 }
 
 /** `next`: how far everything that matches was read; null: to the end. */
 interface ReadPage {
-  readonly rows: readonly RequestColumns[];
+  readonly entries: readonly LedgerEntry[];
   readonly next: PagePosition | null;
 }
 
-const emptyPage: ReadPage = { rows: [], next: null };
+type StoredRow = Pick<Row<"ledger">, "at" | "attempt_id" | "record">;
+
+const emptyPage: ReadPage = { entries: [], next: null };
 
 async function entriesPage(
   { connection, deadline }: ReportContext,
@@ -84,7 +73,7 @@ async function entriesPage(
       .where(isAfter(["at", "attempt_id"], after))
       .orderBy("at", "desc")
       .orderBy("attempt_id", "desc");
-  return slicedPage<PagePosition, RequestColumns>(
+  const { rows, next } = await slicedPage<PagePosition, StoredRow>(
     {
       positionAfter: async (after, entries) => {
         if (ids !== null) return null;
@@ -102,7 +91,7 @@ async function entriesPage(
         // Before the key's first hour there is nothing of it.
         if (keyId !== undefined && ids === null && end === null) return [];
         let query = ordered(after)
-          .select(rowColumns)
+          .select(["at", "attempt_id", "record"])
           .where((eb) =>
             end === null ? eb("at", ">=", lowest) : eb(eb.refTuple("at", "attempt_id"), ">=", eb.tuple(end.at, end.id)),
           )
@@ -113,12 +102,13 @@ async function entriesPage(
         }
         return await query.execute();
       },
-      placeOf: placeOfRow,
+      placeOf: (row) => ({ at: row.at, id: row.attempt_id }),
     },
     start,
     limit,
     deadline,
   );
+  return { entries: rows.map(storedEntry), next };
 }
 
 /** The newest hour up to a place in which the key was used. */
@@ -140,38 +130,39 @@ async function lastHourOf(
 }
 
 /** Background responses that are still made stand among the entries. */
-function mergePages(entries: ReadPage, pending: ReadPage, limit: number): ReadPage {
-  const ids = new Set(entries.rows.map((row) => row.attempt_id));
-  const all = [...entries.rows, ...pending.rows.filter((row) => !ids.has(row.attempt_id))];
-  const ends = [entries.next, pending.next].filter((next) => next !== null);
+function mergePages(stored: ReadPage, pending: ReadPage, limit: number): ReadPage {
+  const ids = new Set(stored.entries.map(({ attemptId }) => attemptId));
+  const all = [...stored.entries, ...pending.entries.filter(({ attemptId }) => !ids.has(attemptId))];
+  const ends = [stored.next, pending.next].filter((next) => next !== null);
   const end = ends.toSorted(newestFirst)[0] ?? null;
   const known = all
-    .filter((row) => end === null || newestFirst(placeOfRow(row), end) <= 0)
-    .toSorted((one, other) => newestFirst(placeOfRow(one), placeOfRow(other)));
-  const rows = known.slice(0, limit);
-  const last = rows.length < known.length ? rows.at(-1) : undefined;
-  return { rows, next: last === undefined ? end : placeOfRow(last) };
+    .filter((entry) => end === null || newestFirst(placeOf(entry), end) <= 0)
+    .toSorted((one, other) => newestFirst(placeOf(one), placeOf(other)));
+  const entries = known.slice(0, limit);
+  const last = entries.length < known.length ? entries.at(-1) : undefined;
+  return { entries, next: last === undefined ? end : placeOf(last) };
 }
 
-function placeOfRow(row: Pick<RequestColumns, "at" | "attempt_id">): PagePosition {
-  return { at: row.at, id: row.attempt_id };
+function placeOf({ at, attemptId }: LedgerEntry): PagePosition {
+  return { at, id: attemptId };
 }
 
 function newestFirst(one: PagePosition, other: PagePosition): number {
   return other.at - one.at || (one.id === other.id ? 0 : one.id > other.id ? -1 : 1);
 }
 
-function requestRowOf(row: RequestColumns, names: Names): RequestRow {
+function requestRowOf(entry: LedgerEntry, names: Names): RequestRow {
+  const { personId, usage } = entry;
   return {
-    ...shownFields("list", row),
-    workspace: names.workspace(row.workspace_id),
-    key: names.key(row.key_id),
-    group: names.group(row.group_id),
-    person: row.person_id === null ? null : names.person(row.person_id),
-    input_tokens: inputColumns.reduce((sum, column) => sum + row[column], 0),
-    output_tokens: outputColumns.reduce((sum, column) => sum + row[column], 0),
-    cost_usd: nanoToUsd(row.cost_nano_usd),
-    held_usd: row.outcome === "pending" ? nanoToUsd(row.reserved_nano_usd) : null,
+    ...shownFields("list", entry),
+    workspace: names.workspace(entry.workspaceId),
+    key: names.key(entry.keyId),
+    group: names.group(entry.groupId),
+    person: personId === undefined ? null : names.person(personId),
+    input_tokens: inputClasses.reduce((sum, name) => sum + usage[name], 0),
+    output_tokens: outputClasses.reduce((sum, name) => sum + usage[name], 0),
+    cost_usd: nanoToUsd(entry.costNanoUsd),
+    held_usd: entry.outcome === "pending" ? nanoToUsd(entry.reservedNanoUsd) : null,
   };
 }
 
@@ -203,7 +194,7 @@ function unindexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readon
 function conditions(eb: Terms, filter: RequestFilter, ids: readonly PagePosition[] | null): Condition[] {
   const { search = "", outcome, visiblePerson, minMs } = filter;
   const terms: Condition[] = [
-    ...equalsGiven<LedgerRow>({
+    ...equalsGiven<Row<"ledger">>({
       model: filter.model,
       provider: filter.provider,
       group_id: filter.groupId,
@@ -232,48 +223,51 @@ export async function attemptsOf(
 ): Promise<readonly AttemptDetail[]> {
   let query = context.connection
     .selectFrom("ledger")
-    .select(ledgerColumns)
+    .select("record")
     .where("request_id", "=", requestId)
     .orderBy("at")
     .orderBy("attempt_id")
     .limit(bounds.listPageMax);
   if (workspaceId !== null) query = query.where((eb) => equalsWithoutIndex(eb.ref("workspace_id"), workspaceId));
-  const rows = [...(await query.execute()), ...(await pendingOf(context.connection, workspaceId, requestId))];
-  const names = await namesOf(context.connection, rows);
+  const stored = (await query.execute()).map(storedEntry);
+  const entries = [...stored, ...(await pendingOf(context.connection, workspaceId, requestId))];
+  const names = await namesOf(context.connection, entries);
   const details: AttemptDetail[] = [];
-  for (const row of rows) {
-    const version = row.price_version === null ? null : await context.price(row.price_version);
-    details.push({ ...requestRowOf(row, names), ...detailOf(row), cost_lines: costLines(row, version?.table ?? {}) });
+  for (const entry of entries) {
+    const { priceVersion } = entry;
+    const version = priceVersion === null ? null : await context.price(priceVersion);
+    const cost_lines = costLines(entry, version?.table ?? {});
+    details.push({ ...requestRowOf(entry, names), ...detailOf(entry), cost_lines });
   }
   return details;
 }
 
 type Detail = Omit<AttemptDetail, keyof ReturnType<typeof requestRowOf> | "cost_lines">;
 
-function detailOf(row: LedgerRow): Detail {
-  const usage = usageOf(row);
+function detailOf(entry: LedgerEntry): Detail {
+  const { usage, vendorCostNanoUsd, ownCostNanoUsd } = entry;
   return {
-    ...shownFields("detail", row),
+    ...shownFields("detail", entry),
     usage: Object.fromEntries(
       usageClasses.filter((name) => usage[name] > 0).map((name) => [usageColumnOf[name], usage[name]]),
     ),
-    vendor_cost_usd: row.vendor_cost_nano_usd === null ? null : nanoToUsd(row.vendor_cost_nano_usd),
-    own_cost_usd: row.own_cost_nano_usd === null ? null : nanoToUsd(row.own_cost_nano_usd),
-    reserved_usd: nanoToUsd(row.reserved_nano_usd),
+    vendor_cost_usd: vendorCostNanoUsd === undefined ? null : nanoToUsd(vendorCostNanoUsd),
+    own_cost_usd: ownCostNanoUsd === undefined ? null : nanoToUsd(ownCostNanoUsd),
+    reserved_usd: nanoToUsd(entry.reservedNanoUsd),
   };
 }
 
 /** A class without a price costs nothing, and says so. `reasoning` is paid as output. */
-function costLines(row: LedgerRow, table: PriceTable): AttemptDetail["cost_lines"] {
-  const prices = chargedPrices(table, usageOf(row));
+function costLines({ usage }: LedgerEntry, table: PriceTable): AttemptDetail["cost_lines"] {
+  const prices = chargedPrices(table, usage);
   return pricedClasses
-    .map((name) => ({ column: usageColumnOf[name], pico: prices[name] ?? 0 }))
-    .filter(({ column }) => row[column] > 0)
-    .map(({ column, pico }) => ({
-      class: column,
-      units: row[column],
+    .filter((name) => usage[name] > 0)
+    .map((name) => ({ name, units: usage[name], pico: prices[name] ?? 0 }))
+    .map(({ name, units, pico }) => ({
+      class: usageColumnOf[name],
+      units,
       unit_usd: pico / picoPerUsd,
-      usd: (row[column] * pico) / picoPerUsd,
+      usd: (units * pico) / picoPerUsd,
     }));
 }
 
