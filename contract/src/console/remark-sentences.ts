@@ -1,6 +1,6 @@
 import type { Remark, RemarkCode, RemarkKind } from "./remark-codes.ts";
 
-/** An address that does not listen, told alike wherever messages are sent. */
+/** Why an address did not accept a message. */
 const toAnAddress = {
   answered: "The address answered {status}.",
   unreachable: "The address could not be reached, or is not a public one.",
@@ -64,9 +64,8 @@ const sentences = {
   simulation: {
     nothing_used: "Nothing was used in this time.",
     class_without_price: "`{class}` has no price, so {count} units of it count nothing.",
-    variants_not_told_apart:
-      "Sums do not tell videos of one resolution or with sound apart: all count at the plain price.",
-    long_context_not_told_apart: "Sums do not tell long requests apart: all count at the price of a shorter context.",
+    variants_not_told_apart: "Sums do not separate videos by resolution or sound: all count at the plain price.",
+    long_context_not_told_apart: "Sums do not separate long requests: all count at the price of a shorter context.",
     rounded_at_once: "Each request is charged in whole billionths of a dollar; here the sum is worked out at once.",
   },
   callback: toAnAddress,

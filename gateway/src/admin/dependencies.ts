@@ -23,18 +23,11 @@ import type { VideoTasks } from "#tasks/index.ts";
 import type { NoticeSender } from "./budgets/notices.ts";
 import type { RequestTail } from "./tail/request-tail.ts";
 
-export interface AdminOptions {
+export interface AdminOptions
+  extends Pick<ConsoleDependencies, "clock" | "openTries" | "observer" | "version" | "publicUrl" | "callsUrl"> {
   /** Holds `console/…` (the console's build) and `docs/…` (the API reference's own files, see `docsFiles`). */
   readonly files: StaticFiles;
   readonly setup: Setup;
-  readonly clock: Clock;
-  readonly openTries: OpenTries;
-  readonly observer: Observer;
-  readonly version: string;
-  /** Address of the console; null: only names of this machine. */
-  readonly publicUrl: string | null;
-  /** Address for API callers; null or left out: the address of the request. */
-  readonly callsUrl?: () => string | null;
   /** True while only the built-in demo provider answers. */
   readonly demo: () => boolean;
   /** A nonce for the style tags of one answer. */

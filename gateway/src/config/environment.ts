@@ -1,23 +1,7 @@
 import { bounds } from "#core/index.ts";
 import { didYouMean } from "./closest-name.ts";
 import { EnvironmentInvalid } from "./config-invalid.ts";
-import {
-  type ProviderVariables,
-  readAdministrator,
-  readAdminListener,
-  readAuthorities,
-  readBucket,
-  readEgress,
-  readLedgerExportKeys,
-  readMail,
-  readMemory,
-  readPort,
-  readPriceListSource,
-  readProviderKeys,
-  readTls,
-  readTrustedProxies,
-  readWebhookPlaces,
-} from "./environment-values.ts";
+import * as values from "./environment-values.ts";
 import type { Variables } from "./expand-variables.ts";
 import { readOtlp } from "./otlp-settings.ts";
 import { secretNames } from "./variable-files.ts";
@@ -33,7 +17,7 @@ const noCollector =
 export type Environment = ReturnType<typeof readEnvironment>;
 
 /** Throws `EnvironmentInvalid`. An empty variable counts as not set, except for secrets. */
-export function readEnvironment(variables: Variables, providerVariables: readonly ProviderVariables[] = []) {
+export function readEnvironment(variables: Variables, providerVariables: readonly values.ProviderVariables[] = []) {
   const reader = new VariableReader(variables);
   const host = reader.host("SLUICE_HOST") ?? "127.0.0.1";
   const otlp = readOtlp(variables, reader.url("SLUICE_OTLP_ENDPOINT", ["http", "https"]));
@@ -41,11 +25,11 @@ export function readEnvironment(variables: Variables, providerVariables: readonl
   const telemetryWarnings = agentTelemetry === "relay" && otlp.settings === null ? [noCollector] : [];
   const environment = {
     host,
-    port: readPort(reader),
+    port: values.readPort(reader),
     /** A separate listener for the console, the admin API, metrics and API reference; null: one listener for all. */
-    admin: readAdminListener(reader, host),
+    admin: values.readAdminListener(reader, host),
     /** null: plain HTTP. */
-    tls: readTls(reader),
+    tls: values.readTls(reader),
     dataDir: reader.text("SLUICE_DATA_DIR") ?? "./data",
     databaseUrl: reader.secretUrl("SLUICE_DATABASE_URL", ["postgres", "postgresql"]),
     redisUrl: reader.secretUrl("SLUICE_REDIS_URL", ["redis", "rediss"]),
@@ -59,10 +43,10 @@ export function readEnvironment(variables: Variables, providerVariables: readonl
     masterKey: reader.secret("SLUICE_MASTER_KEY", 32),
     /** The bearer token of `/metrics`; null: no token is needed. */
     metricsKey: reader.secret("SLUICE_METRICS_KEY", 16),
-    administrator: readAdministrator(reader),
+    administrator: values.readAdministrator(reader),
     publicUrl: reader.url("SLUICE_PUBLIC_URL", ["http", "https"]),
     /** Proxies whose `Forwarded` and `X-Forwarded-For` headers are used. */
-    trustedProxies: readTrustedProxies(reader),
+    trustedProxies: values.readTrustedProxies(reader),
     logLevel: reader.oneOf("SLUICE_LOG_LEVEL", ["debug", "info", "warn", "error"]) ?? "info",
     /** null: pretty on a terminal, else json. */
     logFormat: reader.oneOf("SLUICE_LOG_FORMAT", ["pretty", "json"]),
@@ -74,24 +58,24 @@ export function readEnvironment(variables: Variables, providerVariables: readonl
     otlp: otlp.settings,
     /** Whether the telemetry of coding agents is dropped or relayed to the collector. */
     agentTelemetry,
-    authorities: readAuthorities(reader),
-    webhookPlaces: readWebhookPlaces(reader),
-    egress: readEgress(reader),
+    authorities: values.readAuthorities(reader),
+    webhookPlaces: values.readWebhookPlaces(reader),
+    egress: values.readEgress(reader),
     /** null: prices are not updated. */
-    priceList: readPriceListSource(reader),
+    priceList: values.readPriceListSource(reader),
     /** The mail server for invitations and notices; null: none. */
-    mail: readMail(reader),
+    mail: values.readMail(reader),
     /** For assets and copied results; null: the data directory. */
-    bucket: readBucket(reader),
-    ledgerExportKeys: readLedgerExportKeys(reader),
+    bucket: values.readBucket(reader),
+    ledgerExportKeys: values.readLedgerExportKeys(reader),
     /** Without a bucket: whether all processes must use the same folder. */
     blobs: reader.oneOf("SLUICE_BLOBS", ["shared", "separate"]) ?? "shared",
     /** The memory limit of all workers together; null: that of the cgroup. */
-    memoryBytes: readMemory(reader),
+    memoryBytes: values.readMemory(reader),
     /** Limits of all workers together, and of one address to a worker; null: by memory and file descriptors. */
     connectionsMax: reader.integer("SLUICE_CONNECTIONS_MAX", bounds.connectionsMin, bounds.connectionsMax),
     connectionsPerAddressMax: reader.integer("SLUICE_CONNECTIONS_PER_ADDRESS_MAX", 1, bounds.connectionsMax),
-    providerKeys: readProviderKeys(reader, providerVariables),
+    providerKeys: values.readProviderKeys(reader, providerVariables),
     warnings: Object.freeze([...unknownVariables(variables, reader.asked), ...otlp.warnings, ...telemetryWarnings]),
   };
   if (environment.workers > 1 && (environment.databaseUrl === null || environment.redisUrl === null)) {

@@ -29,7 +29,7 @@ export function columnsOf<Value extends object, Json extends string = never>(
 
 type Members<Columns, Json extends string, Optional extends string> = {
   [Column in keyof Columns as Exclude<CamelCase<Column & string>, Optional>]: CamelCase<Column & string> extends Json
-    ? // biome-ignore lint/suspicious/noExplicitAny: what was stored is trusted, as with JSON.parse
+    ? // biome-ignore lint/suspicious/noExplicitAny: stored values are trusted, as with JSON.parse
       any
     : Columns[Column];
 } & {

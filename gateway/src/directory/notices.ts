@@ -16,6 +16,7 @@ import {
   updateDue,
   updateRow,
 } from "#storage/tables.ts";
+import { deleteRows, findRow, findRows } from "./rows.ts";
 
 export interface StoredNotice extends Notice {
   readonly workspaceId: string;
@@ -59,43 +60,38 @@ export type NoticeStore = ReturnType<typeof createNoticeStore>;
 export function createNoticeStore(options: NoticeStoreOptions) {
   const { database, vault, clock, ids } = options;
   const { kysely } = database;
-  const stored = (connection: Connection, id: string) =>
-    connection.selectFrom("notices").selectAll().where("id", "=", id).executeTakeFirst();
-  const list = async (workspaceId: string | null, id?: string): Promise<readonly StoredNotice[]> => {
-    let query = kysely.selectFrom("notices").selectAll().orderBy("created_at").orderBy("id");
-    if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
-    if (id !== undefined) query = query.where("id", "=", id);
-    const rows = await query.execute();
+  const list = async (where: { readonly workspace_id?: string; readonly id?: string }) => {
+    const rows = await findRows(kysely, "notices", where, "created_at", "id");
     const ids = rows.map((row) => row.id);
     const latest = new Map((await latestSends(kysely, ids)).map((row) => [row.notice_id, row]));
     return rows.map((row) => noticeOf(vault, row, latest.get(row.id)));
   };
-  const find = async (id: string): Promise<StoredNotice | null> => (await list(null, id))[0] ?? null;
+  const find = async (id: string): Promise<StoredNotice | null> => (await list({ id }))[0] ?? null;
   return {
     /** `workspaceId` null: of every workspace. */
-    list: (workspaceId: string | null) => list(workspaceId),
+    list: (workspaceId: string | null) => list(workspaceId === null ? {} : { workspace_id: workspaceId }),
     find,
     async create(workspaceId: string, fields: NoticeFields, auditSource: AuditSource): Promise<StoredNotice> {
-      const place = { id: ids.next("not_"), workspace_id: workspaceId, created_at: clock.now(), sealedBefore: null };
+      const place = { id: ids.next("not_"), workspace_id: workspaceId, created_at: clock.now() };
       const row = noticeRow(vault, place, fields);
       await auditedWrite(options, auditSource, (context) => insertRows(context, noticeObject(vault), [row]));
       return noticeOf(vault, row, undefined);
     },
     async update(id: string, fields: Partial<NoticeFields>, auditSource: AuditSource): Promise<StoredNotice | null> {
       await auditedWrite(options, auditSource, async (context) => {
-        const before = await stored(context.transaction, id);
+        const before = await findRow(context.transaction, "notices", { id });
         if (before === undefined) return;
         const wanted = { ...noticeOf(vault, before, undefined), ...fields };
-        const after = noticeRow(vault, { ...before, sealedBefore: before.sealed_channel }, wanted);
+        const after = noticeRow(vault, before, wanted);
         await updateRow(context, noticeObject(vault), { before, after });
       });
       return await find(id);
     },
     async remove(id: string, auditSource: AuditSource): Promise<void> {
       await auditedWrite(options, auditSource, async (context) => {
-        const row = await stored(context.transaction, id);
+        const row = await findRow(context.transaction, "notices", { id });
         if (row === undefined) return;
-        await context.transaction.deleteFrom("notices_told").where("notice_id", "=", id).execute();
+        await deleteRows(context.transaction, "notices_told", { notice_id: id });
         await removeRows(context, noticeObject(vault), [row]);
       });
     },
@@ -175,23 +171,19 @@ async function latestSends(connection: Connection, ids: readonly string[]): Prom
     .execute();
 }
 
-/** `sealedBefore`: the stored channel; it is kept if the channel does not change. */
+/** The sealed channel of `before` is kept if the channel does not change. */
 function noticeRow(
   vault: Vault,
-  place: Pick<NoticeRow, "id" | "workspace_id" | "created_at"> & { readonly sealedBefore: string | null },
-  fields: NoticeFields,
+  before: Pick<NoticeRow, "id" | "workspace_id" | "created_at"> & Partial<NoticeRow>,
+  { name, percent, scope, scope_id, channel, enabled }: NoticeFields,
 ): NoticeRow {
-  const { sealedBefore, id } = place;
+  const { id, workspace_id, created_at, sealed_channel = null } = before;
   return {
-    id,
-    workspace_id: place.workspace_id,
-    name: fields.name,
-    percent: JSON.stringify([...new Set(fields.percent)].sort((a, b) => a - b)),
-    scope: fields.scope,
-    scope_id: fields.scope === null ? null : fields.scope_id,
-    sealed_channel: sealIfChanged(vault, channelSealId(id), sealedBefore, JSON.stringify(fields.channel)),
-    enabled: fields.enabled ? 1 : 0,
-    created_at: place.created_at,
+    ...{ id, workspace_id, created_at, name, scope },
+    percent: JSON.stringify([...new Set(percent)].sort((a, b) => a - b)),
+    scope_id: scope === null ? null : scope_id,
+    sealed_channel: sealIfChanged(vault, channelSealId(id), sealed_channel, JSON.stringify(channel)),
+    enabled: enabled ? 1 : 0,
   };
 }
 

@@ -19,7 +19,7 @@ export type {
   ProviderKind,
   TokenExchange,
 } from "./kind.ts";
-export { kindForm, settingsProblem, settingTypeProblem, wrongSettings } from "./kind-form.ts";
+export { kindForm, settingsProblem, wrongSettings } from "./kind-form.ts";
 export { keepsThreads, priceTermsOf, providerKind, providerKinds } from "./kinds.ts";
 export { defaultBaseUrl, lanesOf, laneTraits, laneUrl } from "./lanes.ts";
 export { mayReachPrivate, networkOf } from "./network-settings.ts";

@@ -136,7 +136,7 @@ export function wrongSettings(
   });
 }
 
-export function settingTypeProblem(field: SettingField, value: unknown): string | null {
+function settingTypeProblem(field: SettingField, value: unknown): string | null {
   switch (field.type) {
     case "boolean":
       return typeof value === "boolean" ? null : "must be true or false";

@@ -1,6 +1,6 @@
 import { consoleLanguages } from "@sluice/contract/words";
 import { z } from "zod";
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, columnsOf, Failure } from "#core/index.ts";
 import { answerJson, type Call, type CallSpec, get, post, userView } from "./call.ts";
 import type { Problems } from "./library-problems.ts";
 import { emailSchema, nameSchema } from "./schemas.ts";
@@ -83,11 +83,8 @@ export const accountCalls: readonly CallSpec[] = [
       passkeys: ways.passkeys,
       oidc: ways.oidc,
       connections: (await call.dependencies.users.connectionsOf(session.user.id)).map((connection) => ({
-        id: connection.id,
-        provider: connection.provider,
+        ...columnsOf(connection),
         name: call.dependencies.issuers.account(connection.provider)?.name ?? null,
-        issuer: connection.issuer,
-        connected_at: connection.connectedAt,
       })),
       session: sessionView(session, session.id),
     });
@@ -122,14 +119,6 @@ const wrongCurrent: Problems = {
 };
 
 function sessionView(session: Session, currentId: string): object {
-  return {
-    id: session.id,
-    current: session.id === currentId,
-    fresh: session.fresh,
-    created_at: session.createdAt,
-    seen_at: session.seenAt,
-    ends_at: session.endsAt,
-    ip: session.ip,
-    user_agent: session.userAgent,
-  };
+  const { id, fresh, createdAt, seenAt, endsAt, ip, userAgent } = session;
+  return { ...columnsOf({ id, fresh, createdAt, seenAt, endsAt, ip, userAgent }), current: id === currentId };
 }

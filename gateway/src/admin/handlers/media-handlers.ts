@@ -3,6 +3,7 @@ import type { AuditAction, AuditObject } from "@sluice/contract/words";
 import {
   type Asset,
   type AssetGroup,
+  columnsOf,
   shownState,
   statesShownAs,
   type Task,
@@ -78,28 +79,19 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
 type Removal = Pick<ConsoleCall<"tasks.cancel">, "workspace" | "auditSource">;
 
 function taskView(task: Task, keyName: string, slug: string, now: number): ConsoleTask {
-  const { asked } = task;
+  const { id, model, progress, error, createdAt, updatedAt, startedAt, finishedAt } = task;
+  const { prompt, ratio, resolution, durationSeconds: duration } = task.asked;
   const cost = taskCost(task);
   return {
-    id: task.id,
+    ...columnsOf({ id, model, progress, error, createdAt, updatedAt, startedAt, finishedAt }),
+    ...{ prompt, ratio, resolution, duration },
     workspace: { id: task.workspaceId, slug },
     key: { id: task.keyId, name: keyName },
-    model: task.model,
     provider: task.account?.providerId ?? null,
     status: shownState(task.state),
-    progress: task.progress,
-    prompt: asked.prompt,
-    ratio: asked.ratio,
-    resolution: asked.resolution,
-    duration: asked.durationSeconds,
-    error: task.error,
     has_content: hasContent(task, now),
     cost_usd: cost?.amount_usd ?? null,
     cost_estimated: cost?.estimated ?? false,
-    created_at: task.createdAt,
-    updated_at: task.updatedAt,
-    started_at: task.startedAt,
-    finished_at: task.finishedAt,
     expires_at: task.deadlineAt,
   };
 }
@@ -129,14 +121,10 @@ function taskDetail(
       detail: detail === "" ? null : detail,
       note: storedRemark("taskEvent", detail),
     })),
-    deliveries: deliveries.map((delivery) => ({
-      url: delivery.url,
-      tries: delivery.tries,
-      delivered_at: delivery.deliveredAt,
-      next_at: delivery.deliveredAt === null ? delivery.dueAt : null,
-      last_status: delivery.lastStatus,
-      last_error: delivery.lastError,
-      fault: storedRemark("callback", delivery.lastError),
+    deliveries: deliveries.map(({ url, tries, deliveredAt, dueAt, lastStatus, lastError }) => ({
+      ...columnsOf({ url, tries, deliveredAt, lastStatus, lastError }),
+      next_at: deliveredAt === null ? dueAt : null,
+      fault: storedRemark("callback", lastError),
     })),
   };
 }
@@ -146,18 +134,33 @@ function groupView({ id, platform, name, description, createdAt }: AssetGroup) {
 }
 
 function assetView(asset: Asset): ConsoleAsset {
+  const {
+    id,
+    groupId,
+    platform,
+    name,
+    type: assetType,
+    status,
+    error,
+    sizeBytes,
+    contentType,
+    createdAt,
+    updatedAt,
+  } = asset;
   return {
-    id: asset.id,
-    group_id: asset.groupId,
-    platform: asset.platform,
-    name: asset.name,
-    asset_type: asset.type,
-    status: asset.status,
-    error: asset.error,
-    size_bytes: asset.sizeBytes,
-    content_type: asset.contentType,
-    has_content: asset.blobHash !== null && asset.contentType !== null,
-    created_at: asset.createdAt,
-    updated_at: asset.updatedAt,
+    ...columnsOf({
+      id,
+      groupId,
+      platform,
+      name,
+      assetType,
+      status,
+      error,
+      sizeBytes,
+      contentType,
+      createdAt,
+      updatedAt,
+    }),
+    has_content: asset.blobHash !== null && contentType !== null,
   };
 }

@@ -17,13 +17,12 @@ import {
   providerKind,
   providerKinds,
   retirementOf,
-  type SettingField,
   settingIsShown,
   settingsProblem,
-  settingTypeProblem,
   shownSettings,
   suggestedModel,
   typesOf,
+  wrongSettings,
 } from "#providers/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { readHealth } from "../models/model-view.ts";
@@ -73,14 +72,7 @@ export function providerHandlers(dependencies: ConsoleDependencies) {
     "providers.import": async ({ params, body, auditSource }) => {
       const { kind } = await requireProvider(dependencies, params.provider);
       const { prices } = await priceListInUse(dependencies);
-      const wanted = body.models.map(({ upstream_model, name, type, owned_by, max_output_tokens }) => ({
-        upstreamModel: upstream_model,
-        name,
-        type,
-        ownedBy: owned_by ?? null,
-        price: prices.price(kind.id, upstream_model),
-        outputTokensMax: max_output_tokens ?? null,
-      }));
+      const wanted = body.models.map((model) => ({ ...model, price: prices.price(kind.id, model.upstream_model) }));
       return await applied(controlStore.importModels(params.provider, wanted, auditSource));
     },
   } satisfies Partial<Handlers>;
@@ -180,7 +172,7 @@ function changedProvider(before: ProviderRecord, body: BodyOf<"providers.update"
   const address = addressOf(before, body, merged);
   const moved =
     (address ?? defaultAddress(before, merged)) !== before.base_url ||
-    fieldsOf(before.kind).some((field) => field.setsDestination && merged[field.name] !== before.settings[field.name]);
+    destinationFields(before.kind).some(({ name }) => merged[name] !== before.settings[name]);
   const settings = moved ? withoutKeptSecrets(before, merged) : merged;
   const { id, kind, allow_private_network, timeouts, disconnect, enabled } = before;
   const { base_url: _address, settings: _sent, ...sent } = body;
@@ -203,27 +195,21 @@ function addressOf(before: ProviderRecord, body: BodyOf<"providers.update">, mer
   return wasDefault && defaultAddress(before, merged) !== null ? undefined : before.base_url;
 }
 
-/** The sent settings, validated, with kept secrets filled in. */
+/** The sent settings, validated, with kept secrets filled in. An empty value removes a setting. */
 function mergedSettings(kindId: string, sent: Settings, stored: Settings): Settings {
-  const fields = fieldsOf(kindId);
-  const merged: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(sent)) {
-    const param = `settings.${name}`;
-    if (value === redactedText) {
-      if (!(name in stored)) {
-        throw invalidRequest(param, `There is no stored \`${param}\` to keep: give its value.`);
-      }
-      merged[name] = stored[name];
-      continue;
-    }
-    if (value === null || value === "") continue;
-    const field = fields.find((one) => one.name === name);
-    if (field === undefined) throw unknownSetting(kindId, name, fields);
-    const problem = settingTypeProblem(field, value);
-    if (problem !== null) throw invalidRequest(param, `\`${param}\` ${problem}.`);
-    merged[name] = value;
+  const kind = providerKind(kindId);
+  const given = Object.entries(sent).filter(([, value]) => value !== null && value !== "");
+  const unkept = given.find(([name, value]) => value === redactedText && !(name in stored));
+  if (unkept !== undefined) {
+    const param = `settings.${unkept[0]}`;
+    throw invalidRequest(param, `There is no stored \`${param}\` to keep: give its value.`);
   }
-  return merged;
+  const added = Object.fromEntries(given.filter(([, value]) => value !== redactedText));
+  // The store refuses an unknown provider type.
+  const [wrong] = kind === null ? [] : wrongSettings(kind, added);
+  if (wrong !== undefined)
+    throw invalidRequest(`settings.${wrong.name}`, `\`settings.${wrong.name}\`: ${wrong.problem}.`);
+  return Object.fromEntries(given.map(([name, value]) => [name, value === redactedText ? stored[name] : value]));
 }
 
 /** Throws if a required secret is not kept, and says why. */
@@ -241,23 +227,14 @@ function withoutKeptSecrets(before: ProviderRecord, merged: Settings): Settings 
   throw invalidRequest(`settings.${dropped[0]}`, message);
 }
 
-function unknownSetting(kindId: string, name: string, fields: readonly SettingField[]): Failure {
-  const known = fields.length === 0 ? "It has none." : `It has: ${fields.map((field) => field.name).join(", ")}.`;
-  const kind = providerKind(kindId);
-  if (kind === null) {
-    return invalidRequest("kind", `There is no provider type "${kindId}". GET /api/provider-kinds lists them.`);
-  }
-  return invalidRequest(`settings.${name}`, `The provider type ${kindId} has no setting ${name}. ${known}`);
-}
-
 function refuseRedactedKey(apiKey: string | null | undefined): void {
   if (apiKey !== redactedText) return;
   throw invalidRequest("api_key", "`[redacted]` is no key. Leave `api_key` out to keep the stored one.");
 }
 
-function fieldsOf(kindId: string): readonly SettingField[] {
+function destinationFields(kindId: string) {
   const kind = providerKind(kindId);
-  return kind === null ? [] : kindForm(kind).fields;
+  return kind === null ? [] : kindForm(kind).fields.filter(({ setsDestination }) => setsDestination);
 }
 
 function defaultAddress(record: ProviderRecord, settings: Settings): string | null {

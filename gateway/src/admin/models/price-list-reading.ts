@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ConsoleCatalogue } from "@sluice/contract";
+import { columnsOf } from "#core/index.ts";
 import type { ControlStore } from "#directory/index.ts";
 import type { Clock } from "#ports/index.ts";
 import {
@@ -43,16 +44,7 @@ export async function priceListView(
     published_at: data.publishedAt,
     age_days: since === null ? null : Math.max(0, Math.floor((dependencies.clock.now() - since) / dayMs)),
     models: [...data.providers.values()].reduce((sum, provider) => sum + provider.models.length, 0),
-    changes: changes.map(({ model, provider, upstreamModel, from, before, after, guessed }) => ({
-      model,
-      provider,
-      upstream_model: upstreamModel,
-      managed_by: owners.get(model) ?? "console",
-      from,
-      before,
-      after,
-      guessed,
-    })),
+    changes: changes.map((change) => ({ ...columnsOf(change), managed_by: owners.get(change.model) ?? "console" })),
     version: versionOf(changes),
   };
   return { view, changes };

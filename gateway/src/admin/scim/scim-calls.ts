@@ -9,16 +9,7 @@ import { consoleOrigin } from "../handlers/origins.ts";
 import { groupChangeOf, patchedUser, readOperations } from "./scim-patch.ts";
 import { invalid, problemAnswer, ScimProblem, scimContentType } from "./scim-problem.ts";
 import { isShown, projected, readListQuery, readProjection, refuseManyNames } from "./scim-query.ts";
-import {
-  readGroup,
-  readUserResource,
-  resourceOf,
-  type ScimResource,
-  shownGroup,
-  shownUser,
-  userFormOf,
-  versionOf,
-} from "./scim-resources.ts";
+import * as resources from "./scim-resources.ts";
 import { type JsonObject, providerConfig, resourceTypes, schemas, scimPath } from "./scim-schema.ts";
 
 type ScimDependencies = Pick<ConsoleDependencies, "scim" | "vault" | "clock" | "publicUrl" | "changesSeen">;
@@ -118,7 +109,7 @@ export class ScimCalls {
     return await this.#written(call, method === "PUT" ? 200 : kind.patched, changed);
   }
 
-  async #written(call: ScimCall, status: number, resource: ScimResource): Promise<Response> {
+  async #written(call: ScimCall, status: number, resource: resources.ScimResource): Promise<Response> {
     await this.#dependencies.changesSeen();
     const { location, version: etag } = resource.meta;
     if (status !== 204) return answerOf(status, projected(resource, readProjection(call.query)), { location, etag });
@@ -138,14 +129,17 @@ function usersOf(scim: ScimStore, base: string) {
     patched: 200,
     async list(page: ScimPage) {
       const { total, items } = await scim.users(page);
-      return { total, items: items.map((user) => shownUser(user, base)) };
+      return { total, items: items.map((user) => resources.shownUser(user, base)) };
     },
     async find(id: string) {
       const user = await scim.user(id);
-      return user === null ? null : shownUser(user, base);
+      return user === null ? null : resources.shownUser(user, base);
     },
     create: async (body: unknown, auditSource: AuditSource) =>
-      shownUser(await scim.createUser(userFormOf(readUserResource(body), null), auditSource), base),
+      resources.shownUser(
+        await scim.createUser(resources.userFormOf(resources.readUserResource(body), null), auditSource),
+        base,
+      ),
     async change(
       id: string,
       isWhole: boolean,
@@ -153,13 +147,13 @@ function usersOf(scim: ScimStore, base: string) {
       check: (before: Versioned) => void,
       auditSource: AuditSource,
     ) {
-      const whole = isWhole ? readUserResource(body) : null;
+      const whole = isWhole ? resources.readUserResource(body) : null;
       const operations = whole === null ? readOperations(body) : [];
       const changed = (before: ScimUser) => {
         check(before);
-        return userFormOf(whole ?? patchedUser(resourceOf(before), operations), before);
+        return resources.userFormOf(whole ?? patchedUser(resources.resourceOf(before), operations), before);
       };
-      return shownUser(await scim.changeUser(id, changed, auditSource), base);
+      return resources.shownUser(await scim.changeUser(id, changed, auditSource), base);
     },
     remove: (id: string, check: (before: Versioned) => void, auditSource: AuditSource) =>
       scim.removeUser(id, check, auditSource),
@@ -172,21 +166,22 @@ function groupsOf(scim: ScimStore, base: string, withMembers: () => boolean): Sc
     patched: 204,
     async list(page) {
       const { total, items } = await scim.groups(page, withMembers());
-      return { total, items: items.map((group) => shownGroup(group, base)) };
+      return { total, items: items.map((group) => resources.shownGroup(group, base)) };
     },
     async find(id) {
       const group = await scim.group(id, withMembers());
-      return group === null ? null : shownGroup(group, base);
+      return group === null ? null : resources.shownGroup(group, base);
     },
-    create: async (body, auditSource) => shownGroup(await scim.createGroup(readGroup(body), auditSource), base),
+    create: async (body, auditSource) =>
+      resources.shownGroup(await scim.createGroup(resources.readGroup(body), auditSource), base),
     async change(id, isWhole, body, check, auditSource) {
-      const change = isWhole ? readGroup(body) : groupChangeOf(readOperations(body));
+      const change = isWhole ? resources.readGroup(body) : groupChangeOf(readOperations(body));
       const changed = (before: ScimGroup) => {
         check(before);
         return change;
       };
       const group = await scim.changeGroup(id, changed, auditSource);
-      return shownGroup((isWhole ? await scim.group(id, true) : null) ?? group, base);
+      return resources.shownGroup((isWhole ? await scim.group(id, true) : null) ?? group, base);
     },
     remove: (id, check, auditSource) => scim.removeGroup(id, check, auditSource),
   };
@@ -241,7 +236,7 @@ async function bodyOf(request: Request): Promise<unknown> {
 /** RFC 7644, 3.14. */
 function checkVersion(request: Request, item: Versioned): void {
   const wanted = request.headers.get("if-match");
-  if (wanted === null || namesVersion(wanted, versionOf(item))) return;
+  if (wanted === null || namesVersion(wanted, resources.versionOf(item))) return;
   throw new ScimProblem(412, null, "It was changed meanwhile.");
 }
 

@@ -3,19 +3,7 @@ import type { ScimFilter, ScimGroupChange, ScimMemberChange } from "#directory/i
 import { matchesFilter, readPath, type ScimPath } from "./scim-filter.ts";
 import { invalid } from "./scim-problem.ts";
 import { externalIdOf, groupName, type UserResource, userIdsOf } from "./scim-resources.ts";
-import {
-  attributeNamed,
-  commonAttributes,
-  enterpriseAttributes,
-  enterpriseSchemaId,
-  isObject,
-  memberOf,
-  objectOf,
-  readValue,
-  type ScimAttribute,
-  setAttribute,
-  userAttributes,
-} from "./scim-schema.ts";
+import * as schema from "./scim-schema.ts";
 
 /** One operation of a PATCH (RFC 7644, 3.5.2). An operation without a path becomes one for each name in its value. */
 interface ScimOperation {
@@ -27,7 +15,7 @@ interface ScimOperation {
 }
 
 export function readOperations(body: unknown): readonly ScimOperation[] {
-  const given = memberOf(objectOf(body, "The body"), "Operations");
+  const given = schema.memberOf(schema.objectOf(body, "The body"), "Operations");
   if (!Array.isArray(given) || given.length === 0) throw invalid("invalidSyntax", "Operations is a list of changes.");
   const operations: ScimOperation[] = [];
   for (const each of given) {
@@ -40,19 +28,19 @@ export function readOperations(body: unknown): readonly ScimOperation[] {
 }
 
 function operationsOf(given: unknown): readonly ScimOperation[] {
-  const object = objectOf(given, "A change");
-  const op = String(memberOf(object, "op")).toLowerCase();
+  const object = schema.objectOf(given, "A change");
+  const op = String(schema.memberOf(object, "op")).toLowerCase();
   if (op !== "add" && op !== "replace" && op !== "remove") {
     throw invalid("invalidSyntax", "op is add, replace or remove.");
   }
-  const path = memberOf(object, "path");
-  const value = memberOf(object, "value");
+  const path = schema.memberOf(object, "path");
+  const value = schema.memberOf(object, "value");
   if (path !== undefined && path !== null && typeof path !== "string") throw invalid("invalidPath", "path is text.");
   if (typeof path === "string" && path.trim() !== "") {
     return spreadExtension({ op, path: readPath(path.trim()), value, spread: false });
   }
   if (op === "remove") throw invalid("noTarget", "A removal says in path what is removed.");
-  if (!isObject(value)) throw invalid("invalidValue", "A change without a path has an object as its value.");
+  if (!schema.isObject(value)) throw invalid("invalidValue", "A change without a path has an object as its value.");
   const names = Object.keys(value);
   if (names.length > bounds.scimOperationsMax) throw invalid("invalidValue", "There are too many names in the value.");
   return names.flatMap((name) => {
@@ -64,7 +52,7 @@ function operationsOf(given: unknown): readonly ScimOperation[] {
 /** An operation on the whole extension becomes one for each name in its value. */
 function spreadExtension(operation: ScimOperation): readonly ScimOperation[] {
   const { op, path, value } = operation;
-  if (path.schema === null || path.attribute !== "" || op === "remove" || !isObject(value)) return [operation];
+  if (path.schema === null || path.attribute !== "" || op === "remove" || !schema.isObject(value)) return [operation];
   return Object.keys(value)
     .slice(0, bounds.scimOperationsMax)
     .map((attribute) => ({
@@ -77,7 +65,7 @@ function spreadExtension(operation: ScimOperation): readonly ScimOperation[] {
 
 type Value = Record<string, unknown>;
 
-const known = [...commonAttributes, ...userAttributes];
+const known = [...schema.commonAttributes, ...schema.userAttributes];
 
 /** Applies the operations to a user in order. Unknown attributes are ignored. */
 export function patchedUser(resource: UserResource, operations: readonly ScimOperation[]): UserResource {
@@ -88,12 +76,12 @@ export function patchedUser(resource: UserResource, operations: readonly ScimOpe
 function patchOnce(resource: UserResource, operation: ScimOperation): void {
   const { path, op } = operation;
   const extended = path.schema !== null;
-  if (extended && path.schema?.toLowerCase() !== enterpriseSchemaId.toLowerCase()) return;
+  if (extended && path.schema?.toLowerCase() !== schema.enterpriseSchemaId.toLowerCase()) return;
   if (extended && path.attribute === "") {
-    if (op === "remove") delete resource[enterpriseSchemaId];
+    if (op === "remove") delete resource[schema.enterpriseSchemaId];
     return;
   }
-  const attribute = attributeNamed(extended ? enterpriseAttributes : known, path.attribute);
+  const attribute = schema.attributeNamed(extended ? schema.enterpriseAttributes : known, path.attribute);
   if (attribute === null) return;
   if (attribute.readOnly === true) {
     if (operation.spread) return;
@@ -103,13 +91,13 @@ function patchOnce(resource: UserResource, operation: ScimOperation): void {
     change(resource, attribute, operation);
     return;
   }
-  const extension = { ...((resource[enterpriseSchemaId] ?? {}) as Value) };
+  const extension = { ...((resource[schema.enterpriseSchemaId] ?? {}) as Value) };
   change(extension, attribute, operation);
-  if (Object.keys(extension).length === 0) delete resource[enterpriseSchemaId];
-  else resource[enterpriseSchemaId] = extension;
+  if (Object.keys(extension).length === 0) delete resource[schema.enterpriseSchemaId];
+  else resource[schema.enterpriseSchemaId] = extension;
 }
 
-function change(holder: Value, attribute: ScimAttribute, operation: ScimOperation): void {
+function change(holder: Value, attribute: schema.ScimAttribute, operation: ScimOperation): void {
   const { op, path, value } = operation;
   const part = path.part === null ? null : partOf(attribute, path.part);
   if (path.part !== null && part === null) return;
@@ -125,48 +113,48 @@ function change(holder: Value, attribute: ScimAttribute, operation: ScimOperatio
   }
   const held = { ...((holder[attribute.name] ?? {}) as Value) };
   if (op === "remove") delete held[part.name];
-  else setAttribute(held, part, value);
-  setAttribute(holder, attribute, held);
+  else schema.setAttribute(held, part, value);
+  schema.setAttribute(holder, attribute, held);
 }
 
 /** null means "unassigned" (RFC 7643, 2.5), like a removal. */
-function changeOne(holder: Value, attribute: ScimAttribute, { op, value }: ScimOperation): void {
+function changeOne(holder: Value, attribute: schema.ScimAttribute, { op, value }: ScimOperation): void {
   if (op === "remove" || value === undefined || value === null) {
     remove(holder, attribute);
     return;
   }
   // RFC 7644, 3.5.2.1: unnamed parts of a complex attribute are kept.
   const held = holder[attribute.name];
-  const isPartly = attribute.type === "complex" && isObject(value) && isObject(held);
-  setAttribute(holder, attribute, isPartly ? { ...held, ...value } : value);
+  const isPartly = attribute.type === "complex" && schema.isObject(value) && schema.isObject(held);
+  schema.setAttribute(holder, attribute, isPartly ? { ...held, ...value } : value);
 }
 
-function remove(holder: Value, attribute: ScimAttribute): void {
+function remove(holder: Value, attribute: schema.ScimAttribute): void {
   if (attribute.required === true || attribute.name === "active") {
     throw invalid("mutability", `${attribute.name} cannot be removed.`);
   }
   delete holder[attribute.name];
 }
 
-function changeList(holder: Value, attribute: ScimAttribute, { op, value }: ScimOperation): void {
-  const given = op === "remove" ? [] : ((readValue(attribute, value) ?? []) as readonly Value[]);
+function changeList(holder: Value, attribute: schema.ScimAttribute, { op, value }: ScimOperation): void {
+  const given = op === "remove" ? [] : ((schema.readValue(attribute, value) ?? []) as readonly Value[]);
   const values = op === "add" ? mergeValues(valuesIn(holder, attribute), given) : given;
-  setAttribute(holder, attribute, values);
+  schema.setAttribute(holder, attribute, values);
 }
 
 /** Changes the values that a filter selects, or all, or a part of each. */
 function changeChosen(
   holder: Value,
-  attribute: ScimAttribute,
+  attribute: schema.ScimAttribute,
   { op, path, value }: ScimOperation,
-  part: ScimAttribute | null,
+  part: schema.ScimAttribute | null,
 ): void {
   const values = valuesIn(holder, attribute);
   const { filter } = path;
   const chosen = values.filter((each) => filter === null || matchesFilter(filter, each));
   if (op === "remove") {
     for (const each of chosen) if (part !== null) delete each[part.name];
-    setAttribute(holder, attribute, part === null ? values.filter((each) => !chosen.includes(each)) : values);
+    schema.setAttribute(holder, attribute, part === null ? values.filter((each) => !chosen.includes(each)) : values);
     return;
   }
   if (chosen.length === 0) {
@@ -178,17 +166,17 @@ function changeChosen(
     chosen.push(made);
   }
   for (const each of chosen) {
-    if (part !== null) setAttribute(each, part, value);
-    else Object.assign(each, isObject(value) ? value : { value });
+    if (part !== null) schema.setAttribute(each, part, value);
+    else Object.assign(each, schema.isObject(value) ? value : { value });
   }
   const primary = chosen.find((each) => each["primary"] === true);
   for (const each of values) {
     if (primary !== undefined && each !== primary && each["primary"] === true) each["primary"] = false;
   }
-  setAttribute(holder, attribute, values);
+  schema.setAttribute(holder, attribute, values);
 }
 
-function valuesIn(holder: Value, attribute: ScimAttribute): Value[] {
+function valuesIn(holder: Value, attribute: schema.ScimAttribute): Value[] {
   return ((holder[attribute.name] ?? []) as readonly Value[]).map((each) => ({ ...each }));
 }
 
@@ -209,9 +197,9 @@ function valueFromFilter(filter: ScimFilter): Value {
   return filter.kind === "compare" && filter.comparison === "eq" ? { [filter.path]: filter.value } : {};
 }
 
-function partOf(attribute: ScimAttribute, name: string): ScimAttribute | null {
+function partOf(attribute: schema.ScimAttribute, name: string): schema.ScimAttribute | null {
   if (attribute.parts === undefined) throw invalid("invalidPath", `${attribute.name} has no parts.`);
-  return attributeNamed(attribute.parts, name);
+  return schema.attributeNamed(attribute.parts, name);
 }
 
 /** The result of a PATCH. Members are separate, so that adding one does not read a large group. */

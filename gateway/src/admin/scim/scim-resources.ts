@@ -3,50 +3,39 @@ import { z } from "zod";
 import { bounds } from "#core/index.ts";
 import type { ScimGroup, ScimGroupChange, ScimUser, ScimUserForm } from "#directory/index.ts";
 import { invalid } from "./scim-problem.ts";
-import {
-  attributeNamed,
-  commonAttributes,
-  enterpriseAttributes,
-  enterpriseSchemaId,
-  groupSchemaId,
-  isObject,
-  type JsonObject,
-  memberOf,
-  objectOf,
-  type ScimAttribute,
-  setAttribute,
-  textOf,
-  userAttributes,
-  userSchemaId,
-} from "./scim-schema.ts";
+import * as schema from "./scim-schema.ts";
 
 /** Known attributes in canonical spelling; those of the extension under its own name. */
 export type UserResource = Record<string, unknown>;
 
-const writableUserAttributes: readonly ScimAttribute[] = [...commonAttributes, ...userAttributes].filter(
-  ({ readOnly }) => readOnly !== true,
-);
+const writableUserAttributes: readonly schema.ScimAttribute[] = [
+  ...schema.commonAttributes,
+  ...schema.userAttributes,
+].filter(({ readOnly }) => readOnly !== true);
 
 /** Parses a complete user. Read-only and unknown attributes are ignored. */
 export function readUserResource(body: unknown): UserResource {
-  const given = objectOf(body, "The body");
+  const given = schema.objectOf(body, "The body");
   const resource: UserResource = {};
   for (const key of Object.keys(given)) {
-    const own = attributeNamed(writableUserAttributes, key.replace(new RegExp(`^${userSchemaId}:`, "i"), ""));
-    if (own !== null) setAttribute(resource, own, given[key]);
-    else if (key.toLowerCase() === enterpriseSchemaId.toLowerCase() && isObject(given[key])) {
+    const own = schema.attributeNamed(
+      writableUserAttributes,
+      key.replace(new RegExp(`^${schema.userSchemaId}:`, "i"), ""),
+    );
+    if (own !== null) schema.setAttribute(resource, own, given[key]);
+    else if (key.toLowerCase() === schema.enterpriseSchemaId.toLowerCase() && schema.isObject(given[key])) {
       const extension = readExtension(given[key]);
-      if (Object.keys(extension).length > 0) resource[enterpriseSchemaId] = extension;
+      if (Object.keys(extension).length > 0) resource[schema.enterpriseSchemaId] = extension;
     }
   }
   return resource;
 }
 
-function readExtension(given: JsonObject): Record<string, unknown> {
+function readExtension(given: schema.JsonObject): Record<string, unknown> {
   const extension: Record<string, unknown> = {};
   for (const key of Object.keys(given)) {
-    const attribute = attributeNamed(enterpriseAttributes, key);
-    if (attribute !== null) setAttribute(extension, attribute, given[key]);
+    const attribute = schema.attributeNamed(schema.enterpriseAttributes, key);
+    if (attribute !== null) schema.setAttribute(extension, attribute, given[key]);
   }
   return extension;
 }
@@ -77,7 +66,7 @@ export function userFormOf(resource: UserResource, before: ScimUserForm | null):
 const addressSchema = z.email().max(254);
 
 /** Addresses are stored in lower case ASCII, with the domain in its encoded form. */
-function addressOf(userName: string, attributes: JsonObject): string {
+function addressOf(userName: string, attributes: schema.JsonObject): string {
   const emails = (attributes["emails"] ?? []) as readonly Readonly<Record<string, unknown>>[];
   const chosen =
     emails.find((email) => email["primary"] === true && email["value"] !== undefined) ??
@@ -92,7 +81,7 @@ function addressOf(userName: string, attributes: JsonObject): string {
 
 const nameCharactersMax = 128;
 
-function nameOf(userName: string, attributes: JsonObject): string {
+function nameOf(userName: string, attributes: schema.JsonObject): string {
   const parts = (attributes["name"] ?? {}) as Readonly<Record<string, unknown>>;
   const both = [parts["givenName"], parts["familyName"]].filter((part) => typeof part === "string").join(" ");
   const names = [attributes["displayName"], parts["formatted"], both, userName];
@@ -100,16 +89,16 @@ function nameOf(userName: string, attributes: JsonObject): string {
   return name.trim().slice(0, nameCharactersMax).toWellFormed();
 }
 
-export interface ScimResource extends JsonObject {
+export interface ScimResource extends schema.JsonObject {
   readonly meta: ReturnType<typeof metaOf>;
 }
 
 /** `base`: address of the SCIM API. */
 export function shownUser(user: ScimUser, base: string): ScimResource {
   const resource = resourceOf(user);
-  const extended = Object.hasOwn(resource, enterpriseSchemaId);
+  const extended = Object.hasOwn(resource, schema.enterpriseSchemaId);
   return {
-    schemas: extended ? [userSchemaId, enterpriseSchemaId] : [userSchemaId],
+    schemas: extended ? [schema.userSchemaId, schema.enterpriseSchemaId] : [schema.userSchemaId],
     id: user.id,
     ...resource,
     ...(user.groups.length === 0
@@ -146,11 +135,11 @@ export function versionOf({ version }: { readonly version: number }): string {
 }
 
 export function readGroup(body: unknown): ScimGroupChange & { readonly displayName: string } {
-  const given = objectOf(body, "The body");
+  const given = schema.objectOf(body, "The body");
   return {
-    displayName: groupName(memberOf(given, "displayName")),
-    externalId: externalIdOf(memberOf(given, "externalId")),
-    members: [{ what: "set", userIds: userIdsOf(memberOf(given, "members") ?? []) }],
+    displayName: groupName(schema.memberOf(given, "displayName")),
+    externalId: externalIdOf(schema.memberOf(given, "externalId")),
+    members: [{ what: "set", userIds: userIdsOf(schema.memberOf(given, "members") ?? []) }],
   };
 }
 
@@ -163,31 +152,31 @@ export function userIdsOf(value: unknown): readonly string[] {
 }
 
 function userIdOf(value: unknown): string {
-  if (typeof value === "string") return textOf("members", value);
-  const given = isObject(value) ? value : {};
-  if (String(memberOf(given, "type") ?? "User").toLowerCase() !== "user") {
+  if (typeof value === "string") return schema.textOf("members", value);
+  const given = schema.isObject(value) ? value : {};
+  if (String(schema.memberOf(given, "type") ?? "User").toLowerCase() !== "user") {
     throw invalid("invalidValue", "Members are users. Groups in groups are not taken.");
   }
-  const id = memberOf(given, "value");
+  const id = schema.memberOf(given, "value");
   if (typeof id !== "string" || id === "") throw invalid("invalidValue", "A member has the id of a user as its value.");
-  return textOf("members", id);
+  return schema.textOf("members", id);
 }
 
 export function groupName(value: unknown): string {
-  const name = value === undefined || value === null ? "" : textOf("displayName", value).trim();
+  const name = value === undefined || value === null ? "" : schema.textOf("displayName", value).trim();
   if (name === "" || name.length > 256) throw invalid("invalidValue", "displayName has 1 to 256 characters.");
   return name;
 }
 
 export function externalIdOf(value: unknown): string | null {
   if (value === undefined || value === null || value === "") return null;
-  return textOf("externalId", value);
+  return schema.textOf("externalId", value);
 }
 
 export function shownGroup(group: ScimGroup, base: string): ScimResource {
   const { id, displayName, externalId, members } = group;
   return {
-    schemas: [groupSchemaId],
+    schemas: [schema.groupSchemaId],
     id,
     ...(externalId === null ? {} : { externalId }),
     displayName,

@@ -1,5 +1,5 @@
 import type { ConfigFile, GroupConfig, KeyConfig, ProviderConfig, WorkspaceConfig } from "@sluice/contract/config-file";
-import { priceConfigOf } from "#core/index.ts";
+import { priceConfigOf, withoutUndefined } from "#core/index.ts";
 import type { ModelRecord } from "#ports/index.ts";
 import { budgetOf, inSnapshot, limitsOf, type Row, type ScopeColumns, saidFields } from "#storage/tables.ts";
 import { modelRecords } from "../providers/models.ts";
@@ -161,15 +161,7 @@ function variable(name: string): string {
   return `\${${name.replaceAll(/[^A-Za-z0-9]+/g, "_").toUpperCase()}}`;
 }
 
-type WithoutUndefined<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
-
-function withoutUndefined<Fields extends object>(fields: Fields): WithoutUndefined<Fields> {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as WithoutUndefined<Fields>;
-}
-
-function orUndefined<Fields extends object>(fields: Fields): WithoutUndefined<Fields> | undefined {
+function orUndefined<Fields extends object>(fields: Fields) {
   const rest = withoutUndefined(fields);
   return Object.keys(rest).length === 0 ? undefined : rest;
 }

@@ -24,18 +24,9 @@ import { refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } 
 import { findRow } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import { grantProblems, groupIn, type WorkspaceRow, workspaceOf } from "../workspaces/workspace-rows.ts";
-import {
-  findKeyByName,
-  type KeyChange,
-  keyCountProblems,
-  keyObject,
-  keyProblems,
-  keyRowDefaults,
-  nameOfRevoked,
-  secretProblems,
-} from "./key-rules.ts";
+import * as rules from "./key-rules.ts";
 
-export type NewKey = KeyChange & {
+export type NewKey = rules.KeyChange & {
   readonly name: string;
   readonly secret: Secret;
   /** User id. null: created by the command line or the first start; only admins may widen such a key. */
@@ -84,7 +75,7 @@ export async function updateKey(
   context: ControlWrite,
   workspaceId: string,
   id: string,
-  change: (before: ConsoleKey) => KeyChange,
+  change: (before: ConsoleKey) => rules.KeyChange,
 ): Promise<ConsoleKey> {
   return await changeKey(context, { workspaceId, id, action: "update" }, async (row) => {
     refuseFileOwned(row, `key ${row.name}`);
@@ -157,7 +148,7 @@ export async function addKey(context: ControlWrite, workspaceId: string, wanted:
   const { transaction, at } = context;
   const workspace = await workspaceOf(transaction, workspaceId);
   refuseSuspended(workspace, `workspace ${workspace.slug}`);
-  refuseProblems(keyProblems(wanted, { now: at, before: null }));
+  refuseProblems(rules.keyProblems(wanted, { now: at, before: null }));
   refuseProblems(await grantProblems(transaction, wanted.pass_through));
   const { createdBy } = wanted;
   if (createdBy !== null && !(await canManageKeys(transaction, workspaceId, createdBy))) {
@@ -165,8 +156,8 @@ export async function addKey(context: ControlWrite, workspaceId: string, wanted:
     throw new Failure("forbidden", "You can no longer create keys in this workspace.");
   }
   await checkKeyOwner(transaction, workspaceId, wanted.owner, { service: Number(wanted.service ?? false) });
-  const object = keyObject(workspace.slug);
-  const before = await findKeyByName(transaction, workspaceId, wanted.name);
+  const object = rules.keyObject(workspace.slug);
+  const before = await rules.findKeyByName(transaction, workspaceId, wanted.name);
   if (wanted.fillsDeclared === true && before?.managed_by === "file" && before.digest === null) {
     const after = await rotatedRow(context, before, { secret: wanted.secret, graceMs: 0 });
     await updateRow(context, object, { before, after, action: "rotate" });
@@ -176,11 +167,14 @@ export async function addKey(context: ControlWrite, workspaceId: string, wanted:
     if (before.revoked_at === null) refuseSuspended(before, `key ${before.name}`);
     // The config file matches its keys by name, also revoked ones.
     if (before.revoked_at === null || before.managed_by === "file") throw nameTaken(workspace, wanted.name);
-    await updateRow(context, object, { before, after: { ...before, name: await nameOfRevoked(transaction, before) } });
+    await updateRow(context, object, {
+      before,
+      after: { ...before, name: await rules.nameOfRevoked(transaction, before) },
+    });
   }
   const row = await newRow(context, workspaceId, wanted);
   await insertRows(context, object, [row]);
-  refuseProblems(await keyCountProblems(transaction, workspaceId));
+  refuseProblems(await rules.keyCountProblems(transaction, workspaceId));
   return await readKey(transaction, row.id, at);
 }
 
@@ -188,14 +182,14 @@ async function newRow(context: ControlWrite, workspaceId: string, wanted: NewKey
   const { transaction, vault } = context;
   const group_id = await groupIdOf(transaction, workspaceId, wanted.group ?? defaultGroupName);
   const row: KeyRow = {
-    ...keyRowDefaults(context, { workspace_id: workspaceId, group_id, name: wanted.name }, wanted),
+    ...rules.keyRowDefaults(context, { workspace_id: workspaceId, group_id, name: wanted.name }, wanted),
     digest: vault.digest(wanted.secret.reveal()),
     ...recognition(wanted.secret),
     created_by: wanted.createdBy,
     set_by_admins: wanted.createdBy === null ? everyBound : boundsText(wanted.setByAdmins ?? []),
     owner_id: await ownerOfNewKey(transaction, workspaceId, wanted),
   };
-  refuseProblems(await secretProblems(transaction, [{ ...row, path: ["secret"] }]));
+  refuseProblems(await rules.secretProblems(transaction, [{ ...row, path: ["secret"] }]));
   return row;
 }
 
@@ -210,16 +204,17 @@ async function changeKey(
     .where("api_keys.workspace_id", "=", workspaceId)
     .executeTakeFirst();
   const { workspace_slug, group_name: _group, ...before } = orNotFound(row, "key in this workspace", "key");
-  await updateRow(context, keyObject(workspace_slug), { before, after: await change(before), action });
+  await updateRow(context, rules.keyObject(workspace_slug), { before, after: await change(before), action });
   return await readKey(context.transaction, id, context.at);
 }
 
-async function changedRow({ transaction, at }: ControlWrite, row: KeyRow, change: KeyChange): Promise<KeyRow> {
-  refuseProblems(keyProblems(change, { now: at, before: row }));
+async function changedRow({ transaction, at }: ControlWrite, row: KeyRow, change: rules.KeyChange): Promise<KeyRow> {
+  refuseProblems(rules.keyProblems(change, { now: at, before: row }));
   refuseProblems(await grantProblems(transaction, change.pass_through, patternsOf(row.pass_through)));
   if (change.name !== undefined && change.name !== row.name) {
     const workspace = await workspaceOf(transaction, row.workspace_id);
-    if ((await findKeyByName(transaction, workspace.id, change.name)) !== null) throw nameTaken(workspace, change.name);
+    if ((await rules.findKeyByName(transaction, workspace.id, change.name)) !== null)
+      throw nameTaken(workspace, change.name);
   }
   if (change.owner !== row.owner_id) await checkKeyOwner(transaction, row.workspace_id, change.owner, row);
   return {
@@ -238,7 +233,7 @@ async function rotatedRow(
   { secret, graceMs, expiresAt }: Rotation,
 ): Promise<KeyRow> {
   refuseRevoked(row);
-  refuseProblems(keyProblems({ expires_at: expiresAt }, { now: at, before: row }));
+  refuseProblems(rules.keyProblems({ expires_at: expiresAt }, { now: at, before: row }));
   const isExpired = row.expires_at !== null && row.expires_at <= at;
   if (row.service === 1 && isExpired && expiresAt === undefined) {
     const message = `The service token ${row.name} has expired. Set \`expires_at\` for the new secret.`;
@@ -248,7 +243,7 @@ async function rotatedRow(
     throw new Failure("conflict", `The key ${row.name} belongs to agent sign-ins and has no secret to rotate.`);
   }
   const digest = vault.digest(secret.reveal());
-  refuseProblems(await secretProblems(transaction, [{ id: "", digest, path: ["secret"] }]));
+  refuseProblems(await rules.secretProblems(transaction, [{ id: "", digest, path: ["secret"] }]));
   const keepsOld = graceMs > 0 && row.digest !== null && !isExpired;
   return {
     ...row,

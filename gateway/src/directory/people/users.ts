@@ -11,16 +11,7 @@ import type { Directory, Write } from "../store.ts";
 import { releaseFromFile, suspendedPeople } from "./file-people.ts";
 import { applyLeaverDecision } from "./key-owners.ts";
 import { refuseLastOwner } from "./members.ts";
-import {
-  deleteResetLinks,
-  endSessions,
-  membershipsOf,
-  personOf,
-  refuseLastAdministrator,
-  type UserRow,
-  userRow,
-  userView,
-} from "./people-rows.ts";
+import * as people from "./people-rows.ts";
 
 /** Ordered by address. `search`: part of the address or the name, in any case. */
 export async function listUsers(
@@ -66,7 +57,7 @@ interface UserChange {
  * to keys that the user can no longer manage.
  */
 export async function updateUser(context: Write, userId: string, change: UserChange): Promise<ConsoleUser> {
-  const { email } = await userRow(context.transaction, userId);
+  const { email } = await people.userRow(context.transaction, userId);
   await releaseFromFile(context.transaction, "users", userId, `user ${email}`);
   if (change.administrator !== undefined) {
     const role = change.administrator ? ("administrator" as const) : null;
@@ -79,23 +70,23 @@ export async function updateUser(context: Write, userId: string, change: UserCha
 /** The same without the checks of who manages the user. */
 export async function changeUser(context: AuditedWrite, userId: string, change: UserChange): Promise<void> {
   const { transaction, log } = context;
-  const before = await userRow(transaction, userId);
+  const before = await people.userRow(transaction, userId);
   const after = {
     ...before,
     administrator: Number(change.administrator ?? before.administrator === 1),
     disabled: Number(change.disabled ?? before.disabled === 1),
   };
-  if (after.administrator === 0 || after.disabled === 1) await refuseLastAdministrator(transaction, before);
+  if (after.administrator === 0 || after.disabled === 1) await people.refuseLastAdministrator(transaction, before);
   if (after.administrator !== before.administrator || after.disabled !== before.disabled) {
     const columns = { administrator: after.administrator, disabled: after.disabled };
     await setColumns(transaction, "auth_users", { id: userId }, columns);
     // A session must not keep or gain rights that it was not opened with.
-    await endSessions(transaction, userId, change.keptSession ?? null);
-    log.record("update", `user ${before.email}`, userView(before), userView(after));
+    await people.endSessions(transaction, userId, change.keptSession ?? null);
+    log.record("update", `user ${before.email}`, people.userView(before), people.userView(after));
   }
   const loses = after.administrator < before.administrator || after.disabled > before.disabled;
   // A reset link must not work after the user is enabled again.
-  if (after.disabled > before.disabled) await deleteResetLinks(transaction, userId);
+  if (after.disabled > before.disabled) await people.deleteResetLinks(transaction, userId);
   if (loses || change.keys !== undefined)
     await applyLeaverDecision(context, { leaver: before, keys: change.keys ?? null });
   if (loses) await endAgentSessions(context, { userId });
@@ -108,10 +99,10 @@ export async function changeUser(context: AuditedWrite, userId: string, change: 
  */
 export async function removeUser(context: Write, userId: string, keys: LeaverKeys | null): Promise<void> {
   const { transaction, log } = context;
-  const user = await userRow(transaction, userId);
+  const user = await people.userRow(transaction, userId);
   await releaseFromFile(transaction, "users", userId, `user ${user.email}`);
-  await refuseLastAdministrator(transaction, user);
-  const places = await membershipsOf(transaction, [userId]);
+  await people.refuseLastAdministrator(transaction, user);
+  const places = await people.membershipsOf(transaction, [userId]);
   for (const place of places) await refuseLastOwner(transaction, place.id, userId);
   await deleteRows(transaction, "members", { user_id: userId });
   await deleteRows(transaction, "admin_tokens", { owner_id: userId });
@@ -120,20 +111,20 @@ export async function removeUser(context: Write, userId: string, keys: LeaverKey
     .deleteFrom("invitations")
     .where((eb) => eb.or([eb("invited_by", "=", userId), eb("email", "=", user.email)]))
     .execute();
-  await deleteResetLinks(transaction, userId);
+  await people.deleteResetLinks(transaction, userId);
   await setColumns(transaction, "auth_users", { id: userId }, { administrator: 0 });
   await applyLeaverDecision(context, { leaver: user, keys });
   await endAgentSessions(context, { userId, removed: true });
-  await endSessions(transaction, userId);
+  await people.endSessions(transaction, userId);
   await deleteRows(transaction, "auth_users", { id: userId });
   const workspaces = places.map(({ slug, role }) => ({ slug, role }));
-  log.record("remove", `user ${user.email}`, { ...userView(user), workspaces }, null);
+  log.record("remove", `user ${user.email}`, { ...people.userView(user), workspaces }, null);
 }
 
-async function consoleUsers(connection: Connection, rows: readonly UserRow[]): Promise<readonly ConsoleUser[]> {
+async function consoleUsers(connection: Connection, rows: readonly people.UserRow[]): Promise<readonly ConsoleUser[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
-  const places = await membershipsOf(connection, ids);
+  const places = await people.membershipsOf(connection, ids);
   const counts = await connection
     .selectFrom("auth_passkeys")
     .select("user_id")
@@ -146,7 +137,7 @@ async function consoleUsers(connection: Connection, rows: readonly UserRow[]): P
   const sources = await userSources(connection, ids);
   const suspended = await suspendedPeople(connection);
   return rows.map((row) => ({
-    ...personOf(row),
+    ...people.personOf(row),
     administrator: row.administrator === 1,
     disabled: row.disabled === 1,
     suspended: suspended.users.includes(row.id),
@@ -194,7 +185,7 @@ export async function resetSecondFactor(
   const off = sql<number>`false`;
   await transaction.updateTable("auth_users").set({ two_factor_enabled: off }).where("id", "=", userId).execute();
   if (withPasskeys) await deleteRows(transaction, "auth_passkeys", { user_id: userId });
-  await endSessions(transaction, userId);
+  await people.endSessions(transaction, userId);
   const after = { ...before, two_factor: false, passkeys: withPasskeys ? 0 : before.passkeys };
   log.record("remove", `second factor ${before.email}`, factorsView(before), factorsView(after));
   return after;

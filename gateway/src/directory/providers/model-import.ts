@@ -1,22 +1,18 @@
 import type { PriceConfig } from "@sluice/contract/config-file";
 import { type Remark, remarkSentence } from "@sluice/contract/words";
 import { type ModelType, orNotFound } from "#core/index.ts";
+import type { ModelDraft } from "#ports/index.ts";
 import { findRow } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 import { applyDeployments, deploymentDraft } from "./deployments.ts";
 import { insertModel, modelRecord } from "./models.ts";
 
-/** A provider's model to import as `name`. All but `upstreamModel` and `type` are used only if the model is new. */
-interface ImportedModel {
-  readonly upstreamModel: string;
-  readonly name: string;
+/** A provider's model to import as `name`. All but `upstream_model` and `type` are used only if the model is new. */
+interface ImportedModel extends Pick<ModelDraft, "name" | "owned_by" | "max_output_tokens"> {
+  readonly upstream_model: string;
   readonly type: ModelType;
-  /** null: the type of the provider. */
-  readonly ownedBy: string | null;
   /** From the price list. */
   readonly price: PriceConfig | null;
-  /** null: the provider does not tell. */
-  readonly outputTokensMax: number | null;
 }
 
 type ImportRefusal = Remark<"importRefusal">;
@@ -39,19 +35,18 @@ export async function importModels(context: ControlWrite, provider: string, want
 async function importOne(
   context: ControlWrite,
   provider: string,
-  { name, type, upstreamModel, ownedBy, price, outputTokensMax }: ImportedModel,
+  { upstream_model, ...draft }: ImportedModel,
 ): Promise<"created" | "extended" | ImportRefusal> {
-  const deployment = { provider, upstream_model: upstreamModel };
+  const { name, type } = draft;
+  const deployment = { provider, upstream_model };
   const before = await modelRecord(context.transaction, name, context.at);
   if (before === null) {
-    const owner = ownedBy === null ? {} : { owned_by: ownedBy };
-    const limit = outputTokensMax === null ? {} : { max_output_tokens: outputTokensMax };
-    await insertModel(context, { name, type, deployments: [deployment], price, ...owner, ...limit }, "catalogue");
+    await insertModel(context, { ...draft, deployments: [deployment] }, "catalogue");
     return "created";
   }
   if (before.managed_by === "file") return { code: "managed_by_file", params: {} };
   if (before.type !== type) return { code: "other_type", params: { type: before.type } };
-  if (before.deployments.some((each) => each.provider === provider && each.upstream_model === upstreamModel)) {
+  if (before.deployments.some((each) => each.provider === provider && each.upstream_model === upstream_model)) {
     return { code: "already_there", params: {} };
   }
   if (before.deployments.length >= deploymentsMax) {

@@ -7,15 +7,7 @@ import { endSessions, userRow } from "../people/people-rows.ts";
 import { deleteRows, findRows, not, setColumns } from "../rows.ts";
 import { reapplyGroupRights } from "../scim/scim-groups.ts";
 import type { SealedDirectory, SealedWrite } from "../store.ts";
-import {
-  allRules,
-  claimsRow,
-  missingRuleTarget,
-  reapplyRulesTo,
-  rulesDigest,
-  rulesOf,
-  writeRules,
-} from "./claimed-rights.ts";
+import * as claimed from "./claimed-rights.ts";
 import { installation, type manualSource, sourceName } from "./given-rows.ts";
 
 /** Throws `managed_by_file`, and `invalid_request` for a rule with a missing workspace or group. Call `reapplyAllRules` afterwards. */
@@ -26,12 +18,12 @@ export async function putRules(
 ): Promise<void> {
   const id = accountOf(source);
   if (id !== null) await refuseFilePeople(context.transaction, "oidc", id, sourceName(source));
-  const missing = await missingRuleTarget(context.transaction, rules);
+  const missing = await claimed.missingRuleTarget(context.transaction, rules);
   if (missing !== null) {
     const { index, field, message } = missing;
     throw invalidRequest(`rules.${index}.${field}`, `Rule ${index + 1}: ${message}.`);
   }
-  await writeRules(context, source, rules);
+  await claimed.writeRules(context, source, rules);
 }
 
 /** Whether the config file declares the rules of a source. */
@@ -52,13 +44,13 @@ function accountOf(source: RightsSource): string | null {
 export async function reapplyAllRules(options: SealedDirectory): Promise<readonly string[]> {
   const { database, vault } = options;
   const kept: string[] = [];
-  for (const { source, rules } of await allRules(database.kysely, vault)) {
+  for (const { source, rules } of await claimed.allRules(database.kysely, vault)) {
     // The groups of SCIM are stored completely; of an issuer only the claims that rules have read.
     if (source === "scim") {
       await reapplyGroupRights(options);
       continue;
     }
-    const digest = rulesDigest(rules);
+    const digest = claimed.rulesDigest(rules);
     for (let after = ""; ; ) {
       const people = await database.kysely
         .selectFrom("person_claims")
@@ -74,8 +66,9 @@ export async function reapplyAllRules(options: SealedDirectory): Promise<readonl
       after = last.user_id;
       await auditedWrite(options, rulesAuditSource(source), async (context) => {
         // If the rules changed meanwhile, another run applies them.
-        if (rulesDigest(await rulesOf(context.transaction, vault, source)) !== digest) return;
-        for (const { user_id: userId } of people) kept.push(...(await reapplyRulesTo(context, userId, source, rules)));
+        if (claimed.rulesDigest(await claimed.rulesOf(context.transaction, vault, source)) !== digest) return;
+        for (const { user_id: userId } of people)
+          kept.push(...(await claimed.reapplyRulesTo(context, userId, source, rules)));
       });
     }
   }
@@ -135,7 +128,7 @@ export async function revokeByIssuer(
   userId: string,
   { source, refreshToken }: Pick<IssuerCheck, "source" | "refreshToken">,
 ): Promise<boolean> {
-  const row = await claimsRow(transaction, userId, source);
+  const row = await claimed.claimsRow(transaction, userId, source);
   const stored = row?.refresh_token == null ? null : vault.open(row.refresh_token, tokenSealId(userId, source));
   // A user who has signed in meanwhile has a new token.
   if (stored?.reveal() !== refreshToken.reveal()) return false;

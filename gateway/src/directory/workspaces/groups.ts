@@ -4,20 +4,9 @@ import { type Connection, insertRows, patternsOf, removeRows, updateRow } from "
 import { type Problem, refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
 import { countRows, findRow, findRows, setColumns } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
-import {
-  changedGrants,
-  consoleGroup,
-  firstGroup,
-  type GroupRow,
-  grantProblems,
-  groupObject,
-  groupOf,
-  groupRow,
-  type ScopeChange,
-  workspaceOf,
-} from "./workspace-rows.ts";
+import * as scopes from "./workspace-rows.ts";
 
-interface GroupChange extends ScopeChange {
+interface GroupChange extends scopes.ScopeChange {
   readonly name?: string | undefined;
 }
 
@@ -37,7 +26,7 @@ export async function groups(
     .groupBy("group_id")
     .execute();
   const keys = new Map(counts.map((row) => [row.group_id, Number(row.n)]));
-  return rows.map((row) => consoleGroup(row, keys.get(row.id) ?? 0));
+  return rows.map((row) => scopes.consoleGroup(row, keys.get(row.id) ?? 0));
 }
 
 export async function addGroup(
@@ -46,14 +35,14 @@ export async function addGroup(
   wanted: GroupChange & { readonly name: string },
 ): Promise<ConsoleGroup> {
   const { transaction } = context;
-  const workspace = await workspaceOf(transaction, workspaceId);
+  const workspace = await scopes.workspaceOf(transaction, workspaceId);
   refuseSuspended(workspace, `workspace ${workspace.slug}`);
-  refuseProblems(await grantProblems(transaction, wanted.pass_through));
-  const group = groupRow(context, wanted, workspaceId);
+  refuseProblems(await scopes.grantProblems(transaction, wanted.pass_through));
+  const group = scopes.groupRow(context, wanted, workspaceId);
   await refuseTakenName(transaction, group);
-  await insertRows(context, groupObject(workspace.slug), [group]);
+  await insertRows(context, scopes.groupObject(workspace.slug), [group]);
   refuseProblems(await groupCountProblems(transaction, workspaceId));
-  return consoleGroup(group, 0);
+  return scopes.consoleGroup(group, 0);
 }
 
 export async function updateGroup(
@@ -63,14 +52,18 @@ export async function updateGroup(
   change: GroupChange,
 ): Promise<ConsoleGroup> {
   const { transaction } = context;
-  const workspace = await workspaceOf(transaction, workspaceId);
-  const before = await groupOf(transaction, workspaceId, idOrName);
+  const workspace = await scopes.workspaceOf(transaction, workspaceId);
+  const before = await scopes.groupOf(transaction, workspaceId, idOrName);
   refuseFileOwned(before, `group ${before.name}`);
-  refuseProblems(await grantProblems(transaction, change.pass_through, patternsOf(before.pass_through)));
-  const after: GroupRow = { ...before, name: change.name ?? before.name, ...changedGrants(before, change) };
+  refuseProblems(await scopes.grantProblems(transaction, change.pass_through, patternsOf(before.pass_through)));
+  const after: scopes.GroupRow = {
+    ...before,
+    name: change.name ?? before.name,
+    ...scopes.changedGrants(before, change),
+  };
   if (after.name !== before.name) await refuseTakenName(transaction, after);
-  await updateRow(context, groupObject(workspace.slug), { before, after });
-  return consoleGroup(after, (await keysOf(transaction, after.id)).inUse);
+  await updateRow(context, scopes.groupObject(workspace.slug), { before, after });
+  return scopes.consoleGroup(after, (await keysOf(transaction, after.id)).inUse);
 }
 
 /**
@@ -79,21 +72,21 @@ export async function updateGroup(
  */
 export async function removeGroup(context: ControlWrite, workspaceId: string, idOrName: string): Promise<void> {
   const { transaction } = context;
-  const workspace = await workspaceOf(transaction, workspaceId);
-  const row = await groupOf(transaction, workspaceId, idOrName);
+  const workspace = await scopes.workspaceOf(transaction, workspaceId);
+  const row = await scopes.groupOf(transaction, workspaceId, idOrName);
   refuseFileDeclared(row, `group ${row.name}`);
   const keys = await keysOf(transaction, row.id);
   if (keys.inUse > 0) {
     const message = `The group ${row.name} has ${keys.inUse} keys in use. Move them to another group or revoke them first.`;
     throw new Failure("conflict", message);
   }
-  const target = await firstGroup(transaction, workspaceId, row.id);
+  const target = await scopes.firstGroup(transaction, workspaceId, row.id);
   if (target === undefined) {
     throw new Failure("conflict", `The group ${row.name} is the last of its workspace. Create another one first.`);
   }
   await setColumns(transaction, "api_keys", { group_id: row.id }, { group_id: target.id });
   const moved = { idle_keys: keys.idle, idle_keys_moved_to: target.name };
-  await removeRows(context, groupObject(workspace.slug), [row], moved);
+  await removeRows(context, scopes.groupObject(workspace.slug), [row], moved);
 }
 
 async function keysOf(connection: Connection, groupId: string) {
@@ -102,7 +95,7 @@ async function keysOf(connection: Connection, groupId: string) {
   return { idle: (await countRows(all)) - inUse, inUse };
 }
 
-async function refuseTakenName(connection: Connection, group: GroupRow): Promise<void> {
+async function refuseTakenName(connection: Connection, group: scopes.GroupRow): Promise<void> {
   const taken = await findRow(connection, "groups", { workspace_id: group.workspace_id, name: group.name });
   if (taken === undefined) return;
   refuseSuspended(taken, `group ${group.name}`);

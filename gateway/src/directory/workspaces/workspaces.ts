@@ -5,27 +5,14 @@ import { type Connection, contains, cutPage, insertRows, patternsOf, removeRows,
 import { type Problem, refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
 import { deleteRows, findRow, not } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
-import {
-  changedGrants,
-  countedWorkspaces,
-  grantProblems,
-  groupObject,
-  groupRow,
-  type ScopeChange,
-  type StoredWorkspace,
-  storedWorkspace,
-  type WorkspaceRow,
-  workspaceObject,
-  workspaceOf,
-  workspaceRow,
-} from "./workspace-rows.ts";
+import * as scopes from "./workspace-rows.ts";
 
-interface NewWorkspace extends ScopeChange {
+interface NewWorkspace extends scopes.ScopeChange {
   readonly slug: string;
   readonly name?: string | undefined;
 }
 
-interface WorkspaceChange extends ScopeChange {
+interface WorkspaceChange extends scopes.ScopeChange {
   readonly name?: string | undefined;
   readonly enabled?: boolean | undefined;
 }
@@ -41,9 +28,9 @@ export async function oneWorkspace(
   connection: Connection,
   by: "id" | "slug",
   value: string,
-): Promise<StoredWorkspace | null> {
-  const row = await countedWorkspaces(connection).where(`workspaces.${by}`, "=", value).executeTakeFirst();
-  return row === undefined ? null : storedWorkspace(row);
+): Promise<scopes.StoredWorkspace | null> {
+  const row = await scopes.countedWorkspaces(connection).where(`workspaces.${by}`, "=", value).executeTakeFirst();
+  return row === undefined ? null : scopes.storedWorkspace(row);
 }
 
 /** Ordered by slug. */
@@ -52,9 +39,10 @@ export async function listWorkspaces(
   filter: WorkspaceFilter,
   cursor: string | null,
   limit: number,
-): Promise<Paged<StoredWorkspace>> {
+): Promise<Paged<scopes.StoredWorkspace>> {
   if (filter.ids?.length === 0) return { data: [], next: null };
-  let query = countedWorkspaces(database.kysely)
+  let query = scopes
+    .countedWorkspaces(database.kysely)
     .orderBy("workspaces.slug")
     .limit(limit + 1);
   if (filter.ids !== null) query = query.where("workspaces.id", "in", filter.ids);
@@ -67,46 +55,46 @@ export async function listWorkspaces(
   if (cursor !== null) query = query.where("workspaces.slug", ">", nameOfCursor(cursor));
   const rows = await query.execute();
   const { page, next } = cutPage(rows, limit, (last) => nameCursor(last.slug));
-  return { data: page.map(storedWorkspace), next };
+  return { data: page.map(scopes.storedWorkspace), next };
 }
 
 /** Creates a workspace with its first group, `default`. */
-export async function addWorkspace(context: ControlWrite, wanted: NewWorkspace): Promise<StoredWorkspace> {
+export async function addWorkspace(context: ControlWrite, wanted: NewWorkspace): Promise<scopes.StoredWorkspace> {
   refuseProblems(nameProblems(wanted));
   if (!slugPattern.test(wanted.slug)) refuseProblems([{ path: ["slug"], message: slugRule }]);
   const { transaction } = context;
-  refuseProblems(await grantProblems(transaction, wanted.pass_through));
-  const workspace = workspaceRow(context, wanted);
-  const group = groupRow(context, { name: defaultGroupName }, workspace.id);
+  refuseProblems(await scopes.grantProblems(transaction, wanted.pass_through));
+  const workspace = scopes.workspaceRow(context, wanted);
+  const group = scopes.groupRow(context, { name: defaultGroupName }, workspace.id);
   const taken = await oneWorkspace(transaction, "slug", workspace.slug);
   if (taken !== null) {
     refuseSuspended(taken, `workspace ${workspace.slug}`);
     throw new Failure("conflict", `There is already a workspace called ${workspace.slug}.`, { param: "slug" });
   }
-  await insertRows(context, workspaceObject, [workspace]);
-  await insertRows(context, groupObject(workspace.slug), [group]);
-  return storedWorkspace({ ...workspace, groups: 1, keys: 0, members: 0 });
+  await insertRows(context, scopes.workspaceObject, [workspace]);
+  await insertRows(context, scopes.groupObject(workspace.slug), [group]);
+  return scopes.storedWorkspace({ ...workspace, groups: 1, keys: 0, members: 0 });
 }
 
 export async function updateWorkspace(
   context: ControlWrite,
   id: string,
   change: WorkspaceChange,
-): Promise<StoredWorkspace> {
+): Promise<scopes.StoredWorkspace> {
   refuseProblems(nameProblems(change));
   const { transaction } = context;
-  const before = await workspaceOf(transaction, id);
+  const before = await scopes.workspaceOf(transaction, id);
   refuseFileOwned(before, `workspace ${before.slug}`);
-  refuseProblems(await grantProblems(transaction, change.pass_through, patternsOf(before.pass_through)));
-  const after: WorkspaceRow = {
+  refuseProblems(await scopes.grantProblems(transaction, change.pass_through, patternsOf(before.pass_through)));
+  const after: scopes.WorkspaceRow = {
     ...before,
     name: change.name ?? before.name,
-    ...changedGrants(before, change),
+    ...scopes.changedGrants(before, change),
     enabled: change.enabled === undefined ? before.enabled : Number(change.enabled),
   };
-  await updateRow(context, workspaceObject, { before, after });
-  return storedWorkspace(
-    await countedWorkspaces(transaction).where("workspaces.id", "=", id).executeTakeFirstOrThrow(),
+  await updateRow(context, scopes.workspaceObject, { before, after });
+  return scopes.storedWorkspace(
+    await scopes.countedWorkspaces(transaction).where("workspaces.id", "=", id).executeTakeFirstOrThrow(),
   );
 }
 
@@ -116,7 +104,7 @@ export async function updateWorkspace(
  */
 export async function removeWorkspace(context: ControlWrite, id: string): Promise<void> {
   const { transaction, log } = context;
-  const row = await workspaceOf(transaction, id);
+  const row = await scopes.workspaceOf(transaction, id);
   refuseFileDeclared(row, `workspace ${row.slug}`);
   // The keys of agent sign-ins are deleted with the workspace.
   const inUse = { workspace_id: id, revoked_at: null, managed_by: not("suspended"), person_id: null };
@@ -137,7 +125,7 @@ export async function removeWorkspace(context: ControlWrite, id: string): Promis
     .returning(["user_id", "role"])
     .execute();
   await deleteRows(transaction, "notices", { workspace_id: id });
-  await removeRows(context, workspaceObject, [row], { revoked_keys: keys.length, members });
+  await removeRows(context, scopes.workspaceObject, [row], { revoked_keys: keys.length, members });
   for (const { digest, old_digest } of keys) {
     log.keyChanged(digest);
     log.keyChanged(old_digest);
