@@ -4,7 +4,6 @@ import {
   type BlockHead,
   bounds,
   type Citation,
-  type Finish,
   type FinishReason,
 } from "#core/index.ts";
 import type { AnswerSource, Warn } from "../codec.ts";
@@ -33,33 +32,10 @@ export function readMessagesAnswer(body: Uint8Array, source: AnswerSource): Answ
     if (isObject(message["error"])) throw messagesFailure(message["error"]);
     throw invalidReply("is not a message");
   }
-  warnOfUnreadMembers(message, messageMembers, "a message", source.warn);
-  const { blocks } = collectAnswer(source, (emit) => {
-    for (const content of message["content"] as readonly unknown[]) {
-      if (!isObject(content)) continue;
-      const block = new OpenBlock(0, content, source);
-      block.open(emit);
-      block.close(emit);
-    }
-  });
-  return {
-    id: textOf(message["id"]),
-    model: textOf(message["model"]),
-    blocks,
-    finish: readFinish(message),
-    usage: readMessagesUsage(message["usage"])?.usage ?? null,
-  };
+  return collectAnswer(source, (emit) => new MessagesEventReader(emit, source).take(message));
 }
 
-/**
- * Reads how a message or message_delta ended. Unknown reasons count as "stop". `compaction` (beta) ends a turn that continues when it is
- * sent again.
- */
-function readFinish(stopped: JsonObject): Finish {
-  const reason = finishReasons.get(textOf(stopped["stop_reason"]) ?? "") ?? "stop";
-  return { reason, stopSequence: textOf(stopped["stop_sequence"]) };
-}
-
+/** Unknown reasons count as "stop". `compaction` (beta) ends a turn that continues when it is sent again. */
 const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ["max_tokens", "length"],
   ["stop_sequence", "stop-sequence"],
@@ -111,13 +87,12 @@ function readCitation(citation: JsonObject, warn: Warn): Citation | null {
   }
 }
 
-type Emit = (event: AnswerEvent) => void;
-
 /** A content block between its start and stop. Deltas are buffered until it is opened. */
 class OpenBlock {
   readonly index: number;
   stopped = false;
 
+  readonly #emit: (event: AnswerEvent) => void;
   readonly #source: AnswerSource;
   /** Null for server tools, whose blocks are dropped. */
   readonly #head: BlockHead | null;
@@ -128,8 +103,9 @@ class OpenBlock {
   #signature: string;
   readonly #citations: CitationBuffer;
 
-  constructor(index: number, content: JsonObject, source: AnswerSource) {
+  constructor(index: number, content: JsonObject, emit: (event: AnswerEvent) => void, source: AnswerSource) {
     this.index = index;
+    this.#emit = emit;
     this.#source = source;
     this.#citations = new CitationBuffer(source.warn);
     this.#head = headOf(content, source);
@@ -143,16 +119,16 @@ class OpenBlock {
     this.#input = JSON.stringify(content["input"] || {});
   }
 
-  open(emit: Emit): void {
+  open(): void {
     if (this.#head === null || this.#opened) return;
     this.#opened = true;
-    emit({ kind: "block-start", block: this.#head });
-    if (this.#buffered.length > 0) this.#emitText(this.#buffered.join(""), emit);
+    this.#emit({ kind: "block-start", block: this.#head });
+    if (this.#buffered.length > 0) this.#emitText(this.#buffered.join(""));
     this.#buffered = [];
   }
 
   /** Returns the length of text that had to be buffered. */
-  add(delta: JsonObject, emit: Emit): number {
+  add(delta: JsonObject): number {
     if (this.#head === null) return 0;
     if (delta["type"] === "citations_delta") {
       this.#cite(objectOf(delta["citation"]));
@@ -166,29 +142,27 @@ class OpenBlock {
     if (!textDeltas.has(delta["type"])) warnOfUnknownType("pieces", delta["type"], this.#source.warn);
     if (text === "") return 0;
     if (this.#opened) {
-      this.#emitText(text, emit);
+      this.#emitText(text);
       return 0;
     }
     this.#buffered.push(text);
     return text.length;
   }
 
-  close(emit: Emit): void {
+  close(): void {
     const head = this.#head;
     if (head === null) return;
     // Some vendors send a call's whole input at its start.
-    if (!this.#hasText && head.kind === "tool-call") this.#emitText(this.#input, emit);
+    if (!this.#hasText && head.kind === "tool-call") this.#emitText(this.#input);
     if (head.kind === "reasoning" && this.#signature !== "") {
       const { account } = this.#source;
-      emit({
-        kind: "block-seal",
-        seal: { dialect: "anthropic-messages", account, data: this.#signature, itemId: null },
-      });
+      const seal = { dialect: "anthropic-messages" as const, account, data: this.#signature, itemId: null };
+      this.#emit({ kind: "block-seal", seal });
     }
     if (head.kind === "text") {
-      for (const citation of this.#citations.take()) emit({ kind: "block-citation", citation });
+      for (const citation of this.#citations.take()) this.#emit({ kind: "block-citation", citation });
     }
-    emit({ kind: "block-end" });
+    this.#emit({ kind: "block-end" });
   }
 
   #cite(reported: JsonObject): void {
@@ -196,9 +170,9 @@ class OpenBlock {
     if (citation !== null) this.#citations.add(citation);
   }
 
-  #emitText(text: string, emit: Emit): void {
+  #emitText(text: string): void {
     this.#hasText ||= text.trim() !== "";
-    emit({ kind: "block-delta", text });
+    this.#emit({ kind: "block-delta", text });
   }
 }
 
@@ -260,6 +234,18 @@ export class MessagesEventReader extends AnswerReader {
     }
   }
 
+  /** Reads a whole answer. */
+  take(message: JsonObject): void {
+    this.#start(message);
+    for (const [index, content] of arrayOf(message["content"]).filter(isObject).entries()) {
+      this.#startBlock(index, content);
+      this.#stopBlock(index);
+    }
+    // A whole answer has ended, even if it does not say why.
+    this.#readEnd({ ...message, stop_reason: message["stop_reason"] ?? "end_turn" }, null);
+    this.end();
+  }
+
   end(): void {
     if (this.ended) return;
     this.emitStart();
@@ -273,9 +259,9 @@ export class MessagesEventReader extends AnswerReader {
 
   #startBlock(index: number, content: JsonObject): void {
     this.emitStart();
-    const block = new OpenBlock(index, content, this.source);
+    const block = new OpenBlock(index, content, this.emit, this.source);
     this.#blocks.push(block);
-    if (this.#blocks.length === 1) block.open(this.emit);
+    if (this.#blocks.length === 1) block.open();
   }
 
   #delta(index: number, delta: JsonObject): void {
@@ -289,7 +275,7 @@ export class MessagesEventReader extends AnswerReader {
       this.#startBlock(index, { type });
       block = this.#blocks.at(-1);
     }
-    const size = block?.add(delta, this.emit) ?? 0;
+    const size = block?.add(delta) ?? 0;
     this.#waitingSize += size;
     if (this.#waitingSize > bounds.replyBytesMax)
       throw unsupportedReply("The upstream interleaves more content than can be buffered.");
@@ -300,9 +286,9 @@ export class MessagesEventReader extends AnswerReader {
     if (block === undefined) return;
     block.stopped = true;
     while (this.#blocks[0]?.stopped === true) {
-      this.#blocks[0].close(this.emit);
+      this.#blocks[0].close();
       this.#blocks.shift();
-      this.#blocks[0]?.open(this.emit);
+      this.#blocks[0]?.open();
     }
   }
 
@@ -317,7 +303,8 @@ export class MessagesEventReader extends AnswerReader {
     if (this.#finished || textOf(delta["stop_reason"]) === null) return;
     this.#closeAll();
     this.#finished = true;
-    this.emit({ kind: "finish", finish: readFinish(delta) });
+    const reason = finishReasons.get(textOf(delta["stop_reason"]) ?? "") ?? "stop";
+    this.emit({ kind: "finish", finish: { reason, stopSequence: textOf(delta["stop_sequence"]) } });
   }
 
   #report(usage: unknown): void {

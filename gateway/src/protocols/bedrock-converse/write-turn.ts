@@ -34,7 +34,11 @@ export function writeConverseTurn(turn: Turn, target: TurnTarget, warnAlways: Wa
       stopSequences: turn.stop.length === 0 ? null : turn.stop,
     }),
     ...memberUnlessEmpty("toolConfig", writeTools(turn, family, warn)),
-    ...memberUnlessEmpty("additionalModelRequestFields", writeModelFields(turn, family, warn)),
+    // Converse passes these on to the model.
+    ...memberUnlessEmpty("additionalModelRequestFields", {
+      ...writeTopK(turn.topK, family, warn),
+      ...writeReasoning(turn, family, warn),
+    }),
     ...memberUnlessEmpty("outputConfig", format.outputConfig),
     ...memberUnlessEmpty("serviceTier", { type: writeTier(turn.serviceTier, tiers, warn) }),
   };
@@ -61,11 +65,6 @@ function writeFormat({ format }: Turn, schemaUnderstood: boolean, warn: Warn) {
 const tiers: Readonly<Record<string, string | null>> = {
   ...{ auto: null, default: "default", flex: "flex", priority: "priority", reserved: "reserved" },
 };
-
-/** Parameters that Converse passes on to the model. */
-function writeModelFields(turn: Turn, family: ModelFamily, warn: Warn): JsonObject {
-  return { ...writeTopK(turn.topK, family, warn), ...writeReasoning(turn, family, warn) };
-}
 
 function writeTopK(topK: number | null, family: ModelFamily, warn: Warn): JsonObject {
   if (topK === null) return {};
@@ -112,7 +111,8 @@ function writeTools(turn: Turn, family: ModelFamily, warn: Warn): JsonObject {
   }
   if (forbidden) warn("tool calls cannot be disabled at the upstream, because the conversation contains some");
   const written = turn.tools.flatMap((tool) => writeTool(tool, family, warn));
-  const tools = written.length > 0 ? written : [...called].map(bareTool);
+  const bareTool = (name: string) => ({ name: shortToolName(name), inputSchema: { json: { type: "object" } } });
+  const tools = written.length > 0 ? written : [...called].map((name) => ({ toolSpec: bareTool(name) }));
   return { tools, toolChoice: forbidden || turn.tools.length === 0 ? null : writeChoice(turn.toolChoice) };
 }
 
@@ -127,10 +127,6 @@ function writeTool(tool: TurnTool, family: ModelFamily, warn: Warn): JsonObject[
     ...(strict === true ? { strict } : {}),
   };
   return [{ toolSpec }, ...writeCachePoint(cache, family)];
-}
-
-function bareTool(name: string): JsonObject {
-  return { toolSpec: { name: shortToolName(name), inputSchema: { json: { type: "object" } } } };
 }
 
 function writeChoice(choice: ToolChoice | null): JsonObject | null {

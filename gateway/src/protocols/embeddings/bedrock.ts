@@ -1,6 +1,6 @@
 import type { EmbeddingTurn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, countOf, objectOf, unsupported } from "../json/value.ts";
+import { arrayOf, countOf, objectOf, unsupported, withoutNulls } from "../json/value.ts";
 import { cohereTask, type EmbeddingUpstream, noVectors, replyMethods, vectorOf } from "./codec.ts";
 
 /** Takes one text. Source: Bedrock user guide, "Amazon Titan Embeddings". */
@@ -39,19 +39,16 @@ export const cohereOnBedrockUpstream: EmbeddingUpstream = {
     const inputType = task === null ? "search_document" : cohereTask(task);
     if (inputType === null) warn("this taskType is not supported by the upstream: search_document was used");
     if (dimensions !== null && model.includes("-v3")) throw fixedDimensions();
-    return {
+    const cut = model.includes("-v3") ? "END" : "RIGHT";
+    return withoutNulls({
       texts: inputs.map(({ text }) => text),
       input_type: inputType ?? "search_document",
       embedding_types: ["float"],
-      ...(dimensions === null ? {} : { output_dimension: dimensions }),
-      ...(truncate === null ? {} : { truncate: truncate ? cutAtEnd(model) : "NONE" }),
-    };
+      output_dimension: dimensions,
+      truncate: truncate === null ? null : truncate ? cut : "NONE",
+    });
   },
 };
-
-function cutAtEnd(model: string): string {
-  return model.includes("-v3") ? "END" : "RIGHT";
-}
 
 function warnOfOptions({ inputs, truncate }: EmbeddingTurn, warn: Warn): void {
   if (inputs.some(({ title }) => title !== null)) warn("title is not supported by the upstream and was dropped");

@@ -11,6 +11,7 @@ import {
   parseBody,
   textMember,
   unsupported,
+  withoutNulls,
 } from "../json/value.ts";
 import { isAbsent, warnOfUnsentMembers } from "../turn/warnings.ts";
 import { type EmbeddingCaller, type EmbeddingUpstream, noVectors, replyMethods, vectorOf } from "./codec.ts";
@@ -100,13 +101,8 @@ function requestOf(
   { text, title }: EmbeddingInput,
   { dimensions, task, truncate }: Omit<EmbeddingTurn, "inputs">,
 ): object {
-  return {
-    content: { parts: [{ text }] },
-    ...(task === null ? {} : { taskType: task }),
-    ...(title === null ? {} : { title }),
-    ...(dimensions === null ? {} : { outputDimensionality: dimensions }),
-    ...(truncate === null ? {} : { autoTruncate: truncate }),
-  };
+  const parameters = { taskType: task, title, outputDimensionality: dimensions, autoTruncate: truncate };
+  return { content: { parts: [{ text }] }, ...withoutNulls(parameters) };
 }
 
 /** All parts make one vector. */
@@ -131,16 +127,9 @@ export const vertexPredictUpstream: EmbeddingUpstream = {
   }),
   inputsMax: (model) => (model.startsWith("gemini-embedding") ? 1 : 250),
   writeTurn({ inputs, dimensions, task, truncate }) {
-    const parameters = {
-      ...(dimensions === null ? {} : { outputDimensionality: dimensions }),
-      ...(truncate === null ? {} : { autoTruncate: truncate }),
-    };
+    const parameters = withoutNulls({ outputDimensionality: dimensions, autoTruncate: truncate });
     return {
-      instances: inputs.map(({ text, title }) => ({
-        content: text,
-        ...(task === null ? {} : { task_type: task }),
-        ...(title === null ? {} : { title }),
-      })),
+      instances: inputs.map(({ text, title }) => withoutNulls({ content: text, task_type: task, title })),
       ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
     };
   },

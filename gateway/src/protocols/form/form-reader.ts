@@ -151,7 +151,10 @@ export class FormReader {
 
   #add(name: string, field: Field, bytes: Uint8Array): void {
     field.size += bytes.length;
-    if (name === "prompt" && field.size > bounds.formTextBytesMax) throw tooLongPrompt();
+    if (name === "prompt" && field.size > bounds.formTextBytesMax) {
+      const why = `The prompt is larger than ${bounds.formTextBytesMax} bytes.`;
+      throw new Failure("request_too_large", why, { param: "prompt" });
+    }
     if (name === "model" && field.size > field.bytesMax) throw longModelName();
     // The chunk is reused by its owner.
     if (field.size <= field.bytesMax) field.pieces.push(Buffer.from(bytes));
@@ -190,9 +193,3 @@ const unboundedBytesMax = 64;
 /** Enough for the head of an audio file. */
 const fileBeginBytes = 4_096;
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-function tooLongPrompt(): Failure {
-  return new Failure("request_too_large", `The prompt is larger than ${bounds.formTextBytesMax} bytes.`, {
-    param: "prompt",
-  });
-}

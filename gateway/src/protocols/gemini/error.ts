@@ -57,14 +57,12 @@ function requestInfo(requestId: string): JsonObject {
 
 /** Streams without SSE and the OpenAI-compatible endpoint wrap errors in an array. */
 function readRefusal(status: number, body: Uint8Array): UpstreamRefusal {
-  const error = errorIn(body);
+  const reported = parseFirst(body)?.["error"];
+  const error = isObject(reported) ? reported : { message: reported };
   const message = textOf(error["message"]) ?? `HTTP status ${status}`;
-  return {
-    status,
-    message,
-    code: reasonOf(error) ?? textOf(error["status"]),
-    contextLength: isContextTooLong(status, null, message),
-  };
+  const reasons = arrayOf(error["details"]).flatMap((one) => textOf(objectOf(one)["reason"]) ?? []);
+  const code = reasons[0] ?? textOf(error["status"]);
+  return { status, message, code, contextLength: isContextTooLong(status, null, message) };
 }
 
 function withTooLongText({ message, contextLength }: Pick<UpstreamRefusal, "message" | "contextLength">): string {
@@ -97,13 +95,3 @@ const statusWords: Readonly<Record<number, string>> = {
   504: "DEADLINE_EXCEEDED",
   529: "UNAVAILABLE",
 };
-
-function errorIn(body: Uint8Array): JsonObject {
-  const error = parseFirst(body)?.["error"];
-  return isObject(error) ? error : { message: error };
-}
-
-function reasonOf(error: JsonObject): string | null {
-  const reasons = arrayOf(error["details"]).map((one) => objectOf(one)["reason"]);
-  return textOf(reasons.find((reason) => typeof reason === "string"));
-}

@@ -4,7 +4,6 @@ import {
   type AnswerEvent,
   type BlockHead,
   bounds,
-  type Citation,
   Failure,
   type MediaSource,
   type Seal,
@@ -12,7 +11,6 @@ import {
 import type { AnswerContext, Warn } from "../codec.ts";
 import { type JsonObject, jsonBytes, withoutNulls } from "../json/value.ts";
 import { AnswerWriter } from "../turn/answer-writer.ts";
-import { CitationBuffer } from "../turn/citations.ts";
 import { emptySeal } from "../turn/seal-text.ts";
 import { argumentsObject } from "../turn/tool-calls.ts";
 import { warnOnce } from "../turn/warnings.ts";
@@ -85,12 +83,10 @@ function writePicture(source: MediaSource, warn: Warn): JsonObject | null {
  * final usage.
  */
 export class GeminiEventWriter extends AnswerWriter {
-  readonly #warn: Warn;
   #head: BlockHead | null = null;
   #arguments: string[] = [];
   #argumentsLength = 0;
   #seal: Seal | null = null;
-  readonly #citations: CitationBuffer;
   /** The open text, the bytes before it, and texts with citations. */
   #texts: string[] = [];
   #textBytes = 0;
@@ -101,9 +97,7 @@ export class GeminiEventWriter extends AnswerWriter {
   #tail: string | null = null;
 
   constructor(context: AnswerContext) {
-    super(context);
-    this.#warn = warnOnce(context.warn);
-    this.#citations = new CitationBuffer(this.#warn);
+    super({ ...context, warn: warnOnce(context.warn) });
   }
 
   override write(event: AnswerEvent): string {
@@ -137,11 +131,6 @@ export class GeminiEventWriter extends AnswerWriter {
     return "";
   }
 
-  protected override cite(citation: Citation): string {
-    this.#citations.add(citation);
-    return "";
-  }
-
   protected override seal(seal: Seal): string {
     this.#seal = seal;
     return "";
@@ -166,21 +155,21 @@ export class GeminiEventWriter extends AnswerWriter {
   /** Clients join the texts of a stream, so sources are counted across them. */
   #endText(): void {
     const text = this.#texts.join("");
-    const citations = this.#citations.take();
+    const citations = this.citations.take();
     this.#texts = [];
     if (citations.length > 0) this.#cited.push({ text, partIndex: 0, fromByte: this.#textBytes, citations });
     this.#textBytes += Buffer.byteLength(text);
   }
 
   protected end(): string {
-    const grounding = writeGrounding(this.#cited, this.#warn);
+    const grounding = writeGrounding(this.#cited, this.context.warn);
     const sources = grounding === null ? "" : `,"groundingMetadata":${JSON.stringify(grounding)}`;
     const reason = this.finish === null ? "OTHER" : finishReasonOf(this.finish);
     return this.#chunk({ text: "" }, `,"finishReason":"${reason}"${sources}`);
   }
 
   #block(block: AnswerBlock): string {
-    const part = writePart(block, this.#warn);
+    const part = writePart(block, this.context.warn);
     return part === null ? "" : this.#chunk(part);
   }
 

@@ -43,7 +43,7 @@ export const completionsWire: Wire = {
 
 const textMarks = [Buffer.from('"text":', "latin1")];
 
-type CompletionContext = Pick<AnswerContext, "model" | "createdAt" | "wantsUsage" | "newId">;
+type CompletionContext = Pick<AnswerContext, "model" | "createdAt" | "wantsUsage" | "newId" | "warn">;
 
 export function writeCompletion(answer: Answer, context: CompletionContext): Uint8Array {
   const text = textsIn(answer.blocks).join("");

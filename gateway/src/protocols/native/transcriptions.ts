@@ -9,7 +9,7 @@ import { replyReader } from "./json-calls.ts";
 
 /** Reads usage from JSON, or the length from the last time of subtitles. Plain text has neither. */
 function readTranscript(body: Uint8Array): ReplyFacts {
-  if (isObject(body)) {
+  if (body[skipSpace(body, 0)] === OPEN_OBJECT) {
     const facts = readJson(body);
     return facts.usage === null ? { ...facts, outputEstimate: Math.ceil(body.length / 4) } : facts;
   }
@@ -27,10 +27,6 @@ const readJson = replyReader(
   ["usage", "duration"],
   (member) => transcriptUsage(member("usage")) ?? secondsUsage(member("duration")),
 );
-
-function isObject(body: Uint8Array): boolean {
-  return body[skipSpace(body, 0)] === OPEN_OBJECT;
-}
 
 /** The end of the last line of SRT or WebVTT: `00:01:02,500 --> 00:01:04,000`. */
 function lastTime(body: Uint8Array): number | null {

@@ -88,17 +88,9 @@ export function addOpenaiLimitHeaders(
   unit: "requests" | "tokens",
   { limit, used, freeInMs }: LimitHeader,
 ): void {
-  const remaining = String(Math.max(0, limit - used));
-  const reset = duration(Math.ceil(freeInMs));
-  if (unit === "requests") {
-    out["x-ratelimit-limit-requests"] = String(limit);
-    out["x-ratelimit-remaining-requests"] = remaining;
-    out["x-ratelimit-reset-requests"] = reset;
-  } else {
-    out["x-ratelimit-limit-tokens"] = String(limit);
-    out["x-ratelimit-remaining-tokens"] = remaining;
-    out["x-ratelimit-reset-tokens"] = reset;
-  }
+  out[`x-ratelimit-limit-${unit}`] = String(limit);
+  out[`x-ratelimit-remaining-${unit}`] = String(Math.max(0, limit - used));
+  out[`x-ratelimit-reset-${unit}`] = duration(freeInMs);
 }
 
 /** `12ms`, `1s`, `6m0s`. */

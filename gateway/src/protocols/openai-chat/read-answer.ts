@@ -2,7 +2,7 @@ import { type Answer, type AnswerEvent, bounds, type FinishReason } from "#core/
 import type { AnswerSource } from "../codec.ts";
 import { unsupportedReply, upstreamFault } from "../errors/upstream-errors.ts";
 import { signatureIn } from "../gemini/google-extras.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, parseObject, parseReply } from "../json/value.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, parseObject, parseReply, textOf } from "../json/value.ts";
 import { AnswerReader, collectAnswer } from "../turn/answer-events.ts";
 import { argumentsOrEmpty, decodeName } from "../turn/tool-calls.ts";
 import { warnOfUnreadMembers } from "../turn/warnings.ts";
@@ -103,7 +103,7 @@ export class ChatEventReader extends AnswerReader {
     const signature = signatureIn(delta);
     if (signature !== null) this.#addSignature(signature);
     if ("tool_calls" in delta || "function_call" in delta) this.#readCalls(delta, isWhole);
-    const finish = nonEmptyText(choice["finish_reason"]);
+    const finish = textOf(choice["finish_reason"]) || null;
     if (finish === null) return;
     this.#finish = finish;
     this.#close();
@@ -159,8 +159,9 @@ export class ChatEventReader extends AnswerReader {
     this.emit({ kind: "block-end" });
   }
 
+  /** Azure leaves names empty. */
   #start(chunk: JsonObject): void {
-    this.emitStart(nonEmptyText(chunk["id"]), nonEmptyText(chunk["model"]));
+    this.emitStart(textOf(chunk["id"]) || null, textOf(chunk["model"]) || null);
   }
 
   #readUsage(reported: unknown, chunk: JsonObject): void {
@@ -177,11 +178,6 @@ function isFirst(choice: unknown): choice is JsonObject {
 }
 
 const citationsDropped = "citations without a text in the answer were dropped";
-
-/** Azure leaves names empty. */
-function nonEmptyText(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
-}
 
 function readFinish(reason: string | null, has: { readonly calls: boolean; readonly refusal: boolean }): FinishReason {
   const read = (reason === null ? undefined : finishes.get(reason)) ?? "stop";

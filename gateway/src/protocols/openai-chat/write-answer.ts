@@ -14,7 +14,7 @@ import { answerEndedInError } from "../errors/upstream-errors.ts";
 import { extraContent } from "../gemini/google-extras.ts";
 import { type JsonObject, jsonBytes } from "../json/value.ts";
 import { AnswerWriter } from "../turn/answer-writer.ts";
-import { CitationBuffer, documentCitationDropped, spanIn } from "../turn/citations.ts";
+import { documentCitationDropped, spanIn } from "../turn/citations.ts";
 import { dataUri } from "../turn/data-uri.ts";
 import { customInput, customNames } from "./custom-tool.ts";
 import { renderChatStreamError } from "./dialect.ts";
@@ -124,7 +124,6 @@ export class ChatEventWriter extends AnswerWriter {
   /** Custom calls are written once their text is complete. */
   #customArguments: string[] = [];
   readonly #legacy: boolean;
-  readonly #citations: CitationBuffer;
   /** Characters of the content, and the offset of the open block. */
   #textLength = 0;
   #blockStart = 0;
@@ -133,7 +132,6 @@ export class ChatEventWriter extends AnswerWriter {
   constructor(context: AnswerContext) {
     super(context);
     this.#legacy = context.turn.legacyFunctions === true;
-    this.#citations = new CitationBuffer(context.warn);
     this.#custom = customNames(context.turn);
   }
 
@@ -183,11 +181,6 @@ export class ChatEventWriter extends AnswerWriter {
     return "";
   }
 
-  protected override cite(citation: Citation): string {
-    this.#citations.add(citation);
-    return "";
-  }
-
   protected override seal(seal: Seal): string {
     if (seal.dialect !== "gemini") return "";
     if (this.#open?.kind === "reasoning") return this.#chunk(JSON.stringify(extraContent(seal)));
@@ -208,7 +201,7 @@ export class ChatEventWriter extends AnswerWriter {
 
   #annotations(): string {
     const place = { start: this.#blockStart, length: this.#textLength - this.#blockStart };
-    const annotations = writeAnnotations(this.#citations.take(), place, this.context.warn);
+    const annotations = writeAnnotations(this.citations.take(), place, this.context.warn);
     return annotations.length === 0 ? "" : this.#chunk(JSON.stringify({ annotations }));
   }
 

@@ -114,8 +114,9 @@ class MessageReader extends ItemReader {
     const open = this.#openPart(index, "text");
     if (open === null) return;
     open.annotations += annotations.length;
-    for (const citation of readAnnotations(annotations, this.source.warn)) {
-      this.emit({ kind: "block-citation", citation });
+    for (const annotation of annotations) {
+      const citation = readAnnotation(objectOf(annotation), this.source.warn);
+      if (citation !== null) this.emit({ kind: "block-citation", citation });
     }
   }
 
@@ -265,10 +266,6 @@ class ImageReader extends ItemReader {
     this.emit({ kind: "block-start", block: { kind: "image", source: { kind: "base64", mediaType, data } } });
     this.emit({ kind: "block-end" });
   }
-}
-
-function readAnnotations(annotations: unknown, warn: Warn): Citation[] {
-  return arrayOf(annotations).flatMap((annotation) => readAnnotation(objectOf(annotation), warn) ?? []);
 }
 
 function readAnnotation(annotation: JsonObject, warn: Warn): Citation | null {

@@ -1,10 +1,10 @@
 import type { BlockHead, Citation, Seal } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
+import { parseObject } from "../json/value.ts";
 import { customInput } from "../openai-chat/custom-tool.ts";
 import { CitationBuffer, documentCitationDropped, spanIn } from "../turn/citations.ts";
 import { emptySeal, readSeal, readSealText, sealMark, sealText } from "../turn/seal-text.ts";
 import { sealSummary } from "./compaction.ts";
-import { parseSearchArguments } from "./tool-kinds.ts";
 
 export interface ItemPosition {
   readonly lines: NumberedEvents;
@@ -215,11 +215,11 @@ export class CustomCallItem extends CallItem {
   }
 }
 
-/** Arguments are a JSON value. */
+/** Arguments are an object, or text if they are none. */
 export class SearchCallItem extends CallItem {
   protected item(status: string): string {
     const [id, call_id] = [this.position.id, this.call.callId];
-    const found = parseSearchArguments(this.arguments);
+    const found = parseObject(this.arguments) ?? this.arguments;
     return JSON.stringify({ type: "tool_search_call", id, call_id, execution: "client", arguments: found, status });
   }
 }

@@ -10,7 +10,7 @@ import { readSummary } from "./compaction.ts";
 import { thoughtsOf } from "./item-readers.ts";
 import { readSealedContent } from "./output-items.ts";
 import { readTools } from "./read-tools.ts";
-import { foundToolsText, joinedName, searchArgumentsText, searchToolName } from "./tool-kinds.ts";
+import { foundToolsText, joinedName, searchToolName } from "./tool-kinds.ts";
 
 /** Reads `input`. Neighboring items of the assistant are joined, and so are tool results. */
 export class InputReader {
@@ -137,7 +137,9 @@ export class InputReader {
 
   #readSearch(item: JsonObject, param: string): void {
     if (this.#isUpstreamSearch(item)) return;
-    this.#readCall({ ...item, name: searchToolName }, searchArgumentsText(item["arguments"]), param);
+    const given = item["arguments"] ?? {};
+    const argumentsText = typeof given === "string" ? given : JSON.stringify(given);
+    this.#readCall({ ...item, name: searchToolName }, argumentsText, param);
   }
 
   /** The tools found are declared, and the model is given their names. */

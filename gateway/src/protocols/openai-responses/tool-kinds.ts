@@ -1,5 +1,5 @@
 import type { TurnTool } from "#core/index.ts";
-import { type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
+import { type JsonObject, objectOf, textOf } from "../json/value.ts";
 
 /** A tool of a `namespace`. Elsewhere it has a joined name; these members restore it in the answer. */
 export interface NamespacedTool extends TurnTool {
@@ -70,15 +70,6 @@ const defaultSearchParameters = Object.freeze({
   properties: { query: { type: "string", description: "What the tools that are looked for should do." } },
   required: ["query"],
 });
-
-export function searchArgumentsText(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value ?? {});
-}
-
-/** Text if it is not an object. */
-export function parseSearchArguments(argumentsText: string): JsonObject | string {
-  return parseObject(argumentsText) ?? argumentsText;
-}
 
 /** Tells the model the names of the tools found. */
 export function foundToolsText(tools: readonly TurnTool[]): string {

@@ -1,7 +1,7 @@
 import type { AnswerFormat, ReasoningRequest, SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, jsonBytes, orUndefined, unsupported } from "../json/value.ts";
-import { fitReasoning, openaiSampling } from "../turn/reasoning.ts";
+import { askedEffort, fitReasoning, openaiSampling } from "../turn/reasoning.ts";
 import type { Effort } from "../turn/reasoning-traits.ts";
 import { toolSchema, writeNamedSchema } from "../turn/schemas.ts";
 import { warnOfSearchParameters, writeLocation } from "../turn/search-request.ts";
@@ -86,8 +86,7 @@ function writeToolChoice(choice: ToolChoice): string | JsonObject {
 }
 
 function writeReasoning(requested: ReasoningRequest, { reasoning = {} }: DialectTraits, warn: Warn): JsonObject | null {
-  const asked = requested.effort ?? (requested.budgetTokens === null ? null : effortOf(requested.budgetTokens));
-  const setting = fitReasoning(requested, asked, reasoning, warn);
+  const setting = fitReasoning(requested, askedEffort(requested), reasoning, warn);
   // Effort is the only switch. Some vendors' least effort is no reasoning.
   const off = reasoning.efforts?.includes("minimal") === true ? "minimal" : "none";
   const effort = setting.on === false ? off : setting.effort;
@@ -97,18 +96,6 @@ function writeReasoning(requested: ReasoningRequest, { reasoning = {} }: Dialect
     ...(requested.visible && effort !== "none" ? { summary: "auto" } : {}),
   };
 }
-
-function effortOf(budgetTokens: number): Effort {
-  return budgets.find(([upTo]) => budgetTokens <= upTo)?.[1] ?? "xhigh";
-}
-
-const budgets: readonly (readonly [number, Effort])[] = [
-  [0, "none"],
-  [1_024, "minimal"],
-  [4_096, "low"],
-  [12_288, "medium"],
-  [24_576, "high"],
-];
 
 function writeText(turn: Turn, traits: DialectTraits, warn: Warn): JsonObject | null {
   const { format, verbosity } = turn;

@@ -19,11 +19,14 @@ export function scanRequest(
   bytes: Uint8Array,
   names: GovernedNames,
   matches: NameMatches | null = null,
+  within = limits,
 ): Map<string, Span> {
   try {
-    return scanObject(bytes, names, names, limits, matches);
+    return scanObject(bytes, names, names, within, matches);
   } catch (thrown) {
-    if (thrown instanceof JsonTooLarge) throw tooManyValues(thrown);
+    if (thrown instanceof JsonTooLarge) {
+      throw new Failure("request_too_large", `The body holds more than is looked at: ${thrown.message}.`);
+    }
     if (thrown instanceof JsonCaseVariant) throw misspelled(thrown.member, thrown.meant);
     if (!(thrown instanceof JsonInvalid)) throw thrown;
     throw new Failure("invalid_json", `The body is not a valid JSON object: ${thrown.message}.`);
@@ -34,14 +37,7 @@ const limits: ScanLimits = { values: bounds.jsonValuesMax, members: bounds.jsonM
 
 /** Throws Failure request_too_large or invalid_json. */
 export function refuseTooManyValues(bytes: Uint8Array, smaller: ScanLimits): void {
-  try {
-    scanObject(bytes, noNames, null, smaller);
-  } catch (thrown) {
-    if (thrown instanceof JsonTooLarge) throw tooManyValues(thrown);
-    if (thrown instanceof JsonInvalid)
-      throw new Failure("invalid_json", `The body is not a JSON object: ${thrown.message}.`);
-    throw thrown;
-  }
+  scanRequest(bytes, noNames, null, smaller);
 }
 
 /** Parses a bounded JSON object. Throws Failure invalid_json or request_too_large. */
@@ -50,11 +46,7 @@ export function parseBounded(bytes: Uint8Array, smaller: ScanLimits): JsonObject
   return parseBody(bytes);
 }
 
-const noNames: ReadonlySet<string> = new Set();
-
-function tooManyValues(thrown: JsonTooLarge): Failure {
-  return new Failure("request_too_large", `The body holds more than is looked at: ${thrown.message}.`);
-}
+const noNames = new GovernedNames([]);
 
 /** Throws Failure missing_required_parameter or invalid_request. */
 export function readModel(body: Uint8Array, span: Span | undefined): string {

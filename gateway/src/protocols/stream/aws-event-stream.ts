@@ -1,6 +1,7 @@
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { bounds, Failure } from "#core/index.ts";
 import { unsupportedReply, upstreamFault } from "../errors/upstream-errors.ts";
+import { decodeText, emptyBytes, encodeText } from "../json/bytes.ts";
 import { parseObject, textOf } from "../json/value.ts";
 
 /**
@@ -9,7 +10,7 @@ import { parseObject, textOf } from "../json/value.ts";
  * Runtime API.
  */
 export class AwsEventStream {
-  readonly #codec = new EventStreamCodec(toText, (text) => encoder.encode(text));
+  readonly #codec = new EventStreamCodec(toText, encodeText);
   #held: Uint8Array = new Uint8Array(256);
   #size = 0;
   #failure: Failure | null = null;
@@ -33,7 +34,7 @@ export class AwsEventStream {
     }
     if (from > 0) this.#held.copyWithin(0, from, this.#size);
     this.#size -= from;
-    return out === "" ? emptyBytes : encoder.encode(out);
+    return out === "" ? emptyBytes : encodeText(out);
   }
 
   /** Null until the length has arrived. */
@@ -82,12 +83,9 @@ export class AwsEventStream {
 const lengthBytes = 4;
 /** Prelude and both checksums. */
 const frameBytesMin = 16;
-const emptyBytes = new Uint8Array(0);
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 function toText(input: Uint8Array | string): string {
-  return typeof input === "string" ? input : decoder.decode(input);
+  return typeof input === "string" ? input : decodeText(input);
 }
 
 function eventText(type: string, payload: string): string {

@@ -1,16 +1,20 @@
 import type { AnswerEvent, BlockHead, Citation, Failure, Finish, Seal, Usage } from "#core/index.ts";
 import type { AnswerContext, EventWriter } from "../codec.ts";
+import { CitationBuffer } from "./citations.ts";
 
 /** Base of event writers: a method for each kind of event, which returns whole events or an empty string. */
-export abstract class AnswerWriter<Context = AnswerContext> implements EventWriter {
+export abstract class AnswerWriter<Context extends Pick<AnswerContext, "warn"> = AnswerContext> implements EventWriter {
   protected readonly context: Context;
   protected usage: Usage | null = null;
   protected finish: Finish | null = null;
+  /** Citations of the open block, for writers that add them at its end. */
+  protected readonly citations: CitationBuffer;
   /** Nothing is written after an error or the end. */
   protected ended = false;
 
   constructor(context: Context) {
     this.context = context;
+    this.citations = new CitationBuffer(context.warn);
   }
 
   write(event: AnswerEvent): string {
@@ -50,7 +54,8 @@ export abstract class AnswerWriter<Context = AnswerContext> implements EventWrit
   protected abstract delta(text: string): string;
   protected abstract end(): string;
 
-  protected cite(_citation: Citation): string {
+  protected cite(citation: Citation): string {
+    this.citations.add(citation);
     return "";
   }
 

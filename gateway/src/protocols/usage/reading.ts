@@ -93,8 +93,7 @@ export function maxToolUse(one: ServerToolUse, other: ServerToolUse): ServerTool
 
 /** Counts tool calls in the output items of a response: searches (opening pages is free), pictures, and containers that code ran in. */
 export class OutputTools {
-  #webSearches = 0;
-  #fileSearches = 0;
+  readonly #use = { ...noServerTools };
   pictures = 0;
   readonly #containers = new Set<string>();
 
@@ -110,8 +109,8 @@ export class OutputTools {
     const type = textOf(skimValue(bytes, members?.get("type")));
     if (type === "web_search_call") {
       const action = textOf(objectOf(skimValue(bytes, members?.get("action")))["type"]) ?? "search";
-      if (action === "search") this.#webSearches++;
-    } else if (type === "file_search_call") this.#fileSearches++;
+      if (action === "search") this.#use.webSearches++;
+    } else if (type === "file_search_call") this.#use.fileSearches++;
     else if (type === "image_generation_call") this.pictures++;
     else if (type === "code_interpreter_call" && this.#containers.size < bounds.jsonValuesMax) {
       this.#containers.add(textOf(skimValue(bytes, members?.get("container_id"))) ?? "");
@@ -119,7 +118,7 @@ export class OutputTools {
   }
 
   get any(): boolean {
-    return this.#webSearches + this.#fileSearches + this.#containers.size > 0;
+    return usesTools(this.use);
   }
 
   get containerIds(): readonly string[] {
@@ -127,12 +126,7 @@ export class OutputTools {
   }
 
   get use(): ServerToolUse {
-    return {
-      webSearches: this.#webSearches,
-      fileSearches: this.#fileSearches,
-      mapSearches: 0,
-      codeSessions: this.#containers.size,
-    };
+    return { ...this.#use, codeSessions: this.#containers.size };
   }
 }
 
