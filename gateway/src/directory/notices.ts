@@ -8,6 +8,9 @@ import {
   type Connection,
   channelSealId,
   type Database,
+  deleteRows,
+  findRow,
+  findRows,
   insertRows,
   isLeasedUntil,
   type Row,
@@ -16,7 +19,6 @@ import {
   updateDue,
   updateRow,
 } from "#storage/tables.ts";
-import { deleteRows, findRow, findRows } from "./rows.ts";
 
 export interface StoredNotice extends Notice {
   readonly workspaceId: string;

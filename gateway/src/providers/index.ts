@@ -40,7 +40,6 @@ export { retirementOf } from "./price-list/retirements.ts";
 export { type Advice, adviceFor, noListAdvice } from "./probe-advice.ts";
 export { listQuestion, smallQuestion, taskQuestion, testLane } from "./probe-question.ts";
 
-export type { SettingField } from "./setting-field.ts";
 export { accountRedactor, secretsOf, settingIsShown, shownSettings } from "./setting-secrets.ts";
 export { allowsObject, mayFetch } from "./settings.ts";
 export { readModelsPage, suggestedModel, typesOf, type UpstreamModelListed } from "./upstream-models.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { bounds } from "#core/index.ts";
 import type { Clock, User } from "#ports/index.ts";
-import type { Database } from "#storage/tables.ts";
+import { type Database, deleteRows, not, setColumns } from "#storage/tables.ts";
 import { cookieOf, type Site, signedValue } from "./site.ts";
 
 /** Idle timeout, and how often use is recorded. */
@@ -68,21 +68,14 @@ export class Sessions {
 
   /** True if the user had this session. */
   async end(userId: string, sessionId: string): Promise<boolean> {
-    const ended = await this.#database
-      .deleteFrom("auth_sessions")
-      .where("user_id", "=", userId)
-      .where("id", "=", sessionId)
-      .executeTakeFirst();
-    return ended.numDeletedRows > 0n;
+    return (await deleteRows(this.#database, "auth_sessions", { user_id: userId, id: sessionId })) > 0;
   }
 
   /** Also removes unfinished sign-ins, such as one that waits for its code. */
   async endAll(userId: string, exceptId: string | null = null): Promise<number> {
-    let ending = this.#database.deleteFrom("auth_sessions").where("user_id", "=", userId);
-    if (exceptId !== null) ending = ending.where("id", "!=", exceptId);
-    const { numDeletedRows } = await ending.executeTakeFirst();
-    await this.#database.deleteFrom("auth_verifications").where("value", "=", userId).execute();
-    return Number(numDeletedRows);
+    const ended = await deleteRows(this.#database, "auth_sessions", { user_id: userId, id: not(exceptId) });
+    await deleteRows(this.#database, "auth_verifications", { value: userId });
+    return ended;
   }
 
   /** Deletes expired rows. */
@@ -114,11 +107,8 @@ export class Sessions {
 
   async #touch(session: Session): Promise<void> {
     if (this.#clock.now() - session.seenAt < sessionTouchMs) return;
-    await this.#database
-      .updateTable("auth_sessions")
-      .set({ updated_at: timeText(this.#clock.now()) })
-      .where("id", "=", session.id)
-      .execute();
+    const updated_at = timeText(this.#clock.now());
+    await setColumns(this.#database, "auth_sessions", { id: session.id }, { updated_at });
     await this.#seen(session.user.id);
   }
 
@@ -135,11 +125,7 @@ export class Sessions {
   }
 
   async #seen(userId: string): Promise<void> {
-    await this.#database
-      .updateTable("auth_users")
-      .set({ last_seen_at: this.#clock.now() })
-      .where("id", "=", userId)
-      .execute();
+    await setColumns(this.#database, "auth_users", { id: userId }, { last_seen_at: this.#clock.now() });
   }
 
   #sessionOf(row: SessionRow): Session {

@@ -1,4 +1,5 @@
 import { Failure } from "#core/index.ts";
+import { countRows, deleteRows, findRow, findRows, not } from "#storage/tables.ts";
 import type { AuthDatabase } from "./sessions.ts";
 
 /** Accounts of single sign-on that open one user. */
@@ -32,16 +33,11 @@ export class Users {
 
   /** The password may have been changed because of such a link. */
   async deleteResetLinks(userId: string): Promise<void> {
-    await this.#database.deleteFrom("password_resets").where("user_id", "=", userId).execute();
+    await deleteRows(this.#database, "password_resets", { user_id: userId });
   }
 
   async idOf(email: string): Promise<string | null> {
-    const row = await this.#database
-      .selectFrom("auth_users")
-      .select("id")
-      .where("email", "=", email)
-      .executeTakeFirst();
-    return row?.id ?? null;
+    return (await findRow(this.#database, "auth_users", { email }))?.id ?? null;
   }
 
   async signInMethods(userId: string): Promise<SignInMethods> {
@@ -49,31 +45,18 @@ export class Users {
   }
 
   async connectionsOf(userId: string): Promise<readonly Connection[]> {
-    const rows = await this.#database
-      .selectFrom("auth_accounts")
-      .select(["id", "provider_id", "issuer", "created_at"])
-      .where("user_id", "=", userId)
-      .where("provider_id", "!=", "credential")
-      .orderBy("created_at")
-      .execute();
-    return rows.map((row) => ({
-      id: row.id,
-      provider: row.provider_id,
-      issuer: row.issuer,
-      connectedAt: Date.parse(row.created_at),
+    const where = { user_id: userId, provider_id: not("credential") };
+    const rows = await findRows(this.#database, "auth_accounts", where, "created_at");
+    return rows.map(({ id, provider_id: provider, issuer, created_at }) => ({
+      ...{ id, provider, issuer },
+      connectedAt: Date.parse(created_at),
     }));
   }
 
   /** The user's subject at the issuer of an account; null: not connected. */
   async subjectAt(userId: string, account: string): Promise<string | null> {
-    const row = await this.#database
-      .selectFrom("auth_accounts")
-      .select("account_id")
-      .where("user_id", "=", userId)
-      .where("provider_id", "=", account)
-      .orderBy("created_at", "desc")
-      .executeTakeFirst();
-    return row?.account_id ?? null;
+    const where = { user_id: userId, provider_id: account };
+    return (await findRows(this.#database, "auth_accounts", where, "created_at")).at(-1)?.account_id ?? null;
   }
 
   async refuseTooManyConnections(userId: string): Promise<void> {
@@ -95,18 +78,12 @@ export class Users {
         .execute();
       const deleted =
         "passkey" in method
-          ? await transaction
-              .deleteFrom("auth_passkeys")
-              .where("user_id", "=", userId)
-              .where("id", "=", method.passkey)
-              .executeTakeFirst()
-          : await transaction
-              .deleteFrom("auth_accounts")
-              .where("user_id", "=", userId)
-              .where("provider_id", "!=", "credential")
-              .where("id", "=", method.connection)
-              .executeTakeFirst();
-      if (deleted.numDeletedRows === 0n) {
+          ? await deleteRows(transaction, "auth_passkeys", { user_id: userId, id: method.passkey })
+          : await deleteRows(transaction, "auth_accounts", {
+              ...{ user_id: userId, id: method.connection },
+              provider_id: not("credential"),
+            });
+      if (deleted === 0) {
         throw new Failure("not_found", `There is no such ${"passkey" in method ? "passkey" : "connection"}.`);
       }
       const left = await readSignInMethods(transaction, userId);
@@ -117,19 +94,11 @@ export class Users {
 }
 
 async function readSignInMethods(kysely: AuthDatabase, userId: string): Promise<SignInMethods> {
-  const accounts = await kysely
-    .selectFrom("auth_accounts")
-    .select(["provider_id", "password"])
-    .where("user_id", "=", userId)
-    .execute();
-  const { passkeys } = await kysely
-    .selectFrom("auth_passkeys")
-    .select((is) => is.fn.countAll<number>().as("passkeys"))
-    .where("user_id", "=", userId)
-    .executeTakeFirstOrThrow();
+  const accounts = await findRows(kysely, "auth_accounts", { user_id: userId });
+  const passkeys = await countRows(kysely.selectFrom("auth_passkeys").where("user_id", "=", userId));
   return {
     password: accounts.some((account) => account.password !== null),
-    passkeys: Number(passkeys),
+    passkeys,
     oidc: accounts.filter((account) => account.provider_id !== "credential").map((account) => account.provider_id),
   };
 }

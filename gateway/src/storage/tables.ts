@@ -10,6 +10,7 @@ export * from "./database/leases.ts";
 export * from "./database/pages.ts";
 export { priceOf } from "./database/price-rows.ts";
 export { chunksOf, reconcile, sameRow } from "./database/reconcile.ts";
+export * from "./database/rows.ts";
 export type { ManagedBy, NewRow, Row, Tables } from "./database/schema.ts";
 export * from "./database/scope-columns.ts";
 export { putSystemValue, systemValue } from "./database/system-values.ts";

@@ -10,6 +10,7 @@ import {
   consoleKeys,
   contains,
   everyBound,
+  findRow,
   insertRows,
   type KeyRow,
   keyOf,
@@ -21,7 +22,6 @@ import {
 } from "#storage/tables.ts";
 import { canManageKeys, checkKeyOwner, ownerOfNewKey } from "../people/key-owners.ts";
 import { refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
-import { findRow } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import { grantProblems, groupIn, type WorkspaceRow, workspaceOf } from "../workspaces/workspace-rows.ts";
 import * as rules from "./key-rules.ts";

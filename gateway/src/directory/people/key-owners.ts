@@ -4,6 +4,7 @@ import {
   type AuditedWrite,
   type Connection,
   everyBound,
+  findRow,
   type KeyRow,
   type NamedKeyRow,
   namedKeys,
@@ -11,7 +12,6 @@ import {
 } from "#storage/tables.ts";
 import { keyObject } from "../keys/key-rules.ts";
 import { shortList } from "../refusals.ts";
-import { findRow } from "../rows.ts";
 import type { UserRow } from "./people-rows.ts";
 import { hasPersonLimits } from "./person-limits.ts";
 

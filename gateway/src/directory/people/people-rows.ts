@@ -1,7 +1,6 @@
 import type { Person, WorkspaceRole } from "@sluice/contract/console";
 import { Failure, type Grant, orNotFound } from "#core/index.ts";
-import type { Connection, Row } from "#storage/tables.ts";
-import { deleteRows, findRow, not } from "../rows.ts";
+import { type Connection, deleteRows, findRow, not, type Row } from "#storage/tables.ts";
 import { workspaceOf } from "../workspaces/workspace-rows.ts";
 
 export type UserRow = Row<"auth_users">;
@@ -43,9 +42,7 @@ export async function grantPlace(connection: Connection, grant: Grant): Promise<
 
 /** Ends the sessions and started sign-ins of a user. Call it in the transaction that changes their rights. */
 export async function endSessions(connection: Connection, userId: string, except: string | null = null): Promise<void> {
-  let ending = connection.deleteFrom("auth_sessions").where("user_id", "=", userId);
-  if (except !== null) ending = ending.where("id", "!=", except);
-  await ending.execute();
+  await deleteRows(connection, "auth_sessions", { user_id: userId, id: not(except) });
   await deleteRows(connection, "auth_verifications", { value: userId });
 }
 

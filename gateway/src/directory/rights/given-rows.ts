@@ -1,7 +1,6 @@
 import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
-import type { Connection, Row } from "#storage/tables.ts";
-import { deleteRows, findRows } from "../rows.ts";
+import { type Connection, deleteRows, findRows, type Row } from "#storage/tables.ts";
 
 export type GivenRow = Row<"given_rights">;
 

@@ -1,6 +1,5 @@
 import type { NewIdentity } from "#ports/index.ts";
-import { auditedWrite, type Connection } from "#storage/tables.ts";
-import { countRows, findRow } from "../rows.ts";
+import { auditedWrite, type Connection, countRows, findRow } from "#storage/tables.ts";
 import type { Directory, SealedDirectory } from "../store.ts";
 
 /** `tokens`: the number of valid ones. `lastRequestAt`: accurate to about a minute; null: no token was used yet. */
