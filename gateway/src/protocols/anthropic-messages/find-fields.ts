@@ -17,20 +17,15 @@ export interface FieldPlaces {
   readonly ofCacheMarks?: readonly string[];
 }
 
-interface FieldsDocument {
-  has(places: FieldPlaces): boolean;
-  /** The bytes without these fields. */
-  without(all: readonly FieldPlaces[]): Uint8Array;
-}
-
 /** Null if the bytes name none of them. */
-export function findFields(body: Uint8Array, all: readonly FieldPlaces[]): FieldsDocument | null {
+export function findFields(body: Uint8Array, all: readonly FieldPlaces[]) {
   const bytes = asBuffer(body);
   if (!all.some((places) => marksOf(places).some((mark) => bytes.includes(mark)))) return null;
   const root = new JsonNode(bytes, skipSpace(bytes, 0), bytes.length);
   return {
-    has: (places) => cutsOf(bytes, root, [places]).length > 0,
-    without(gone) {
+    has: (places: FieldPlaces): boolean => cutsOf(bytes, root, [places]).length > 0,
+    /** The bytes without these fields. */
+    without(gone: readonly FieldPlaces[]): Uint8Array {
       const cuts = cutsOf(bytes, root, gone).toSorted((a, b) => a.start - b.start || b.end - a.end);
       // Cuts within a cut are redundant.
       let end = 0;

@@ -43,27 +43,24 @@ export function countOf(value: unknown): number | null {
 
 /** Null if the text is not a JSON object. */
 export function parseObject(json: string | Uint8Array): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(textOfJson(json));
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson(json);
+  return isObject(value) ? value : null;
 }
 
 /** Like `parseObject`, or the first item of an array. */
 export function parseFirst(json: string | Uint8Array): JsonObject | null {
+  const value = parseJson(json);
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return isObject(first) ? first : null;
+}
+
+/** Null if the text is not JSON. */
+function parseJson(json: string | Uint8Array): unknown {
   try {
-    const value: unknown = JSON.parse(textOfJson(json));
-    const first: unknown = Array.isArray(value) ? value[0] : value;
-    return isObject(first) ? first : null;
+    return JSON.parse(typeof json === "string" ? json : decodeText(json));
   } catch {
     return null;
   }
-}
-
-function textOfJson(json: string | Uint8Array): string {
-  return typeof json === "string" ? json : decodeText(json);
 }
 
 /** Throws Failure invalid_json. */

@@ -219,15 +219,15 @@ const messageMembers: ReadonlySet<string> = new Set([
   ...["reasoning_content", "reasoning", "reasoning_details", "extra_content", "provider_specific_fields"],
 ]);
 
-interface QueuedCall {
-  id: string;
-  name: string;
-  signature: string | null;
-  open: boolean;
+class QueuedCall {
+  id = "";
+  name = "";
+  signature: string | null = null;
+  open = false;
   /** Arguments other than white space were emitted. */
-  hasArguments: boolean;
-  closed: boolean;
-  buffered: string[];
+  hasArguments = false;
+  closed = false;
+  buffered: string[] = [];
 }
 
 /**
@@ -302,15 +302,7 @@ class CallQueue {
     this.count++;
     if (!isWhole && this.count > bounds.answerCallsMax)
       throw unsupportedReply("The upstream called too many tools at once.");
-    const call: QueuedCall = {
-      id: "",
-      name: "",
-      signature: null,
-      open: false,
-      hasArguments: false,
-      closed: false,
-      buffered: [],
-    };
+    const call = new QueuedCall();
     if (index !== null) this.#byIndex.set(index, call);
     this.#waiting.push(call);
     this.#last = call;

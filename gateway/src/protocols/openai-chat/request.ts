@@ -8,7 +8,7 @@ import { GovernedNames } from "../request/governed-names.ts";
 import { readSmall, scanRequest } from "../request/members.ts";
 import { objectNames } from "../request/named-objects.ts";
 import { BodyReader, modelEdit, type OpenFacts, type RequestBody } from "../request/request-body.ts";
-import { namedModel, toolFacts, withNamedModel } from "../request/tool-facts.ts";
+import { addNamedModel, toolFacts } from "../request/tool-facts.ts";
 import { noServerTools } from "../usage/reading.ts";
 import { searchTool } from "../usage/unseen-costs.ts";
 
@@ -38,10 +38,8 @@ export function readChatRequest(bytes: Uint8Array): RequestFacts {
   if (choices > 1) facts.choices = choices;
   facts.affinity = body.label("prompt_cache_key") ?? facts.affinity;
   facts.conversation = { messages: body.get("messages") };
-  const tools = toolFacts(bytes, body.get("tools"));
-  facts.serverTools = tools.serverTools;
-  facts.hostedInput = tools.hostedInput;
-  facts.namedModels = withNamedModel(tools.namedModels, namedModel(bytes, body.get("moderation"), "moderation"));
+  Object.assign(facts, toolFacts(bytes, body.get("tools")));
+  addNamedModel(facts, body, "moderation");
   if (body.nonNull("web_search_options") !== null) addSearch(facts);
   facts.objects = body.objects();
   facts.mayHoldMedia = body.namesMedia;

@@ -6,7 +6,7 @@ import { GovernedNames } from "../request/governed-names.ts";
 import { readCount, scanRequest, sizeOf } from "../request/members.ts";
 import { objectNames } from "../request/named-objects.ts";
 import { BodyReader, modelEdit, type RequestBody } from "../request/request-body.ts";
-import { namedModel } from "../request/tool-facts.ts";
+import { addNamedModel } from "../request/tool-facts.ts";
 import { ImagesStreamTap, readImagesReply } from "./reply.ts";
 
 export const imagesWire: Wire = {
@@ -45,7 +45,7 @@ function readImagesRequest(bytes: Uint8Array): RequestFacts {
   const body = bodies.read(bytes);
   const facts = body.facts(promptEstimate(sizeOf(body.get("prompt")) - 2));
   facts.stream = body.isOn("stream");
-  facts.namedModels = namedModel(bytes, body.get("svg"), "svg");
+  addNamedModel(facts, body, "svg");
   facts.objects = body.objects().map((object) => ({ ...object, isPicture: true as const }));
   facts.mediaByUrl = body.mediaByUrl();
   facts.images = Math.max(1, body.count("n") ?? 1, seriesMax(body));

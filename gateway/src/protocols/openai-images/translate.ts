@@ -1,4 +1,12 @@
-import type { ImageAnswer, ImageMedia, ImageSize, ImageTurn, RequestedImages, Usage } from "#core/index.ts";
+import {
+  type ImageAnswer,
+  type ImageMedia,
+  type ImageSize,
+  type ImageTurn,
+  noUsage,
+  type RequestedImages,
+  type Usage,
+} from "#core/index.ts";
 import type { FormContent, FormFile } from "#ports/index.ts";
 import type { Warn } from "../codec.ts";
 import { encodeText } from "../json/bytes.ts";
@@ -196,7 +204,7 @@ export function writeImageEvents(
       quality: asked.quality ?? "auto",
       background: asked.background ?? "auto",
       output_format: formatOf(image) ?? "png",
-      usage: usageOf(index === last ? answer.usage : null),
+      usage: usageOf((index === last ? answer.usage : null) ?? noUsage),
     };
     return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`;
   });
@@ -210,11 +218,10 @@ function formatOf(image: ImageMedia | undefined): string | null {
 }
 
 /** OpenAI's totals include the details. */
-function usageOf(usage: Usage | null) {
-  const text = usage === null ? 0 : textInput(usage);
-  const imageInput = usage?.imageInput ?? 0;
-  const output = usage === null ? 0 : usage.output + usage.audioOutput;
-  const imageOutput = usage?.imageOutput ?? 0;
+function usageOf(usage: Usage) {
+  const { imageInput, imageOutput } = usage;
+  const text = usage.inputUncached + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h + usage.audioInput;
+  const output = usage.output + usage.audioOutput;
   return {
     input_tokens: text + imageInput,
     input_tokens_details: { text_tokens: text, image_tokens: imageInput },
@@ -222,8 +229,4 @@ function usageOf(usage: Usage | null) {
     output_tokens_details: { text_tokens: output, image_tokens: imageOutput },
     total_tokens: text + imageInput + output + imageOutput,
   };
-}
-
-function textInput(usage: Usage): number {
-  return usage.inputUncached + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h + usage.audioInput;
 }

@@ -20,11 +20,9 @@ function sealedItem(item: JsonNode): (readonly [item: JsonNode, text: string | n
   if (types.includes("reasoning")) return [[item, null]];
   if (!types.some((type) => compactions.has(type))) return [];
   const summary = readSummary(seal);
-  return [[item, summary === null ? null : userMessage(summary)]];
+  if (summary === null) return [[item, null]];
+  const content = [{ type: "input_text", text: summary }];
+  return [[item, JSON.stringify({ type: "message", role: "user", content })]];
 }
 
 const compactions: ReadonlySet<string> = new Set(["compaction", "compaction_summary"]);
-
-function userMessage(text: string): string {
-  return JSON.stringify({ type: "message", role: "user", content: [{ type: "input_text", text }] });
-}

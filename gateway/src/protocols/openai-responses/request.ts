@@ -10,7 +10,7 @@ import { nextDataUrl } from "../request/media.ts";
 import { readSmall } from "../request/members.ts";
 import { mayHoldIds, type NamedObject, namedObject, objectNames, objectsAt } from "../request/named-objects.ts";
 import { BodyReader, type OpenFacts, type RequestBody } from "../request/request-body.ts";
-import { namedModel, toolFacts, withNamedModel } from "../request/tool-facts.ts";
+import { addNamedModel, toolFacts } from "../request/tool-facts.ts";
 
 const objectsOfOpenai = objectNames(
   [
@@ -73,10 +73,8 @@ function promptFacts(body: RequestBody): OpenFacts {
     ...body.objects(),
     ...(mayHoldIds(body) ? itemReferences(bytes, input) : noObjects),
   ];
-  const tools = toolFacts(bytes, body.get("tools"), ...inputTools(bytes, input));
-  facts.serverTools = tools.serverTools;
-  facts.hostedInput = tools.hostedInput;
-  facts.namedModels = withNamedModel(tools.namedModels, namedModel(bytes, body.get("moderation"), "moderation"));
+  Object.assign(facts, toolFacts(bytes, body.get("tools"), ...inputTools(bytes, input)));
+  addNamedModel(facts, body, "moderation");
   facts.mayHoldMedia = body.namesMedia;
   facts.mediaByUrl = body.mediaByUrl();
   return facts;
@@ -121,10 +119,11 @@ function itemReferences(body: Uint8Array, input: Span | undefined): readonly Nam
     const id = textOf(skimValue(bytes, members?.get("id")));
     if (id === null) continue;
     const type = textOf(skimValue(bytes, members?.get("type")));
+    const result = members?.get("result");
     const isReference =
       type === "item_reference" ||
       (type === null && members?.has("role") === false) ||
-      (type === "image_generation_call" && isNull(bytes, members?.get("result")));
+      (type === "image_generation_call" && (result === undefined || bytes[result.start] === LOWER_N));
     if (!isReference) continue;
     found.push(namedObject("input", id));
     if (found.length > bounds.namedObjectsMax)
@@ -136,10 +135,6 @@ function itemReferences(body: Uint8Array, input: Span | undefined): readonly Nam
 /** Readers could disagree on which counts. */
 function refuseDuplicate(name: string): never {
   throw invalid("input", `has an item in which "${name}" stands twice`);
-}
-
-function isNull(bytes: Uint8Array, span: Span | undefined): boolean {
-  return span === undefined || bytes[span.start] === LOWER_N;
 }
 
 const referenceMembers: ReadonlySet<string> = new Set(["id", "type", "role", "result"]);

@@ -1,6 +1,6 @@
 import type { AnswerFormat, RequestedTurn, ToolChoice, TurnTool } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
-import type { JsonObject } from "../json/value.ts";
+import { type JsonObject, withoutNulls } from "../json/value.ts";
 import { customNames } from "../openai-chat/custom-tool.ts";
 import { groupByNamespace, isNamespaced, isSearch } from "./tool-kinds.ts";
 
@@ -36,10 +36,7 @@ export function responseEcho({ turn, createdAt }: AnswerContext, id: string, mod
     // The served tier; "auto" is none.
     service_tier: turn.serviceTier === null || turn.serviceTier === "auto" ? "default" : turn.serviceTier,
     temperature: turn.temperature ?? 1,
-    text: {
-      format: echoFormat(turn.format),
-      ...(turn.verbosity === null ? {} : { verbosity: turn.verbosity }),
-    },
+    text: withoutNulls({ format: echoFormat(turn.format), verbosity: turn.verbosity }),
     tool_choice: echoToolChoice(turn),
     tools: echoTools(turn),
     top_p: turn.topP ?? 1,
@@ -60,20 +57,16 @@ function echoFormat(format: AnswerFormat | null): JsonObject {
 
 function echoTools(turn: RequestedTurn): JsonObject[] {
   const custom = customNames(turn);
-  return groupByNamespace(turn.tools, (tool, name) =>
-    custom.has(tool.name) ? echoCustom(tool, name) : echoFunction(tool, name),
-  );
+  return groupByNamespace(turn.tools, (tool, name) => {
+    if (!custom.has(tool.name)) return echoFunction(tool, name);
+    return withoutNulls({ type: "custom", name, description: tool.description, format: { type: "text" } });
+  });
 }
 
 function echoFunction(tool: TurnTool, name: string): JsonObject {
   const { description, parameters, strict } = tool;
   if (isSearch(tool)) return { type: "tool_search", execution: "client", description, parameters };
   return { type: "function", name, description, parameters, strict: strict ?? false };
-}
-
-function echoCustom(tool: TurnTool, name: string): JsonObject {
-  const description = tool.description === null ? {} : { description: tool.description };
-  return { type: "custom", name, ...description, format: { type: "text" } };
 }
 
 function echoToolChoice(turn: RequestedTurn): string | JsonObject {

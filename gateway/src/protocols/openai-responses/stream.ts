@@ -7,7 +7,7 @@ import { readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
 import { objectOf, parseObject, textOf } from "../json/value.ts";
 import { dataWithoutMedia } from "../stream/event-media.ts";
-import { type EventLines, EventTap, eventLines } from "../stream/sse-events.ts";
+import { type EventLines, EventTap, eventLines, pieceTokens } from "../stream/sse-events.ts";
 import { readServed } from "../usage/read-served.ts";
 import { maxToolUse, OutputTools } from "../usage/reading.ts";
 import { bareFailedResponse, failureEvents, responsesFailure } from "./error.ts";
@@ -107,7 +107,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
     const length = deltaLength(data);
     if (length === 0) return;
     this.contentSeen = true;
-    this.outputEstimate += length <= 16 ? 1 : Math.ceil(length / 4);
+    this.outputEstimate += pieceTokens(length);
   }
 
   /** Some streams end without repeating the output. */

@@ -1,5 +1,5 @@
 import { bounds, isLongerThan } from "#core/index.ts";
-import type { HostedInput, NamedModel, RequestFacts } from "../dialect.ts";
+import type { HostedInput, RequestFacts } from "../dialect.ts";
 import { asBuffer } from "../json/bytes.ts";
 import {
   COLON,
@@ -18,6 +18,7 @@ import { mayEscapeNames, walkMembers } from "../json/walk.ts";
 import { noServerTools, type ServerToolUse } from "../usage/reading.ts";
 import { geminiTools, hostedTools } from "../usage/unseen-costs.ts";
 import { readSmall } from "./members.ts";
+import type { OpenFacts, RequestBody } from "./request-body.ts";
 
 export type ToolFacts = Pick<RequestFacts, "serverTools" | "namedModels" | "hostedInput">;
 
@@ -53,21 +54,16 @@ export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefine
   };
 }
 
-const noTools: ToolFacts = Object.freeze({ serverTools: undefined, hosted: undefined, namedModels: undefined });
+const noTools: ToolFacts = Object.freeze({ serverTools: undefined, hostedInput: undefined, namedModels: undefined });
 
-/** The model named by a top-level object, such as a moderation setting. */
-export function namedModel(body: Uint8Array, holder: Span | undefined, param: string): readonly NamedModel[] {
-  if (holder === undefined || body[holder.start] !== OPEN_OBJECT) return [];
-  const span = skimObject(body, holder.start, holder.end, modelNames)?.get("model");
-  return span === undefined ? [] : [{ param, model: checkedName(readSmall(body, span), param) }];
-}
-
-/** Combines both; undefined if there are none. */
-export function withNamedModel(
-  ofTools: readonly NamedModel[] | undefined,
-  others: readonly NamedModel[],
-): readonly NamedModel[] | undefined {
-  return others.length === 0 ? ofTools : [...(ofTools ?? []), ...others];
+/** Adds the model named by a top-level object, such as a moderation setting. */
+export function addNamedModel(facts: OpenFacts, body: RequestBody, param: string): void {
+  const holder = body.get(param);
+  if (holder === undefined || body.bytes[holder.start] !== OPEN_OBJECT) return;
+  const span = skimObject(body.bytes, holder.start, holder.end, modelNames)?.get("model");
+  if (span === undefined) return;
+  const model = checkedName(readSmall(body.bytes, span), param);
+  facts.namedModels = [...(facts.namedModels ?? []), { param, model }];
 }
 
 /** The tools of a list, or the single tool; empty if none can matter. */

@@ -22,7 +22,8 @@ export function readServed(answer: JsonObject, reported: unknown): Served | unde
     tierWord(usage["serviceTier"]) ??
     tierWord(usage["trafficType"]);
   const fallback = fallbackModel(usage["iterations"]);
-  const model = fallback ?? modelNamed(answer);
+  const invoked = objectOf(objectOf(answer["trace"])["promptRouter"])["invokedModelId"];
+  const model = fallback ?? modelName(answer["model"] ?? answer["modelVersion"] ?? invoked);
   const geo = tierWord(usage["inference_geo"]);
   return servedOf(model, fallback !== undefined, tier, costIn(usage), geo, tierWord(usage["speed"]));
 }
@@ -51,12 +52,6 @@ function servedOf(
   const isPlain = tier === undefined && geo === undefined && speed === undefined && vendorCostNanoUsd === undefined;
   if (isPlain && !byFallback) return model === undefined ? undefined : { model };
   return withoutNulls({ model, byFallback: byFallback || null, tier, geo, speed, vendorCostNanoUsd });
-}
-
-function modelNamed(answer: JsonObject): string | undefined {
-  return modelName(
-    answer["model"] ?? answer["modelVersion"] ?? objectOf(objectOf(answer["trace"])["promptRouter"])["invokedModelId"],
-  );
 }
 
 function modelName(value: unknown): string | undefined {
