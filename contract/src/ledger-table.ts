@@ -21,6 +21,8 @@ export interface LedgerRow {
   /** In the database, in exports and in the admin API. Usage has a column for each of its classes. */
   readonly column: string;
   readonly kind: LedgerKind;
+  /** Entries are found or sorted by it, so the table holds it beside the record. */
+  readonly indexed?: true;
   readonly nullable?: true;
   /** What the column holds where an entry leaves the member out; without it none does. */
   readonly absent?: 1 | "price" | null;
@@ -43,13 +45,21 @@ const exported = { exported: true } as const;
  * new column needs a line here, its member in the gateway's `LedgerEntry`, and a migration.
  */
 export const ledgerTable = [
-  { member: "attemptId", column: "attempt_id", kind: "id", journal: { intent: 0, settle: 0 }, ...listed },
-  { member: "requestId", column: "request_id", kind: "id", journal: { intent: 1 }, ...listed },
-  { member: "at", column: "at", kind: "time", journal: { intent: 2 }, ...listed },
-  { member: "endedAt", column: "ended_at", kind: "time", journal: { settle: 1 }, ...detailed },
+  {
+    member: "attemptId",
+    column: "attempt_id",
+    indexed: true,
+    kind: "id",
+    journal: { intent: 0, settle: 0 },
+    ...listed,
+  },
+  { member: "requestId", column: "request_id", indexed: true, kind: "id", journal: { intent: 1 }, ...listed },
+  { member: "at", column: "at", indexed: true, kind: "time", journal: { intent: 2 }, ...listed },
+  { member: "endedAt", column: "ended_at", indexed: true, kind: "time", journal: { settle: 1 }, ...detailed },
   {
     member: "workspaceId",
     column: "workspace_id",
+    indexed: true,
     kind: "id",
     journal: { intent: 3 },
     ...exported,
@@ -58,6 +68,7 @@ export const ledgerTable = [
   {
     member: "groupId",
     column: "group_id",
+    indexed: true,
     kind: "id",
     journal: { intent: 4 },
     ...exported,
@@ -66,16 +77,18 @@ export const ledgerTable = [
   {
     member: "keyId",
     column: "key_id",
+    indexed: true,
     kind: "id",
     journal: { intent: 5 },
     ...exported,
     shown: { instead: "`key`, with its name" },
   },
-  { member: "model", column: "model", kind: "text", journal: { intent: 6 }, ...listed },
+  { member: "model", column: "model", indexed: true, kind: "text", journal: { intent: 6 }, ...listed },
   { member: "requestedModel", column: "requested_model", kind: "text", journal: { intent: 7 }, ...listed },
   {
     member: "provider",
     column: "provider",
+    indexed: true,
     kind: "text",
     journal: { intent: 8 },
     ...listed,
@@ -88,9 +101,17 @@ export const ledgerTable = [
   { member: "upstreamDialect", column: "upstream_dialect", kind: "text", journal: { intent: 13 }, ...detailed },
   { member: "stream", column: "stream", kind: "flag", journal: { intent: 14 }, ...listed },
   { member: "retryIndex", column: "retry_index", kind: "count", journal: { intent: 15 }, ...listed },
-  { member: "outcome", column: "outcome", kind: "outcome", journal: { settle: 2 }, ...listed },
-  { member: "httpStatus", column: "http_status", kind: "status", journal: { settle: 3 }, ...listed },
-  { member: "errorCode", column: "error_code", kind: "text", nullable: true, journal: { settle: 4 }, ...listed },
+  { member: "outcome", column: "outcome", indexed: true, kind: "outcome", journal: { settle: 2 }, ...listed },
+  { member: "httpStatus", column: "http_status", indexed: true, kind: "status", journal: { settle: 3 }, ...listed },
+  {
+    member: "errorCode",
+    column: "error_code",
+    indexed: true,
+    kind: "text",
+    nullable: true,
+    journal: { settle: 4 },
+    ...listed,
+  },
   {
     member: "usage",
     column: "usage",
@@ -191,12 +212,20 @@ export const ledgerTable = [
     ...exported,
     shown: { instead: "nothing: only recovery needs it" },
   },
-  { member: "totalMs", column: "total_ms", kind: "ms", journal: { settle: 9 }, ...listed },
+  { member: "totalMs", column: "total_ms", indexed: true, kind: "ms", journal: { settle: 9 }, ...listed },
   { member: "firstByteMs", column: "first_byte_ms", kind: "ms", nullable: true, journal: { settle: 10 }, ...detailed },
   { member: "firstTokenMs", column: "first_token_ms", kind: "ms", nullable: true, journal: { settle: 11 }, ...listed },
   { member: "upstreamMs", column: "upstream_ms", kind: "ms", nullable: true, journal: { settle: 12 }, ...detailed },
   { member: "overheadMs", column: "overhead_ms", kind: "ms", nullable: true, journal: { settle: 13 }, ...detailed },
-  { member: "upstreamId", column: "upstream_id", kind: "text", nullable: true, journal: { settle: 14 }, ...detailed },
+  {
+    member: "upstreamId",
+    column: "upstream_id",
+    indexed: true,
+    kind: "text",
+    nullable: true,
+    journal: { settle: 14 },
+    ...detailed,
+  },
   {
     member: "calls",
     column: "calls",
@@ -247,6 +276,7 @@ export const ledgerTable = [
   {
     member: "personId",
     column: "person_id",
+    indexed: true,
     kind: "id",
     nullable: true,
     absent: null,
@@ -263,6 +293,9 @@ type Row = (typeof ledgerTable)[number];
 
 /** The columns that are a value each; usage has one for each class. */
 export type LedgerColumn = Exclude<Row, { readonly kind: "usage" }>;
+
+/** The columns that the table holds beside the record. */
+export type IndexedLedgerColumn = Extract<LedgerColumn, { readonly indexed: true }>["column"];
 
 /** A column as the database holds it. */
 type StoredLedgerValue<Of extends LedgerRow> =

@@ -1,4 +1,4 @@
-import type { StoredLedgerColumns, UsageColumnName } from "@sluice/contract/words";
+import type { IndexedLedgerColumn, StoredLedgerColumns, UsageColumnName } from "@sluice/contract/words";
 import type { Generated, Insertable, Selectable } from "kysely";
 import type { Columns, UpstreamObject } from "#core/index.ts";
 import type { InstanceStatus, LeaseHolder } from "#ports/index.ts";
@@ -124,7 +124,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
    * One row per attempt: the columns that entries are found by, and `record`, the JSON of a journal record with all of it. `at` is when it
    * began; lists and hours go by it.
    */
-  ledger_entries: Pick<StoredLedgerColumns, LedgerIndexColumn> & { record: string };
+  ledger_entries: Pick<StoredLedgerColumns, IndexedLedgerColumn> & { record: string };
   /** The view of the same rows with every column, as the contract's table of the ledger says it. */
   ledger: UsageColumns & Omit<StoredLedgerColumns, "cost_nano_usd"> & { record: string };
   usage_rollups: RollupTable;
@@ -248,24 +248,6 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
 
 /** `suspended`: the config file no longer declares it. It keeps its id and everything that belongs to it, and cannot be used. */
 export type ManagedBy = "file" | "console" | "suspended";
-
-/** The columns of the ledger that its table holds beside the record. */
-export type LedgerIndexColumn =
-  | "at"
-  | "attempt_id"
-  | "ended_at"
-  | "request_id"
-  | "workspace_id"
-  | "group_id"
-  | "key_id"
-  | "person_id"
-  | "model"
-  | "provider"
-  | "outcome"
-  | "http_status"
-  | "error_code"
-  | "total_ms"
-  | "upstream_id";
 
 type UsageColumns = { [Column in UsageColumnName]: number } & { cost_nano_usd: number };
 

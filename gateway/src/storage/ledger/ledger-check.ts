@@ -5,7 +5,7 @@ import { type Connection, type Database, type Flavour, inSnapshot } from "../dat
 import { foldedSketch, sketchOfText } from "../database/latency-sketch.ts";
 import { isAfter, type PagePosition } from "../database/pages.ts";
 import type { Tables } from "../database/schema.ts";
-import { usageColumnOf, usageOf } from "./ledger-columns.ts";
+import { storedEntry, usageColumns } from "./ledger-columns.ts";
 import { dayGrains, dayMs } from "./ledger-days.ts";
 import { prunedBefore } from "./ledger-prune.ts";
 import { countedEntries, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
@@ -48,8 +48,6 @@ async function totalsOf(connection: Connection): Promise<{ entries: number; cost
 
 type Terms = ExpressionBuilder<Tables, "ledger">;
 type Term = ExpressionWrapper<Tables, "ledger", SqlBool>;
-
-const usageColumns = Object.values(usageColumnOf);
 
 const someUsageOrCost = (eb: Terms): Term =>
   eb.or([...usageColumns, "cost_nano_usd" as const].map((column) => eb(column, "!=", 0)));
@@ -103,25 +101,18 @@ async function costFaults(
   while (faults.length < faultsMax) {
     const rows = await database.kysely
       .selectFrom("ledger")
-      .select([
-        "at",
-        "attempt_id",
-        "price_version",
-        "cost_source",
-        "cost_nano_usd",
-        "own_cost_nano_usd",
-        ...usageColumns,
-      ])
+      .select(["at", "attempt_id", "record"])
       .where(isAfter(["at", "attempt_id"], after, "oldest first"))
       .orderBy("at")
       .orderBy("attempt_id")
       .limit(pageRows)
       .execute();
     for (const row of rows) {
-      const version = row.price_version === null ? null : await price(row.price_version);
+      const { priceVersion, usage, costSource = "price", costNanoUsd, ownCostNanoUsd = null } = storedEntry(row);
+      const version = priceVersion === null ? null : await price(priceVersion);
       if (version === null) continue;
-      const cost = costOf(version.table, usageOf(row));
-      const booked = row.cost_source === "price" ? row.cost_nano_usd : row.own_cost_nano_usd;
+      const cost = costOf(version.table, usage);
+      const booked = costSource === "price" ? costNanoUsd : ownCostNanoUsd;
       if (cost === booked) continue;
       const detail = `attempt ${row.attempt_id}: ${booked} nano-USD, by ${version.id} it is ${cost}`;
       faults.push({ rule: "a cost is its price version times its usage", detail });

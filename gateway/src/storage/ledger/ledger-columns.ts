@@ -1,6 +1,6 @@
 import type { AttemptDetail } from "@sluice/contract/console";
 import { type LedgerColumn, ledgerTable, type UsageColumnName, usageTable } from "@sluice/contract/words";
-import { inputClasses, type LedgerEntry, noUsage, outputClasses, type Usage, usageClassColumns } from "#core/index.ts";
+import { inputClasses, type LedgerEntry, outputClasses, usageClassColumns } from "#core/index.ts";
 import type { Row } from "../database/schema.ts";
 import { entryOfRecord, readLedgerRecord } from "../journal/journal-record.ts";
 
@@ -48,9 +48,3 @@ export type UsageColumn = UsageColumnName;
 export const usageColumns: readonly UsageColumn[] = usageTable.map(({ column }) => column);
 export const inputColumns = inputClasses.map((name) => usageColumnOf[name]);
 export const outputColumns = outputClasses.map((name) => usageColumnOf[name]);
-
-export function usageOf(row: Pick<Row<"ledger">, UsageColumn>): Usage {
-  const usage: { -readonly [Class in keyof Usage]: number } = { ...noUsage };
-  for (const { name, column } of usageTable) usage[name] = row[column];
-  return usage;
-}

@@ -1,43 +1,26 @@
-import type { LedgerIndexColumn } from "../database/schema.ts";
-import { intentPlaces, type LedgerRecord, settlementPlaces } from "../journal/journal-record.ts";
+import { type LedgerRow, ledgerTable } from "@sluice/contract/words";
+import type { LedgerRecord } from "../journal/journal-record.ts";
+
+const indexed = (ledgerTable as readonly LedgerRow[]).filter((row) => row.indexed === true);
+
+/** The columns that `ledger_entries` holds beside the record. `type`: in PostgreSQL. */
+export const indexColumns = indexed.map((row) => ({ column: row.column, type: typeOf(row), read: readerOf(row) }));
+
+function typeOf({ kind }: LedgerRow): "text" | "bigint" | "float8" {
+  if (kind === "ms") return "float8";
+  return kind === "time" || kind === "status" ? "bigint" : "text";
+}
 
 type IndexValue = string | number | null;
 
-interface IndexColumn {
-  readonly column: LedgerIndexColumn;
-  readonly type: "text" | "bigint" | "float8";
-  readonly read: (record: LedgerRecord) => IndexValue;
-}
-
-/** The columns that `ledger_entries` holds beside the record: what entries are found and sorted by. */
-export const indexColumns: readonly IndexColumn[] = [
-  begun("at", "bigint", intentPlaces.at),
-  begun("attempt_id", "text", intentPlaces.attemptId),
-  settled("ended_at", "bigint", settlementPlaces.endedAt),
-  begun("request_id", "text", intentPlaces.requestId),
-  begun("workspace_id", "text", intentPlaces.workspaceId),
-  begun("group_id", "text", intentPlaces.groupId),
-  begun("key_id", "text", intentPlaces.keyId),
-  begun("person_id", "text", intentPlaces.personId),
-  begun("model", "text", intentPlaces.model),
-  begun("provider", "text", intentPlaces.provider),
-  settled("outcome", "text", settlementPlaces.outcome),
-  settled("http_status", "bigint", settlementPlaces.httpStatus),
-  settled("error_code", "text", settlementPlaces.errorCode),
-  { column: "total_ms", type: "float8", read: (record) => totalMsOf(record) },
-  settled("upstream_id", "text", settlementPlaces.upstreamId),
-];
-
-function begun(column: LedgerIndexColumn, type: IndexColumn["type"], place: number): IndexColumn {
-  return { column, type, read: ({ intent }) => (intent[place] ?? null) as IndexValue };
-}
-
-function settled(column: LedgerIndexColumn, type: IndexColumn["type"], place: number): IndexColumn {
-  return { column, type, read: ({ settlement }) => (settlement[place] ?? null) as IndexValue };
-}
-
-/** null where it is no number: the table takes no such row. */
-export function totalMsOf({ settlement }: LedgerRecord): number | null {
-  const micros = settlement[settlementPlaces.totalMs];
-  return typeof micros === "number" ? micros / 1_000 : null;
+/** Reads a column at its place in the record. */
+function readerOf({ kind, journal }: LedgerRow): (record: LedgerRecord) => IndexValue {
+  const { intent, settle = -1 } = journal;
+  if (intent !== undefined) return (record) => (record.intent[intent] ?? null) as IndexValue;
+  if (kind !== "ms") return ({ settlement }) => (settlement[settle] ?? null) as IndexValue;
+  return ({ settlement }) => {
+    const micros = settlement[settle];
+    // null where it is no number: the table takes no such row.
+    return typeof micros === "number" ? micros / 1_000 : null;
+  };
 }
