@@ -5,7 +5,7 @@ import { bounds } from "#core/index.ts";
 import { addressBounds, hostedTools } from "./unseen-costs.ts";
 
 const text = readFileSync(join(import.meta.dir, "../../../../docs/operations.md"), "utf8");
-const section = text.slice(text.indexOf("### What a call holds"), text.indexOf("### Limits in Redis"));
+const section = text.slice(text.indexOf("### Reservations"), text.indexOf("### Limits in Redis"));
 const rows = section.split("\n").filter((line) => line.startsWith("| "));
 const figure = (count: number): string => count.toLocaleString("en-US");
 
@@ -26,7 +26,7 @@ test("are documented for media named by URL", () => {
 });
 
 test("are documented for generated pictures and unknown context windows", () => {
-  expect(section).toContain(`a picture of ${figure(bounds.drawnTokensMax)} tokens`);
-  expect(section).toContain(`drawn ones of more than ${figure(bounds.drawnTokensMax)}`);
-  expect(section).toContain(`else ${figure(bounds.contextTokensAssumed)} tokens are held`);
+  expect(section).toContain(`an image of ${figure(bounds.drawnTokensMax)} tokens`);
+  expect(section).toContain(`generated ones of more than ${figure(bounds.drawnTokensMax)}`);
+  expect(section).toContain(`else ${figure(bounds.contextTokensAssumed)} tokens are reserved`);
 });

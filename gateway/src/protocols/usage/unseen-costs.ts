@@ -8,7 +8,7 @@ import type { ServerToolUse } from "./reading.ts";
  * picture   by the tokens of the largest picture
  * window    by the model's context window
  * nothing   it is no input by itself: a tool that reads it is held, or it is used without being read
- * What a row does not bound stands in docs/operations.md, under "What a call holds".
+ * What a row does not bound stands in docs/operations.md, under "Reservations".
  */
 export type UnseenBound = "record" | "picture" | "window" | "nothing";
 
@@ -56,7 +56,7 @@ const { serverToolCallsAssumed: calls } = bounds;
 
 export const searchTool: HostedTool = {
   type: /^(?:\w+:)?(?:web_?search|google_?search|enterprise_?web_?search|exa_?ai_?search|parallel_?ai_?search|x_search|live_search)/i,
-  title: "a search of the web",
+  title: "web search",
   counted: "webSearches",
   calls,
   tokens: 8_000,
@@ -66,21 +66,21 @@ export const hostedTools: readonly HostedTool[] = [
   searchTool,
   {
     type: /^(?:\w+:)?(?:web_?fetch|url_?context)/i,
-    title: "a page that is fetched",
+    title: "web fetch",
     counted: null,
     calls,
     tokens: 10_000,
   },
   {
     type: /^(?:file_?search|collections_search|retrieval)/i,
-    title: "a search of files or of a data store",
+    title: "search of files or of a data store",
     counted: "fileSearches",
     calls,
     tokens: 8_000,
   },
   {
     type: /^code_?(?:interpreter|execution)/i,
-    title: "code that runs in a container",
+    title: "code in a container",
     // Priced by the container; a call has one.
     counted: "codeSessions",
     calls: 1,
@@ -95,7 +95,7 @@ export const hostedTools: readonly HostedTool[] = [
   },
   { type: /^mcp/i, title: "an MCP server", counted: null, calls, tokens: 4_000 },
   { type: /^google_?maps/i, title: "maps", counted: "mapSearches", calls: 1, tokens: 4_000 },
-  { type: /^image_?gen/i, title: "a picture that is drawn", counted: null, calls: 1, tokens: 2_000, pictures: 1 },
+  { type: /^image_?gen/i, title: "image generation", counted: null, calls: 1, tokens: 2_000, pictures: 1 },
 ];
 
 /** Gemini's tools are members of one object and may be spelled in camelCase or snake_case. */
