@@ -18,11 +18,9 @@ import type { Vault } from "#ports/index.ts";
 import {
   type Connection,
   type Database,
-  findRows,
   inSnapshot,
   lastChange,
   limitScope,
-  not,
   openedSettings,
   patternsOf,
   priceOf,
@@ -30,6 +28,7 @@ import {
   sealId,
 } from "#storage/tables.ts";
 import { type ModelPrices, pricesInForce } from "./providers/prices.ts";
+import { findRows, not } from "./rows.ts";
 import { readSettings } from "./settings.ts";
 
 /** Reads the whole configuration in one transaction, with provider secrets decrypted. */

@@ -8,9 +8,6 @@ import {
   type Connection,
   channelSealId,
   type Database,
-  deleteRows,
-  findRow,
-  findRows,
   insertRows,
   isLeasedUntil,
   type Row,
@@ -19,6 +16,7 @@ import {
   updateDue,
   updateRow,
 } from "#storage/tables.ts";
+import { deleteRows, findRow, findRows } from "./rows.ts";
 
 export interface StoredNotice extends Notice {
   readonly workspaceId: string;

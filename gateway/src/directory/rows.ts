@@ -9,6 +9,8 @@ import {
 } from "#storage/tables.ts";
 import type { ControlWrite } from "./store.ts";
 
+export { countRows, deleteRows, findRow, findRows, not, putRow, setColumns } from "#storage/tables.ts";
+
 /** An object of the installation. A change of it changes the config snapshot. */
 export function installationObject<Name extends "providers" | "models" | "deployments" | "settings">(
   table: Name,

@@ -4,17 +4,14 @@ import type { LedgerExportPlace, Settings } from "#core/index.ts";
 import {
   type Connection,
   type Database,
-  findRow,
-  findRows,
   insertRows,
   type ManagedBy,
-  not,
   type Row,
   removeRows,
   updateRow,
 } from "#storage/tables.ts";
 import { refuseDraft, refuseFileOwned } from "./refusals.ts";
-import { applyRows, installationObject } from "./rows.ts";
+import { applyRows, findRow, findRows, installationObject, not } from "./rows.ts";
 import type { ControlDirectory, ControlWrite } from "./store.ts";
 
 /** Each setting that is set is a row, named by its path in the config file. */

@@ -1,6 +1,7 @@
 import { Secret } from "#core/index.ts";
 import type { Vault } from "#ports/index.ts";
-import { type Connection, findRow, putSystemValue, type Row } from "#storage/tables.ts";
+import { type Connection, putSystemValue, type Row } from "#storage/tables.ts";
+import { findRow } from "./rows.ts";
 import type { SealedWrite } from "./store.ts";
 
 /** Settings of the program itself, encrypted JSON: write access to the database is not enough to change them. null: not set. */

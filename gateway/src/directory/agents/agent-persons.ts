@@ -5,20 +5,17 @@ import {
   type CallerKeyRow,
   type Connection,
   callerKeys,
-  deleteRows,
-  findRow,
-  findRows,
   insertRows,
   type KeyRow,
   keyOf,
   namedKeys,
-  putRow,
   updateRow,
 } from "#storage/tables.ts";
 import { findKeyByName, keyCountProblems, keyObject, keyRowDefaults, nameOfRevoked } from "../keys/key-rules.ts";
 import { canManageKeys } from "../people/key-owners.ts";
 import { slugOf, type UserRow, userRow } from "../people/people-rows.ts";
 import { refuseProblems } from "../refusals.ts";
+import { deleteRows, findRow, findRows, putRow } from "../rows.ts";
 import { firstGroup } from "../workspaces/workspace-rows.ts";
 
 /** The key of a person's agent sign-ins, by `personDigest` or `sessionDigest`; null unless they may use it now. */

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { bounds, canonicalJson, Failure } from "#core/index.ts";
-import { type Connection, findRow, type Row } from "#storage/tables.ts";
+import type { Connection, Row } from "#storage/tables.ts";
 import { canManageKeys } from "../people/key-owners.ts";
 import { slugOf } from "../people/people-rows.ts";
+import { findRow } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { groupOf } from "../workspaces/workspace-rows.ts";
 import { firstGroupId, givenGroup } from "./agent-persons.ts";

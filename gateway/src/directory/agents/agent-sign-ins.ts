@@ -1,17 +1,7 @@
 import { bounds, columnsOf, Failure, membersOf, networksOf, sessionDigest } from "#core/index.ts";
-import {
-  type AuditedWrite,
-  auditedWrite,
-  type Connection,
-  countRows,
-  deleteRows,
-  findRow,
-  findRows,
-  not,
-  type Row,
-  setColumns,
-} from "#storage/tables.ts";
+import { type AuditedWrite, auditedWrite, type Connection, type Row } from "#storage/tables.ts";
 import { slugOf } from "../people/people-rows.ts";
+import { countRows, deleteRows, findRow, findRows, not, setColumns } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { type AgentPerson, getOrCreatePersonKey, personOfKey } from "./agent-persons.ts";
 

@@ -1,7 +1,7 @@
 import type { ConfigFile, TokenConfig, UserConfig } from "@sluice/contract/config-file";
 import type { Conflict } from "@sluice/contract/words";
 import { declaredTokenName, Failure, type Grant, nameFromEmail } from "#core/index.ts";
-import { type Connection, findRow, hashPassword, namedKeys, not, sameRow, updateRow } from "#storage/tables.ts";
+import { type Connection, hashPassword, namedKeys, sameRow, updateRow } from "#storage/tables.ts";
 import { endAgentSessions } from "../agents/agent-persons.ts";
 import { keyObject } from "../keys/key-rules.ts";
 import { type DisabledKey, type FilePeople, readFilePeople, writeFilePeople } from "../people/file-people.ts";
@@ -15,6 +15,7 @@ import { changeUser } from "../people/users.ts";
 import { applyOidc } from "../providers/oidc-writes.ts";
 import { ConfigConflict } from "../refusals.ts";
 import { deleteGivenRights } from "../rights/given-rows.ts";
+import { findRow, not } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 
 type People = Pick<ConfigFile, "users" | "tokens" | "oidc">;

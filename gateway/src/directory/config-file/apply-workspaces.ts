@@ -3,19 +3,17 @@ import { type Conflict, defaultGroupName } from "@sluice/contract/words";
 import { Secret } from "#core/index.ts";
 import {
   type Connection,
-  findRows,
   insertRows,
   type KeyRow,
   patternsOf,
   recognition,
   reconcile,
-  setColumns,
   suspendRows,
   updateRow,
 } from "#storage/tables.ts";
 import { keyCountProblems, keyObject, keyRowDefaults, nameOfRevoked, secretProblems } from "../keys/key-rules.ts";
 import { conflictsAt, type Problem, refuseConflicts } from "../refusals.ts";
-import { applyRows, suspendOrRelease } from "../rows.ts";
+import { applyRows, findRows, setColumns, suspendOrRelease } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 import { groupCountProblems } from "../workspaces/groups.ts";
 import {

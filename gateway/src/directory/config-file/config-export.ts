@@ -1,18 +1,10 @@
 import type { ConfigFile, GroupConfig, KeyConfig, ProviderConfig, WorkspaceConfig } from "@sluice/contract/config-file";
 import { priceConfigOf, withoutUndefined } from "#core/index.ts";
 import type { ModelRecord } from "#ports/index.ts";
-import {
-  budgetOf,
-  findRows,
-  inSnapshot,
-  limitsOf,
-  not,
-  type Row,
-  type ScopeColumns,
-  saidFields,
-} from "#storage/tables.ts";
+import { budgetOf, inSnapshot, limitsOf, type Row, type ScopeColumns, saidFields } from "#storage/tables.ts";
 import { modelRecords } from "../providers/models.ts";
 import { type ProviderRecord, providerRecord } from "../providers/providers.ts";
+import { findRows, not } from "../rows.ts";
 import { settingsOf } from "../settings.ts";
 import type { ControlDirectory } from "../store.ts";
 

@@ -4,16 +4,14 @@ import {
   type AuditedObject,
   boundsOf,
   type Connection,
-  countRows,
   everyBound,
   fieldsOf,
-  findRow,
-  findRows,
   type KeyFieldChange,
   type KeyRow,
   newColumns,
 } from "#storage/tables.ts";
 import type { Problem } from "../refusals.ts";
+import { countRows, findRow, findRows } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 import { slugIn } from "../workspaces/workspace-rows.ts";
 

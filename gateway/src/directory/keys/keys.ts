@@ -10,7 +10,6 @@ import {
   consoleKeys,
   contains,
   everyBound,
-  findRow,
   insertRows,
   type KeyRow,
   keyOf,
@@ -22,6 +21,7 @@ import {
 } from "#storage/tables.ts";
 import { canManageKeys, checkKeyOwner, ownerOfNewKey } from "../people/key-owners.ts";
 import { refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
+import { findRow } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import { grantProblems, groupIn, type WorkspaceRow, workspaceOf } from "../workspaces/workspace-rows.ts";
 import * as rules from "./key-rules.ts";

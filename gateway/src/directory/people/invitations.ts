@@ -1,8 +1,9 @@
 import type { Invitation } from "@sluice/contract/console";
 import type { AuditObject } from "@sluice/contract/words";
 import { bounds, columnsOf, Failure, type Grant, type Rights } from "#core/index.ts";
-import { type Connection, deleteRows, findRow, findRows, type Row } from "#storage/tables.ts";
+import type { Connection, Row } from "#storage/tables.ts";
 import { addManualRole, rank } from "../rights/given-rows.ts";
+import { deleteRows, findRow, findRows } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { roleOf, upsertMember } from "./members.ts";
 import { insertUser, makeAdministrator, type NewUser } from "./new-users.ts";

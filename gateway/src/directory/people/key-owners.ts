@@ -4,7 +4,6 @@ import {
   type AuditedWrite,
   type Connection,
   everyBound,
-  findRow,
   type KeyRow,
   type NamedKeyRow,
   namedKeys,
@@ -12,6 +11,7 @@ import {
 } from "#storage/tables.ts";
 import { keyObject } from "../keys/key-rules.ts";
 import { shortList } from "../refusals.ts";
+import { findRow } from "../rows.ts";
 import type { UserRow } from "./people-rows.ts";
 import { hasPersonLimits } from "./person-limits.ts";
 

@@ -1,9 +1,10 @@
 import type { LeaverKeys, Member } from "@sluice/contract/console";
 import type { WorkspaceRole } from "@sluice/contract/words";
 import { Failure, orNotFound } from "#core/index.ts";
-import { type AuditedWrite, type Connection, deleteRows, findRow, findRows, putRow } from "#storage/tables.ts";
+import type { AuditedWrite, Connection } from "#storage/tables.ts";
 import { endAgentSessions } from "../agents/agent-persons.ts";
 import { rank, setManualRole } from "../rights/given-rows.ts";
+import { deleteRows, findRow, findRows, putRow } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { refuseFilePeople } from "./file-people.ts";
 import { applyLeaverDecision } from "./key-owners.ts";

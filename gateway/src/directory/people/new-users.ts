@@ -1,7 +1,8 @@
 import type { ConsoleUser } from "@sluice/contract/console";
 import { Failure, type Grant } from "#core/index.ts";
-import { type AuditedWrite, type Connection, findRow, putRow, setColumns } from "#storage/tables.ts";
+import type { AuditedWrite, Connection } from "#storage/tables.ts";
 import { addManualRole, installation } from "../rights/given-rows.ts";
+import { findRow, putRow, setColumns } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { upsertMember } from "./members.ts";
 import { deleteResetLinks, endSessions, userRow, userView } from "./people-rows.ts";

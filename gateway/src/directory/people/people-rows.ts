@@ -1,6 +1,7 @@
 import type { Person, WorkspaceRole } from "@sluice/contract/console";
 import { Failure, type Grant, orNotFound } from "#core/index.ts";
-import { type Connection, deleteRows, findRow, not, type Row } from "#storage/tables.ts";
+import type { Connection, Row } from "#storage/tables.ts";
+import { deleteRows, findRow, not } from "../rows.ts";
 import { workspaceOf } from "../workspaces/workspace-rows.ts";
 
 export type UserRow = Row<"auth_users">;

@@ -6,14 +6,12 @@ import {
   type Connection,
   changedScope,
   contains,
-  deleteRows,
-  findRow,
   limitsOf,
   personScope,
-  putRow,
   type ScopeColumns,
   scopeColumns,
 } from "#storage/tables.ts";
+import { deleteRows, findRow, putRow } from "../rows.ts";
 import type { Directory } from "../store.ts";
 import { slugOf, userRow } from "./people-rows.ts";
 

@@ -4,17 +4,14 @@ import type { Paged } from "#ports/index.ts";
 import {
   type AuditedWrite,
   type Connection,
-  countRows,
   cursorOf,
   cutPage,
   type Database,
-  deleteRows,
-  findRow,
-  findRows,
   isAfter,
   parseCursor,
   relaxedWrite,
 } from "#storage/tables.ts";
+import { countRows, deleteRows, findRow, findRows } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { refuseFilePeople, suspendedPeople } from "./file-people.ts";
 import { grantColumns, grantOf, grantPlace, userRow } from "./people-rows.ts";

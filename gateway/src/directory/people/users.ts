@@ -3,18 +3,10 @@ import { isConsoleLanguage } from "@sluice/contract/words";
 import { sql } from "kysely";
 import { Failure, nameCursor, nameOfCursor, orNotFound } from "#core/index.ts";
 import type { Paged } from "#ports/index.ts";
-import {
-  type AuditedWrite,
-  type Connection,
-  contains,
-  cutPage,
-  deleteRows,
-  findRows,
-  not,
-  setColumns,
-} from "#storage/tables.ts";
+import { type AuditedWrite, type Connection, contains, cutPage } from "#storage/tables.ts";
 import { endAgentSessions } from "../agents/agent-persons.ts";
 import { installation, setManualRole } from "../rights/given-rows.ts";
+import { deleteRows, findRows, not, setColumns } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { releaseFromFile, suspendedPeople } from "./file-people.ts";
 import { applyLeaverDecision } from "./key-owners.ts";

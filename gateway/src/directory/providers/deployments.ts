@@ -2,7 +2,6 @@ import type { ModelConfig } from "@sluice/contract/config-file";
 import type { DeploymentRecord } from "#ports/index.ts";
 import {
   type Connection,
-  findRows,
   insertRows,
   putSystemValue,
   type Row,
@@ -10,7 +9,7 @@ import {
   systemValue,
   updateRow,
 } from "#storage/tables.ts";
-import { installationObject } from "../rows.ts";
+import { findRows, installationObject } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 
 type DeploymentRow = Row<"deployments">;

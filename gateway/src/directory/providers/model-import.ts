@@ -2,7 +2,7 @@ import type { PriceConfig } from "@sluice/contract/config-file";
 import { type Remark, remarkSentence } from "@sluice/contract/words";
 import { type ModelType, orNotFound } from "#core/index.ts";
 import type { ModelDraft } from "#ports/index.ts";
-import { findRow } from "#storage/tables.ts";
+import { findRow } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 import { applyDeployments, deploymentDraft } from "./deployments.ts";
 import { insertModel, modelRecord } from "./models.ts";

@@ -2,19 +2,9 @@ import type { ModelConfig, PriceConfig, ProviderConfig } from "@sluice/contract/
 import { conflictsOf } from "@sluice/contract/words";
 import { Failure, invalidRequest, type ModelType, orNotFound } from "#core/index.ts";
 import type { ModelDraft, ModelRecord } from "#ports/index.ts";
-import {
-  type Connection,
-  findRow,
-  findRows,
-  insertRows,
-  not,
-  priceOf,
-  type Row,
-  removeRows,
-  updateRow,
-} from "#storage/tables.ts";
+import { type Connection, insertRows, priceOf, type Row, removeRows, updateRow } from "#storage/tables.ts";
 import { refuseDraft, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
-import { applyRows, installationObject, suspendOrRelease } from "../rows.ts";
+import { applyRows, findRow, findRows, installationObject, not, suspendOrRelease } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 import { applyDeployments, removeDeployments } from "./deployments.ts";
 import { applyPrices, dropNextPrice, type ModelPrices, noPrices, pricesInForce, setPrice } from "./prices.ts";

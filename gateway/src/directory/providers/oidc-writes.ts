@@ -2,10 +2,11 @@ import type { OidcConfig } from "@sluice/contract/config-file";
 import type { AuditObject } from "@sluice/contract/words";
 import { canonicalJson, membersOf, oidcDefaults, orNotFound, Secret } from "#core/index.ts";
 import type { OidcAccount } from "#ports/index.ts";
-import { type Connection, deleteRows, setColumns } from "#storage/tables.ts";
+import type { Connection } from "#storage/tables.ts";
 import { type FilePeople, releaseFromFile, suspendedPeople } from "../people/file-people.ts";
 import { ConfigConflict } from "../refusals.ts";
 import { missingRuleTarget, writeRules } from "../rights/claimed-rights.ts";
+import { deleteRows, setColumns } from "../rows.ts";
 import type { ControlDirectory, ControlWrite, SealedWrite } from "../store.ts";
 import { putSealedSetting, sealedSetting, sealedSettings } from "../system-settings.ts";
 

@@ -1,15 +1,8 @@
 import type { ModelConfig, PriceConfig } from "@sluice/contract/config-file";
 import { type PriceVersion, pricesOf } from "#core/index.ts";
 import type { StoredPriceList } from "#ports/index.ts";
-import {
-  type Connection,
-  deleteRows,
-  priceOf,
-  putSystemValue,
-  type Row,
-  setColumns,
-  systemValue,
-} from "#storage/tables.ts";
+import { type Connection, priceOf, putSystemValue, type Row, systemValue } from "#storage/tables.ts";
+import { deleteRows, setColumns } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 
 /** The price of a model in force at a time, and the scheduled next one. */

@@ -3,19 +3,9 @@ import type { ConsoleProvider } from "@sluice/contract/console";
 import { type Conflict, conflictsOf } from "@sluice/contract/words";
 import { columnsOf, Failure, membersOf, orNotFound, type Timeouts } from "#core/index.ts";
 import type { ProviderDraft, Vault } from "#ports/index.ts";
-import {
-  findRow,
-  findRows,
-  insertRows,
-  openedSettings,
-  type Row,
-  removeRows,
-  sealId,
-  sealIfChanged,
-  updateRow,
-} from "#storage/tables.ts";
+import { insertRows, openedSettings, type Row, removeRows, sealId, sealIfChanged, updateRow } from "#storage/tables.ts";
 import { refuseDraft, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
-import { applyRows, installationObject, suspendOrRelease } from "../rows.ts";
+import { applyRows, findRow, findRows, installationObject, suspendOrRelease } from "../rows.ts";
 import type { ControlDirectory, ControlWrite, KindDefaults } from "../store.ts";
 
 type ProviderRow = Row<"providers">;

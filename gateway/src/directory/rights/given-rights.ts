@@ -1,11 +1,12 @@
 import { Failure } from "#core/index.ts";
 import type { RightsSource } from "#ports/index.ts";
-import { type AuditedWrite, type Connection, deleteRows } from "#storage/tables.ts";
+import type { AuditedWrite, Connection } from "#storage/tables.ts";
 import { endAgentSessions, movePersonKeys } from "../agents/agent-persons.ts";
 import { readFilePeople } from "../people/file-people.ts";
 import { deleteMember, refuseLastOwner, roleOf, upsertMember } from "../people/members.ts";
 import { refuseLastAdministrator, userRow } from "../people/people-rows.ts";
 import { changeUser } from "../people/users.ts";
+import { deleteRows } from "../rows.ts";
 import type { Write } from "../store.ts";
 import {
   type GivenRow,

@@ -1,6 +1,7 @@
 import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
-import { type Connection, deleteRows, findRows, type Row } from "#storage/tables.ts";
+import type { Connection, Row } from "#storage/tables.ts";
+import { deleteRows, findRows } from "../rows.ts";
 
 export type GivenRow = Row<"given_rights">;
 

@@ -1,9 +1,10 @@
 import type { RightsRule } from "@sluice/contract/config-file";
 import { bounds, invalidRequest, sessionDigest } from "#core/index.ts";
 import type { AuditSource, RightsSource } from "#ports/index.ts";
-import { auditedWrite, deleteRows, findRows, not, setColumns, tokenSealId } from "#storage/tables.ts";
+import { auditedWrite, tokenSealId } from "#storage/tables.ts";
 import { readFilePeople, refuseFilePeople } from "../people/file-people.ts";
 import { endSessions, userRow } from "../people/people-rows.ts";
+import { deleteRows, findRows, not, setColumns } from "../rows.ts";
 import { reapplyGroupRights } from "../scim/scim-groups.ts";
 import type { SealedDirectory, SealedWrite } from "../store.ts";
 import * as claimed from "./claimed-rights.ts";

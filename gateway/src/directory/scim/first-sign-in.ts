@@ -1,5 +1,6 @@
 import type { NewIdentity } from "#ports/index.ts";
-import { auditedWrite, type Connection, countRows, findRow } from "#storage/tables.ts";
+import { auditedWrite, type Connection } from "#storage/tables.ts";
+import { countRows, findRow } from "../rows.ts";
 import type { Directory, SealedDirectory } from "../store.ts";
 
 /** `tokens`: the number of valid ones. `lastRequestAt`: accurate to about a minute; null: no token was used yet. */

@@ -1,19 +1,9 @@
 import type { RightsRule } from "@sluice/contract/config-file";
 import { bounds, columnsOf, Failure, invalidRequest, membersOf, orNotFound } from "#core/index.ts";
-import {
-  type AuditedWrite,
-  auditedWrite,
-  type Connection,
-  chunksOf,
-  countRows,
-  deleteRows,
-  findRow,
-  findRows,
-  type Row,
-  setColumns,
-} from "#storage/tables.ts";
+import { type AuditedWrite, auditedWrite, type Connection, chunksOf, type Row } from "#storage/tables.ts";
 import { userRow } from "../people/people-rows.ts";
 import { applyClaims, rulesDigest, rulesOf } from "../rights/claimed-rights.ts";
+import { countRows, deleteRows, findRow, findRows, setColumns } from "../rows.ts";
 import type { SealedDirectory, SealedWrite } from "../store.ts";
 import { groupCondition, type ScimList, type ScimPage } from "./scim-filter.ts";
 

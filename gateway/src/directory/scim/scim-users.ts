@@ -1,19 +1,11 @@
 import { bounds, Failure, orNotFound } from "#core/index.ts";
-import {
-  type AuditedWrite,
-  type Connection,
-  countRows,
-  deleteRows,
-  findRow,
-  findRows,
-  putRow,
-  setColumns,
-} from "#storage/tables.ts";
+import type { AuditedWrite, Connection } from "#storage/tables.ts";
 import { readFilePeople, refuseFilePeople } from "../people/file-people.ts";
 import { insertUser } from "../people/new-users.ts";
 import { deleteResetLinks, type UserRow, userRow, userView } from "../people/people-rows.ts";
 import { removeToken } from "../people/tokens.ts";
 import { changeUser } from "../people/users.ts";
+import { countRows, deleteRows, findRow, findRows, putRow, setColumns } from "../rows.ts";
 import type { Directory, SealedWrite, Write } from "../store.ts";
 import { type ScimList, type ScimPage, userCondition } from "./scim-filter.ts";
 import { applyGroupRights, nameKey } from "./scim-groups.ts";

@@ -1,17 +1,8 @@
 import type { ConsoleGroup } from "@sluice/contract/console";
 import { bounds, Failure } from "#core/index.ts";
-import {
-  type Connection,
-  countRows,
-  findRow,
-  findRows,
-  insertRows,
-  patternsOf,
-  removeRows,
-  setColumns,
-  updateRow,
-} from "#storage/tables.ts";
+import { type Connection, insertRows, patternsOf, removeRows, updateRow } from "#storage/tables.ts";
 import { type Problem, refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
+import { countRows, findRow, findRows, setColumns } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import * as scopes from "./workspace-rows.ts";
 

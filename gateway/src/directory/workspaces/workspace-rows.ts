@@ -7,15 +7,13 @@ import {
   budgetOf,
   type Connection,
   changedScope,
-  findRow,
-  findRows,
   limitsOf,
-  not,
   patternsText,
   type Row,
   scopeColumns,
 } from "#storage/tables.ts";
 import type { Problem } from "../refusals.ts";
+import { findRow, findRows, not } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 
 /** A workspace without the role of the caller. */

@@ -1,19 +1,9 @@
 import { defaultGroupName, nameLettersMax, slugPattern, slugRule } from "@sluice/contract/words";
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
 import type { Paged } from "#ports/index.ts";
-import {
-  type Connection,
-  contains,
-  cutPage,
-  deleteRows,
-  findRow,
-  insertRows,
-  not,
-  patternsOf,
-  removeRows,
-  updateRow,
-} from "#storage/tables.ts";
+import { type Connection, contains, cutPage, insertRows, patternsOf, removeRows, updateRow } from "#storage/tables.ts";
 import { type Problem, refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
+import { deleteRows, findRow, not } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import * as scopes from "./workspace-rows.ts";
 
