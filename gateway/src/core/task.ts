@@ -161,3 +161,19 @@ export interface TaskEvent {
   readonly state: TaskState;
   readonly detail: string;
 }
+
+/** A webhook with its delivery history. */
+export interface WebhookDelivery {
+  readonly id: string;
+  readonly taskId: string;
+  readonly workspaceId: string;
+  readonly url: string;
+  /** JSON text. */
+  readonly body: string;
+  readonly tries: number;
+  readonly dueAt: number | null;
+  readonly createdAt: number;
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+  readonly deliveredAt: number | null;
+}

@@ -19,7 +19,7 @@ export { noSuchTask } from "./accept/validate-video.ts";
 export type { ContentOptions } from "./deliver/content.ts";
 export { webhookHeaders, webhookProblem } from "./deliver/deliveries.ts";
 export type { VideoTasksOptions } from "./options.ts";
-export type { Delivery, LeasedTask, PollRequest as PollAsk } from "./store/task-leases.ts";
+export type { LeasedTask, PollRequest as PollAsk } from "./store/task-leases.ts";
 export type { TaskFilter, TaskPage } from "./store/task-rows.ts";
 export { createTaskStore, type TaskStore } from "./store/task-store.ts";
 export { pollAfterMs, requestForDisplay as requestShown, taskAnswer, taskCost } from "./task-answer.ts";

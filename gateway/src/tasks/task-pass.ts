@@ -1,6 +1,13 @@
-import { bounds, finalTaskStates, type LedgerEntry, type Task, type TaskState } from "#core/index.ts";
+import {
+  bounds,
+  finalTaskStates,
+  type LedgerEntry,
+  type Task,
+  type TaskState,
+  type WebhookDelivery,
+} from "#core/index.ts";
 import type { TaskDependencies } from "./dependencies.ts";
-import type { Delivery, LeasedTask } from "./store/task-leases.ts";
+import type { LeasedTask } from "./store/task-leases.ts";
 import type { TaskStep } from "./store/task-rows.ts";
 
 /** One pass over a task under a lease. Once the lease is lost, nothing is written. */
@@ -44,7 +51,7 @@ export class TaskPass {
   async finish(
     step: TaskStep & { readonly state: TaskState },
     entries: readonly LedgerEntry[],
-    delivery: Delivery | null,
+    delivery: WebhookDelivery | null,
   ): Promise<boolean> {
     if (this.#isOver) return false;
     const now = this.dependencies.clock.now();

@@ -1,5 +1,13 @@
 import type { BlobAnswer } from "#assets/index.ts";
-import { bounds, finalTaskStates, type Principal, type Task, type TaskEvent, within } from "#core/index.ts";
+import {
+  bounds,
+  finalTaskStates,
+  type Principal,
+  type Task,
+  type TaskEvent,
+  type WebhookDelivery,
+  within,
+} from "#core/index.ts";
 import type { BackgroundResponses } from "#relay/index.ts";
 import { type CreateCall, createTask } from "./accept/create.ts";
 import { Materials, readTaskBody, type SentBody } from "./accept/task-body.ts";
@@ -15,7 +23,6 @@ import { poll } from "./poll/poll.ts";
 import { Poller } from "./poll/poller.ts";
 import { cancelTask, removeTask } from "./settle/cancel.ts";
 import { Holds } from "./settle/holds.ts";
-import type { Delivery } from "./store/task-leases.ts";
 import type { TaskFilter, TaskPage, TaskPosition } from "./store/task-rows.ts";
 import { TaskPass } from "./task-pass.ts";
 import { AccountProviders, handleCallback, neverAborted } from "./upstream-call.ts";
@@ -103,7 +110,7 @@ export class VideoTasks {
   }
 
   /** The webhooks of a task. Throws task_not_found. */
-  async deliveries(workspaceId: string, id: string): Promise<readonly Delivery[]> {
+  async deliveries(workspaceId: string, id: string): Promise<readonly WebhookDelivery[]> {
     return this.#dependencies.store.deliveries((await this.find(workspaceId, id)).id);
   }
 

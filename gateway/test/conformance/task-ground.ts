@@ -1,9 +1,16 @@
 import { join } from "node:path";
 import type { AssetStore } from "#assets/index.ts";
-import { type Asset, type AssetGroup, type LedgerEntry, noUsage, type Task } from "#core/index.ts";
+import {
+  type Asset,
+  type AssetGroup,
+  type LedgerEntry,
+  noUsage,
+  type Task,
+  type WebhookDelivery,
+} from "#core/index.ts";
 import type { LedgerStore, Vault } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
-import type { Delivery, TaskPage, TaskStore } from "#tasks/index.ts";
+import type { TaskPage, TaskStore } from "#tasks/index.ts";
 import { ledgerEntry, newYear } from "./store-ground.ts";
 
 /** A fresh, migrated database with the stores of tasks and assets on it. `database` is for looking at. */
@@ -145,7 +152,7 @@ export function taskEntry(name: string, changes: Partial<LedgerEntry> = {}): Led
   });
 }
 
-export function delivery(name: string, changes: Partial<Delivery> = {}): Delivery {
+export function delivery(name: string, changes: Partial<WebhookDelivery> = {}): WebhookDelivery {
   return {
     id: `msg_${name}`,
     taskId: `vt_${name}`,

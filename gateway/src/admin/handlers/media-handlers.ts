@@ -8,9 +8,10 @@ import {
   statesShownAs,
   type Task,
   type TaskEvent,
+  type WebhookDelivery,
   withoutUndefined,
 } from "#core/index.ts";
-import { type Delivery, requestShown, type TaskFilter, taskCost } from "#tasks/index.ts";
+import { requestShown, type TaskFilter, taskCost } from "#tasks/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkTaskVisible, visiblePerson } from "./callers.ts";
 import { type ConsoleCall, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
@@ -107,7 +108,7 @@ function taskDetail(
   task: Task,
   view: ConsoleTask,
   events: readonly TaskEvent[],
-  deliveries: readonly Delivery[],
+  deliveries: readonly WebhookDelivery[],
 ): TaskDetail {
   const { request, complete: whole } = requestShown(task);
   return {

@@ -1,5 +1,5 @@
 import type { Generated } from "kysely";
-import type { Asset, AssetBinding, AssetGroup, Columns, Task, TaskEvent } from "#core/index.ts";
+import type { Asset, AssetBinding, AssetGroup, Columns, Task, TaskEvent, WebhookDelivery } from "#core/index.ts";
 
 type JsonMember = "asked" | "output" | "error" | "usage" | "priceTable" | "metadata" | "tags";
 type OptionalMember = "personId" | "servedModel" | "deletedAt" | "placeAt" | "goneSince" | "unansweredSince";
@@ -48,19 +48,7 @@ export interface TaskTables {
     /** 0, 1, 2 … within a task. */
     position: number;
   };
-  webhook_deliveries: {
-    id: string;
-    task_id: string;
-    workspace_id: string;
-    url: string;
-    body: string;
-    tries: number;
-    due_at: number | null;
-    created_at: number;
-    last_status: number | null;
-    last_error: string | null;
-    delivered_at: number | null;
-  };
+  webhook_deliveries: Columns<WebhookDelivery>;
   /** How often an account of a vendor is asked about tasks, by all processes together; see `takePoll`. */
   account_polls: {
     account: string;

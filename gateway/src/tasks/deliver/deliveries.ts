@@ -1,9 +1,8 @@
 import { createHmac } from "node:crypto";
 import { remarkSentence } from "@sluice/contract/words";
-import { asFailure, bounds } from "#core/index.ts";
+import { asFailure, bounds, type WebhookDelivery } from "#core/index.ts";
 import { isGood } from "#provider-client/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
-import type { Delivery } from "../store/task-leases.ts";
 import { neverAborted } from "../upstream-call.ts";
 
 const deliveryTriesMax = 8;
@@ -56,7 +55,7 @@ export class Deliveries {
     return due.length;
   }
 
-  async #run(delivery: Delivery): Promise<void> {
+  async #run(delivery: WebhookDelivery): Promise<void> {
     this.#inFlight++;
     try {
       await this.#deliver(delivery);
@@ -71,7 +70,7 @@ export class Deliveries {
     }
   }
 
-  async #deliver(delivery: Delivery): Promise<void> {
+  async #deliver(delivery: WebhookDelivery): Promise<void> {
     const { store, clock, chance, observer } = this.#dependencies;
     const tries = delivery.tries + 1;
     const { status, error } = await this.#send(delivery);
@@ -103,7 +102,7 @@ export class Deliveries {
   }
 
   /** The caller chose the URL: redirects are not followed, and a private network needs an exemption. */
-  async #send(delivery: Delivery): Promise<{ readonly status: number | null; readonly error: string | null }> {
+  async #send(delivery: WebhookDelivery): Promise<{ readonly status: number | null; readonly error: string | null }> {
     const { transport, clock, secrets } = this.#dependencies;
     const { id, url, body } = delivery;
     try {

@@ -14,11 +14,11 @@ import {
   type UsageSource,
   usageClasses,
   usualTerms,
+  type WebhookDelivery,
 } from "#core/index.ts";
 import { priceTermsOf } from "#providers/index.ts";
 import { estimatedUsage } from "../accept/estimate.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import type { Delivery } from "../store/task-leases.ts";
 import type { TaskStep } from "../store/task-rows.ts";
 import { taskAnswer } from "../task-answer.ts";
 import type { TaskPass } from "../task-pass.ts";
@@ -77,7 +77,7 @@ export async function finish(
   pass: TaskPass,
   step: TaskStep & { readonly state: TaskState },
   entries: readonly LedgerEntry[],
-  delivery: Delivery | null,
+  delivery: WebhookDelivery | null,
 ): Promise<boolean> {
   const { observer, holds } = pass.dependencies;
   if (!(await pass.finish(step, entries, delivery))) return false;
@@ -201,7 +201,7 @@ function deliveryFor(
   { ids, publicUrl }: Pick<TaskDependencies, "ids" | "publicUrl">,
   task: Task,
   now: number,
-): Delivery | null {
+): WebhookDelivery | null {
   if (task.callbackUrl === null) return null;
   const message = {
     type: `video.task.${task.state}`,

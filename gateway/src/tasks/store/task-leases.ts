@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
-import { columnsOf, membersOf, type Task } from "#core/index.ts";
+import { columnsOf, membersOf, type Task, type WebhookDelivery } from "#core/index.ts";
 import type { Vault } from "#ports/index.ts";
 import {
   type Database,
@@ -30,22 +30,6 @@ export interface PollRequest {
   readonly nearMs: number;
   /** `new`: append to the queue. `placed`: the reserved slot has come. `spare`: now or not at all. */
   readonly kind: "new" | "placed" | "spare";
-}
-
-/** A webhook with its delivery history. */
-export interface Delivery {
-  readonly id: string;
-  readonly taskId: string;
-  readonly workspaceId: string;
-  readonly url: string;
-  /** JSON text. */
-  readonly body: string;
-  readonly tries: number;
-  readonly dueAt: number | null;
-  readonly createdAt: number;
-  readonly lastStatus: number | null;
-  readonly lastError: string | null;
-  readonly deliveredAt: number | null;
 }
 
 const deliveryColumns = [
@@ -176,7 +160,7 @@ export function taskLeases(database: Database, vault: Vault) {
       );
     },
     /** Leases due webhooks. Record the result before the new `dueAt`. */
-    async dueDeliveries(now: number, leaseMs: number, limit: number): Promise<readonly Delivery[]> {
+    async dueDeliveries(now: number, leaseMs: number, limit: number): Promise<readonly WebhookDelivery[]> {
       const rows = await relaxedWrite(database, (connection) =>
         updateDue(database, connection, "webhook_deliveries", { now, limit })
           .set({ due_at: now + leaseMs })
@@ -191,8 +175,8 @@ export function taskLeases(database: Database, vault: Vault) {
      * an older failure.
      */
     async recordDelivery(
-      leased: Pick<Delivery, "id" | "dueAt">,
-      result: Pick<Delivery, "tries" | "dueAt" | "lastStatus" | "lastError" | "deliveredAt">,
+      leased: Pick<WebhookDelivery, "id" | "dueAt">,
+      result: Pick<WebhookDelivery, "tries" | "dueAt" | "lastStatus" | "lastError" | "deliveredAt">,
     ): Promise<void> {
       let update = kysely
         .updateTable("webhook_deliveries")
@@ -217,7 +201,7 @@ export function taskLeases(database: Database, vault: Vault) {
         )
         .execute();
     },
-    async deliveries(taskId: string): Promise<readonly Delivery[]> {
+    async deliveries(taskId: string): Promise<readonly WebhookDelivery[]> {
       const rows = await kysely
         .selectFrom("webhook_deliveries")
         .select(deliveryColumns)

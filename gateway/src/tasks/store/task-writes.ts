@@ -1,8 +1,16 @@
 import { sql } from "kysely";
-import { columnsOf, Failure, finalTaskStates, type LedgerEntry, type Task, type TaskState } from "#core/index.ts";
+import {
+  columnsOf,
+  Failure,
+  finalTaskStates,
+  type LedgerEntry,
+  type Task,
+  type TaskState,
+  type WebhookDelivery,
+} from "#core/index.ts";
 import type { BlobInfo, Vault } from "#ports/index.ts";
 import { type Connection, type Database, heldRows, ledgerWriter, relaxedWrite } from "#storage/tables.ts";
-import type { Delivery, LeasedTask } from "./task-leases.ts";
+import type { LeasedTask } from "./task-leases.ts";
 import { findByKey, newTaskRow, outputColumns, stepColumns, type TaskRow, type TaskStep } from "./task-rows.ts";
 
 /** Longest history of a task; the final event is always kept. */
@@ -82,7 +90,7 @@ export function taskWrites(database: Database, vault: Vault) {
       leased: LeasedTask,
       step: TaskStep & { readonly state: TaskState },
       entries: readonly LedgerEntry[],
-      delivery: Delivery | null,
+      delivery: WebhookDelivery | null,
       now: number,
     ): Promise<boolean> {
       if (!finalTaskStates.has(step.state)) throw new Error(`a task does not end as ${step.state}`);
