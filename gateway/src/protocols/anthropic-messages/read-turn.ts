@@ -45,7 +45,7 @@ export function readMessagesTurn(body: Uint8Array, facts: { readonly stream: boo
     presencePenalty: null,
     frequencyPenalty: null,
     seed: null,
-    stop: readStop(request),
+    stop: (arrayMember(request, "stop_sequences") ?? []).map((stop, at) => expectText(stop, `stop_sequences.${at}`)),
     choices: 1,
     format: readFormat(config["format"] ?? request["output_format"], warn),
     reasoning: readReasoning(objectOf(request["thinking"]), config["effort"], warn),
@@ -97,11 +97,6 @@ function readSystem(system: unknown): TextPart[] {
     if (text === "" || text.startsWith(attribution)) return [];
     return [{ kind: "text" as const, text, cache: readCacheControl(block) }];
   });
-}
-
-function readStop(request: JsonObject): string[] {
-  const sequences = arrayMember(request, "stop_sequences") ?? [];
-  return sequences.map((sequence, index) => expectText(sequence, `stop_sequences.${index}`));
 }
 
 function readFormat(format: unknown, warn: Warn): AnswerFormat | null {

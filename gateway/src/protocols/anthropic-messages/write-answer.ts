@@ -27,12 +27,10 @@ const stopReasons: Readonly<Partial<Record<FinishReason, StopReason>>> = {
   "stop-sequence": "stop_sequence",
 };
 
-interface MessageContains {
-  readonly toolCall: boolean;
-  readonly refusal: boolean;
-}
-
-export function writeStop({ reason, stopSequence }: Finish, held: MessageContains) {
+export function writeStop(
+  { reason, stopSequence }: Finish,
+  held: { readonly toolCall: boolean; readonly refusal: boolean },
+) {
   let stop = stopReasons[reason];
   // Some vendors end tool calls with a plain stop.
   if (stop === undefined && held.toolCall) stop = "tool_use";

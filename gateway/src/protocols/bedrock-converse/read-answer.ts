@@ -1,12 +1,4 @@
-import {
-  type Answer,
-  type BlockHead,
-  bounds,
-  type Citation,
-  type Finish,
-  type FinishReason,
-  type Seal,
-} from "#core/index.ts";
+import { type Answer, type BlockHead, bounds, type Citation, type FinishReason, type Seal } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
 import { invalidEvent, invalidReply } from "../errors/upstream-errors.ts";
 import {
@@ -101,7 +93,7 @@ export class ConverseEventReader extends AnswerReader {
     if (this.ended) return;
     this.emitStart();
     this.#close();
-    this.finish(readFinish(this.#stopReason));
+    this.finish({ reason: reasons.get(textOf(this.#stopReason) ?? "") ?? "stop", stopSequence: null });
   }
 
   #startBlock(index: number, start: JsonObject): void {
@@ -181,6 +173,7 @@ function indexOf(event: JsonObject): number {
   return countOf(event["contentBlockIndex"]) ?? 0;
 }
 
+/** Unknown reasons count as "stop". The stop sequence is not reported. */
 const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ["end_turn", "stop"],
   ["tool_use", "tool-calls"],
@@ -192,11 +185,6 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ["malformed_tool_use", "error"],
   ["model_context_window_exceeded", "context-length"],
 ]);
-
-/** Unknown reasons count as "stop". The stop sequence is not reported. */
-function readFinish(stopReason: unknown): Finish {
-  return { reason: reasons.get(textOf(stopReason) ?? "") ?? "stop", stopSequence: null };
-}
 
 function readCitation(citation: JsonObject): Citation | null {
   const quote = arrayOf(citation["sourceContent"]).map(textIn).join("");

@@ -29,7 +29,8 @@ export function readImageTurn(body: Uint8Array | FormContent, warn: Warn): Image
   const fields = fieldsOf(body);
   const prompt = textOf(fields["prompt"]);
   if (prompt === null || prompt === "") throw missingParam("prompt");
-  warnOfUnknown(fields, warn);
+  warnOfUnsentMembers(fields, turnMembers, "", warn, isAbsent);
+  if (fields["response_format"] === "url") warn("pictures are returned in the answer, not as URLs");
   const mask = fields["mask"] ?? null;
   return {
     prompt,
@@ -49,11 +50,6 @@ const turnMembers: ReadonlySet<string> = new Set([
   ...["model", "prompt", "n", "size", "quality", "background", "output_format", "image", "images", "mask", "stream"],
   ...["partial_images", "response_format", "user", "safety_identifier", "moderation"],
 ]);
-
-function warnOfUnknown(fields: JsonObject, warn: Warn): void {
-  warnOfUnsentMembers(fields, turnMembers, "", warn, isAbsent);
-  if (fields["response_format"] === "url") warn("pictures are returned in the answer, not as URLs");
-}
 
 function readCount(value: unknown): number {
   if (value === null) return 1;

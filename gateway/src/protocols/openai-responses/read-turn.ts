@@ -3,6 +3,7 @@ import type { Warn } from "../codec.ts";
 import {
   arrayOf,
   booleanOf,
+  countMember,
   countOf,
   invalid,
   isObject,
@@ -61,7 +62,7 @@ function readRequest(body: Uint8Array, facts: Facts, warning: Warn) {
     tools: chosen.tools,
     toolChoice: chosen.choice,
     parallelToolCalls: booleanOf(request["parallel_tool_calls"]),
-    outputTokensMax: readOutputCap(request),
+    outputTokensMax: countMember(request, "max_output_tokens"),
     temperature: numberMember(request, "temperature"),
     topP: numberMember(request, "top_p"),
     topK: null,
@@ -160,10 +161,4 @@ function readMetadata(value: unknown): Readonly<Record<string, string>> | null {
   const entries = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string");
   if (entries.length < Object.keys(value).length) throw invalid("metadata", "must contain only strings");
   return entries.length === 0 ? null : Object.fromEntries(entries);
-}
-
-function readOutputCap(request: JsonObject): number | null {
-  const cap = numberMember(request, "max_output_tokens");
-  if (cap !== null && countOf(cap) === null) throw invalid("max_output_tokens", "must be a whole number");
-  return cap;
 }

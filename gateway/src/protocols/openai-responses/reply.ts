@@ -2,7 +2,7 @@ import { bounds } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
 import { errorText, upstreamFault } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
-import { readSpan } from "../json/scan.ts";
+import { valueAt } from "../json/scan.ts";
 import { skimArray, skimObject, skimValue } from "../json/skim.ts";
 import { textOf } from "../json/value.ts";
 import { readServed } from "../usage/read-served.ts";
@@ -17,22 +17,28 @@ const replyMembers: ReadonlySet<string> = new Set([
 export function readResponsesReply(body: Uint8Array): ReplyFacts {
   const members = skimObject(body, 0, body.length, replyMembers);
   if (members === null) throw upstreamFault("The upstream's answer is not a JSON object.");
-  const read = (span: Span | undefined): unknown => (span === undefined ? null : readValue(body, span));
-  const error = read(members.get("error"));
+  const member = (name: string): unknown => {
+    try {
+      return valueAt(body, members.get(name));
+    } catch {
+      throw upstreamFault("The upstream's answer is not valid JSON.");
+    }
+  };
+  const error = member("error");
   const output = members.get("output");
-  if (output === undefined && textOf(read(members.get("object"))) === null) {
+  if (output === undefined && textOf(member("object")) === null) {
     if (error === null) throw upstreamFault("The upstream's answer is not a response.");
     return { usage: null, errorMessage: errorText(error), outputEstimate: 0, id: null };
   }
   const tools = new OutputTools();
   if (output !== undefined) tools.countAll(body, output);
-  const reported = read(members.get("usage"));
+  const reported = member("usage");
   const reading = readResponsesUsage(reported, {
-    toolUsage: read(members.get("tool_usage")),
+    toolUsage: member("tool_usage"),
     counted: tools.use,
     images: { pictures: tools.pictures, model: tools.pictures === 0 ? "" : imageToolModel(body, members.get("tools")) },
   });
-  const status = textOf(read(members.get("status")));
+  const status = textOf(member("status"));
   const running = status === "queued" || status === "in_progress";
   // Reported again when it completes.
   const usage = running && reading?.missingSide === "both" ? null : reading;
@@ -42,10 +48,10 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
     // Until then it has the requested values.
     served: running
       ? undefined
-      : readServed({ model: read(members.get("model")), service_tier: read(members.get("service_tier")) }, reported),
+      : readServed({ model: member("model"), service_tier: member("service_tier") }, reported),
     errorMessage: null,
     outputEstimate: isTold || running || output === undefined ? 0 : estimate(output),
-    id: textOf(read(members.get("id"))),
+    id: textOf(member("id")),
     status,
     createdIds: tools.containerIds,
     items: output === undefined ? [] : itemIds(body, output),
@@ -55,14 +61,6 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
 function estimate(output: Span): number {
   const size = output.end - output.start;
   return size <= "[]".length ? 0 : Math.ceil(size / 4);
-}
-
-function readValue(body: Uint8Array, span: Span): unknown {
-  try {
-    return readSpan(body, span);
-  } catch {
-    throw upstreamFault("The upstream's answer is not valid JSON.");
-  }
 }
 
 /** The model of the image generation tool. */
