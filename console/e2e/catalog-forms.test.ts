@@ -59,7 +59,7 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
   test("all models of an account are imported at once, but those that are served already, with who owns them", async () => {
     await open("providers/main?tab=import");
     await page.getByRole("checkbox", { name: "Select all" }).check();
-    await page.getByText("1 model that is already served was left out").waitFor();
+    await page.getByText("1 model that is already served was skipped").waitFor();
     expect(await page.getByRole("checkbox", { name: /sim-one/ }).isChecked()).toBe(false);
     await page.getByRole("button", { name: "Import 2 models" }).click();
     await page.getByText("2 models imported").waitFor();

@@ -150,7 +150,7 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     expect(await field.inputValue()).toBe("");
     await field.fill("BCDF-GHJK");
     await page.getByRole("button", { name: "Continue" }).click();
-    await page.getByText("No device waits with this code").waitFor();
+    await page.getByText("No device is waiting with this code").waitFor();
     await field.fill(other.user_code.replace("-", "").toLowerCase());
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Deny" }).click();

@@ -46,7 +46,7 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
     await form.getByText("This address looks private").waitFor();
     await form.getByRole("switch", { name: "Allow private network" }).check({ force: true });
     await form.getByRole("button", { name: "Save and test" }).click();
-    await page.getByText("It works.").waitFor();
+    await page.getByText("Test passed.").waitFor();
     await page.getByRole("button", { name: "Import models" }).click();
     await page.getByRole("checkbox", { name: /sim-large/ }).check();
     await page.getByRole("button", { name: "Import 1 model" }).click();
