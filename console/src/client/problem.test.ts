@@ -26,14 +26,14 @@ test("every failure a chat call can meet comes with advice of its own", () => {
 });
 
 test("every code of the gateway has a sentence of the page's own, which readers of other languages get", () => {
-  expect(Object.keys(errorCodes).filter((code) => !Object.hasOwn(problems.said, code))).toEqual([]);
+  expect(Object.keys(errorCodes).filter((code) => !Object.hasOwn(problems.message, code))).toEqual([]);
   expect(sentenceOf("budget_exceeded", "Budget of key a used up.", "en")).toBe("Budget of key a used up.");
-  expect(sentenceOf("budget_exceeded", "Budget of key a used up.", "zh-CN")).toBe(problems.said.budget_exceeded);
+  expect(sentenceOf("budget_exceeded", "Budget of key a used up.", "zh-CN")).toBe(problems.message.budget_exceeded);
   expect(sentenceOf("vendor_code", "No.", "zh-CN")).toBe(problems.unknown);
 });
 
 test("the gateway's own sentence stays readable, whatever the language", async () => {
   const problem = await problemOf(Response.json({ error: { message: "No.", code: "conflict" } }, { status: 409 }));
-  expect(problem.said).toBe("No.");
-  expect(new Problem("conflict", "Ours.").said).toBeNull();
+  expect(problem.gatewayMessage).toBe("No.");
+  expect(new Problem("conflict", "Ours.").gatewayMessage).toBeNull();
 });

@@ -11,20 +11,20 @@ export class Problem extends Error {
   /** The field that is wrong, when one is. */
   readonly param: string | null;
   /** The gateway's own sentence, always English: it tells more than a code does. null: nothing came from the gateway. */
-  readonly said: string | null;
+  readonly gatewayMessage: string | null;
 
   constructor(
     code: string,
     message: string,
     requestId: string | null = null,
     param: string | null = null,
-    said: string | null = null,
+    gatewayMessage: string | null = null,
   ) {
     super(message);
     this.code = code;
     this.requestId = requestId;
     this.param = param;
-    this.said = said;
+    this.gatewayMessage = gatewayMessage;
   }
 
   get advice(): string {
@@ -33,9 +33,9 @@ export class Problem extends Error {
 }
 
 /** The sentence that stands for an answer of the gateway: its own to those who read English, ours by code to others. */
-export function sentenceOf(code: string, said: string, language: Language): string {
-  if (language === "en" && said !== "") return said;
-  return isMember(problems.said, code) ? t(`problems.said.${code}`) : t("problems.unknown");
+export function sentenceOf(code: string, message: string, language: Language): string {
+  if (language === "en" && message !== "") return message;
+  return isMember(problems.message, code) ? t(`problems.message.${code}`) : t("problems.unknown");
 }
 
 /** Whether an object of the catalogue has a text of that name. */
@@ -63,7 +63,7 @@ export function problemOfBody(body: unknown, requestId: string | null): Problem 
 }
 
 export function unreachable(cause: unknown): Problem {
-  const problem = new Problem("unreachable", t("problems.said.unreachable"));
+  const problem = new Problem("unreachable", t("problems.message.unreachable"));
   problem.cause = cause;
   return problem;
 }
@@ -72,7 +72,7 @@ export function unreachable(cause: unknown): Problem {
 export function asProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
   // What fetch throws when a body that had begun is cut.
-  if (thrown instanceof TypeError) return new Problem("upstream_truncated", t("problems.said.upstream_truncated"));
+  if (thrown instanceof TypeError) return new Problem("upstream_truncated", t("problems.message.upstream_truncated"));
   return new Problem("unexpected", String(thrown));
 }
 

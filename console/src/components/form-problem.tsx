@@ -25,7 +25,7 @@ export function FormProblem({ problem }: { readonly problem: Problem | null }) {
       {marked ? (
         <Text size="xs" c="dimmed" role="alert">
           {t("components.problem.marked")}{" "}
-          {problem.said !== null && t("components.problem.detail", { said: problem.said })}
+          {problem.gatewayMessage !== null && t("components.problem.detail", { message: problem.gatewayMessage })}
         </Text>
       ) : (
         <ProblemAlert problem={problem} />

@@ -28,8 +28,11 @@ export function noticeProblem(problem: Problem): void {
   });
 }
 
-function noticeBody({ advice, said, message, code, requestId }: Problem): string {
-  const detail = said === null || said === message ? "" : ` ${t("components.problem.detail", { said })}`;
+function noticeBody({ advice, gatewayMessage, message, code, requestId }: Problem): string {
+  const detail =
+    gatewayMessage === null || gatewayMessage === message
+      ? ""
+      : ` ${t("components.problem.detail", { message: gatewayMessage })}`;
   return `${advice}${detail} (${requestId === null ? code : `${code}, ${requestId}`})`;
 }
 

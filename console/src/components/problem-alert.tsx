@@ -12,14 +12,14 @@ const tags = { code: (inside: ReactNode) => <Code>{inside}</Code> };
 
 /** What happened, what to do about it, the gateway's own sentence where that is another, and the id to quote. */
 export function ProblemAlert({ problem, onRetry }: ProblemAlertProps) {
-  const { code, param, requestId, said, message } = problem;
+  const { code, param, requestId, gatewayMessage, message } = problem;
   return (
     <Alert color="red" variant="light" title={message} role="alert">
       <Stack gap="xs">
         <Text size="sm">{problem.advice}</Text>
-        {said !== null && said !== message && (
+        {gatewayMessage !== null && gatewayMessage !== message && (
           <Text size="xs" c="dimmed">
-            {t("components.problem.detail", { said })}
+            {t("components.problem.detail", { message: gatewayMessage })}
           </Text>
         )}
         <Group gap="xs">

@@ -7,8 +7,8 @@ import { addEnglish, type Text, textAt, textNamed } from "./words.ts";
 type Value = string | number;
 type Draw = (inside: ReactNode) => ReactNode;
 
-/** What must be given for a text: nothing where it leaves nothing open. */
-type Given<Text> = Placeholder<Text> extends never ? [] : [values: Readonly<Record<Placeholder<Text>, Value>>];
+/** The values that a text needs: none if it has no placeholders. */
+type TextValues<Text> = Placeholder<Text> extends never ? [] : [values: Readonly<Record<Placeholder<Text>, Value>>];
 
 type RichProps<Name, Text> = { readonly text: Name } & (Tag<Text> extends never
   ? { readonly tags?: undefined }
@@ -20,15 +20,15 @@ type RichProps<Name, Text> = { readonly text: Name } & (Tag<Text> extends never
 interface Area<Words> {
   /**
    * A text of the area in the language of the page: `t("keys.title")`, `t("keys.count", { count: 3 })`. Texts are ICU messages:
-   * `{name}`, `{count, plural, one {# key} other {# keys}}`; numbers are written as the locale does. May stand where a module is
-   * loaded: the language does not change while a page stands.
+   * `{name}`, `{count, plural, one {# key} other {# keys}}`; numbers are formatted for the locale. Can be called at module
+   * level: the language does not change while a page is loaded.
    */
-  readonly t: <Name extends Names<Words>>(name: Name, ...values: Given<TextAt<Words, Name>>) => string;
-  /** A text with elements in it: what stands between `<link>` and `</link>` is drawn by `tags.link`. */
+  readonly t: <Name extends Names<Words>>(name: Name, ...values: TextValues<TextAt<Words, Name>>) => string;
+  /** A text with elements: `tags.link` renders the content between `<link>` and `</link>`. */
   readonly Rich: <Name extends Names<Words>>(props: RichProps<Name, TextAt<Words, Name>>) => ReactNode;
 }
 
-/** The words of one area, for the files that show them: English comes along with these, and with no other page. */
+/** The texts of one area. Files that show them import their English, so no page loads the texts of others. */
 export function area<const Prefix extends string, Words>(name: Prefix, words: Words): Area<Record<Prefix, Words>> {
   addEnglish(name, words);
   return { t: text, Rich } as Area<Record<Prefix, Words>>;
@@ -38,7 +38,7 @@ function text(name: string, values?: Readonly<Record<string, Value>>): string {
   return formatted(name, textNamed(name), values);
 }
 
-/** A text that leaves nothing open; null where the language of the page has none of that name. */
+/** A text without placeholders; null if the page's language does not have it. */
 export function textOrNull(name: string): string | null {
   const words = textAt(name);
   return words === null ? null : formatted(name, words);
@@ -65,22 +65,22 @@ function Rich({ text: name, tags = {}, values = {} }: AnyRichProps): ReactNode {
   return Array.isArray(drawn) ? keyed(drawn) : (drawn as ReactNode);
 }
 
-/** A text's parts never change their places, so these do as keys. */
+/** Parts of a text never change their order, so the index is a stable key. */
 function keyed(parts: readonly ReactNode[]): ReactNode {
   return parts.map((part, at) => <Fragment key={String(at)}>{part}</Fragment>);
 }
 
-/** A text with nothing open and no marks is what it says; most are. */
+/** Most texts have no placeholders or tags and need no formatting. */
 function isPlain(words: Text): words is string {
   return typeof words === "string" && !/[{<']/.test(words);
 }
 
 const messages = new Map<string, IntlMessageFormat>();
 
-/** Read once for each name: a page shows the same text in every row. */
+/** Parsed once per name: a page shows the same text in every row. */
 function messageOf(name: string, words: Text): IntlMessageFormat {
-  const known = messages.get(name);
-  if (known !== undefined) return known;
+  const parsed = messages.get(name);
+  if (parsed !== undefined) return parsed;
   const message = new IntlMessageFormat(words, locale);
   messages.set(name, message);
   return message;

@@ -10,13 +10,13 @@ const texts = (words: unknown, name = ""): [string, string][] =>
     : Object.entries(words as object).flatMap(([key, inner]) => texts(inner, name === "" ? key : `${name}.${key}`));
 const allEnglish = texts(en);
 const english = new Map(allEnglish);
-// What forms of providers say in English comes from the gateway.
+// English texts of provider forms come from the gateway.
 const { kinds, ...translated } = zhCN;
 const chinese = new Map(texts(translated));
 
 const holes = (text: string): string[] => holesOf(parse(text));
 
-test("every text is a message that can be read, in each language", () => {
+test("every text is a valid ICU message in each language", () => {
   for (const words of [english, chinese, new Map(texts(kinds))]) {
     for (const [name, text] of words) {
       expect(() => parse(text), name).not.toThrow();
@@ -26,7 +26,7 @@ test("every text is a message that can be read, in each language", () => {
   }
 });
 
-test("a translation has the same names, and each text leaves the same open", () => {
+test("a translation has the same names and placeholders as English", () => {
   expect([...chinese.keys()].sort()).toEqual([...english.keys()].sort());
   for (const [name, text] of english) expect(holes(chinese.get(name) ?? ""), name).toEqual(holes(text));
 });
@@ -34,7 +34,7 @@ test("a translation has the same names, and each text leaves the same open", () 
 /** Names of products, units, codes and examples are the same in every language. */
 const sameInAll = /^(?:[^a-z]*|(?: · )?(?:[\w.:/@*{}<>=-]+(?:, |,| \/ | · | )?)*)$/i;
 
-test("what reads as English is translated", () => {
+test("every English sentence is translated", () => {
   const left = allEnglish.filter(
     ([name, text]) => chinese.get(name) === text && !sameInAll.test(text.replace(/\{\w+\}|<\/?\w+>/g, "")),
   );

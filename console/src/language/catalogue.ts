@@ -1,6 +1,6 @@
 import type { en } from "./en/index.ts";
 
-/** Every word that the console shows, by area and name. English is the original. */
+/** All texts of the console, by area and name. English is the original. */
 export type Catalogue = Translation<typeof en>;
 
 /**
@@ -21,7 +21,7 @@ type SettingWords = Readonly<Record<string, { readonly label: string; readonly h
 /** A language other than English. */
 export type TranslatedCatalogue = Catalogue & { readonly kinds?: ProviderWords };
 
-/** A part of the catalogue in another language: the same names, other words. */
+/** Some texts in another language, under the same names. */
 export type Translation<Words> = {
   readonly [Name in keyof Words]: Words[Name] extends string ? string : Translation<Words[Name]>;
 };
@@ -39,13 +39,13 @@ export type TextAt<Words, Name extends string> = Name extends `${infer Head}.${i
     ? Words[Name]
     : never;
 
-/** What a text leaves open: `{name}` and `{count, plural, …}`. */
+/** The placeholders of a text: `{name}` and `{count, plural, …}`. */
 export type Placeholder<Text> = Text extends `${string}{${infer Inside}}${infer Rest}`
   ? Head<Inside> | Placeholder<Nested<Inside>> | Placeholder<Rest>
   : never;
 type Head<Inside extends string> = Inside extends `${infer Name},${string}` ? Plain<Name> : Plain<Inside>;
 type Nested<Inside extends string> = Inside extends `${string}{${infer Deeper}` ? `{${Deeper}}` : "";
-/** A branch of a plural stands in braces too; it has spaces or a number sign, or is nested deeper. */
+/** Plural branches are in braces too; they contain spaces or a number sign, or are nested deeper. */
 type Plain<Name extends string> = Name extends `${string}${" " | "#" | "{"}${string}` ? never : Name;
 
 /** The elements of a text: `Read <link>the guide</link>.` */

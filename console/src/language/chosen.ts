@@ -2,27 +2,24 @@ import { bestLanguage, bestLocale, isLanguage, type Language } from "./languages
 
 const storageKey = "sluice.language";
 
-/**
- * The language of this page. It stays as it is until the page is loaded again, so words and formats may be made once, when
- * their module is loaded.
- */
-export const language: Language = keptLanguage() ?? bestLanguage(preferred());
+/** The language of this page. It only changes on reload, so modules can create texts and formats once. */
+export const language: Language = storedLanguage() ?? bestLanguage(preferred());
 
-/** For `Intl`: the language of this page, as the browser's owner writes it. */
+/** For `Intl`: the page's language in the browser's regional variant. */
 export const locale: string = bestLocale(language, preferred());
 
-/** What was chosen in this browser. null: nothing, so the browser's own languages decide. */
-function keptLanguage(): Language | null {
+/** The language chosen in this browser; null to follow the browser's languages. */
+function storedLanguage(): Language | null {
   try {
-    const kept = localStorage.getItem(storageKey);
-    return isLanguage(kept) ? kept : null;
+    const stored = localStorage.getItem(storageKey);
+    return isLanguage(stored) ? stored : null;
   } catch {
-    // There is no storage where the browser refuses it, and none in tests.
+    // Browsers may block storage, and tests have none.
     return null;
   }
 }
 
-/** Shows the console in another language. null goes back to what the browser prefers. Loads the page again when it must. */
+/** Sets the console's language; null follows the browser. Reloads the page if the language changes. */
 export function showIn(chosen: Language | null): void {
   try {
     if (chosen === null) localStorage.removeItem(storageKey);

@@ -1,6 +1,6 @@
 import { type MessageFormatElement, TYPE } from "@formatjs/icu-messageformat-parser";
 
-/** For tests: what a text leaves open and marks, `{name}`, `{count, plural}`, `<link>`; each of them once, whatever its order. */
+/** For tests: the distinct placeholders and tags of a text (`{name}`, `{count, plural}`, `<link>`), sorted. */
 export function holesOf(message: readonly MessageFormatElement[]): string[] {
   const found = new Set<string>();
   const visit = (elements: readonly MessageFormatElement[]) => {

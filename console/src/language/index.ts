@@ -1,7 +1,6 @@
 /**
- * language: every word that the console shows, in each language whole. Texts stand in one file per area and language; a file of
- * the console takes `t` and `Rich` from `language/areas/`, so that English comes with the pages that show it. Tests find what
- * is shown without being in the catalogue, and what is not translated.
+ * language: all texts of the console, in each language. There is one file per area and language. Import `t` and `Rich` from
+ * `language/areas/`, so that each page loads only the English that it shows. Tests find hard-coded and untranslated texts.
  */
 
 export { language, locale, showIn } from "./chosen.ts";

@@ -4,7 +4,7 @@ export type Language = ConsoleLanguage;
 export const languages = consoleLanguages;
 export const isLanguage = isConsoleLanguage;
 
-/** The first of the browser's languages that the console speaks; English when it speaks none of them. */
+/** The first of the browser's languages that the console supports, or English. */
 export function bestLanguage(preferred: readonly string[]): Language {
   for (const tag of preferred) {
     const found = languages.find(({ id }) => baseOf(id) === baseOf(tag));
@@ -14,8 +14,8 @@ export function bestLanguage(preferred: readonly string[]): Language {
 }
 
 /**
- * What dates and numbers follow: the browser's own variant of the language (`en-GB` writes dates otherwise than `en-US`), so
- * that words and figures of a page are never of two languages.
+ * The locale for dates and numbers: the browser's variant of the page's language (`en-GB` dates differ from `en-US`), so
+ * that a page never mixes two languages.
  */
 export function bestLocale(language: Language, preferred: readonly string[]): string {
   return preferred.find((tag) => isLocale(tag) && baseOf(tag) === baseOf(language)) ?? language;
@@ -23,7 +23,7 @@ export function bestLocale(language: Language, preferred: readonly string[]): st
 
 const baseOf = (tag: string): string => tag.toLowerCase().split(/[-_]/, 1)[0] ?? "";
 
-/** A browser may name what is no language tag; `Intl` throws at that. */
+/** Browsers may report invalid language tags, for which `Intl` throws. */
 function isLocale(tag: string): boolean {
   try {
     return Intl.getCanonicalLocales(tag).length === 1;

@@ -12,7 +12,7 @@ import { zhCN } from "./zh-CN/index.ts";
 type Words = Readonly<Record<string, string>>;
 type Codes = Readonly<Record<string, readonly string[]>>;
 
-/** Every list of codes in the contract, and where the catalogue has its words: a new list has to be named here. */
+/** Every list of codes in the contract, and its texts in the console: add new lists here. */
 const shown: { readonly [Kind in keyof typeof remarkCodes]: (catalogue: Catalogue) => Words } = {
   place: ({ requests }) => requests.plan.place,
   step: ({ requests }) => requests.plan.step,
@@ -42,14 +42,14 @@ for (const [name, codes, wordsIn] of lists) {
       const words = wordsIn(catalogue);
       expect(Object.keys(words).sort()).toEqual(Object.keys(codes).sort());
       for (const [code, params] of Object.entries(codes)) {
-        const taken = holesOf(parse(words[code] ?? ""));
-        expect(taken, code).toEqual(params.map((param) => `{${param}}`).toSorted());
+        const placeholders = holesOf(parse(words[code] ?? ""));
+        expect(placeholders, code).toEqual(params.map((param) => `{${param}}`).toSorted());
       }
     }
   });
 }
 
-test("what the catalogue cannot say stays in the gateway's own sentence", () => {
+test("remarks without a matching text fall back to the gateway's sentence", () => {
   const words = remarks(t, "models.simulation.remark", models.simulation.remark);
   expect(words({ code: "nothing_used", params: {} }, "Nothing.")).toBe(en.models.simulation.remark.nothing_used);
   expect(words({ code: "class_without_price", params: { class: "Output", count: 1_200 } }, "…")).toBe(

@@ -5,7 +5,7 @@ import { type ShownWords, shownWords } from "./shown-words.ts";
 
 const source = join(import.meta.dir, "..");
 
-/** What looks like words and is none: programs, samples of bodies, names. Each says what it is. */
+/** Strings that are not translated: programs, sample bodies, names. The comments explain each group. */
 const exceptions: Readonly<Record<string, readonly string[]>> = {
   "client/problem.ts": ["Problem"],
   // Names of browsers and of systems.
@@ -104,13 +104,13 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   "features/assets/upload-file.ts": ["Image", "Video", "Audio"],
   // The ending of a file's name.
   "features/media/video-player.tsx": [".mp4"],
-  // Told to a model.
+  // Sent to a model.
   "features/playground/chat/conversation.ts": ["This tool was not run."],
   // A sample of a body or a program.
   "features/playground/chat/settings-panel.tsx": ['{ "reasoning_effort": "low" }'],
   // A sample of a body or a program.
   "features/playground/chat/tool-results.tsx": ['{"temperature": 18, "sky": "clear"}'],
-  // Told to a model.
+  // Sent to a model.
   "features/playground/chat/tools.ts": ["Get the current weather in a city."],
   // A sample of a body or a program.
   "features/playground/completion/completion-panel.tsx": ["def fib(n):", "print(fib(8))"],
@@ -168,14 +168,14 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-test("whatever is shown stands in the catalogue", async () => {
+test("no text is hard-coded in a component", async () => {
   const found: string[] = [];
   for await (const file of new Glob("**/*.{ts,tsx}").scan(source)) {
     if (/\.test\.tsx?$/.test(file) || /^language\/(?:en\/|zh-CN\/|shown-words)/.test(file)) continue;
     const allowed = exceptions[file] ?? [];
-    const told = shownWords(file, await Bun.file(join(source, file)).text());
+    const texts = shownWords(file, await Bun.file(join(source, file)).text());
     found.push(
-      ...told.filter(({ text }) => !allowed.includes(text)).map(({ line, text }) => `${file}:${line} ${text}`),
+      ...texts.filter(({ text }) => !allowed.includes(text)).map(({ line, text }) => `${file}:${line} ${text}`),
     );
   }
   expect(found).toEqual([]);
@@ -185,12 +185,12 @@ test.each([
   ["text between tags", "<p>Hello</p>", ["Hello"]],
   ["a label", '<Button label="save" />', ["save"]],
   ["a choice that is drawn", '<p>{x ? "none" : y && `many`}</p>', ["none", "many"]],
-  ["a sentence anywhere", 'const told = "Nothing was found";', ["Nothing was found"]],
+  ["a sentence anywhere", 'const text = "Nothing was found";', ["Nothing was found"]],
   ["a word with a capital", 'const columns = [{ header: "Name" }];', ["Name"]],
-  ["a sentence with a value in it", "const told = `for $" + "{n} more days`;", ["for", "more days"]],
-  ["a text of the catalogue, a class, a code, an error of ours", '<p className="a b" id="x">{t("keys.title")}</p>', []],
-  ["what only we see", 'throw new Error("Nothing is there");', []],
-  ["what is compared", 'if (event.key === "Escape") leave();', []],
+  ["a sentence with a value in it", "const text = `for $" + "{n} more days`;", ["for", "more days"]],
+  ["a translated text, a class, a code, an internal error", '<p className="a b" id="x">{t("keys.title")}</p>', []],
+  ["an internal error", 'throw new Error("Nothing is there");', []],
+  ["a compared value", 'if (event.key === "Escape") leave();', []],
 ] as const)("%s", (_, code, words) => {
   expect(shownWords("some.tsx", code).map(({ text }: ShownWords) => text)).toEqual([...words]);
 });

@@ -7,19 +7,19 @@ export interface ShownWords {
 
 type Node = { readonly type: string; readonly start: number } & Readonly<Record<string, unknown>>;
 
-/** Attributes that hold no words: what they say is for the browser or for us. */
+/** Attributes without visible text. */
 const mute =
   /^(?:className|classNames|id|key|to|href|src|type|size|variant|color|c|fw|fz|ff|ta|tt|w|h|m[trblxy]?|p[trblxy]?|gap|align|justify|wrap|position|role|rel|target|method|autoComplete|inputMode|pattern|lang|component|order|orientation|withBorder|radius|layout|mode|cursor|dataKey|stroke|fill|viewBox|d|x|y|[xy]\d?|text|tags|style|styles|display|visibleFrom|hiddenFrom|accept|loading|tone|status|defaultColorScheme|better|place|path|kind|labelElement|clampBehavior|decoding|captionSide|underline|curveType|shapeRendering|firstStep|mark|rightSectionPointerEvents|scope|m[ai][wh]|by|flex|preload|preserveAspectRatio|autoCapitalize|data-[\w-]+|aria-(?:busy|live|current|controls|labelledby|describedby|haspopup|hidden|expanded|orientation|sort|autocomplete|pressed))$/;
 
-/** What reads as words wherever it stands: two of them, or one that begins with a capital. */
+/** A string counts as text if it has two words, or one capitalized word. */
 const readsAsWords = /\p{L}{2,} \p{L}{2,}|^\s*\p{Lu}\p{Ll}+[.!?:…]?\s*$|\p{Script=Han}/u;
-/** Beside a value one word is enough. */
+/** In a template with values, one word is enough. */
 const readsBesideValues = /(?:^|\s)\p{L}{2,}(?:\s|$)|\p{Script=Han}/u;
 const hasLetters = /\p{L}/u;
 /** Sizes, paths and addresses. */
 const isCode = /^(?:\d+rem|xs|sm|md|lg|xl|-\w+|\/\S*|https?:\/\/\S*)$/;
 
-/** The words that a file shows without asking the catalogue for them. */
+/** Finds the hard-coded texts of a file. */
 export function shownWords(file: string, code: string): readonly ShownWords[] {
   const { program, errors } = parseSync(file, code);
   if (errors.length > 0) throw new Error(`${file} cannot be read: ${errors[0]?.message}`);
@@ -31,7 +31,7 @@ export function shownWords(file: string, code: string): readonly ShownWords[] {
   return found;
 }
 
-/** `drawn`: the value of this node is shown, so any letters are words. */
+/** `drawn`: the value of this node is rendered, so any word counts as text. */
 function visit(node: Node, drawn: boolean, take: (node: Node, text: string) => void): void {
   const words = wordsOf(node, drawn);
   if (words !== null) take(node, words);
@@ -57,7 +57,7 @@ function textOf(node: Node): [text: unknown, reads: RegExp] {
 
 type Part = readonly [inner: unknown, drawn: boolean];
 
-/** What of a node is looked into, and whether that is drawn. */
+/** The parts of a node to visit, and whether each is rendered. */
 function partsOf(node: Node, drawn: boolean): readonly Part[] {
   const all: readonly Part[] = Object.values(node).map((inner) => [inner, false]);
   switch (node.type) {
@@ -98,7 +98,7 @@ function partsOf(node: Node, drawn: boolean): readonly Part[] {
     case "NewExpression":
       return nameOf(node["callee"]).endsWith("Error") ? [] : all;
     case "BinaryExpression":
-      // What is compared is a code.
+      // Compared literals are codes.
       return [node["left"], node["right"]]
         .filter((side) => isNode(side) && side.type !== "Literal")
         .map((side) => [side, false]);
@@ -118,7 +118,7 @@ function isNode(value: unknown): value is Node {
   return value !== null && typeof value === "object" && typeof Reflect.get(value, "type") === "string";
 }
 
-/** What stands in it is written the same in every language. */
+/** Its content is the same in every language. */
 function isCodeElement(opening: unknown): boolean {
   return isNode(opening) && /^(?:code|Code|Kbd|kbd)$/.test(nameOf(opening["name"]));
 }

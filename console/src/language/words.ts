@@ -1,7 +1,7 @@
 import type { MessageFormatElement } from "@formatjs/icu-messageformat-parser";
 import type { TranslatedCatalogue } from "./catalogue.ts";
 
-/** English comes with the pages that show it; another language comes whole before anything is drawn. */
+/** English texts load with the pages that show them; another language loads completely before the first render. */
 let translated: TranslatedCatalogue | null = null;
 const english = new Map<string, unknown>();
 
@@ -13,17 +13,17 @@ export function addEnglish(area: string, words: unknown): void {
   english.set(area, words);
 }
 
-/** A text as it stands in the catalogue; in a built console one that leaves something open has been read already. */
+/** A text as written; the build parses texts with placeholders ahead of time. */
 export type Text = string | MessageFormatElement[];
 
 /** The text of that name in the language of the page. */
 export function textNamed(name: string): Text {
   const found = textAt(name);
-  if (found === null) throw new Error(`the catalogue has no text ${name}`);
+  if (found === null) throw new Error(`there is no text ${name}`);
   return found;
 }
 
-/** The same; null where the language of the page has no such text. */
+/** Like `textNamed`, but returns null if the page's language does not have the text. */
 export function textAt(name: string): Text | null {
   const [area = "", ...path] = name.split(".");
   let found: unknown = translated === null ? english.get(area) : Reflect.get(translated, area);

@@ -87,7 +87,7 @@ function checkedAddress(url: string): string {
 /** What the browser says about a passkey that did not work, in words that help. */
 export function passkeyProblem(thrown: unknown): unknown {
   if (thrown instanceof WebAuthnError && thrown.code === "ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED") {
-    return new Problem("passkey_known", t("session.problem.passkeyKnown"));
+    return new Problem("passkey_exists", t("session.problem.passkeyExists"));
   }
   if (thrown instanceof Error && (thrown.name === "NotAllowedError" || thrown.name === "AbortError")) {
     return new Problem("passkey_dismissed", t("session.problem.passkeyDismissed"));

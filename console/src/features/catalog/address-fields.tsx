@@ -3,7 +3,7 @@ import type { ProviderKindForm } from "@sluice/contract";
 import { IconAlertTriangle, IconKey } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { t } from "../../language/areas/catalog.ts";
-import { looksPrivate, needsAddress, type ProviderDraft } from "./provider-draft.ts";
+import { isPrivateAddress, needsAddress, type ProviderDraft } from "./provider-draft.ts";
 
 interface AddressFieldsProps {
   readonly draft: ProviderDraft;
@@ -47,9 +47,9 @@ export function AddressFields({ draft, form, stored, fault, change, disabled }: 
         onChange={(event) => change({ privateNetwork: event.currentTarget.checked })}
         error={fault("allow_private_network")}
       />
-      {looksPrivate(address) && !draft.privateNetwork && (
-        <Warning icon={<IconAlertTriangle size={16} />} title={t("catalog.provider.looksPrivate")}>
-          {t("catalog.provider.looksPrivateHelp")}
+      {isPrivateAddress(address) && !draft.privateNetwork && (
+        <Warning icon={<IconAlertTriangle size={16} />} title={t("catalog.provider.privateAddress")}>
+          {t("catalog.provider.privateAddressHelp")}
         </Warning>
       )}
       {draft.privateNetwork && (

@@ -4,7 +4,7 @@ import {
   createBody,
   draftFaults,
   draftOf,
-  looksPrivate,
+  isPrivateAddress,
   needsAddress,
   newDraft,
   redacted,
@@ -141,7 +141,7 @@ test("addresses inside are told from those outside", () => {
     "not a url",
     "demo://simulator/v1",
   ];
-  expect([inside.map(looksPrivate), outside.map(looksPrivate)]).toEqual([
+  expect([inside.map(isPrivateAddress), outside.map(isPrivateAddress)]).toEqual([
     inside.map(() => true),
     outside.map(() => false),
   ]);

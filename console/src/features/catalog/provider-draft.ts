@@ -98,7 +98,7 @@ export function draftFaults(
 function idFault(id: string, taken: readonly string[]): string | null {
   if (id === "") return t("catalog.provider.nameMissing");
   if (!providerSchema.shape.id.safeParse(id).success) return t("catalog.provider.nameWrong");
-  return taken.includes(id) ? t("catalog.provider.nameTaken") : null;
+  return taken.includes(id) ? t("catalog.provider.nameExists") : null;
 }
 
 function addressFault({ baseUrl }: ProviderDraft, form: ProviderKindForm): string | null {
@@ -200,7 +200,7 @@ export function withSetting(
 }
 
 /** Whether an address looks like one inside: the gateway refuses those unless the provider is let there. */
-export function looksPrivate(address: string): boolean {
+export function isPrivateAddress(address: string): boolean {
   const url = URL.parse(address);
   if (url === null || !/^https?:$/.test(url.protocol)) return false;
   const host = url.hostname.replace(/^\[|\]$/g, "");

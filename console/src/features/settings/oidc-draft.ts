@@ -73,7 +73,7 @@ export function callbackUrl(publicUrl: string, id: string): string | null {
 export function idProblem(id: string, account: OidcAccount | null, taken: readonly OidcAccount[]): string | null {
   if (account !== null) return null;
   if (!idPattern.test(id)) return t("settings.oidc.idWrong");
-  return taken.some((each) => each.id === id) ? t("settings.oidc.idTaken") : null;
+  return taken.some((each) => each.id === id) ? t("settings.oidc.idExists") : null;
 }
 
 /** What was typed or pasted, one domain each: `@` before it and commas between are no part of them. */

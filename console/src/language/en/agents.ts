@@ -4,8 +4,8 @@ export const agents = {
   helpReadOnly: "Claude Code loads these settings at every start. Only administrators can change them.",
   group: "Group",
   none: "No managed settings for this group. Agents start with their own settings.",
-  stands: "Version {version}, set by {by}",
-  standsUnknown: "Set before versions were recorded",
+  versionBy: "Version {version}, set by {by}",
+  versionUnknown: "Set before versions were recorded",
   form: {
     models: "Allowed models",
     modelsHelp: "Model names, or the agent's short names such as opus. Leave empty to allow every model of the group.",

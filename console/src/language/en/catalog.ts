@@ -59,7 +59,7 @@ export const catalog = {
   provider: {
     nameMissing: "Enter a name.",
     nameWrong: "Use letters, digits, dots, dashes and underscores only.",
-    nameTaken: "A provider with this name already exists.",
+    nameExists: "A provider with this name already exists.",
     baseUrlWrong: "Enter a complete URL: https://…",
     baseUrlMissing: "Enter the base URL.",
     apiKeyMissing: "Enter the API key.",
@@ -82,8 +82,8 @@ export const catalog = {
       "A key is never sent to an address other than the one it was entered for. Enter the key again, or the provider will have none.",
     private: "Allow private network",
     privateHelp: "Allows addresses of this machine and your own networks.",
-    looksPrivate: "This address looks private",
-    looksPrivateHelp: "Requests to it are refused until you turn on the switch above.",
+    privateAddress: "This address looks private",
+    privateAddressHelp: "Requests to it are refused until you turn on the switch above.",
     privateWarning: "Only for a server you trust",
     privateWarningHelp:
       "Anyone who can change this address can reach services inside your network through the gateway. Keep it off for providers on the internet.",

@@ -1,4 +1,4 @@
-/** What several areas share, and what the shared components say. States stand by their code. */
+/** Texts that several areas share, and those in shared components. States are keyed by their code. */
 export const components = {
   actions: {
     add: "Add",
@@ -175,7 +175,7 @@ export const components = {
   problem: {
     field: "Field <code>{param}</code>",
     request: "Request <code>{id}</code>",
-    detail: "The gateway says: {said}",
+    detail: "Gateway message: {message}",
     marked: "Check the marked field.",
   },
   search: { clear: "Clear search" },

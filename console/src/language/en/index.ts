@@ -32,7 +32,7 @@ import { snippets } from "./snippets.ts";
 import { tasks } from "./tasks.ts";
 import { workspaces } from "./workspaces.ts";
 
-/** English, the original: what other languages translate. */
+/** English is the original; other languages translate it. */
 export const en = {
   access,
   agents,

@@ -16,7 +16,7 @@ export const models = {
   deployments: {
     addTitle: "Add a deployment",
     noProviders: "There are no providers yet. Add one on the Providers page.",
-    taken: "This model already has this deployment.",
+    duplicate: "This model already has this deployment.",
     addHelp: "It gets the last priority. You can move it before you save.",
     disabledProvider: "{provider} (disabled)",
     add: "Add deployment",
@@ -112,7 +112,7 @@ export const models = {
       "Requests for it are refused at once. Its past requests, costs and prices are kept. You can't undo this.",
   },
   history: {
-    fromCatalogue: "from the catalog",
+    fromCatalog: "from the catalog",
     title: "Price history",
     help: "Newest first. Each request keeps the price version it was charged at.",
     empty: "No price yet",
@@ -190,7 +190,7 @@ export const models = {
     nameMissing: "Enter a name.",
     providerMissing: "Choose a provider.",
     nameWrong: "A name has no spaces and no *, and at most 256 characters.",
-    nameTaken: "A model with this name already exists.",
+    nameExists: "A model with this name already exists.",
     nameHelp: "The name that applications send in the model field. It can't be changed later.",
     nameExample: "gpt-6.1-sol",
     noProviders: "There are no providers yet. Add one first.",
@@ -219,7 +219,7 @@ export const models = {
     each: "{name}: {day}",
     more: "{count, plural, one {and # more} other {and # more}}",
   },
-  catalogue: {
+  catalog: {
     title: "{count, plural, one {# price changed in the catalog} other {# prices changed in the catalog}}",
     help: "Prices you set yourself are never changed.",
     review: "Review",

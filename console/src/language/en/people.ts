@@ -1,6 +1,6 @@
 export const people = {
   keys: {
-    label: "What to do with these keys",
+    label: "Choose what happens to these keys",
     made: "{name} owns {count, plural, one {<b>an API key</b>} other {<b># API keys</b>}}: {names}. Apps may still use them, and so may anyone with a secret.",
     madeMany:
       "{name} owns <b>more than {count, plural, other {#}} API keys</b>: {names}. Apps may still use them, and so may anyone with a secret.",

@@ -96,7 +96,7 @@ export const playground = {
       "{count, plural, one {The model is waiting for this tool.} other {The model is waiting for these tools.}} Enter what your program would return, or send another message below.",
     result: "Result of {name}",
     send: "{count, plural, one {Send result} other {Send results}}",
-    given: "Tool results",
+    sentResults: "Tool results",
   },
   completion: {
     sample: "Once upon a time",

@@ -1,9 +1,9 @@
 /**
- * What went wrong, by error code: `said` in a sentence, `advice` on what to do about it. `fields`: what is wrong beside a field
+ * Errors by code: `message` says what failed, `advice` what to do. `fields` has messages for single fields
  * of a form, by its `param` and the code; `field`: for any other field.
  */
 export const problems = {
-  said: {
+  message: {
     asset_group_not_found: "This asset group does not exist.",
     asset_not_found: "This asset does not exist.",
     budget_exceeded: "A budget is exhausted.",
@@ -36,7 +36,7 @@ export const problems = {
     passkey_address: "Passkeys only work over https or on localhost, under the console's own name.",
     passkey_dismissed: "No passkey was used: the dialog was closed or timed out.",
     passkey_failed: "The browser could not use a passkey.",
-    passkey_known: "This device already has a passkey for this console.",
+    passkey_exists: "This device already has a passkey for this console.",
     rate_limit_exceeded: "A rate limit is reached.",
     request_timeout: "The request did not arrive in time.",
     request_too_large: "The request is too large.",
@@ -82,7 +82,7 @@ export const problems = {
     passkey_address: "Open the console at its public address, or at http://localhost on this machine.",
     passkey_dismissed: "Try again, or sign in another way.",
     passkey_failed: "Try again, or sign in another way.",
-    passkey_known: "Use it to sign in, or add one on another device.",
+    passkey_exists: "Use it to sign in, or add one on another device.",
     rate_limit_exceeded: "Wait a moment, then try again.",
     request_too_large: "Send less: a shorter text or a smaller file.",
     sign_in_refused: "Check what you entered, then try again.",

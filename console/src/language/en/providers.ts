@@ -153,7 +153,7 @@ export const providers = {
     fails: "Test failed.",
     succeeded: "succeeded",
     failed: "failed",
-    said: "The provider says: {said}",
+    message: "Provider message: {message}",
     /** What was tried, what went wrong and what to do about it, by the gateway's codes. */
     tried: {
       list_models: "List models",

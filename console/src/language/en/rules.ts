@@ -58,7 +58,7 @@ export const rules = {
     claim: "Enter a claim.",
     value: "Enter a value.",
     workspace: "Enter a workspace.",
-    given: "Choose a role, a group or both.",
+    roleOrGroup: "Choose a role, a group or both.",
   },
   try: {
     title: "Try claims",

@@ -19,7 +19,7 @@ export const session = {
   },
   problem: {
     noAddress: "The sign-in page of this account has no valid URL.",
-    passkeyKnown: "This device or password manager already has a passkey for this console.",
+    passkeyExists: "This device or password manager already has a passkey for this console.",
     passkeyDismissed: "No passkey was used: the dialog was closed or timed out.",
     passkeyAddress: "Passkeys only work where the console is opened by its domain name, over https or on localhost.",
     passkeyFailed: "The browser could not use a passkey: {message}",

@@ -222,7 +222,7 @@ export const settings = {
   name: "Name",
   oidc: {
     idWrong: "Lowercase letters, digits and dashes, at most 32.",
-    idTaken: "This ID is already in use.",
+    idExists: "This ID is already in use.",
     nameMissing: "Enter a name.",
     idMissing: "Enter an ID.",
     issuerWrong: "Enter a complete URL: https://…",

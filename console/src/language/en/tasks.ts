@@ -64,7 +64,7 @@ export const tasks = {
   cancel: {
     close: "Cancel",
     done: "Task canceled.",
-    asked: "Cancellation requested. The provider has not confirmed it yet.",
+    requested: "Cancellation requested. The provider has not confirmed it yet.",
     title: "Cancel this task?",
     run: "Cancel task",
     help: "The gateway asks the provider to stop. Some providers cannot stop a running task: it then continues and is charged. A canceled task cannot be resumed, only sent again.",

@@ -7,8 +7,8 @@ export const agents: Translation<typeof english> = {
   helpReadOnly: "Claude Code 每次启动时都会读取这些设置。只有管理员可以修改。",
   group: "分组",
   none: "此分组没有统一设置，编程助手使用各自的设置启动。",
-  stands: "版本 {version}，由 {by} 设置",
-  standsUnknown: "设置于开始保存版本之前",
+  versionBy: "版本 {version}，由 {by} 设置",
+  versionUnknown: "设置于开始保存版本之前",
   form: {
     models: "允许的模型",
     modelsHelp: "模型名称，或编程助手自己的简称，如 opus。留空则可用该分组的所有模型。",

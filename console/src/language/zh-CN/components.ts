@@ -176,7 +176,7 @@ export const components: Translation<typeof english> = {
   problem: {
     field: "字段 <code>{param}</code>",
     request: "请求 <code>{id}</code>",
-    detail: "网关返回：{said}",
+    detail: "网关返回：{message}",
     marked: "请检查标出的字段。",
   },
   search: { clear: "清除搜索" },

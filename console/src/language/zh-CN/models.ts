@@ -19,7 +19,7 @@ export const models: Translation<typeof english> = {
   deployments: {
     addTitle: "添加部署",
     noProviders: "还没有提供商，请先在“提供商”页面添加。",
-    taken: "该模型已有此部署。",
+    duplicate: "该模型已有此部署。",
     addHelp: "它的优先级排在最后，保存前可以调整。",
     disabledProvider: "{provider}（已停用）",
     add: "添加部署",
@@ -113,7 +113,7 @@ export const models: Translation<typeof english> = {
     removeHelp: "对它的请求会立即被拒绝。其请求、成本和价格记录会保留。此操作无法撤销。",
   },
   history: {
-    fromCatalogue: "来自价目表",
+    fromCatalog: "来自价目表",
     title: "价格历史",
     help: "最新的在前。每个请求都保留其计费时的价格版本。",
     empty: "尚未定价",
@@ -187,7 +187,7 @@ export const models: Translation<typeof english> = {
     nameMissing: "请填写名称。",
     providerMissing: "请选择提供商。",
     nameWrong: "名称不能包含空格和 *，且不超过 256 个字符。",
-    nameTaken: "已存在同名模型。",
+    nameExists: "已存在同名模型。",
     nameHelp: "应用在 model 字段中填写的名称，之后不能更改。",
     nameExample: "gpt-6.1-sol",
     noProviders: "还没有提供商，请先添加。",
@@ -215,7 +215,7 @@ export const models: Translation<typeof english> = {
     each: "{name}：{day}",
     more: "{count, plural, other {另有 # 个}}",
   },
-  catalogue: {
+  catalog: {
     title: "{count, plural, other {价目表中有 # 个价格变动}}",
     help: "你自行设置的价格不会被更改。",
     review: "查看",

@@ -98,7 +98,7 @@ export const playground: Translation<typeof english> = {
     waiting: "{count, plural, other {模型正在等待工具结果。}}请填写你的程序会返回的内容，或在下方发送其他消息。",
     result: "{name} 的结果",
     send: "{count, plural, other {发送结果}}",
-    given: "工具结果",
+    sentResults: "工具结果",
   },
   completion: {
     sample: "从前有一座山",

@@ -2,7 +2,7 @@ import type { Translation } from "../catalogue.ts";
 import type { problems as english } from "../en/problems.ts";
 
 export const problems: Translation<typeof english> = {
-  said: {
+  message: {
     asset_group_not_found: "该素材组不存在。",
     asset_not_found: "该素材不存在。",
     budget_exceeded: "预算已用尽。",
@@ -35,7 +35,7 @@ export const problems: Translation<typeof english> = {
     passkey_address: "通行密钥只能在 https 或 localhost 下，且通过控制台自己的域名使用。",
     passkey_dismissed: "未使用通行密钥：对话框已关闭或超时。",
     passkey_failed: "浏览器无法使用通行密钥。",
-    passkey_known: "此设备已有该控制台的通行密钥。",
+    passkey_exists: "此设备已有该控制台的通行密钥。",
     rate_limit_exceeded: "已达到速率限制。",
     request_timeout: "请求未能及时送达。",
     request_too_large: "请求过大。",
@@ -80,7 +80,7 @@ export const problems: Translation<typeof english> = {
     passkey_address: "请通过公开地址打开控制台，或在本机使用 http://localhost。",
     passkey_dismissed: "请重试，或使用其他方式登录。",
     passkey_failed: "请重试，或使用其他方式登录。",
-    passkey_known: "请直接使用它登录，或在另一台设备上添加。",
+    passkey_exists: "请直接使用它登录，或在另一台设备上添加。",
     rate_limit_exceeded: "请稍候再试。",
     request_too_large: "请减少内容：缩短文本或使用更小的文件。",
     sign_in_refused: "请检查输入后重试。",

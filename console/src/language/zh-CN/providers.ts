@@ -153,7 +153,7 @@ export const providers: Translation<typeof english> = {
     fails: "测试失败。",
     succeeded: "成功",
     failed: "失败",
-    said: "提供商返回：{said}",
+    message: "提供商返回：{message}",
     tried: {
       list_models: "获取模型列表",
       ask_model:

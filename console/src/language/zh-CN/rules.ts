@@ -61,7 +61,7 @@ export const rules: Translation<typeof english> = {
     claim: "请填写声明。",
     value: "请填写值。",
     workspace: "请填写工作区。",
-    given: "请选择角色、分组或两者。",
+    roleOrGroup: "请选择角色、分组或两者。",
   },
   try: {
     title: "试用声明",

@@ -21,7 +21,7 @@ export const session: Translation<typeof english> = {
   },
   problem: {
     noAddress: "该账户的登录页面没有可打开的地址。",
-    passkeyKnown: "此设备或密码管理器中已有该控制台的通行密钥。",
+    passkeyExists: "此设备或密码管理器中已有该控制台的通行密钥。",
     passkeyDismissed: "未使用通行密钥：对话框已关闭或超时。",
     passkeyAddress: "通行密钥只能在通过域名（https 或 localhost）打开控制台时使用。",
     passkeyFailed: "浏览器无法使用通行密钥：{message}",

@@ -221,7 +221,7 @@ export const settings: Translation<typeof english> = {
   name: "名称",
   oidc: {
     idWrong: "只能使用小写字母、数字和短横线，最多 32 个字符。",
-    idTaken: "此 ID 已被使用。",
+    idExists: "此 ID 已被使用。",
     nameMissing: "请填写名称。",
     idMissing: "请填写 ID。",
     issuerWrong: "请填写完整的网址：https://…",

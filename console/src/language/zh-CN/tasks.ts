@@ -66,7 +66,7 @@ export const tasks: Translation<typeof english> = {
   cancel: {
     close: "取消",
     done: "任务已取消。",
-    asked: "已请求提供商取消任务，尚未确认。",
+    requested: "已请求提供商取消任务，尚未确认。",
     title: "取消此任务？",
     run: "取消任务",
     help: "系统会请求提供商停止。部分提供商无法停止运行中的任务，任务会继续并计费。已取消的任务无法恢复，只能再次发送。",

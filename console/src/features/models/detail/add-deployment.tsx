@@ -54,7 +54,7 @@ export function AddDeployment({ model, taken, onClose, onAdd }: AddDeploymentPro
             placeholder={model}
             value={typed}
             onChange={setTyped}
-            error={isTaken ? t("models.deployments.taken") : undefined}
+            error={isTaken ? t("models.deployments.duplicate") : undefined}
           />
           <Text size="xs" c="dimmed">
             {t("models.deployments.addHelp")}

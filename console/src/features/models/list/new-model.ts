@@ -27,7 +27,7 @@ export function modelFaults(draft: NewModel, taken: Pick<ReadonlySet<string>, "h
 function nameFault(name: string, taken: Pick<ReadonlySet<string>, "has">): string | null {
   if (name === "") return t("models.add.nameMissing");
   if (!modelSchema.shape.name.safeParse(name).success) return t("models.add.nameWrong");
-  return taken.has(name) ? t("models.add.nameTaken") : null;
+  return taken.has(name) ? t("models.add.nameExists") : null;
 }
 
 export function modelBody(draft: NewModel & { readonly provider: string }): BodyInput<"models.create"> {

@@ -25,12 +25,12 @@ export function PriceChanges() {
         color="blue"
         variant="light"
         icon={<IconCoin size={18} />}
-        title={t("models.catalogue.title", { count: data.changes.length })}
+        title={t("models.catalog.title", { count: data.changes.length })}
       >
         <Group justify="space-between" gap="xs">
-          <span>{t("models.catalogue.help")}</span>
+          <span>{t("models.catalog.help")}</span>
           <Button variant="default" onClick={() => setOpen(true)}>
-            {t("models.catalogue.review")}
+            {t("models.catalog.review")}
           </Button>
         </Group>
       </Alert>
@@ -44,8 +44,8 @@ const oldDays = 60;
 
 function OldCatalogue({ days }: { readonly days: number }) {
   return (
-    <Alert color="yellow" variant="light" icon={<IconCoin size={18} />} title={t("models.catalogue.old", { days })}>
-      {t("models.catalogue.oldHelp")}
+    <Alert color="yellow" variant="light" icon={<IconCoin size={18} />} title={t("models.catalog.old", { days })}>
+      {t("models.catalog.oldHelp")}
     </Alert>
   );
 }
@@ -56,7 +56,7 @@ function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; 
   const take = useAct("catalogue.take", {
     invalidates: afterCatalogChange,
     inline: true,
-    done: t("models.catalogue.done"),
+    done: t("models.catalog.done"),
     onDone: onClose,
   });
   const wanted = changes.filter(({ model }) => !left.has(model)).map(({ model }) => model);
@@ -66,19 +66,19 @@ function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; 
     setLeft(next);
   };
   return (
-    <Modal opened onClose={onClose} size="xl" title={t("models.catalogue.dialog")}>
+    <Modal opened onClose={onClose} size="xl" title={t("models.catalog.dialog")}>
       <Stack>
         <Text size="sm" c="dimmed">
-          {t("models.catalogue.dialogHelp", { source })}
-          {age === null ? "" : ` ${t("models.catalogue.age", { days: age })}`}
+          {t("models.catalog.dialogHelp", { source })}
+          {age === null ? "" : ` ${t("models.catalog.age", { days: age })}`}
         </Text>
         <Table.ScrollContainer minWidth={560} mah="26rem">
           <Table>
             <Table.Thead>
               <Table.Tr>
                 <Table.Th w="11rem">{t("models.model")}</Table.Th>
-                <Table.Th miw="6rem">{t("models.catalogue.before")}</Table.Th>
-                <Table.Th>{t("models.catalogue.after")}</Table.Th>
+                <Table.Th miw="6rem">{t("models.catalog.before")}</Table.Th>
+                <Table.Th>{t("models.catalog.after")}</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -91,7 +91,7 @@ function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; 
                       onChange={() => toggle(change.model)}
                       label={change.model}
                       description={`${change.provider} · ${change.upstream_model}`}
-                      error={change.guessed ? t("models.catalogue.guess") : undefined}
+                      error={change.guessed ? t("models.catalog.guess") : undefined}
                     />
                   </Table.Td>
                   <Table.Td>
@@ -99,7 +99,7 @@ function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; 
                   </Table.Td>
                   <Table.Td>
                     {change.from !== null && (
-                      <Text size="xs">{t("models.catalogue.from", { date: formatMoment(change.from) })}</Text>
+                      <Text size="xs">{t("models.catalog.from", { date: formatMoment(change.from) })}</Text>
                     )}
                     <PriceWords price={change.after} />
                   </Table.Td>
@@ -111,14 +111,14 @@ function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; 
         <FormProblem problem={take.error} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
-            {t("models.catalogue.later")}
+            {t("models.catalog.later")}
           </Button>
           <Button
             disabled={wanted.length === 0}
             loading={take.isPending}
             onClick={() => take.mutate({ body: { version, models: wanted } })}
           >
-            {t("models.catalogue.take", { count: wanted.length })}
+            {t("models.catalog.take", { count: wanted.length })}
           </Button>
         </Group>
       </Stack>

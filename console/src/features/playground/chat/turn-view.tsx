@@ -78,7 +78,7 @@ function AskedView({ asked }: { readonly asked: Asked }) {
   if (asked.kind === "results") {
     return (
       <div className="asked">
-        <span className="asked-kind">{t("playground.tools.given")}</span>
+        <span className="asked-kind">{t("playground.tools.sentResults")}</span>
         {Object.entries(asked.results).map(([id, result]) => (
           <div key={id}>{result}</div>
         ))}

@@ -51,14 +51,14 @@ const triedWords = remarks(t, "providers.test.tried", providers.test.tried);
 const problemWords = remarks(t, "providers.test.problem", providers.test.problem);
 const adviceWords = remarks(t, "providers.test.advice", providers.test.advice);
 
-/** The gateway's own sentence holds what the provider said; ours has it beside. */
+/** The gateway's English sentence includes the provider message; translated texts show it separately. */
 function StepProblem({ step, sentence }: { readonly step: Step; readonly sentence: string }) {
   const words = problemWords(step.fault, "");
   if (words === "") return <div className="break">{sentence}</div>;
   return (
     <div className="break">
       {words}
-      {step.said !== null && <> {t("providers.test.said", { said: step.said })}</>}
+      {step.said !== null && <> {t("providers.test.message", { message: step.said })}</>}
     </div>
   );
 }

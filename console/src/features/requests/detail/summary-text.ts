@@ -29,7 +29,7 @@ function asked({ key, workspace }: RequestDetail, last: AttemptDetail): readonly
     model,
     endpoint: endpointWords[last.endpoint] ?? last.endpoint,
   };
-  const first = last.stream ? t("requests.summary.askedStreamed", words) : t("requests.summary.asked", words);
+  const first = last.stream ? t("requests.summary.requestedStreamed", words) : t("requests.summary.requested", words);
   const turned = last.model !== "" && last.model !== model;
   return turned ? [first, t("requests.summary.fallback", { model: last.model })] : [first];
 }
@@ -80,28 +80,33 @@ interface WhoAndWhen {
   readonly took: string;
 }
 
-/** What the provider said, and what the client got of it where that was something else. */
-function failed(attempt: AttemptDetail, told: WhoAndWhen, explanation: Explanation | null, isLast: boolean): string {
+/** The error of the provider, and the status the client received if it differs. */
+function failed(
+  attempt: AttemptDetail,
+  attemptWords: WhoAndWhen,
+  explanation: Explanation | null,
+  isLast: boolean,
+): string {
   const { upstream_status: upstream, http_status: http, error_code: code } = attempt;
-  const said = explanation?.failures.find((failure) => failure.attempt_id === attempt.attempt_id)?.message;
-  const passed = isLast && upstream !== null && upstream !== http;
+  const message = explanation?.failures.find((failure) => failure.attempt_id === attempt.attempt_id)?.message;
+  const isMapped = isLast && upstream !== null && upstream !== http;
   const number = isLast ? http : (upstream ?? http);
   const status = code === null ? String(number) : `${number} ${code}`;
-  if (!passed) {
-    return said === undefined
-      ? t("requests.summary.failed", { ...told, status })
-      : t("requests.summary.failedSaid", { ...told, status, said });
+  if (!isMapped) {
+    return message === undefined
+      ? t("requests.summary.failed", { ...attemptWords, status })
+      : t("requests.summary.failedMessage", { ...attemptWords, status, message });
   }
-  return said === undefined
-    ? t("requests.summary.failedPassed", { ...told, upstream, status })
-    : t("requests.summary.failedPassedSaid", { ...told, upstream, status, said });
+  return message === undefined
+    ? t("requests.summary.mapped", { ...attemptWords, upstream, status })
+    : t("requests.summary.mappedMessage", { ...attemptWords, upstream, status, message });
 }
 
 function refused(last: AttemptDetail, refusal: Explanation["refusal"]): readonly string[] {
   const status = last.http_status;
   const code = refusal?.code ?? last.error_code ?? t("requests.summary.noCode");
   if (refusal === null) return [t("requests.summary.rejected", { status, code })];
-  return [t("requests.summary.rejectedSaid", { status, code, said: refusal.message }), ...limitFacts(refusal)];
+  return [t("requests.summary.rejectedMessage", { status, code, message: refusal.message }), ...limitFacts(refusal)];
 }
 
 /** Scope, limit, used, when it resets: as far as they are known. */

@@ -69,7 +69,7 @@ export function faultsOf(drafts: readonly RuleDraft[]): Faults {
     if (kind === "one_of" ? values.length === 0 : value === "") faults[`${at}.${kind}`] = t("rules.missing.value");
     if (administrator) continue;
     if (workspace.trim() === "") faults[`${at}.workspace`] = t("rules.missing.workspace");
-    if (role === null && group.trim() === "") faults[`${at}.role`] = t("rules.missing.given");
+    if (role === null && group.trim() === "") faults[`${at}.role`] = t("rules.missing.roleOrGroup");
   }
   return faults;
 }

@@ -61,7 +61,7 @@ function SendAgainForm({ slug, task, onClose }: Omit<SendAgainProps, "opened">) 
       setProblem(failed);
       // What the gateway refused is remembered under its key, and would only be found again. An answer of somebody on the
       // way (a proxy that waited too long) says nothing of what was done.
-      if (failed.said !== null) once.current = randomId();
+      if (failed.gatewayMessage !== null) once.current = randomId();
     } finally {
       setSending(false);
     }

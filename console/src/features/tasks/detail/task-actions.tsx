@@ -19,7 +19,7 @@ export function TaskActions({ slug, task }: { readonly slug: string; readonly ta
   const [, setDraft] = useKept<VideoDraft>(videoDraftName(slug), plainVideo);
   const cancel = useAct("tasks.cancel", {
     invalidates: ["tasks.show", "tasks.list"],
-    done: ({ status }) => (status === "cancelled" ? t("tasks.cancel.done") : t("tasks.cancel.asked")),
+    done: ({ status }) => (status === "cancelled" ? t("tasks.cancel.done") : t("tasks.cancel.requested")),
   });
   if (!may("member", slug)) return null;
   const edit = () => {

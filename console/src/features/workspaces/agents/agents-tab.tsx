@@ -65,7 +65,9 @@ function Standing({ version, by, at, none }: StandingProps) {
   if (none) return <Text size="sm">{t("agents.none")}</Text>;
   return (
     <Text size="sm">
-      {version === null ? t("agents.standsUnknown") : t("agents.stands", { version, by: by || t("agents.byNobody") })}{" "}
+      {version === null
+        ? t("agents.versionUnknown")
+        : t("agents.versionBy", { version, by: by || t("agents.byNobody") })}{" "}
       {at !== null && <When at={at} />}
     </Text>
   );
