@@ -1,7 +1,7 @@
-import type { UnpricedPolicy } from "@sluice/contract/config-file";
+import type { ProviderConfig, UnpricedPolicy } from "@sluice/contract/config-file";
 import type { ModelTypeName } from "@sluice/contract/words";
 import type { PriceVersion } from "./price.ts";
-import type { Secret } from "./secret.ts";
+import { Secret } from "./secret.ts";
 import type { VideoCapabilities } from "./turn.ts";
 
 export type ModelType = ModelTypeName;
@@ -44,6 +44,21 @@ export interface Provider {
   readonly disconnect: DisconnectPolicy;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly enabled: boolean;
+}
+
+/** A provider as it is declared, with defaults for what is left out. */
+export function declaredProvider(config: ProviderConfig): Provider {
+  return {
+    id: config.id,
+    kind: config.kind,
+    baseUrl: config.base_url ?? "",
+    secret: config.api_key === undefined ? null : new Secret(config.api_key),
+    allowPrivateNetwork: config.allow_private_network ?? false,
+    timeouts: defaultTimeouts,
+    disconnect: config.disconnect ?? "cancel",
+    settings: config.settings ?? {},
+    enabled: config.enabled ?? true,
+  };
 }
 
 /** A model at a provider under the upstream's name. Lower priority numbers are tried first; weights distribute calls among equals. */

@@ -1,7 +1,7 @@
 import type { Conflict, ProviderConfig } from "@sluice/contract";
 import type { ConfigFile, ModelConfig } from "@sluice/contract/config-file";
 import { type ConfigCheck, didYouMean } from "#config/index.ts";
-import { defaultTimeouts, type Provider, piecesMatch, Secret } from "#core/index.ts";
+import { declaredProvider, piecesMatch } from "#core/index.ts";
 import { kindConflicts } from "#directory/index.ts";
 import { looksLikeAdminToken, looksLikeScimToken } from "#identity/index.ts";
 import {
@@ -159,7 +159,7 @@ export function kindDefaults(
 ): { readonly baseUrl: string | null; readonly problem: string | null } | null {
   const found = providerKind(kind);
   if (found === null) return null;
-  const provider = providerOf(config);
+  const provider = declaredProvider(config);
   return { problem: settingsProblem(found, provider), baseUrl: defaultBaseUrl(found, provider) };
 }
 
@@ -198,20 +198,6 @@ function settingHint(name: string, names: readonly string[]): string {
   const hint = didYouMean(name, names);
   if (hint !== "") return hint;
   return names.length === 0 ? "; it has none" : `; it has ${names.join(", ")}`;
-}
-
-function providerOf(config: ProviderConfig): Provider {
-  return {
-    id: config.id,
-    kind: config.kind,
-    baseUrl: config.base_url ?? "",
-    secret: config.api_key === undefined ? null : new Secret(config.api_key),
-    allowPrivateNetwork: config.allow_private_network ?? false,
-    timeouts: defaultTimeouts,
-    disconnect: config.disconnect ?? "cancel",
-    settings: config.settings ?? {},
-    enabled: config.enabled ?? true,
-  };
 }
 
 /** A secret in another format would never be accepted. */

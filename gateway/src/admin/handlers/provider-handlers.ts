@@ -1,6 +1,6 @@
 import type { BodyOf, ConsoleProvider, Health } from "@sluice/contract";
 import {
-  defaultTimeouts,
+  declaredProvider,
   Failure,
   invalidRequest,
   orNotFound,
@@ -220,7 +220,10 @@ function withoutKeptSecrets(before: ProviderRecord, merged: Settings): Settings 
   if (dropped.length === 0) return merged;
   const rest = Object.fromEntries(Object.entries(merged).filter(([name]) => !dropped.includes(name)));
   const kind = providerKind(before.kind);
-  const problem = kind === null ? null : settingsProblem(kind, bareProvider(before, rest));
+  const problem =
+    kind === null
+      ? null
+      : settingsProblem(kind, declaredProvider({ id: before.id, kind: before.kind, settings: rest }));
   if (problem === null) return rest;
   const names = dropped.map((name) => `settings.${name}`).join(", ");
   const message = `${problem}. The provider's address changes, so ${names} must be given again.`;
@@ -239,19 +242,5 @@ function destinationFields(kindId: string) {
 
 function defaultAddress(record: ProviderRecord, settings: Settings): string | null {
   const kind = providerKind(record.kind);
-  return kind === null ? null : defaultBaseUrl(kind, bareProvider(record, settings));
-}
-
-function bareProvider({ id, kind }: ProviderRecord, settings: Settings): Provider {
-  return {
-    id,
-    kind,
-    baseUrl: "",
-    secret: null,
-    allowPrivateNetwork: false,
-    timeouts: defaultTimeouts,
-    disconnect: "cancel",
-    settings,
-    enabled: true,
-  };
+  return kind === null ? null : defaultBaseUrl(kind, declaredProvider({ id: record.id, kind: record.kind, settings }));
 }

@@ -6,9 +6,11 @@ import {
   Failure,
   invalidRequest,
   isLoopbackHost,
+  membersOf,
   oidcDefaults,
   type RightsClaimed,
   Secret,
+  withoutUndefined,
 } from "#core/index.ts";
 import type { OidcAccount, RightsSource } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
@@ -117,21 +119,12 @@ function accountFrom(before: OidcAccount | null, body: BodyOf<"settings.putOidc"
     const why = before === null ? "is needed" : "must be given again, since the issuer changes";
     throw invalidRequest("client_secret", `\`client_secret\` ${why}.`);
   }
+  const { scopes, offlineAccess, recheckMinutes, graceHours, directoryClaim } = before ?? oidcDefaults;
+  const { client_secret: _secret, ...sent } = body;
   return {
-    name: body.name,
-    issuer,
-    clientId: body.client_id,
-    clientSecret,
-    allowedDomains: domainsOf(body),
-    secondFactorTrusted: body.second_factor_trusted ?? false,
-    scopes: body.scopes ?? before?.scopes ?? oidcDefaults.scopes,
-    offlineAccess: body.offline_access ?? before?.offlineAccess ?? oidcDefaults.offlineAccess,
-    recheckMinutes: body.recheck_minutes ?? before?.recheckMinutes ?? oidcDefaults.recheckMinutes,
-    graceHours: body.grace_hours ?? before?.graceHours ?? oidcDefaults.graceHours,
-    directoryClaim:
-      body.directory_claim === undefined
-        ? (before?.directoryClaim ?? oidcDefaults.directoryClaim)
-        : body.directory_claim,
+    ...{ scopes, offlineAccess, recheckMinutes, graceHours, directoryClaim, secondFactorTrusted: false },
+    ...membersOf(withoutUndefined(sent)),
+    ...{ issuer, clientSecret, allowedDomains: domainsOf(body) },
   };
 }
 
