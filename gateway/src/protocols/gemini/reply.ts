@@ -1,8 +1,7 @@
-import type { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
 import { errorText, invalidReply } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
-import { readSpan } from "../json/scan.ts";
+import { valueAt } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
 import { arrayOf, parseFirst, textOf } from "../json/value.ts";
 import { readServed } from "../usage/read-served.ts";
@@ -22,7 +21,7 @@ export function readGeminiReply(body: Uint8Array): ReplyFacts {
   const usage = value(body, members.get("usageMetadata"));
   const error = members.get("error");
   if (error === undefined && candidates === undefined && usage === null && !members.has("promptFeedback")) {
-    throw invalidAnswer();
+    throw invalidReply(why);
   }
   return {
     usage: readGeminiUsage(
@@ -45,19 +44,16 @@ function groundingOf(body: Uint8Array, candidates: Span, version: Span | undefin
 
 function readWrapped(body: Uint8Array): ReplyFacts {
   const error = parseFirst(body)?.["error"];
-  if (error === undefined) throw invalidAnswer();
+  if (error === undefined) throw invalidReply(why);
   return { usage: null, errorMessage: errorText(error), outputEstimate: 0, id: null };
 }
 
 function value(body: Uint8Array, span: Span | undefined): unknown {
-  if (span === undefined) return null;
   try {
-    return readSpan(body, span);
+    return valueAt(body, span);
   } catch (thrown) {
-    throw invalidAnswer(thrown);
+    throw invalidReply(why, thrown);
   }
 }
 
-function invalidAnswer(cause?: unknown): Failure {
-  return invalidReply("is not a generateContent answer", cause);
-}
+const why = "is not a generateContent answer";

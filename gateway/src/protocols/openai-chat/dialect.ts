@@ -11,7 +11,11 @@ export const openaiChat: Dialect = {
   renderError: renderChatError,
   renderStreamError: renderChatStreamError,
   readRefusal: readChatRefusal,
-  renderRefusal: renderChatRefusal,
+  renderRefusal: ({ status, message, code, contextLength }) => {
+    const shown = status === 429 ? "rate_limit_exceeded" : status === 404 ? "model_not_found" : code;
+    const error = { message, type: typeOf(status), param: null, code: contextLength ? contextLengthCode : shown };
+    return JSON.stringify({ error });
+  },
   keepAlive: ": keep-alive\n\n",
   addLimitHeaders: addOpenaiLimitHeaders,
 };
@@ -59,28 +63,11 @@ function detailOf(detail: unknown): string | null {
 
 const problemsMax = 8;
 
-/** A refusal in another vendor's shape. */
-function renderChatRefusal(refusal: UpstreamRefusal): string {
-  return JSON.stringify({
-    error: {
-      message: refusal.message,
-      type: typeOf(refusal.status),
-      param: null,
-      code: refusal.contextLength ? contextLengthCode : codeOf(refusal),
-    },
-  });
-}
-
 function typeOf(status: number): string {
   if (status === 429) return "rate_limit_error";
   if (status === 401) return "authentication_error";
   if (status === 403) return "permission_error";
   return status >= 500 ? "server_error" : "invalid_request_error";
-}
-
-function codeOf(refusal: UpstreamRefusal): string | null {
-  if (refusal.status === 429) return "rate_limit_exceeded";
-  return refusal.status === 404 ? "model_not_found" : refusal.code;
 }
 
 export function addOpenaiLimitHeaders(
