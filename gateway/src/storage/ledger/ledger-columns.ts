@@ -40,11 +40,8 @@ function absentValue(row: LedgerColumn): unknown {
   return "absent" in row ? row.absent : null;
 }
 
-/** The column of each usage class, in ledger and rollups. */
-export const usageColumnOf = usageClassColumns;
-
 export type UsageColumn = UsageColumnName;
 
 export const usageColumns: readonly UsageColumn[] = usageTable.map(({ column }) => column);
-export const inputColumns = inputClasses.map((name) => usageColumnOf[name]);
-export const outputColumns = outputClasses.map((name) => usageColumnOf[name]);
+export const inputColumns = inputClasses.map((name) => usageClassColumns[name]);
+export const outputColumns = outputClasses.map((name) => usageClassColumns[name]);

@@ -1,8 +1,8 @@
 import type { UsageFigures } from "@sluice/contract/console";
-import { comparedCosts, nanoToUsd } from "#core/index.ts";
+import { comparedCosts, nanoToUsd, usageClassColumns } from "#core/index.ts";
 import { addSketch, foldedSketch, noCounts, percentilesOf, sketchWithout } from "../database/latency-sketch.ts";
 import type { LatencyColumn } from "../database/schema.ts";
-import { inputColumns, outputColumns, usageColumnOf } from "../ledger/ledger-columns.ts";
+import { inputColumns, outputColumns } from "../ledger/ledger-columns.ts";
 import { rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 
 export interface FigureSums {
@@ -51,7 +51,7 @@ export function figuresOf({ counts, sketches }: FigureSums): UsageFigures {
   const all = (columns: readonly (keyof FigureSums["counts"])[]) =>
     columns.reduce((sum, column) => sum + counts[column], 0);
   const input = all(inputColumns);
-  const cached = counts[usageColumnOf.cacheRead] + counts[usageColumnOf.cacheReadAudio];
+  const cached = counts[usageClassColumns.cacheRead] + counts[usageClassColumns.cacheReadAudio];
   const times = (of: "call" | "attempt", kind: "ms" | "first_token_ms") => {
     const spans = reading.fill(0);
     addSketch(spans, sketches[`${of}_${kind}_sketch`]);

@@ -9,6 +9,7 @@ import {
   outputClasses,
   type PriceTable,
   pricedClasses,
+  usageClassColumns,
   usageClasses,
 } from "#core/index.ts";
 import type { Paged, RequestFilter } from "#ports/index.ts";
@@ -16,7 +17,7 @@ import { beginsWith, equalsGiven, equalsWithoutIndex } from "../database/conditi
 import type { Connection } from "../database/database.ts";
 import { cursorOf, isAfter, type PagePosition, parseCursor } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
-import { shownFields, storedEntry, usageColumnOf } from "../ledger/ledger-columns.ts";
+import { shownFields, storedEntry } from "../ledger/ledger-columns.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-context.ts";
 import { type Names, namesOf } from "./report-names.ts";
@@ -249,7 +250,7 @@ function detailOf(entry: LedgerEntry): Detail {
   return {
     ...shownFields("detail", entry),
     usage: Object.fromEntries(
-      usageClasses.filter((name) => usage[name] > 0).map((name) => [usageColumnOf[name], usage[name]]),
+      usageClasses.filter((name) => usage[name] > 0).map((name) => [usageClassColumns[name], usage[name]]),
     ),
     vendor_cost_usd: vendorCostNanoUsd === undefined ? null : nanoToUsd(vendorCostNanoUsd),
     own_cost_usd: ownCostNanoUsd === undefined ? null : nanoToUsd(ownCostNanoUsd),
@@ -264,7 +265,7 @@ function costLines({ usage }: LedgerEntry, table: PriceTable): AttemptDetail["co
     .filter((name) => usage[name] > 0)
     .map((name) => ({ name, units: usage[name], pico: prices[name] ?? 0 }))
     .map(({ name, units, pico }) => ({
-      class: usageColumnOf[name],
+      class: usageClassColumns[name],
       units,
       unit_usd: pico / picoPerUsd,
       usd: (units * pico) / picoPerUsd,

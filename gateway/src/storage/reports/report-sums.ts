@@ -1,7 +1,6 @@
 import { sql } from "kysely";
-import { bounds, comparedCosts, nanoToUsd, personOfScope, type Usage } from "#core/index.ts";
+import { bounds, comparedCosts, nanoToUsd, personOfScope, type Usage, usageClassColumns } from "#core/index.ts";
 import type { CostFilter, CostSum, ModelUsage, PersonDaySpend, ReportStore } from "#ports/index.ts";
-import { usageColumnOf } from "../ledger/ledger-columns.ts";
 import { personSumTimes, type Rollups, rollupsWithin, summedRuns } from "../ledger/ledger-day-reading.ts";
 import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
@@ -86,7 +85,7 @@ export async function modelUsage(
     from,
     to,
     names: ["model"],
-    sums: ["requests", "cost_nano_usd", ...Object.values(usageColumnOf)],
+    sums: ["requests", "cost_nano_usd", ...Object.values(usageClassColumns)],
     filter: (rows) => (model === null ? rows : rows.where("model", "=", model)),
   });
   // Refused calls have any model name, so there may be any number.
@@ -98,7 +97,7 @@ export async function modelUsage(
       requests: sums.requests,
       costUsd: nanoToUsd(sums.cost_nano_usd),
       usage: Object.fromEntries(
-        Object.entries(usageColumnOf).map(([usage, column]) => [usage as keyof Usage, sums[column]]),
+        Object.entries(usageClassColumns).map(([usage, column]) => [usage as keyof Usage, sums[column]]),
       ),
     }));
 }
@@ -174,17 +173,17 @@ export async function dailySpend(
   });
   const mostExpensive = spends.filter((spend) => spend.keyId !== "").sort((a, b) => b.nano - a.nano);
   const ownRows = new Set(mostExpensive.slice(0, bounds.reportRowsMax));
-  const mergePages = new Map<string, Spend>();
+  const byGroup = new Map<string, Spend>();
   for (const spend of spends) {
     if (ownRows.has(spend)) continue;
     const name = `${spend.day} ${spend.groupId} ${spend.workspaceId}`;
-    mergePages.set(name, { ...spend, keyId: "", nano: spend.nano + (mergePages.get(name)?.nano ?? 0) });
+    byGroup.set(name, { ...spend, keyId: "", nano: spend.nano + (byGroup.get(name)?.nano ?? 0) });
   }
-  return [...ownRows, ...mergePages.values()].map(({ nano, ...spend }) => ({ ...spend, usd: nanoToUsd(nano) }));
+  return [...ownRows, ...byGroup.values()].map(({ nano, ...spend }) => ({ ...spend, usd: nanoToUsd(nano) }));
 }
 
 /**
- * What spend is grouped by. SQLite groups by hour, in the order of the rows; PostgreSQL by day and with keys without a budget mergePages, to
+ * What spend is grouped by. SQLite groups by hour, in the order of the rows; PostgreSQL by day and with keys without a budget merged, to
  * send fewer rows.
  */
 function spendGroups({ connection, flavour }: ReportContext, keyId: string | undefined) {
