@@ -11,7 +11,7 @@ interface Long {
   readonly lines: number;
 }
 
-/** The functions of a file, components among them, that are longer than anybody reads in one go. */
+/** Functions of a file, including components, that are too long to read at once. */
 function longFunctions(file: string, code: string): readonly Long[] {
   const found: Long[] = [];
   const visit = (node: unknown, name: string): void => {
@@ -42,7 +42,7 @@ test("components and functions have at most 100 lines, files 400", async () => {
   expect(over).toEqual([]);
 });
 
-test("a long function is found wherever it stands, and told by its name", () => {
+test("a long function is found at any level and reported by name", () => {
   const body = "\n  call();".repeat(functionLinesMax);
   for (const code of [`function Long() {${body}\n}`, `const Long = () => {${body}\n};`, `call(() => {${body}\n});`]) {
     const [found, ...rest] = longFunctions("some.tsx", code);

@@ -18,7 +18,7 @@ export function startConsole(root: HTMLElement, nonce: string): void {
   const arrival = takeArrival();
   const queries = createQueries();
   const confirmation = new Confirmation();
-  // Whoever finds that the session is gone only says so: the frame of every page asks again and shows the sign-in page.
+  // Callers only report that the session ended: the frame of every page checks again and shows the sign-in page.
   const dependencies = {
     confirmation,
     onSignedOut: () => void queries.invalidateQueries({ queryKey: ["session.show"] }),

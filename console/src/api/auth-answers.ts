@@ -1,7 +1,7 @@
 /** What sign-in's own calls answer. Times are Unix milliseconds. */
 export interface AuthAccount {
   readonly user: { readonly id: string; readonly email: string; readonly name: string };
-  /** Whether there is a password; somebody who signs in elsewhere may have none. */
+  /** Whether the user has a password; single sign-on users may have none. */
   readonly password: boolean;
   readonly two_factor: boolean;
   readonly passkeys: number;

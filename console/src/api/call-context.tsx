@@ -17,7 +17,7 @@ export function CallProvider({ call, ask, children }: Calls & { readonly childre
 
 function useCalls(): Calls {
   const calls = use(CallContext);
-  if (calls === null) throw new Error("This stands outside CallProvider.");
+  if (calls === null) throw new Error("This is used outside CallProvider.");
   return calls;
 }
 

@@ -20,7 +20,7 @@ function dependencies(answers: readonly (Problem | object)[]) {
 const stale = new Problem("confirm_sign_in", "Sign in again.");
 const remove = { params: { model: "gpt/4.1" } };
 
-test("what needs a fresh sign-in waits for one and is then sent again", async () => {
+test("a call that needs a fresh sign-in waits for it and is then retried", async () => {
   const { call, confirmation, sent } = dependencies([stale, {}]);
   const removed = call("models.remove", remove);
   await until(() => confirmation.asked());
@@ -40,7 +40,7 @@ test("two calls that need it share one dialog, and a dismissed one sends nothing
   expect(sent.length).toBe(2);
 });
 
-test("a session that is gone is told, an abort is passed on, anything else becomes a problem", async () => {
+test("an ended session is reported, an abort is rethrown, and other errors become problems", async () => {
   const gone = dependencies([new Problem("not_signed_in", "Sign in first.")]);
   expect(await gone.call("tokens.list").catch((thrown: unknown) => thrown)).toBeInstanceOf(Problem);
   expect(gone.signedOut()).toBe(1);

@@ -14,6 +14,6 @@ export function ConfirmationProvider({ confirmation, children }: ConfirmationPro
 
 export function useConfirmation(): Confirmation {
   const confirmation = use(ConfirmationContext);
-  if (confirmation === null) throw new Error("useConfirmation stands outside ConfirmationProvider.");
+  if (confirmation === null) throw new Error("useConfirmation is used outside ConfirmationProvider.");
   return confirmation;
 }

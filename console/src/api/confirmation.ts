@@ -6,7 +6,7 @@ export class Confirmation {
   #asked: Promise<boolean> | null = null;
   readonly #watchers = new Set<() => void>();
 
-  /** Resolves true once somebody has signed in again, false when they do not want to. */
+  /** Resolves true once the user has signed in again, false if they cancel. */
   ask(): Promise<boolean> {
     this.#asked ??= new Promise<boolean>((resolve) => {
       this.#answer = resolve;

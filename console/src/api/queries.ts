@@ -10,7 +10,7 @@ export function createQueries(): QueryClient {
       queries: {
         staleTime: 10_000,
         retry: (failures, error) => failures < 2 && error instanceof Problem && worthAnother.has(error.code),
-        // The console is often opened beside a gateway on the same machine, with no network at all.
+        // The console often runs on the same machine as the gateway, with no network at all.
         networkMode: "always",
       },
       mutations: { networkMode: "always" },

@@ -6,16 +6,16 @@ import { useClient } from "./call-context.tsx";
 import { callKey } from "./use-call.ts";
 
 export interface ActSettings<Id extends RouteId> {
-  /** Routes whose answers are asked for again afterwards. */
+  /** Routes to refetch afterwards. */
   readonly invalidates?: readonly RouteId[];
   /**
    * The route that shows what was changed: the answer counts as one of its, for the same parameters, at once. A form that
    * falls back to what is stored would show the values of before until that route has been asked again.
    */
   readonly shownBy?: RouteId;
-  /** Said in a notice when it is done. */
+  /** Shown in a notice on success. */
   readonly done?: string | ((answer: AnswerOf<Id>) => string);
-  /** true: the caller shows `error` itself (a form does); else a failure is said in a notice. */
+  /** true: the caller shows `error`, as forms do; otherwise a notice shows it. */
   readonly inline?: boolean;
   readonly onDone?: (answer: AnswerOf<Id>, asked: ActOptions<Id>) => void;
 }

@@ -11,7 +11,7 @@ import { useAsk } from "./call-context.tsx";
 
 const base = "/api/auth";
 
-/** Something that sign-in knows about whoever is signed in; the shape is the gateway's (see `auth-answers.ts`). */
+/** Sign-in data of the current user, in the gateway's shape (see `auth-answers.ts`). */
 export function useAuthGet<Answer>(
   path: string,
   { staleMs }: { readonly staleMs?: number } = {},

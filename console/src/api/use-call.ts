@@ -6,15 +6,15 @@ import { useClient } from "./call-context.tsx";
 export interface CallSettings<Id extends RouteId> extends Omit<CallOptions<Id>, "body" | "signal"> {
   /** false: do not ask yet. */
   readonly enabled?: boolean;
-  /** Ask again this often while the page is looked at. */
+  /** Refetch interval while the page is visible. */
   readonly everyMs?: number | false;
-  /** How long an answer counts as new, and is not asked for again; ten seconds unless said. */
+  /** How long an answer is fresh and not refetched; default: ten seconds. */
   readonly staleMs?: number;
   /** Show the answer before while another page or search loads. */
   readonly keepBefore?: boolean;
 }
 
-/** What a call of the admin API is remembered by; a prefix of it takes in all calls of a route. */
+/** The cache key of an admin API call; a prefix matches all calls of a route. */
 export function callKey<Id extends RouteId>(
   id: Id,
   options: Pick<CallOptions<Id>, "params" | "query"> = {},

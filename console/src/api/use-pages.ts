@@ -26,7 +26,7 @@ export interface Rows<Row> {
 }
 
 type PageSettings<Id extends PagedId> = CallSettings<Id> & {
-  /** As long as nothing is there it is asked for anew in this interval: what somebody has just done may be on its way. */
+  /** The refetch interval while the list is empty: the expected entry may still be on its way. */
   readonly emptyEveryMs?: number;
 };
 

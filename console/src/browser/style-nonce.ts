@@ -6,7 +6,7 @@ export function styleNonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? "";
 }
 
-/** What locks the page behind a modal writes a style tag of its own, and asks for its nonce under this name. */
+/** The scroll lock of modals adds a style tag and reads its nonce from this global. */
 export function announceStyleNonce(nonce: string): void {
   Object.assign(globalThis, { __webpack_nonce__: nonce });
 }

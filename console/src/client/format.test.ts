@@ -19,7 +19,7 @@ test("small amounts of money keep the digits that matter, big ones are short", (
   expect(formatUsdShort(1_234_567)).toMatch(/1\.2\s?M/);
 });
 
-test("lengths of time and sizes are told in the two units that count", () => {
+test("durations and sizes are shown in their two largest units", () => {
   expect(formatDuration(850)).toBe("850 ms");
   expect(formatDuration(200_000)).toBe("3 min 20 s");
   expect(formatDuration(7_500_000)).toBe("2 h 5 min");
@@ -29,7 +29,7 @@ test("lengths of time and sizes are told in the two units that count", () => {
   expect(formatShare(0.032)).toMatch(/3\.2\s?%/);
 });
 
-test("how long ago is told in the unit that fits, and a clock that is a little off says now", () => {
+test("relative times use the fitting unit, and small clock differences show as now", () => {
   const now = 1_800_000_000_000;
   expect(formatRelative(now + 3_000, now)).toBe("just now");
   expect(formatRelative(now - 180_000, now)).toMatch(/^3 min/);
@@ -42,7 +42,7 @@ test("how long ago is told in the unit that fits, and a clock that is a little o
   ]);
 });
 
-test("amounts in a column have their points under each other, and nothing is told as free that is not", () => {
+test("amounts in a column align at the decimal point, and tiny amounts are not shown as zero", () => {
   const amounts = [0, 0.000_000_36, 0.000_002, 0.01, 0.989_809, 1.67, 12_345.6].map(formatUsdAligned);
   expect(amounts.map((text) => text.trimEnd())).toEqual([
     "$0.00",
@@ -56,7 +56,7 @@ test("amounts in a column have their points under each other, and nothing is tol
   expect(new Set(amounts.map((text) => text.length - text.indexOf(".")))).toEqual(new Set([7]));
 });
 
-test("a step of a day is told as the day of UTC that it is, one of an hour as its moment", () => {
+test("a daily step is shown as its UTC day, an hourly step as its time", () => {
   expect(formatStep(Date.UTC(2026, 10, 23), 86_400_000)).toBe("Nov 23, 2026 UTC");
   expect(formatStep(Date.UTC(2026, 10, 23), 3_600_000)).not.toContain("UTC");
 });

@@ -46,7 +46,7 @@ const tenths = new Intl.NumberFormat(locale, {
 });
 const plain = new Intl.NumberFormat(locale, { useGrouping: false });
 
-/** 1,234 · 12.3k · 4.5M: for tiles and axes, where the exact figure stands in a title. */
+/** 1,234 · 12.3k · 4.5M: for tiles and axes; the title has the exact figure. */
 export function formatCompact(count: number): string {
   return compact.format(count);
 }
@@ -150,12 +150,12 @@ const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UT
 
 const dayMs = 86_400_000;
 
-/** The beginning of a step of a chart. Days are those of UTC: west of it their beginning is the evening before. */
+/** The start of a chart step. Days are UTC days: west of UTC they start on the evening before. */
 export function formatStep(at: number, stepMs: number): string {
   return stepMs < dayMs ? formatMoment(at) : t("formats.utcDay", { day: formatDay(at) });
 }
 
-/** The day of a moment that stands for a day, wherever the reader is. */
+/** The UTC day of a timestamp, independent of the reader's time zone. */
 export function formatDay(at: number): string {
   return day.format(at);
 }

@@ -16,7 +16,7 @@ test("an answer that is not JSON still gives a sentence", async () => {
   expect(problem.advice).not.toBe("");
 });
 
-test("every failure a chat call can meet comes with advice of its own", () => {
+test("every error of a chat call has specific advice", () => {
   const general = new Problem("something else", "").advice;
   const notMet =
     /^(task|asset|websocket)|client_closed|internal_error|idempotency|method|media_type|version|json|required|not_found$|conflict|request_timeout/;
@@ -32,7 +32,7 @@ test("every code of the gateway has a sentence of the page's own, which readers 
   expect(sentenceOf("vendor_code", "No.", "zh-CN")).toBe(problems.unknown);
 });
 
-test("the gateway's own sentence stays readable, whatever the language", async () => {
+test("the gateway's English message stays available in every language", async () => {
   const problem = await problemOf(Response.json({ error: { message: "No.", code: "conflict" } }, { status: 409 }));
   expect(problem.gatewayMessage).toBe("No.");
   expect(new Problem("conflict", "Ours.").gatewayMessage).toBeNull();

@@ -10,7 +10,7 @@ export class Problem extends Error {
   readonly requestId: string | null;
   /** The field that is wrong, when one is. */
   readonly param: string | null;
-  /** The gateway's own sentence, always English: it tells more than a code does. null: nothing came from the gateway. */
+  /** The gateway's English message, more specific than the code. null: the problem did not come from the gateway. */
   readonly gatewayMessage: string | null;
 
   constructor(
@@ -32,13 +32,13 @@ export class Problem extends Error {
   }
 }
 
-/** The sentence that stands for an answer of the gateway: its own to those who read English, ours by code to others. */
+/** The message to show: the gateway's own in English, a text by code in other languages. */
 export function sentenceOf(code: string, message: string, language: Language): string {
   if (language === "en" && message !== "") return message;
   return isMember(problems.message, code) ? t(`problems.message.${code}`) : t("problems.unknown");
 }
 
-/** Whether an object of the catalogue has a text of that name. */
+/** Whether the texts have a key of that name. */
 export function isMember<Members extends object>(members: Members, name: string): name is keyof Members & string {
   return Object.hasOwn(members, name);
 }
@@ -68,7 +68,7 @@ export function unreachable(cause: unknown): Problem {
   return problem;
 }
 
-/** Whatever was thrown, as a problem. */
+/** Converts any thrown value to a problem. */
 export function asProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
   // What fetch throws when a body that had begun is cut.

@@ -19,7 +19,7 @@ const periods = [
 ] as const;
 type Period = BudgetConfig["period"];
 
-/** The most that may be spent in a period. Empty: no budget of its own. */
+/** The maximum spend in a period. Empty: no budget at this level. */
 export function BudgetForm({
   value,
   onChange,

@@ -16,7 +16,7 @@ test("one day in hours and a month in days write as many as there is room for", 
   expect([momentTicks(hours, hourMs), momentTicks(days, 24 * hourMs)]).toEqual([undefined, undefined]);
 });
 
-test("the greatest value stays below the upper edge, whatever it is, and the lines are few and round", () => {
+test("the axis ends above the largest value, with few and round grid lines", () => {
   for (const greatest of [0.000_001, 0.3, 1, 7, 100, 999, 1_000, 2_150, 3_082, 1e9]) {
     const ticks = valueTicks(greatest);
     expect(ticks[0]).toBe(0);

@@ -7,7 +7,7 @@ import { locale } from "../language/chosen.ts";
 import { dayMs, momentTicks, showsTime, valueTicks } from "./chart-axis.ts";
 import type { ChartProps, ChartSeries } from "./chart-props.ts";
 
-/** Told apart by lightness too, and clear on both grounds. The accent comes first. */
+/** The series also differ in lightness and contrast with both themes. The accent comes first. */
 const colours = [
   "cyan.6",
   "indigo.5",
@@ -20,13 +20,13 @@ const colours = [
   "yellow.6",
   "red.5",
 ];
-/** The drawing is hidden from those who hear the page, who get a table instead: nothing in it may take the focus. */
+/** Hidden from screen readers, which get a table instead, so nothing in it may take the focus. */
 const silent = { accessibilityLayer: false };
 
-/** The drawing half of `Chart`, in a chunk of its own. */
+/** The drawing half of `Chart`, in a separate chunk. */
 export default function ChartDrawn(props: ChartProps & { readonly height: number }) {
   const { kind, at, series, stepMs, format = formatCompact, stacked = kind !== "line", height } = props;
-  // Series are known by their place: a name such as gpt-4.1 would be taken for a path into the data.
+  // Series are keyed by index: Recharts would read a name such as gpt-4.1 as a path into the data.
   const data = useMemo(() => at.map((moment, place) => rowOf(moment, place, series, stacked)), [at, series, stacked]);
   const values = valueTicks(greatestOf(data, stacked));
   const moments = momentTicks(at, stepMs);
@@ -88,7 +88,7 @@ export default function ChartDrawn(props: ChartProps & { readonly height: number
 
 type Row = Record<string, number | null>;
 
-/** In a stack nothing is zero, or what stands on it would fall through the gap. */
+/** In a stack, gaps become zero, or the areas above would drop through them. */
 function rowOf(moment: number, place: number, series: readonly ChartSeries[], stacked: boolean): Row {
   const row: Row = { at: moment };
   for (const [index, each] of series.entries()) row[`s${index}`] = each.values[place] ?? (stacked ? 0 : null);
@@ -132,8 +132,8 @@ const dates = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric" }
 // The gateway counts days by UTC; an evening in New York is the day that follows.
 const days = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric", timeZone: "UTC" });
 
-/** A value with nothing on either side is no line: without a dot it would not be seen. */
+/** A value without neighbors makes no line and is invisible without a dot. */
 function hasLonePoint({ values }: ChartSeries): boolean {
-  const known = (place: number) => (values[place] ?? null) !== null;
-  return values.some((_, place) => known(place) && !known(place - 1) && !known(place + 1));
+  const hasValue = (place: number) => (values[place] ?? null) !== null;
+  return values.some((_, place) => hasValue(place) && !hasValue(place - 1) && !hasValue(place + 1));
 }

@@ -3,13 +3,13 @@ export interface ChartSeries {
   readonly label: string;
   /** One for each of `at`; null: nothing there. */
   readonly values: readonly (number | null)[];
-  /** Drawn in grey: the rest, the time before. */
+  /** Drawn in gray: the rest, the previous period. */
   readonly quiet?: boolean;
 }
 
 export interface ChartProps {
   readonly kind: "line" | "area" | "bar";
-  /** What is shown, for those who hear the page: "Cost per hour by model". */
+  /** The chart's name for screen readers: "Cost per hour by model". */
   readonly label: string;
   /** Unix milliseconds, the beginning of each step. */
   readonly at: readonly number[];
@@ -17,7 +17,7 @@ export interface ChartProps {
   readonly stepMs: number;
   /** Writes a value with its unit: `formatUsdShort`, `formatDuration` … */
   readonly format?: (value: number) => string;
-  /** Areas and bars stand on each other unless said. */
+  /** Areas and bars are stacked by default. */
   readonly stacked?: boolean;
   readonly height?: number;
 }

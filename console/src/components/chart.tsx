@@ -6,7 +6,7 @@ import type { ChartProps } from "./chart-props.ts";
 
 const Drawn = lazy(() => import("./chart-drawn.tsx"));
 
-/** Figures over time. The library that draws comes when the first chart does; the same figures stand in a table. */
+/** Figures over time, also as a table. The chart library loads with the first chart. */
 export function Chart(props: ChartProps) {
   const { label, height = 240 } = props;
   const [asTable, setAsTable] = useState(false);

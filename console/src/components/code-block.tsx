@@ -3,7 +3,7 @@ import { CopyButton } from "./copy-button.tsx";
 
 interface CodeBlockProps {
   readonly code: string;
-  /** Names the block for those who hear the page. */
+  /** The block's name for screen readers. */
   readonly label: string;
   /** The copied text, where it differs from the shown one. */
   readonly copy?: string;

@@ -1,17 +1,17 @@
 import { useCallback, useState } from "react";
 
-/** Which columns of a table somebody has shown or hidden, by their ids; those that are not in it are as the table has them. */
+/** The columns that the user has shown or hidden, by id; the others follow the table's default. */
 export type ColumnChoice = Readonly<Record<string, boolean>>;
 
 const prefix = "sluice.columns.";
 const columnsMax = 50;
 
-/** What a browser has kept; what cannot be read, or is of another shape, is nothing. */
+/** Reads a stored choice; returns an empty one if it is malformed. */
 export function readChoice(text: string | null): ColumnChoice {
   try {
-    const kept: unknown = JSON.parse(text ?? "{}");
-    if (kept === null || typeof kept !== "object") return {};
-    const entries = Object.entries(kept).slice(0, columnsMax);
+    const stored: unknown = JSON.parse(text ?? "{}");
+    if (stored === null || typeof stored !== "object") return {};
+    const entries = Object.entries(stored).slice(0, columnsMax);
     return Object.fromEntries(entries.filter((entry): entry is [string, boolean] => typeof entry[1] === "boolean"));
   } catch {
     return {};
@@ -20,7 +20,7 @@ export function readChoice(text: string | null): ColumnChoice {
 
 /** The choice of columns of the table with that name, kept in this browser. A table without a name keeps none. */
 export function useColumnChoice(table: string | undefined): readonly [ColumnChoice, (choice: ColumnChoice) => void] {
-  const [choice, setChoice] = useState<ColumnChoice>(() => (table === undefined ? {} : readChoice(keptText(table))));
+  const [choice, setChoice] = useState<ColumnChoice>(() => (table === undefined ? {} : readChoice(storedText(table))));
   const choose = useCallback(
     (next: ColumnChoice) => {
       setChoice(next);
@@ -31,7 +31,7 @@ export function useColumnChoice(table: string | undefined): readonly [ColumnChoi
   return [choice, choose];
 }
 
-function keptText(table: string): string | null {
+function storedText(table: string): string | null {
   try {
     return localStorage.getItem(prefix + table);
   } catch {

@@ -17,7 +17,7 @@ interface ConfirmProps {
 }
 
 interface ConfirmButtonProps extends ConfirmProps, Omit<ButtonProps, "children" | "title"> {
-  /** The word on the button that opens the dialog; `verb` unless said. */
+  /** The text of the button that opens the dialog; default: `verb`. */
   readonly label?: string;
 }
 
@@ -69,7 +69,7 @@ function ConfirmBody({ children, verb, typed, onConfirm, onClose }: Omit<Confirm
       await onConfirm();
       onClose();
     } catch {
-      // Whoever does it says what went wrong; the dialog stays, to be tried again or left.
+      // The caller shows the error; the dialog stays open for another try.
     } finally {
       setDoing(false);
     }

@@ -7,7 +7,7 @@ import { noticeFailed } from "./notice.tsx";
 
 interface CopyButtonProps {
   readonly value: string;
-  /** What is copied, for those who hear the page: "Copy key id". */
+  /** The button's name for screen readers: "Copy key id". */
   readonly label?: string;
   /** A button with words instead of an icon. */
   readonly wide?: boolean;

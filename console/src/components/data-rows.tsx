@@ -4,11 +4,11 @@ import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
 import type { Column, DataTableProps } from "./table-props.ts";
 
 interface DataRowsProps<Row extends object> extends DataTableProps<Row> {
-  /** Those that are shown, in their order. */
+  /** The visible columns, in order. */
   readonly items: readonly Row[];
 }
 
-/** Up to here every row is in the page, so that the browser's own search finds it; above, only what is looked at. */
+/** Up to this count all rows are in the page, so the browser's search finds them; above it only visible rows are. */
 const virtualFrom = 300;
 const rowHeight = 37;
 const overscan = 20;

@@ -131,12 +131,12 @@ function orderedElsewhere({ by, onChange }: NonNullable<DataTableProps<object>["
 interface PageFootProps {
   readonly shown: number;
   readonly all: number;
-  /** There are more than have been asked for. */
+  /** There are more rows than were loaded. */
   readonly open: boolean;
   readonly onMore: () => void;
 }
 
-/** How many there are, and the way to those that are not shown. */
+/** The number of rows, and a button to load more. */
 function PageFoot({ shown, all, open, onMore }: PageFootProps) {
   if (all === 0) return null;
   return (
@@ -162,7 +162,7 @@ function visibilityOf<Row>(columns: readonly Column<Row>[], choice: ColumnChoice
   );
 }
 
-/** A column that somebody has chosen stays on every screen; the table then scrolls in its frame. */
+/** A column that the user chose is shown on every screen; the table then scrolls in its frame. */
 function shownOf<Row>(columns: readonly Column<Row>[], shown: Readonly<Record<string, boolean>>, choice: ColumnChoice) {
   return columns
     .filter(({ id }) => shown[id] !== false)

@@ -8,7 +8,7 @@ interface DiffViewProps {
   readonly label: string;
 }
 
-/** What changed from one value to another, field by field; what stayed is left out. */
+/** The fields that differ between two values. */
 export function DiffView({ before, after, label }: DiffViewProps) {
   const changes = changesBetween(before, after);
   if (changes.length === 0) {

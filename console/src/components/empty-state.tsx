@@ -10,7 +10,7 @@ interface EmptyStateProps {
   readonly action?: ReactNode;
 }
 
-/** Where nothing is yet: says what would be here and how to make the first. */
+/** Shown for an empty list: explains what belongs here and how to create the first. */
 export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
   return (
     <Empty icon={icon} title={title} description={children} size="sm" py="xl" px="md">

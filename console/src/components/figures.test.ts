@@ -5,7 +5,7 @@ import { Glob } from "bun";
 const source = join(import.meta.dir, "..");
 const unaligned = /\bcell: [^\n]*<Money(?![^>]*\baligned\b)[^>]*>/;
 
-test("amounts of money in a column stand with their points under each other", async () => {
+test("amounts of money in a column align at the decimal point", async () => {
   const found: string[] = [];
   for await (const file of new Glob("**/*.tsx").scan(source)) {
     if (unaligned.test(await Bun.file(join(source, file)).text())) found.push(file);

@@ -13,7 +13,7 @@ import {
 } from "../client/format.ts";
 import { t } from "../language/areas/components.ts";
 
-/** What stands where there is no figure. Readers hear the word, eyes see the dash. */
+/** Shown for a missing figure: a dash, with a word for screen readers. */
 export function Nothing({ word = t("components.figures.none") }: { readonly word?: string }) {
   return (
     <span className="nothing">
@@ -25,7 +25,7 @@ export function Nothing({ word = t("components.figures.none") }: { readonly word
 
 interface MoneyProps {
   readonly usd: number | null;
-  /** Two digits, compact when big; the exact amount stands in the title. */
+  /** Two decimals, compact for large amounts; the title has the exact amount. */
   readonly short?: boolean;
   /** In a column: points under each other. */
   readonly aligned?: boolean;
@@ -72,7 +72,7 @@ export function Bytes({ value }: { readonly value: number | null }) {
 interface WhenProps {
   /** Unix milliseconds. */
   readonly at: number | null;
-  /** What null means: never, unless said. */
+  /** The text for null; default: "Never". */
   readonly missing?: string;
   /** Date and time instead of how long ago. */
   readonly exact?: boolean;
@@ -80,7 +80,7 @@ interface WhenProps {
 
 const tickMs = 30_000;
 
-/** How long ago, kept right while the page is open; the exact moment stands in the title. */
+/** Relative time that updates while the page is open; the title has the exact time. */
 export function When({ at, missing = t("components.figures.never"), exact = false }: WhenProps) {
   const [now, setNow] = useState(Date.now);
   const relative = at !== null && !exact;

@@ -1,7 +1,7 @@
 import { type FileButtonProps, FileButton as MantineFileButton } from "@mantine/core";
 import { useRef } from "react";
 
-/** Chooses files. It forgets them at once: a browser says nothing of a file that is chosen a second time. */
+/** Chooses files. Resets the input, because browsers send no event when the same file is chosen again. */
 export function FileButton<Multiple extends boolean = false>({ onChange, ...rest }: FileButtonProps<Multiple>) {
   const forget = useRef<() => void>(null);
   return (

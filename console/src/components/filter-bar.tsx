@@ -17,13 +17,13 @@ export interface Filter {
 
 interface FilterBarProps {
   readonly filters?: readonly Filter[];
-  /** A SearchBox, a TimeRange, a switch: stands before the filters. */
+  /** A SearchBox, a TimeRange or a switch, shown before the filters. */
   readonly children?: ReactNode;
   /** More names in the address that "Clear" takes out. */
   readonly alsoClears?: readonly string[];
 }
 
-/** Search and filters above a list. All of it stands in the address, so that a view can be shared. */
+/** Search and filters above a list. The URL holds their state, so that a view can be shared. */
 export function FilterBar({ filters = [], children, alsoClears = ["search"] }: FilterBarProps) {
   const search = useUrlSearch();
   const change = useUrlChange();

@@ -17,9 +17,9 @@ interface FormDrawerProps {
   readonly onSubmit: () => void;
   readonly saving: boolean;
   readonly problem: Problem | null;
-  /** Why it cannot be sent as it stands; null: it can. */
+  /** Why the form cannot be submitted; null if it can. */
   readonly blocked?: string | null;
-  /** Nothing here may be changed: only looked at. */
+  /** Read-only. */
   readonly locked?: boolean;
   readonly children: ReactNode;
 }
@@ -33,7 +33,7 @@ export function FormDrawer(props: FormDrawerProps) {
   useOpenForm(opened && !locked);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    // A dialog inside the drawer is a form of its own; React lets its events rise through here.
+    // A dialog inside the drawer is a separate form, but React events bubble through here.
     event.stopPropagation();
     if (blocked === null && !saving && !locked) onSubmit();
   };

@@ -15,7 +15,7 @@ export function FormProblem({ problem }: { readonly problem: Problem | null }) {
     const form = place.current?.closest("form") ?? place.current?.parentElement;
     const field = problem?.param == null ? null : form?.querySelector<HTMLElement>('[aria-invalid="true"]');
     setMarked(field != null);
-    // The form may be scrolled to anywhere; what went wrong must be seen.
+    // The form may be scrolled away from the error.
     if (field == null) place.current?.scrollIntoView({ block: "nearest" });
     else field.focus();
   }, [problem]);

@@ -4,7 +4,7 @@ import { CopyButton } from "./copy-button.tsx";
 interface JsonViewProps {
   readonly value: unknown;
   readonly label: string;
-  /** How many levels stand open at first. */
+  /** How many levels are expanded at first. */
   readonly open?: number;
 }
 

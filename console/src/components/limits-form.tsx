@@ -19,7 +19,7 @@ const kinds = [
   { name: "concurrency", label: t("components.limits.concurrency") },
 ] as const;
 
-/** Rate and concurrency limits. An empty field is no limit of its own; wider ones hold all the same. */
+/** Rate and concurrency limits. An empty field sets no limit at this level; limits of higher levels still apply. */
 export function LimitsForm({ value, onChange, disabled = false, wider, withFail = false }: LimitsFormProps) {
   return (
     <SimpleGrid cols={{ base: 1, xs: withFail ? 2 : 3 }} spacing="sm">

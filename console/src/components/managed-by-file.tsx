@@ -4,7 +4,7 @@ import { t } from "../language/areas/components.ts";
 
 type Owner = "file" | "console" | "suspended";
 
-/** The mark beside the name of something that the config file owns, or owned once. Nothing for what the console owns. */
+/** The badge of an object that the config file manages or managed. Renders nothing for objects of the console. */
 export function ManagedByFile({ by }: { readonly by: Owner }) {
   if (by === "console") return null;
   const isSuspended = by === "suspended";
@@ -19,7 +19,7 @@ export function ManagedByFile({ by }: { readonly by: Owner }) {
   );
 }
 
-/** The same as a sentence above a page whose form is locked. */
+/** The same as a sentence, above a page with a locked form. */
 export function ManagedByFileNote({ by }: { readonly by: Owner }) {
   if (by === "console") return null;
   const isSuspended = by === "suspended";

@@ -12,7 +12,7 @@ interface NeedsWorkspaceProps {
   readonly children: (slug: string) => ReactNode;
 }
 
-/** Draws what only makes sense in one workspace; while all are looked at, asks for one. */
+/** Renders its content for one workspace, or asks to choose one. */
 export function NeedsWorkspace({ why, children }: NeedsWorkspaceProps) {
   const { slug, choose, none } = useWorkspace();
   const choices = useWorkspaceChoices();

@@ -12,7 +12,7 @@ export function noticeDone(message: string): void {
   showNotification({ message, color: "cyan", autoClose: shortMs });
 }
 
-/** What could not be done, where nothing was asked of the gateway. */
+/** An error that did not come from the gateway. */
 export function noticeFailed(message: string): void {
   showNotification({ message, color: "red", autoClose: longMs, role: "alert" });
 }

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { numberOf } from "./number-of.ts";
 
 interface NumberFieldProps extends Omit<NumberInputProps, "value" | "defaultValue" | "onChange"> {
-  /** null: nothing stands there. */
+  /** null: the field is empty. */
   readonly value: number | null;
   /** What the text comes to, after each key; null where it is no number yet, or nothing. */
   readonly onChange: (value: number | null) => void;

@@ -1,13 +1,13 @@
 import { useEffect } from "react";
 
-/** How many forms stand open in the page in which something may have been typed. */
+/** How many open forms on the page may hold input. */
 let count = 0;
 
 export function isFormOpen(): boolean {
   return count > 0;
 }
 
-/** Counts a form as long as it is open: it is not taken off the page because the session has ended meanwhile. */
+/** Counts a form while it is open: it stays on the page when the session ends. */
 export function useOpenForm(open: boolean): void {
   useEffect(() => {
     if (!open) return;

@@ -11,9 +11,9 @@ interface Crumb {
 
 export interface PageFrameProps {
   readonly title: string;
-  /** Beside the title: a status, a lock. */
+  /** Next to the title: a status, a lock. */
   readonly badges?: ReactNode;
-  /** One or two sentences: what this is for. */
+  /** One or two sentences on the purpose of the page. */
   readonly description?: ReactNode;
   /** Buttons, the main one last. */
   readonly actions?: ReactNode;

@@ -15,16 +15,16 @@ interface PassThroughFieldProps {
 export function PassThroughField({ value, onChange, disabled = false, error }: PassThroughFieldProps) {
   const mayGrant = useSession().may("administrator");
   const providers = useCall("providers.list", { enabled: mayGrant });
-  const known = providers.data?.data.map(({ id }) => id) ?? [];
+  const names = providers.data?.data.map(({ id }) => id) ?? [];
   return (
     <MultiSelect
       label={t("components.passThrough.label")}
       description={mayGrant ? t("components.passThrough.help") : t("components.passThrough.readOnly")}
       placeholder={value.length === 0 ? t("components.passThrough.none") : ""}
-      data={[...new Set([...known, ...value])].toSorted()}
+      data={[...new Set([...names, ...value])].toSorted()}
       value={[...value]}
       onChange={onChange}
-      searchable={known.length > 8}
+      searchable={names.length > 8}
       clearable
       disabled={disabled || !mayGrant}
       error={error ?? providers.error?.message ?? null}

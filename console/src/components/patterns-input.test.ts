@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { matches } from "./patterns-input.tsx";
 
-test("a pattern takes in the names that the gateway would take in", () => {
+test("a pattern matches the same names as in the gateway", () => {
   const cases: [string, string, boolean][] = [
     ["*", "anything/at-all", true],
     ["gpt-5", "gpt-5", true],

@@ -12,7 +12,7 @@ interface PatternsInputProps {
 }
 
 const patternsMax = 1_000;
-const lettersMax = 256;
+const charactersMax = 256;
 
 /** Names of models, or patterns with `*`. Offers the models there are and counts what the patterns let through. */
 export function PatternsInput({
@@ -35,7 +35,7 @@ export function PatternsInput({
         data={["*", ...names]}
         value={[...value]}
         onChange={(next) =>
-          onChange(next.map((each) => each.trim()).filter((each) => each !== "" && each.length <= lettersMax))
+          onChange(next.map((each) => each.trim()).filter((each) => each !== "" && each.length <= charactersMax))
         }
         maxTags={patternsMax}
         splitChars={[",", " ", "\n"]}
@@ -54,7 +54,7 @@ export function PatternsInput({
   );
 }
 
-/** Whether a pattern takes a name in: `*` stands for any text. The gateway decides; this only shows it beforehand. */
+/** Whether a pattern matches a name; `*` matches any text. A preview only: the gateway decides. */
 export function matches(pattern: string, name: string): boolean {
   const pieces = pattern.split("*");
   const first = pieces[0] ?? "";

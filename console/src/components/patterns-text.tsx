@@ -3,7 +3,7 @@ import { t } from "../language/areas/components.ts";
 
 interface PatternsTextProps {
   readonly patterns: readonly string[];
-  /** How many are written out; the rest stands in the title. */
+  /** How many are shown; the title has the rest. */
   readonly shown?: number;
 }
 

@@ -1,6 +1,6 @@
 import type { Person } from "@sluice/contract";
 
-/** Somebody with their address, by which two of one name are told apart. Of one who was removed the name is gone. */
+/** A person with their email address, because names are not unique. Removed people have only the address. */
 export function personText({ name, email, id }: Person): string {
   if (email === "") return id;
   return name === "" || name === email ? email : `${name} (${email})`;

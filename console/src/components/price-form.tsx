@@ -8,19 +8,19 @@ import { PriceVariants } from "./price-variants.tsx";
 interface PriceFormProps {
   readonly value: PriceConfig;
   readonly onChange: (price: PriceConfig) => void;
-  /** Decides which fields stand first; one that has a price is always shown. */
+  /** Decides which fields come first; a field with a price is always shown. */
   readonly type: ModelTypeName;
   readonly disabled?: boolean;
 }
 
-/** The fields, of which those for the type stand first; each says what its figure is for. */
+/** The fields, those for the model's type first. */
 const fields = usageTable.flatMap(({ name, price, by, unit, types }) =>
   price === null
     ? []
     : [{ name: price, label: t(`prices.usage.${name}`), unit: t(`prices.units.${unit}`, { by }), types }],
 );
 
-/** What a model costs, in US dollars. An empty field is not charged by its own price (see the units beside it). */
+/** The price of a model in US dollars. Usage of an empty field is not charged separately. */
 export function PriceForm({ value, onChange, type, disabled = false }: PriceFormProps) {
   const shown = fields.filter((field) => field.types.includes(type) || value[field.name] !== undefined);
   return (

@@ -4,7 +4,7 @@ interface PriceInputProps {
   readonly label: string;
   /** What is paid for: "per million tokens". */
   readonly unit: string;
-  /** What stands in the empty field. */
+  /** The placeholder. */
   readonly empty: string;
   readonly disabled: boolean;
   readonly value: number | undefined;

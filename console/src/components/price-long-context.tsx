@@ -15,7 +15,7 @@ interface PriceLongContextProps {
 const fields = longContextRows.map(({ name, price }) => ({ name: price, label: t(`prices.usage.${name}`) }));
 const usualThreshold = 200_000;
 /** The field is empty: no number of tokens, and none that the gateway takes. */
-const unsaid = 0;
+const defaultAbove = 0;
 
 /** What a whole request costs when its input is larger than a number of tokens, as vendors charge it. */
 export function PriceLongContext({ value, onChange, disabled }: PriceLongContextProps) {
@@ -44,8 +44,8 @@ export function PriceLongContext({ value, onChange, disabled }: PriceLongContext
           thousandSeparator
           disabled={disabled}
           allowNegative={false}
-          value={value.above === unsaid ? null : value.above}
-          onChange={(above) => onChange({ ...value, above: above ?? unsaid })}
+          value={value.above === defaultAbove ? null : value.above}
+          onChange={(above) => onChange({ ...value, above: above ?? defaultAbove })}
         />
         <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
           {fields.map(({ name, label }) => (

@@ -22,7 +22,7 @@ export function PriceVariants({ value, onChange, disabled }: PriceVariantsProps)
     <Fieldset legend={t("prices.variants.title")}>
       <Stack gap="xs">
         {value.map((variant, place) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a variant has no name; its place is what it is known by.
+          // biome-ignore lint/suspicious/noArrayIndexKey: a variant has no name or id.
           <Group key={place} gap="xs" align="flex-end" wrap="wrap">
             <TextInput
               label={t("prices.variants.resolution")}

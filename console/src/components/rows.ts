@@ -16,7 +16,7 @@ export function rowsOf<Row>(rows: readonly Row[] | null, rest: Partial<Rows<Row>
   };
 }
 
-/** Rows that stand in the answer of a `useCall`: `rowsIn(query, (answer) => answer.data)`. */
+/** The rows in the answer of a `useCall`: `rowsIn(query, (answer) => answer.data)`. */
 export function rowsIn<Answer, Row>(
   query: UseQueryResult<Answer, Problem>,
   pick: (answer: Answer) => readonly Row[],

@@ -8,13 +8,13 @@ import { useUrlText } from "../routes/search.ts";
 interface SearchBoxProps {
   readonly label: string;
   readonly placeholder?: string;
-  /** Its name in the address; `search` unless said. Read it with `useUrlText(name)`. */
+  /** The URL parameter; default: `search`. Read it with `useUrlText(name)`. */
   readonly name?: string;
 }
 
 const quietMs = 250;
 
-/** A search that stands in the address, a moment after the last key. `/` goes to it from anywhere on the page. */
+/** A search that is written to the URL shortly after the last key press. `/` focuses it from anywhere on the page. */
 export function SearchBox({ label, placeholder = label, name = "search" }: SearchBoxProps) {
   const [kept, keep] = useUrlText(name);
   const [text, setText] = useState(kept);
@@ -22,7 +22,7 @@ export function SearchBox({ label, placeholder = label, name = "search" }: Searc
   const keepLater = useDebouncedCallback(keep, { delay: quietMs, flushOnUnmount: false });
   const sent = useRef(kept);
   useEffect(() => {
-    // The address changed by itself: a link, the back button.
+    // The URL changed from outside: a link, the back button.
     if (kept !== sent.current) setText(kept);
     sent.current = kept;
   }, [kept]);

@@ -14,12 +14,12 @@ interface SecretOnceProps {
   readonly what?: "secret" | "link";
   /** What it opens and where it goes. */
   readonly children?: ReactNode;
-  /** Somewhere to go on to, once the secret is stored. */
+  /** A link shown once the secret is stored. */
   readonly onward?: { readonly label: string; readonly go: () => void } | undefined;
   readonly onClose: () => void;
 }
 
-/** A secret that is never shown again. It stays until somebody says that they have it, and leaves the page with the dialog. */
+/** A secret that is shown only once. It stays until the user confirms that they stored it. */
 export function SecretOnce({ secret, title, what = "secret", children, onward, onClose }: SecretOnceProps) {
   return (
     <Modal

@@ -10,7 +10,7 @@ interface SectionProps {
   readonly children?: ReactNode;
 }
 
-/** A card with a heading: what a page is made of. */
+/** A card with a heading, the building block of pages. */
 export function Section({ title, description, actions, flush = false, children }: SectionProps) {
   const id = useId();
   return (

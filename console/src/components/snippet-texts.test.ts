@@ -17,7 +17,7 @@ test("without a key every snippet reads it from the environment", () => {
   }
 });
 
-test("a key that was just made stands in every snippet", () => {
+test("every snippet contains a newly created key", () => {
   for (const { id } of snippetsFor({ baseUrl: "https://ai.example.com", apiKey: "sk-sluice-x", model: "gpt-5" })) {
     expect(codeOf(id, { baseUrl: "https://ai.example.com", apiKey: "sk-sluice-x", model: "gpt-5" }), id).toContain(
       "sk-sluice-x",
@@ -25,7 +25,7 @@ test("a key that was just made stands in every snippet", () => {
   }
 });
 
-test("whatever a model is called, the shell takes its name as it is", async () => {
+test("shell snippets quote any model name correctly", async () => {
   const model = `it's "$HOME" \`id\` \\ a/b`;
   expect(await Bun.$`sh -c ${`printf %s ${shellQuoted(model)}`}`.text()).toBe(model);
   const code = codeOf("curl", { baseUrl: "http://h", apiKey: "k", model }).replace(/^curl/, "printf '%s\\n'");

@@ -38,10 +38,10 @@ export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A first call of each type of model. What has no call of its own in an SDK is shown for a shell only. */
+/** A first call for each type of model. Types without an SDK method have a shell snippet only. */
 interface FirstCall {
   readonly path: string;
-  /** Beside the model. */
+  /** Parameters in addition to the model. */
   readonly rest: object;
   /** A file of the form that is sent instead of JSON. */
   readonly file?: string;
@@ -271,7 +271,7 @@ function codexSnippet({ url, apiKey, model }: Call): Snippet {
   };
 }
 
-/** What the SDKs of both vendors and most programs read by themselves. */
+/** The variables that both vendors' SDKs and most programs read by default. */
 function environmentSnippet({ url, apiKey, model }: Call): Snippet {
   const key = apiKey === null ? `"$${keyVariable}"` : shellQuoted(apiKey);
   const code = [

@@ -16,7 +16,7 @@ interface SnippetTabsProps {
   /** Which tab is open; left out: the tabs keep it. */
   readonly tab?: string;
   readonly onTab?: (id: string) => void;
-  /** What stands below the texts of a tab. */
+  /** Content below the snippets of a tab. */
   readonly below?: (id: string) => ReactNode;
 }
 

@@ -8,10 +8,10 @@ const height = 24;
 const pointsMin = 3;
 const dashMin = 2;
 
-/** A line without axes, for a glance. It says nothing that the figures beside it do not, so it is not read out. */
+/** A line without axes. Screen readers skip it: the figures next to it say the same. */
 export function Sparkline({ values }: SparklineProps) {
-  const known = values.filter((value) => value !== null);
-  const drawn = known.length === 0 || values.length < pointsMin ? [] : runsOf(values, Math.max(...known, 0));
+  const numbers = values.filter((value) => value !== null);
+  const drawn = numbers.length === 0 || values.length < pointsMin ? [] : runsOf(values, Math.max(...numbers, 0));
   return (
     <svg className="sparkline" viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
       {drawn.map((run) => (

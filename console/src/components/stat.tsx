@@ -10,9 +10,9 @@ interface StatProps {
   /** undefined while it loads. */
   readonly value: ReactNode | undefined;
   readonly hint?: ReactNode;
-  /** The figure now and in the time before: says by how much it changed. */
+  /** The current and the previous figure, to show the change. */
   readonly change?: { readonly now: number | null; readonly before: number | null };
-  /** Whether more is better; colours the change. `neither`: stays grey. */
+  /** Whether more is better: sets the color of the change. `neither`: gray. */
   readonly better?: "more" | "less" | "neither";
   /** How it went over the time shown, drawn small below. */
   readonly trend?: readonly (number | null)[];

@@ -3,21 +3,21 @@ import { isMember } from "../client/problem.ts";
 import { t } from "../language/areas/components.ts";
 import { components } from "../language/en/components.ts";
 
-/** What colours mean, everywhere: good works, busy is under way, warn needs a look, bad failed, off is out of use. */
+/** Colors: good works, busy is in progress, warn needs attention, bad failed, off is disabled. */
 export type Tone = "good" | "busy" | "warn" | "bad" | "off";
 
 interface StatusBadgeProps {
-  /** The code of a state (`active`, `failed`, `given_up` …): its words stand in the catalogue as `components.states`. */
+  /** The code of a state (`active`, `failed`, `given_up` …), with its text in `components.states`. */
   readonly status: string;
-  /** What the state means, where its code does not say it. */
+  /** Explains the state, if its label is not enough. */
   readonly tone?: Tone;
-  /** Other words than the catalogue's. */
+  /** Replaces the default label. */
   readonly label?: string;
   /** More about it, on hover and focus. */
   readonly hint?: string;
 }
 
-/** A state in colour and in words; colour alone says nothing to many. */
+/** A state as a color and a label, because color alone is not accessible. */
 export function StatusBadge({ status, tone, label, hint }: StatusBadgeProps) {
   const badge = (
     <span className="status" data-tone={tone ?? toneOf(status)}>
@@ -63,7 +63,7 @@ const tones: Readonly<Record<string, Tone>> = {
   refused: "bad",
 };
 
-/** The words of a state. A code that the catalogue does not have, of a newer gateway say, is shown as it is. */
+/** The label of a state. An unknown code, from a newer gateway, is shown as it is. */
 export function stateWords(status: string): string {
   const code = status.toLowerCase().replaceAll(" ", "_");
   if (isMember(components.states, code)) return t(`components.states.${code}`);

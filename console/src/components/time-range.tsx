@@ -14,7 +14,7 @@ const words: readonly { readonly value: RangeName; readonly label: string }[] = 
   { value: "90d", label: t("components.range.days", { count: 90 }) },
 ];
 
-/** Chooses the time a page looks at; it stands in the address (`range`, or `from` and `to`). Read it with `useTimeRange`. */
+/** Chooses the time range of a page, held in the URL (`range`, or `from` and `to`). Read it with `useTimeRange`. */
 export function TimeRange({ fallback = "24h" }: { readonly fallback?: RangeName }) {
   const range = useTimeRange(fallback);
   const change = useUrlChange();

@@ -11,7 +11,7 @@ test("a named time ends now, by the minute up to six hours, by the hour up to se
   expect(timeSpanOf({ range: "30d" }, now, "24h").step).toBe("day");
 });
 
-test("a time chosen by hand stands as it is, and one that makes no sense gives way to the usual", () => {
+test("a custom range is kept, and an invalid one falls back to the default", () => {
   expect(timeSpanOf({ from: "10", to: "20", range: "7d" }, now, "24h")).toEqual({
     name: null,
     from: 10,

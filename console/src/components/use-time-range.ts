@@ -24,7 +24,7 @@ export interface TimeSpan {
   readonly step: "minute" | "hour" | "day";
 }
 
-/** The time that the address names. One that ends now moves on by the minute while the page is looked at. */
+/** The time range in the URL. A range that ends now advances every minute while the page is visible. */
 export function useTimeRange(fallback: RangeName = "24h"): TimeSpan {
   const search = useUrlSearch();
   const now = useMinute();
@@ -59,7 +59,7 @@ function momentOf(text: string | undefined): number | null {
   return Number(text);
 }
 
-/** The end of the running minute: questions that are asked within it share their answer. */
+/** The end of the current minute, so that requests within a minute share a cached answer. */
 function useMinute(): number {
   const [minute, setMinute] = useState(nextMinute);
   useEffect(() => {

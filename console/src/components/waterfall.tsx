@@ -9,7 +9,7 @@ export interface Span {
   readonly startMs: number;
   readonly endMs: number;
   readonly tone: Tone;
-  /** Beside the length: the status, the code. */
+  /** Next to the duration: the status, the code. */
   readonly note?: string;
   /** Moments inside: the first byte, the first token. */
   readonly marks?: readonly { readonly atMs: number; readonly label: string }[];

@@ -28,7 +28,7 @@ const lastOf = (field: string): string => field.slice(field.lastIndexOf(".") + 1
 function wordsOf(field: string, code: string): string | null {
   if (!isMember(problems.fields, field)) return null;
   const codes: object = problems.fields[field];
-  // The name is in the catalogue: that was just looked up.
+  // The text exists: it was just checked.
   return isMember(codes, code) ? t(`problems.fields.${field}.${code}` as "problems.fields.name.conflict") : null;
 }
 

@@ -27,7 +27,7 @@ const root = createRootRoute({
 const at = <const Path extends string>(path: Path, load: Parameters<typeof lazyRouteComponent>[0]) =>
   createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) });
 
-/** Every page is its own chunk and stands in a folder of `features/`. */
+/** Every page is a separate chunk in a folder of `features/`. */
 const tree = root.addChildren([
   at("/", () => import("../features/overview/page.tsx")),
   at("/connect", () => import("../features/connect/page.tsx")),

@@ -2,7 +2,7 @@ import { createContext, type ReactNode, use, useMemo, useState } from "react";
 
 type ArrivalKind = "setup" | "invite" | "reset";
 
-/** A one-time link that opened the page: its secret stood behind `#`, and has left the address bar already. */
+/** The one-time link that opened the page. Its secret was in the URL fragment, which is cleared already. */
 export interface Arrival {
   readonly kind: ArrivalKind;
   readonly token: string;
@@ -27,7 +27,7 @@ export function takeArrival(): Arrival | null {
 
 interface ArrivalState {
   readonly arrival: Arrival | null;
-  /** The link is used up, or its visitor goes on without it. */
+  /** The link was used, or the visitor continued without it. */
   readonly leave: () => void;
 }
 

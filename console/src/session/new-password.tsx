@@ -7,7 +7,7 @@ const passwordLengthMax = 256;
 interface NewPasswordProps {
   readonly value: NewPasswordValue;
   readonly onChange: (value: NewPasswordValue) => void;
-  /** The form was sent once: from then on what is wrong is said. */
+  /** The form was submitted once: errors are shown from then on. */
   readonly tried: boolean;
   readonly label?: string;
 }

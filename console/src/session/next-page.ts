@@ -1,4 +1,4 @@
-/** Where the console stands under the gateway's address. */
+/** The console's path under the gateway's URL. */
 export const consoleBase = "/console";
 
 /**
@@ -10,7 +10,7 @@ export function nextPage(next: string): string {
   return consoleBase + next;
 }
 
-/** The page one stands on, for `?next=`. */
+/** The current page, for `?next=`. */
 export function herePage(path: string, search: string): string {
   const inside = path.startsWith(consoleBase) ? path.slice(consoleBase.length) : path;
   return `${inside === "" ? "/" : inside}${search}`;

@@ -6,7 +6,7 @@ const other = { id: "other", name: "Other" };
 const all = { password: true, passkey: true, oidc: [corp, other] };
 const connection = { id: "1", provider: "corp", name: "Corp", issuer: "https://corp.example", connected_at: 0 };
 
-test("somebody is asked for what they have, and for nothing else", () => {
+test("a user is asked only for the sign-in methods they have", () => {
   expect(ownMethods(all, { password: false, passkeys: 1, connections: [] })).toEqual({
     password: false,
     passkey: true,
@@ -21,7 +21,7 @@ test("somebody is asked for what they have, and for nothing else", () => {
   expect(ownMethods(bare, { password: true, passkeys: 1, connections: [connection] })).toEqual(bare);
 });
 
-test("where nothing is known of them, or nothing would be left, everything is offered", () => {
+test("all methods are offered if the user's methods are unknown or none would be left", () => {
   expect(ownMethods(all, undefined)).toEqual(all);
   expect(ownMethods(all, { password: false, passkeys: 0, connections: [] })).toEqual(all);
 });

@@ -30,7 +30,7 @@ test("a role counts in its own workspace only, the greatest where none is named,
   expect(heldIn({ ...ada, user: null }, null)).toBe("public");
 });
 
-test("an address that names somebody else's workspace shows one's own; an administrator may look at any or at all", () => {
+test("members get their own workspace for another's URL; administrators may open any workspace or all", () => {
   const ada = answer(false, [acme, labs]);
   expect([chosenSlug(ada, "labs"), chosenSlug(ada, "ws_2"), chosenSlug(ada, "other"), chosenSlug(ada, "")]).toEqual([
     "labs",

@@ -2,7 +2,7 @@ import { meets, type Need, type SessionAnswer } from "@sluice/contract";
 import { useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, use, useMemo } from "react";
 
-/** Who is signed in and what they may do. Only pages behind the sign-in stand in it. */
+/** Who is signed in and what they may do, for pages that require a sign-in. */
 export interface Session {
   readonly answer: SessionAnswer;
   readonly user: NonNullable<SessionAnswer["user"]>;
@@ -47,14 +47,14 @@ export function SessionProvider({
 
 export function useSession(): Session {
   const session = use(SessionContext);
-  if (session === null) throw new Error("useSession stands outside a signed-in page.");
+  if (session === null) throw new Error("useSession is used outside a signed-in page.");
   return session;
 }
 
-/** What the gateway says to anybody, signed in or not: how one signs in, whether it is set up. */
+/** The public part of the gateway's session answer: sign-in methods and whether setup is complete. */
 export function useSessionAnswer(): SessionAnswer {
   const answer = use(AnswerContext);
-  if (answer === null) throw new Error("useSessionAnswer stands outside SessionProvider.");
+  if (answer === null) throw new Error("useSessionAnswer is used outside SessionProvider.");
   return answer;
 }
 

@@ -3,12 +3,12 @@ import { sendJson } from "../client/call.ts";
 import { Problem } from "../client/problem.ts";
 import { t } from "../language/areas/session.ts";
 
-/** Sign-in's own calls that anybody may make. What they answer is the gateway's; a wrong word is a Problem. */
+/** The public sign-in calls. A failed sign-in throws a Problem. */
 export function post(path: string, body: object): Promise<unknown> {
   return sendJson(path, { method: "POST", body: JSON.stringify(body), signal: null });
 }
 
-/** `code`: the password was right, and a code of the authenticator app is asked for as well. */
+/** `code`: the password is correct, and an authenticator code is required too. */
 export type SignInStep = "done" | "code";
 
 export async function signInWithPassword(email: string, password: string): Promise<SignInStep> {
@@ -84,7 +84,7 @@ function checkedAddress(url: string): string {
   return target.href;
 }
 
-/** What the browser says about a passkey that did not work, in words that help. */
+/** Translates the browser's passkey errors into helpful messages. */
 export function passkeyProblem(thrown: unknown): unknown {
   if (thrown instanceof WebAuthnError && thrown.code === "ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED") {
     return new Problem("passkey_exists", t("session.problem.passkeyExists"));

@@ -10,18 +10,18 @@ import { useDoing } from "./use-doing.ts";
 
 interface SignInFormProps {
   readonly methods: SessionAnswer["methods"];
-  /** Whose sign-in it is, when that is known: an invitation, a confirmation. */
+  /** The email address, if it is fixed by an invitation or a confirmation. */
   readonly email?: string;
   /** The page that a sign-in elsewhere comes back to. */
   readonly page: string;
-  /** `code`: somebody has come back from elsewhere, and only the code is missing. */
+  /** `code`: single sign-on succeeded, and only the authenticator code is missing. */
   readonly firstStep?: "password" | "code";
-  /** What stands on the page must not be left: an account elsewhere signs in in a tab of its own. */
+  /** Opens single sign-on in a new tab, to keep what is on the page. */
   readonly pageStays?: boolean;
   readonly onDone: () => void;
 }
 
-/** E-mail and password with a code where one is asked for, a passkey, or an account elsewhere: whatever the gateway offers. */
+/** The sign-in methods that the gateway offers: password with optional code, passkey, single sign-on. */
 export function SignInForm({
   methods,
   email,

@@ -2,14 +2,14 @@ import { useEffect } from "react";
 import { useAuthAct } from "../api/use-auth.ts";
 import { type Language, language, showIn } from "../language/index.ts";
 
-/** What somebody chose goes with them to every browser; a choice made before they signed in stays until they make one. */
+/** A user's language follows them to every browser; one chosen before sign-in applies until they choose another. */
 export function useOwnLanguage(chosen: Language | null): void {
   useEffect(() => {
     if (chosen !== null && chosen !== language) showIn(chosen);
   }, [chosen]);
 }
 
-/** Stores the choice with the user and shows the console in it. null: as the browser says. */
+/** Stores the user's choice and switches the console. null: the browser's language. */
 export function useChooseLanguage() {
   const { mutateAsync, isPending } = useAuthAct<{ language: Language | null }>("/update-user");
   const choose = async (chosen: Language | null) => {

@@ -9,7 +9,7 @@ export interface WorkspaceChoice {
 
 const askedMax = 200;
 
-/** The workspaces one may choose: one's own, or for an administrator those there are (by search, when they are many). */
+/** The workspaces to choose from: the user's, or all for an administrator (by search, if there are many). */
 export function useWorkspaceChoices(search = ""): readonly WorkspaceChoice[] {
   const { answer, user } = useSession();
   const all = useCall("workspaces.list", {

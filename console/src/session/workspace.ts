@@ -3,14 +3,14 @@ import { useMemo } from "react";
 import { useUrlChange, useUrlText } from "../routes/search.ts";
 import { useSession } from "./session-context.tsx";
 
-/** The workspace that the page is about. It stands in the address, so that a link shows the same to somebody else. */
+/** The workspace of the page, held in the URL, so that a link shows the same to others. */
 export interface ChosenWorkspace {
   /** What goes into `params.workspace`: a slug, or `-` for every workspace. */
   readonly path: string;
-  /** null: every workspace (an administrator who chose none), or somebody who belongs to none. */
+  /** null: all workspaces (for an administrator), or the user has none. */
   readonly slug: string | null;
   readonly all: boolean;
-  /** Somebody who belongs to no workspace and is no administrator. */
+  /** The user belongs to no workspace and is not an administrator. */
   readonly none: boolean;
   readonly choose: (slug: string | null) => void;
   /** Whether the session may do something here. With every workspace chosen: whether it is an administrator's. */
@@ -34,7 +34,7 @@ export function useWorkspace(): ChosenWorkspace {
   }, [answer, asked, change, may]);
 }
 
-/** An administrator may look at any workspace or at all; everybody else at their own, the first unless they say which. */
+/** Administrators may view any workspace or all; others their own, by default the first. */
 export function chosenSlug(answer: SessionAnswer, asked: string): string | null {
   if (answer.user?.administrator === true) return asked === "" ? null : asked;
   const mine = answer.workspaces.find((each) => each.slug === asked || each.id === asked) ?? answer.workspaces[0];

@@ -13,7 +13,7 @@ const commands = [
 const named = (labels: readonly string[]) => labels.map((label) => ({ label, detail: null }));
 const found = (text: string, max = 6) => bestOf(named(commands), text, max).map(({ label }) => label);
 
-test("what is called exactly so comes first, then what begins so, whatever else holds it", () => {
+test("exact matches come first, then prefixes, then other matches", () => {
   expect(found("gpt-5").slice(0, 2)).toEqual(["gpt-5", "gpt-5-mini"]);
   expect(found("gpt-5", 1)).toEqual(["gpt-5"]);
   expect(found("GPT-5", 1)).toEqual(["gpt-5"]);
@@ -21,7 +21,7 @@ test("what is called exactly so comes first, then what begins so, whatever else 
   expect(bestOf(many, "gpt-5", 6)[0]?.label).toBe("gpt-5");
 });
 
-test("every word has to fit, in any order, in the name or in what stands beside it", () => {
+test("every word must match the name or its details, in any order", () => {
   expect(found("log audit")).toEqual(["Audit log"]);
   expect(found("gpt nothing")).toEqual([]);
   expect(bestOf([{ label: "Acme Robotics", detail: "acme" }], "acm", 3)).toHaveLength(1);

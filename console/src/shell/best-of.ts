@@ -26,5 +26,5 @@ export function bestOf<Each extends Pick<Command, "label" | "detail">>(
   );
 }
 
-/** Words that stand apart in a name fit one by one; all of them are kept, and the nearest comes first. */
+/** Words of a name match separately; all matches are kept, the best first. */
 const looseThreshold = matchSorter.rankings.NO_MATCH;

@@ -22,7 +22,7 @@ export default function ConfirmSignInDialog({ onAnswer }: { readonly onAnswer: (
   // Asked once: halfway through, the session that may ask has ended.
   const account = useAuthGet<AuthAccount>("/account", { staleMs: Number.POSITIVE_INFINITY });
   const methods = ownMethods(answer.methods, account.data);
-  // A passkey may be somebody else's: what was asked for is not done in their name.
+  // The passkey may belong to another user, in whose name the action must not run.
   const confirm = async () => {
     try {
       const now = await call("session.show");

@@ -16,14 +16,14 @@ const SessionEnded = lazy(() => import("./session-ended.tsx"));
 const signInPath = "/sign-in";
 const sessionEveryMs = 300_000;
 
-/** Around every page: asks who is there, and shows the sign-in page alone to whoever is not signed in. */
+/** The frame of every page: loads the session and shows only the sign-in page without one. */
 export function Frame() {
   const session = useCall("session.show", { everyMs: sessionEveryMs });
   const { last, forget } = useLastSignedIn(session.data);
   const { arrival } = useArrival();
   const { pathname, searchStr, search } = useLocation();
   const asked = pathname === signInPath;
-  // The page that stands there until the next one has come: what is drawn must fit it, not the address alone.
+  // The page that is still shown until the next one has loaded: the frame must match it, not only the URL.
   const drawn = useMatch({ from: signInPath, shouldThrow: false }) !== undefined;
 
   if (session.data === undefined) {
@@ -73,7 +73,7 @@ export function Frame() {
   );
 }
 
-/** The last answer that named somebody; null once it was forgotten: by a sign-out, or by whoever leaves the page. */
+/** The last answer with a signed-in user; null after a sign-out or after they left the page. */
 function useLastSignedIn(now: SessionAnswer | undefined) {
   const [kept, keep] = useState<SessionAnswer | null>(null);
   const last = now === undefined ? null : now.user === null ? kept : now;

@@ -2,7 +2,7 @@ import { Drawer } from "../components/drawer.tsx";
 import { Brand } from "./brand.tsx";
 import { Navigation } from "./navigation.tsx";
 
-/** The left bar where there is no room beside the page. */
+/** The sidebar for narrow screens. */
 export default function NavigationDrawer({ onClose }: { readonly onClose: () => void }) {
   return (
     <Drawer opened onClose={onClose} position="left" size="16rem" title={<Brand />} className="drawer">

@@ -4,7 +4,7 @@ import { asProblem } from "../client/problem.ts";
 import { PageFrame } from "../components/page-frame.tsx";
 import { Rich, t } from "../language/areas/shell.ts";
 
-/** A page that broke. The rest of the console stands; a new version of the gateway is the usual reason, and loading anew mends that. */
+/** Replaces a page that crashed. The usual cause is a gateway upgrade, which a reload fixes. */
 export function PageFault({ error, reset }: ErrorComponentProps) {
   return (
     <PageFrame title={t("shell.fault.title")}>

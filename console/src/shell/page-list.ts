@@ -36,7 +36,7 @@ interface PageEntry {
   readonly icon: TablerIcon;
   /** What one has to hold in the chosen workspace to see it. */
   readonly needs: Need;
-  /** `g` and then this letter goes there. */
+  /** The key after `g` that opens the page. */
   readonly letter: string;
 }
 
@@ -45,7 +45,7 @@ export interface PageGroup {
   readonly pages: readonly PageEntry[];
 }
 
-/** The navigation: what every day needs first, what is set up once last. */
+/** The navigation: pages for daily use first, settings last. */
 export const pageGroups: readonly PageGroup[] = [
   {
     label: null,
@@ -83,20 +83,20 @@ export const pageGroups: readonly PageGroup[] = [
     pages: [
       { to: "/workspaces", label: t("shell.pages.workspaces"), icon: IconBuilding, needs: "viewer", letter: "w" },
       { to: "/audit", label: t("shell.pages.audit"), icon: IconHistory, needs: "admin", letter: "u" },
-      // Whoever is no administrator has their admin tokens there.
+      // Other users manage their admin tokens there.
       { to: "/settings", label: t("shell.pages.settings"), icon: IconSettings, needs: "viewer", letter: "s" },
     ],
   },
 ];
 
-/** What somebody may see, group by group; a group with nothing in it is left out. */
+/** The pages that the user may open, by group; empty groups are left out. */
 export function visibleGroups(may: (need: Need) => boolean): readonly PageGroup[] {
   return pageGroups
     .map((group) => ({ ...group, pages: group.pages.filter((page) => may(page.needs)) }))
     .filter((group) => group.pages.length > 0);
 }
 
-/** The tabs of the settings page, by what stands behind `?tab=`. Whoever is no administrator has only the tokens. */
+/** The tabs of the settings page, by their value of `?tab=`. Only administrators see more than the tokens. */
 export const settingsTabs = [
   { id: "general", label: t("shell.tabs.general") },
   { id: "sign-in", label: t("shell.tabs.signIn") },

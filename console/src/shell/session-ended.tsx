@@ -9,12 +9,12 @@ import { SignInForm } from "../session/sign-in-form.tsx";
 
 interface SessionEndedProps {
   readonly methods: SessionAnswer["methods"];
-  /** Of whoever was signed in. */
+  /** The user who was signed in. */
   readonly email: string;
   readonly onLeave: () => void;
 }
 
-/** Nothing of the page is seen behind it: somebody else may stand there now. */
+/** Hides the page completely: another person may be at the screen now. */
 const cover = { backgroundOpacity: 1, color: "var(--mantine-color-body)" };
 
 /**

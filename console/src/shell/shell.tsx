@@ -64,7 +64,7 @@ function FirstRun() {
   return <NextStep pathname={pathname} key={answer.first_steps.call ? "over" : pathname} />;
 }
 
-/** A new page takes the focus, so that those who hear the console hear that it has changed. */
+/** A new page takes the focus, so that screen readers announce it. */
 function useFocusOnPage() {
   const main = useRef<HTMLElement>(null);
   const path = useLocation({ select: (location) => location.pathname });

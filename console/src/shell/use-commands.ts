@@ -23,7 +23,7 @@ import { bestOf } from "./best-of.ts";
 import type { Command } from "./command.ts";
 import { settingsTabs, visibleGroups } from "./page-list.ts";
 
-/** So many of each group are shown, the best first; so many are asked for to choose them from. */
+/** How many of each group to show, best first, and how many to request for ranking. */
 const foundMax = 6;
 const askedMax = 50;
 const searchLength = 2;
@@ -153,7 +153,7 @@ function usePages(workspace: ChosenWorkspace): readonly Command[] {
   }, [workspace.may, colorScheme, setColorScheme]);
 }
 
-/** A request's id leads to it; an attempt's is looked for in the list. */
+/** A request ID opens the request; an attempt ID searches the list. */
 function requestCommands(text: string): readonly Command[] {
   const entry = { group: t("shell.pages.requests"), detail: text, icon: IconActivity };
   if (/^req_\w{8,}$/.test(text)) {

@@ -8,14 +8,14 @@ interface Shortcuts {
   readonly onHelp: () => void;
 }
 
-/** `g` and a letter within this time are a jump. */
+/** The time in which a key must follow `g`. */
 const jumpMs = 1_200;
 
 export function commandKey(): string {
   return /Mac|iP(hone|ad|od)/.test(navigator.userAgent) ? "⌘" : "Ctrl";
 }
 
-/** The keys that work everywhere: the palette, help, the page's search, and jumps. Never while somebody types. */
+/** Global shortcuts: the palette, help, the page's search, and jumps. Inactive while the user types. */
 export function useShortcuts({ onPalette, onHelp }: Shortcuts): void {
   const navigate = useNavigate();
   const { may } = useWorkspace();

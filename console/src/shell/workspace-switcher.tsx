@@ -11,7 +11,7 @@ const everyValue = "";
 const searchFrom = 8;
 const quietMs = 200;
 
-/** Which workspace every page is about. An administrator may look at all of them at once. */
+/** Switches the workspace of all pages. Administrators can also choose all workspaces. */
 export function WorkspaceSwitcher() {
   const { user } = useSession();
   const workspace = useWorkspace();
