@@ -19,7 +19,7 @@ interface AccessPanelProps {
   readonly workspace: string;
   /** null: closed. */
   readonly question: AccessQuestion | null;
-  /** The key's group, where it is known: to lead to it. */
+  /** The key's group, if available, for its link. */
   readonly group: string | null;
   readonly onClose: () => void;
 }

@@ -8,7 +8,7 @@ import { kindOf, reasonWords } from "./reason-words.ts";
 
 type Step = AccessCheck["steps"][number];
 
-/** What the workspace, the group and the key say, in the order the gateway asks; then the key's state and what serves. */
+/** The rules of workspace, group and key in the order of evaluation, then the key's status and the deployments. */
 export function AccessSteps({ check }: { readonly check: AccessCheck }) {
   const kind = kindOf(check.reason);
   return (
@@ -54,7 +54,7 @@ function PatternStep({ step, model }: { readonly step: Step; readonly model: str
 }
 
 function Availability({ check: { deployments, reason } }: { readonly check: AccessCheck }) {
-  // A model that the workspace may not call tells nothing of itself, not even whether it is there.
+  // A model that the workspace may not call reveals nothing, not even that it exists.
   if (deployments === 0 && reason !== "no_deployment") return null;
   return (
     <StepLine mark={deployments === 0 ? "no" : "yes"} title={t("access.step.deployments")}>

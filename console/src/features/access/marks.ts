@@ -1,7 +1,7 @@
 import type { AccessReason } from "@sluice/contract";
 import { t } from "../../language/areas/access.ts";
 
-/** How a cell of the matrix looks: a sign and a tone, told apart without colour as well. */
+/** The look of a matrix cell: a sign and a tone, distinguishable without color. */
 export type Mark = "yes" | "workspace" | "group" | "key" | "out" | "unserved";
 
 export function markOf(reason: AccessReason): Mark {

@@ -21,7 +21,7 @@ type Asked = Pick<
 interface KeyModelsAsked {
   /** Part of a model's name. */
   readonly part?: string;
-  /** Only models that the key may call, or only those that it may not. */
+  /** Filters by whether the key may call the model. */
   readonly callable?: "true" | "false" | null;
   readonly enabled?: boolean;
 }
@@ -50,7 +50,7 @@ export function useKeyModels(
 
 export type AccessRow = AccessTable["keys"][number];
 
-/** Keys by models: one page of models beside all keys loaded so far. */
+/** Access by key and model: one page of models for all loaded keys. */
 export function useAccessTable(
   workspace: string,
   asked: { readonly search: string; readonly model: string; readonly modelsCursor: string },

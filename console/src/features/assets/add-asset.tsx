@@ -14,7 +14,7 @@ import { nameOfFile, refusedFile } from "./upload-file.ts";
 interface AddAssetProps {
   readonly slug: string;
   readonly groups: readonly AssetGroup[];
-  /** The group that is looked at; empty: all of them. */
+  /** The selected group; empty: all groups. */
   readonly group: string;
   readonly opened: boolean;
   readonly onClose: () => void;

@@ -88,7 +88,7 @@ function AsKeyForm(props: AsKeyFormProps) {
   );
 }
 
-/** One call at a time; whoever leaves while it is sent gives it up. */
+/** One call at a time; leaving the page aborts it. */
 function useSending(call: KeyCall, path: AsKeyFormProps["path"], onAnswer: (value: unknown) => Promise<void>) {
   const [problem, setProblem] = useState<Problem | null>(null);
   const [running, setRunning] = useState(false);

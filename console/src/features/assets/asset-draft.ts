@@ -1,6 +1,6 @@
 import { type assetTypes, typeOfAddress } from "./asset-types.ts";
 
-/** What somebody is about to add. */
+/** The form of a new asset. */
 export interface AssetDraft {
   readonly group: string;
   readonly from: "file" | "url";

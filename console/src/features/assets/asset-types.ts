@@ -22,7 +22,7 @@ const byEnding: Readonly<Record<string, AssetType>> = {
   ogg: "Audio",
 };
 
-/** What an address most likely leads to, by its ending; an image where that says nothing. */
+/** Guesses the type from the ending of a URL; defaults to an image. */
 export function typeOfAddress(url: string): AssetType {
   const path = URL.canParse(url) ? new URL(url).pathname : url;
   return byEnding[path.split(".").at(-1)?.toLowerCase() ?? ""] ?? "Image";

@@ -14,7 +14,7 @@ interface AssetsOfGroupProps {
   readonly slug: string;
   readonly assets: Rows<ConsoleAsset>;
   readonly groups: readonly AssetGroup[];
-  /** The one that is looked at; empty: all of them. */
+  /** The selected group; empty: all groups. */
   readonly group: string;
   readonly mayChange: boolean;
 }

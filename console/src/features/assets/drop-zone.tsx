@@ -8,7 +8,7 @@ import { uploadBytesMax, uploadProblem, uploadTypes } from "./upload-file.ts";
 interface DropZoneProps {
   readonly file: File | null;
   readonly onFile: (file: File | null) => void;
-  /** What the gateway says of the file. */
+  /** The gateway's error about the file. */
   readonly error: string | null;
   /** Bytes that have been sent; null while nothing is. */
   readonly sent: number | null;

@@ -7,7 +7,7 @@ import { platformName } from "./platforms.ts";
 
 interface GroupListProps {
   readonly groups: Rows<AssetGroup>;
-  /** Empty: all of them. */
+  /** Empty: all groups. */
   readonly chosen: string;
   readonly onChoose: (id: string) => void;
 }

@@ -24,7 +24,7 @@ test.each([
   expect(uploadProblem(given)).toStartWith(words);
 });
 
-test("what the gateway says of a file is told in the words of the page", () => {
+test("the gateway's errors about a file are translated", () => {
   const said = (code: string, param: string | null) => refusedFile(new Problem(code, "Said by the API.", null, param));
   expect(said("unsupported_media_type", "file")).toBe("This file format is not supported.");
   expect(said("request_too_large", null)).toBe("The file is too large.");

@@ -16,7 +16,7 @@ export const uploadTypes = "image/*,video/*,audio/*";
 
 type ChosenFile = Pick<File, "name" | "size" | "type">;
 
-/** Why a file cannot be uploaded; null when it may. What is in it, the gateway sees. */
+/** Why a file cannot be uploaded; null if it can. The gateway checks the content. */
 export function uploadProblem(file: ChosenFile): string | null {
   const { name, size } = file;
   if (size === 0) return t("assets.upload.empty", { name });
@@ -27,7 +27,7 @@ export function uploadProblem(file: ChosenFile): string | null {
   return t("assets.upload.tooLarge", { name, size: formatBytes(size), most: formatBytes(most) });
 }
 
-/** As the browser says; where it knows nothing, by the ending. */
+/** The type that the browser reports, or else by file extension. */
 function typeOfFile({ name, type }: ChosenFile): AssetType | null {
   if (type.startsWith("image/")) return "Image";
   if (type.startsWith("video/")) return "Video";
@@ -36,7 +36,7 @@ function typeOfFile({ name, type }: ChosenFile): AssetType | null {
   return type === "" && byEnding !== "Image" ? byEnding : null;
 }
 
-/** What the gateway says of the file, in the page's own words. Its own sentence stands below the form. */
+/** The translated error about the file; the form shows the gateway's message below. */
 export function refusedFile(problem: Problem | null): string | null {
   if (problem === null) return null;
   if (problem.code === "request_too_large") return t("assets.upload.tooLargeHere");
@@ -45,7 +45,7 @@ export function refusedFile(problem: Problem | null): string | null {
   return t("assets.upload.unfit");
 }
 
-/** What an asset is called unless somebody says otherwise: as its file, without the ending. */
+/** The default name of an asset: the file name without extension. */
 export function nameOfFile(name: string): string {
   return [...name.replace(/\.[A-Za-z0-9]{1,8}$/, "")].slice(0, 64).join("").trim();
 }

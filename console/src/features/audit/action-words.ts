@@ -9,7 +9,7 @@ interface ActionWord {
   readonly tone: Tone;
 }
 
-/** A later gateway may know more; what happened there is shown under its own name. */
+/** Unknown actions of a newer gateway are shown by their code. */
 const words: Readonly<Record<AuditAction, ActionWord>> = {
   create: { label: t("audit.action.create"), tone: "good" },
   update: { label: t("audit.action.update"), tone: "busy" },
@@ -52,7 +52,7 @@ function unknown(action: string): ActionWord {
 
 const kindWords = remarks(t, "audit.kind", audit.kind);
 
-/** "API key acme/ci"; what is of a kind that is not known stays as the log has it. */
+/** "API key acme/ci"; unknown target types are shown as logged. */
 export function targetWords({ object, target }: Pick<AuditRow, "object" | "target">): string {
   if (target === null) return object;
   const kind = kindWords({ code: target.kind }, "");
@@ -60,7 +60,7 @@ export function targetWords({ object, target }: Pick<AuditRow, "object" | "targe
   return target.name === "" ? kind : t("audit.named", { kind, name: target.name });
 }
 
-/** Every known action, and the chosen one too if it is another. */
+/** All actions, plus the selected one if it is unknown. */
 export function actionChoices(chosen: string) {
   const names: readonly string[] = Object.keys(words);
   const all = chosen === "" || names.includes(chosen) ? names : [...names, chosen];

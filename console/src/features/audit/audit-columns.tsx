@@ -27,7 +27,7 @@ const address: Column<AuditRow> = {
 };
 
 export const auditColumns: readonly Column<AuditRow>[] = [time, actor, action, object, address];
-/** An administrator looks at all workspaces, and at what belongs to none. */
+/** Administrators see all workspaces, and entries without one. */
 export const auditColumnsOfAll: readonly Column<AuditRow>[] = [time, actor, action, object, workspace, address];
 
 export function ActionBadge({ action: name }: { readonly action: string }) {

@@ -21,7 +21,7 @@ interface AuditDrawerProps {
 
 const sameMomentMax = 200;
 
-/** The entry that the address names: from the list, or asked for when somebody came by its link. */
+/** The entry in the URL: from the list, or loaded for a direct link. */
 export function AuditDrawer({ rows }: AuditDrawerProps) {
   const workspace = useWorkspace();
   const [name, setName] = useUrlText("entry");

@@ -3,7 +3,7 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { PageFrame } from "../../components/page-frame.tsx";
 import { t } from "../../language/areas/catalog.ts";
 
-/** A page that only administrators may see, for somebody who came by its address. */
+/** Shown to other users who open a page for administrators. */
 export function ForAdministrators({ title }: { readonly title: string }) {
   return (
     <PageFrame title={title}>

@@ -5,7 +5,7 @@ import { healthLabel, healthReason } from "./health-words.ts";
 
 interface HealthBadgeProps {
   readonly health: Health;
-  /** Out of use by somebody's will: how it is does not matter then. */
+  /** Disabled on purpose, so its health does not matter. */
   readonly enabled?: boolean;
 }
 

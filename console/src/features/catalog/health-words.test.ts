@@ -11,7 +11,7 @@ const idle: Health = {
   last_hour: { attempts: 0, failed: 0 },
 };
 
-test("the reason says what is wrong and what comes next", () => {
+test("the health reason names the problem and what happens next", () => {
   expect(healthReason({ ...idle, state: "down", breaker: "open" })).toContain("retried automatically");
   expect(healthReason({ ...idle, state: "unhealthy", cooling_ms: 11_200 })).toContain("paused for another 12.0 s");
   expect(healthReason({ ...idle, state: "unhealthy", breaker: "open" })).toContain("the others work");
@@ -19,7 +19,7 @@ test("the reason says what is wrong and what comes next", () => {
   expect(healthReason({ ...idle, state: "healthy", latency_ms: 320 })).toBe("It responds in 320 ms on average.");
 });
 
-test("what a breaker lets single requests through to is recovering, one that rests is not yet", () => {
+test("a half-open breaker shows as recovering, an open one as unhealthy", () => {
   const recovering: Health = { ...idle, state: "unhealthy", breaker: "half-open" };
   expect(healthLabel(recovering)).toBe("Recovering");
   expect(healthLabel({ ...recovering, cooling_ms: 1 })).toBe("Unhealthy");
@@ -29,7 +29,7 @@ test("what a breaker lets single requests through to is recovering, one that res
   expect(labels).toEqual(["Healthy", "Degraded", "Unhealthy", "Down", "Idle"]);
 });
 
-test("failures of the last hour are told also of what works", () => {
+test("failures of the last hour are shown for healthy deployments too", () => {
   const health: Health = { ...idle, state: "healthy", last_hour: { attempts: 40, failed: 2 } };
   expect(healthReason(health)).toContain("2 of 40 attempts failed");
   expect(failedShare(health)).toBe(0.05);
@@ -37,7 +37,7 @@ test("failures of the last hour are told also of what works", () => {
   expect([failedShare(idle), failedShare({ ...idle, last_hour: null })]).toEqual([null, null]);
 });
 
-test("what failed before the gateway started again is not called unasked", () => {
+test("a deployment without requests since the start is unknown, not failed", () => {
   const failed: Health = { ...idle, last_hour: { attempts: 5, failed: 5 } };
   expect([healthLabel(idle), healthLabel(failed)]).toEqual(["Idle", "Unknown"]);
   expect(healthReason(failed)).toBe(

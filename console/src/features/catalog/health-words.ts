@@ -65,7 +65,7 @@ function roundUp(ms: number): number {
   return Math.ceil(ms / 1_000) * 1_000;
 }
 
-/** How a model is whose deployments are so: healthy while all of them are, down when all are. */
+/** The health of a model by its deployments: healthy if all are, down if all are. */
 export function jointState(states: readonly Health["state"][]): Health["state"] {
   if (states.length === 0) return "unknown";
   if (states.every((state) => state === "down")) return "down";

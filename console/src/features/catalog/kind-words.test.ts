@@ -22,7 +22,7 @@ const field = (name: string, label: string, help: string | null): ProviderKindFo
   options: null,
 });
 
-test("a kind that the catalogue does not know, and settings that it lacks, say what the gateway says of them", () => {
+test("provider types and settings without a translation keep the gateway's English", () => {
   const form: ProviderKindForm = {
     kind: "newer-cloud",
     title: "Newer Cloud",

@@ -4,7 +4,7 @@ import { textOrNull } from "../../language/area.tsx";
 type Field = ProviderKindForm["fields"][number];
 type TextOf = (name: string) => string | null;
 
-/** A provider's form in the language of the page. What that lacks stays in the gateway's own English. */
+/** A provider's form in the page's language. Missing texts stay in the gateway's English. */
 export function kindInWords(form: ProviderKindForm, textOf: TextOf = textOrNull): ProviderKindForm {
   const own = `kinds.kind.${form.kind}`;
   return {

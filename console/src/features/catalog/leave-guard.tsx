@@ -7,7 +7,7 @@ import { leaves } from "./leaves.ts";
 
 interface LeaveGuardProps {
   readonly dirty: boolean;
-  /** It is on its way, or done: the page goes on by itself. What was refused is still there to be lost. */
+  /** Saving or saved, so leaving needs no confirmation. After a refusal the changes can still be lost. */
   readonly sent?: boolean;
   /** What in the address keeps the form open: with another tab, or without the drawer, what was typed is gone too. */
   readonly openedBy?: readonly string[];

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { leaves } from "./leaves.ts";
 
-test("a form is left with its page, its tab, or what opened it; not by a search beside it", () => {
+test("leaving a page, tab or drawer leaves its form; a changed search parameter does not", () => {
   const here = { pathname: "/settings", search: { tab: "general", search: "a" } };
   expect(leaves(here, { ...here, pathname: "/models" }, [])).toBe(true);
   expect(leaves(here, { ...here, search: { tab: "users", search: "a" } }, [])).toBe(false);

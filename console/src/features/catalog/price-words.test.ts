@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { classLabel, isUnpriced, priceItems, priceRank, priceWords, unitPriceWords } from "./price-words.ts";
 
-test("a price in one line: what goes in and what comes out, or what one picture or second costs", () => {
+test("a short price shows input and output, or the price per image or second", () => {
   expect(priceWords({ input: 2.5, output: 10, cache_read: 0.25 })).toEqual({
     amount: "$2.50 in · $10.00 out",
     unit: "per million tokens",
@@ -12,12 +12,12 @@ test("a price in one line: what goes in and what comes out, or what one picture 
   expect(priceWords({ input: 5, image_output: 40 })?.amount).toBe("$5.00 in · $40.00 out");
 });
 
-test("videos whose price depends on the resolution show from where to where", () => {
+test("video prices that depend on the resolution show as a range", () => {
   expect(priceWords({ video: 0.1, variants: [{ resolution: "1080p", video: 0.3 }] })?.amount).toBe("$0.10 to $0.30");
   expect(priceWords({ variants: [{ audio: true, output: 16 }, { output: 8 }] })?.amount).toBe("$8.00 to $16.00 out");
 });
 
-test("what is free is priced; what has no figure is not", () => {
+test("a price of zero counts as priced, a price without figures does not", () => {
   expect(priceWords({ input: 0, output: 0 })).toEqual({ amount: "Free", unit: null });
   expect(
     [null, {}, { variants: [{ resolution: "720p" }] }].map((price) => [isUnpriced(price), priceWords(price)]),
@@ -29,7 +29,7 @@ test("what is free is priced; what has no figure is not", () => {
   expect([priceRank({ input: 1, output: 2 }), priceRank({ image: 0.5 }), priceRank(null)]).toEqual([3, 0.5, null]);
 });
 
-test("prices of single units are told as they were typed", () => {
+test("unit prices are shown as they were entered", () => {
   expect(unitPriceWords("input", 0.0000025)).toBe("$2.50 per million tokens");
   expect(unitPriceWords("cache_read", 0.1 / 1e6)).toBe("$0.10 per million tokens");
   expect(unitPriceWords("image", 0.04)).toBe("$0.04 per image");
@@ -37,7 +37,7 @@ test("prices of single units are told as they were typed", () => {
   expect([classLabel("cache_write_5m"), classLabel("new_class")]).toEqual(["Cache write, 5 min", "new_class"]);
 });
 
-test("every figure of a price is told, variants by what they are for", () => {
+test("every figure of a price is listed, variants with their conditions", () => {
   const price = { output: 10, input: 2.5, variants: [{ resolution: "1080p", audio: true, video: 0.4 }, { output: 7 }] };
   expect(priceItems(price).map(({ label, words }) => `${label}: ${words}`)).toEqual([
     "Input: $2.50 per million tokens",

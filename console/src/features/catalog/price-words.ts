@@ -60,7 +60,7 @@ export function priceWords(price: PriceConfig | null): PriceWords | null {
   return countedWords(price) ?? tokenWords(price);
 }
 
-/** A tier is known from the answer alone: the price in one line is the plain one. */
+/** The service tier is only in the response, so the short price shows the standard one. */
 function videoVariants({ variants = [] }: PriceConfig): NonNullable<PriceConfig["variants"]> {
   return variants.filter(({ tier, geo, speed }) => tier === undefined && geo === undefined && speed === undefined);
 }
@@ -102,7 +102,7 @@ export function priceRank(price: PriceConfig | null): number | null {
   return price.image ?? price.video ?? (price.input ?? 0) + (price.output ?? 0);
 }
 
-/** Beside the prices of tools, which go with another price. */
+/** Tool prices are listed separately. */
 function amountsOf({
   variants = [],
   long_context: _,
@@ -140,7 +140,7 @@ interface PriceClass {
   readonly unit: UsageUnit;
 }
 
-/** A class of usage to a reader; one that is not known keeps its name. */
+/** The label of a usage class; an unknown class keeps its name. */
 export function classLabel(name: string): string {
   return classOf.get(name)?.label ?? name;
 }

@@ -64,7 +64,7 @@ test("a new provider sends what was filled in and nothing else, in a form that t
   expect(consoleRoutes["providers.create"].body?.safeParse(body).success).toBe(true);
 });
 
-test("what is missing or wrong is told beside its field before it is sent", () => {
+test("missing and invalid fields are reported before the form is sent", () => {
   const draft = { ...newDraft("cloud", []), settings: { region: "eu" } };
   expect(draftFaults(draft, form, null)).toEqual({ api_key: "Enter the API key." });
   expect(draftFaults(draft, { ...form, api_key: "optional" }, null)).toEqual({});
@@ -79,7 +79,7 @@ test("what is missing or wrong is told beside its field before it is sent", () =
   expect(draftFaults({ ...keyed, baseUrl: "api.cloud.test" }, form, null)["base_url"]).toContain("complete URL");
 });
 
-test("a kind without an address of its own asks for one, unless a setting says where it is", () => {
+test("a provider type without a default URL requires one, unless a setting determines it", () => {
   const bare = { ...form, base_url: null, fields: [field("output_cap", "text")] };
   expect([needsAddress(form), needsAddress(bare)]).toEqual([false, true]);
   expect(needsAddress({ ...bare, fields: [field("location", "text")] })).toBe(false);
@@ -87,7 +87,7 @@ test("a kind without an address of its own asks for one, unless a setting says w
   expect(draftFaults(keyed, bare, null)).toEqual({ base_url: "Enter the base URL." });
 });
 
-test("a stored provider that was only looked at changes nothing", () => {
+test("an unchanged provider sends no changes", () => {
   expect(updateBody(draftOf(stored, form), stored, form)).toEqual({});
   expect(draftFaults(draftOf(stored, form), form, stored, ["cloud"])).toEqual({});
   const emptied = { ...draftOf(stored, form), settings: { region: "eu", signing_key: "" } };
@@ -125,7 +125,7 @@ test("settings of a kind that this version does not know are left alone", () => 
   });
 });
 
-test("addresses inside are told from those outside", () => {
+test("private addresses are distinguished from public ones", () => {
   const inside = [
     "http://localhost:11434/v1",
     "http://10.0.0.7:8000",

@@ -6,7 +6,7 @@ type Field = ProviderKindForm["fields"][number];
 type Timeouts = ConsoleProvider["timeouts"];
 export type SettingValue = string | number | boolean | readonly string[];
 
-/** What stands in the place of a stored secret; sent back, it keeps it. */
+/** The placeholder of a stored secret; sending it keeps the secret. */
 export const redacted = "[redacted]";
 
 /** A secret is written only: the stored one stays, another takes its place, or it goes. */
@@ -23,7 +23,7 @@ export interface ProviderDraft {
   readonly timeouts: Timeouts;
   /** Empty: as the settings have it. */
   readonly disconnect: "" | "cancel" | "drain";
-  /** JSON stands as text. What is not in it is not set. */
+  /** JSON settings are text. Missing settings are unset. */
   readonly settings: Readonly<Record<string, SettingValue>>;
 }
 
@@ -74,7 +74,7 @@ function isPlain(value: unknown): value is SettingValue {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-/** What is wrong with it as it stands, by field as the gateway calls it. The rest is for the gateway to say. */
+/** Errors by the gateway's field name. The gateway checks the rest. */
 export function draftFaults(
   draft: ProviderDraft,
   form: ProviderKindForm,
@@ -115,7 +115,7 @@ function settingFault({ settings }: ProviderDraft, field: Field, isNew: boolean)
   return field.type === "json" && jsonOf(value) === invalid ? t("catalog.provider.notJson") : null;
 }
 
-/** Whether somebody has to say where it is: the kind has no address of its own, and none of its settings leads to one. */
+/** Whether a base URL is required: the type has no default, and no setting determines it. */
 export function needsAddress({ base_url, fields }: Pick<ProviderKindForm, "base_url" | "fields">): boolean {
   return base_url === null && !fields.some(({ name }) => addressSettings.has(name));
 }
@@ -199,7 +199,7 @@ export function withSetting(
   return value === undefined ? rest : { ...rest, [field.name]: value };
 }
 
-/** Whether an address looks like one inside: the gateway refuses those unless the provider is let there. */
+/** Whether an address looks private: the gateway refuses those unless the provider allows them. */
 export function isPrivateAddress(address: string): boolean {
   const url = URL.parse(address);
   if (url === null || !/^https?:$/.test(url.protocol)) return false;
@@ -208,7 +208,7 @@ export function isPrivateAddress(address: string): boolean {
     /^(localhost|0\.0\.0\.0|::1)$|\.(localhost|local|internal|lan|home\.arpa)$/.test(host) ||
     /^(127|10)\.|^192\.168\.|^169\.254\.|^172\.(1[6-9]|2\d|3[01])\./.test(host) ||
     /^f[cd][0-9a-f]{2}:|^fe80:/.test(host) ||
-    // A bare name is one of a network of one's own.
+    // A host name without dots belongs to a local network.
     /^[a-z][a-z0-9-]*$/.test(host)
   );
 }

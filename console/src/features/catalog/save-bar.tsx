@@ -6,7 +6,7 @@ import { t } from "../../language/areas/catalog.ts";
 
 interface SaveBarProps {
   readonly shown: boolean;
-  /** Why it cannot be saved as it stands; null: it can. */
+  /** Why it cannot be saved; null if it can. */
   readonly blocked: string | null;
   readonly saving: boolean;
   readonly problem: Problem | null;

@@ -17,7 +17,7 @@ interface SettingFieldProps {
   readonly disabled: boolean;
 }
 
-/** One setting of a kind, asked for as the kind says. */
+/** One setting of a provider type. */
 export function SettingInput({ field, value, onChange, stored, error, disabled }: SettingFieldProps) {
   const { label, help, placeholder, required, options } = field;
   const common = {
@@ -53,7 +53,7 @@ export function SettingInput({ field, value, onChange, stored, error, disabled }
       );
     case "boolean":
       return (
-        // Not a switch: what is not set is as the kind says, which may be yes.
+        // Not a switch, because an unset value uses the type's default, which may be yes.
         <Select
           {...common}
           placeholder={t("catalog.usual")}

@@ -2,13 +2,13 @@ import { useEffect, useState } from "react";
 import type { Problem } from "../../client/problem.ts";
 import { wrongField } from "../../components/wrong-field.ts";
 
-/** What is wrong with a form as it stands, by the field that it stands beside. Empty: it can be sent. */
+/** Validation errors by field. Empty: the form can be sent. */
 export type Faults = Readonly<Record<string, string>>;
 
 interface ToldFaults {
-  /** To be called when the form is to be sent: tells what is wrong from then on. Whether it can be sent. */
+  /** Call it on submit: shows errors from then on and returns whether the form can be sent. */
   readonly check: () => boolean;
-  /** What stands beside a field. */
+  /** The error of a field. */
   readonly of: (field: string) => string | null;
 }
 

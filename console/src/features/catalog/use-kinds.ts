@@ -7,7 +7,7 @@ import { kindInWords } from "./kind-words.ts";
 export function useKinds(enabled = true): {
   readonly kinds: readonly ProviderKindForm[] | null;
   readonly kindOf: (kind: string) => ProviderKindForm | null;
-  /** "Volcengine Ark"; the bare name where the kind is not known. */
+  /** "Volcengine Ark", or the bare ID of an unknown type. */
   readonly titleOf: (kind: string) => string;
 } {
   const told = useCall("providers.kinds", { enabled }).data?.data ?? null;

@@ -25,7 +25,7 @@ test("each agent is offered first what speaks to it as it is, then what is trans
   expect(modelsFor(null, models)).toEqual({ fit: ["claude", "gemini", "gpt", "llama", "broken"], others: [] });
 });
 
-test("the paths are those that models are told to have", () => {
+test("the paths match the endpoints in the model list", () => {
   const paths: readonly string[] = Object.values(modelEndpoints).map(({ path }) => path);
   for (const path of everywhere) expect(paths).toContain(path);
 });

@@ -7,7 +7,7 @@ interface GuideBodyProps {
   readonly baseUrl: string;
 }
 
-/** The documents are in English, whatever the console speaks. */
+/** The documentation is in English in every language of the console. */
 export default function GuideBody({ guide, baseUrl }: GuideBodyProps) {
   return (
     <div lang="en">

@@ -13,7 +13,7 @@ interface GuideDrawerProps {
   readonly onClose: () => void;
 }
 
-/** A page of the documents, beside the texts to be pasted. */
+/** A page of the documentation, shown next to the snippets. */
 export function GuideDrawer({ guide, baseUrl, onClose }: GuideDrawerProps) {
   return (
     <Drawer

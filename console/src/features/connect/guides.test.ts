@@ -7,7 +7,7 @@ import { agentTexts, ciTexts } from "./setup-texts.ts";
 const url = "https://ai.example.com";
 const pageOf = (guide: string) => Bun.file(join(import.meta.dir, `../../../../docs/clients/${guide}.md`)).text();
 
-test("a page about a program names this gateway's address, and shows no marks for those who check it", async () => {
+test("a guide uses this gateway's URL and hides test markers", async () => {
   for (const guide of Object.keys(guideTitles)) {
     const text = guideText(await pageOf(guide), `${url}/`);
     expect(text).not.toMatch(/<!--|-->|localhost:8787|^# /);

@@ -22,7 +22,7 @@ const bySnippet: Readonly<Record<string, readonly GuideId[]>> = {
   gitlab: ["ci"],
 };
 
-/** A page as it is read here: without the marks for those who check it, without its title, and with this gateway's address. */
+/** A guide without test markers and title, with this gateway's URL. */
 export function guideText(text: string, baseUrl: string): string {
   return text
     .replaceAll(/<!--[\s\S]*?-->\n?/g, "")

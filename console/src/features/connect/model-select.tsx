@@ -10,7 +10,7 @@ interface ModelSelectProps {
   readonly onChange: (model: string | null) => void;
 }
 
-/** Which model the texts name: those that are fit for the program first. */
+/** The model for the snippets; the best matches for the program come first. */
 export function ModelSelect({ agent, models: { fit, others }, value, onChange }: ModelSelectProps) {
   const groups = [
     { group: agent === null ? "" : t("connect.fit", { agent }), items: [...fit] },

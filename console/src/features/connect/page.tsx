@@ -18,7 +18,7 @@ import { type GuideId, guideTitles } from "./guides.ts";
 import { ModelSelect } from "./model-select.tsx";
 import { agentTexts, ciTexts, takesSignIn } from "./setup-texts.ts";
 
-/** Stands in the texts where no model of the gateway can be named. */
+/** The placeholder in snippets when there is no model. */
 const noModel = "model-name";
 
 /** What is pasted to call the gateway, with its own address in it. */

@@ -8,7 +8,7 @@ const model = 'a "model"';
 const codesOf = (snippets: ReturnType<typeof agentTexts>, id: string) =>
   snippets.find((snippet) => snippet.id === id)?.parts.map(({ code }) => code) ?? [];
 
-test("what is shown to be written by hand is what its program reads, whatever address and model are called", () => {
+test("programs can read the manual setup for any URL and model name", () => {
   const claude = codesOf(agentTexts(`${url}/`, model), "claude-code");
   const objects = claude.filter((code) => code.startsWith("{")).map((code) => JSON.parse(code));
   expect(objects).toEqual([

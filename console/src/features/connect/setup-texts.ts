@@ -58,7 +58,7 @@ function signedIn(program: "claude" | "codex", url: string): string {
 /** An expression of GitHub's own. */
 const githubSecret = `$${"{{ secrets.SLUICE_TOKEN }}"}`;
 
-/** Jobs have nobody to sign in: they call with a service token. */
+/** CI jobs have no user to sign in, so they use a service token. */
 export function ciTexts(baseUrl: string, model: string): readonly Snippet[] {
   const url = baseUrl.replace(/\/+$/, "");
   const github = [

@@ -22,7 +22,7 @@ export function Decision({ waiting, onDecided }: DecisionProps) {
     onDone: () => onDecided("approved"),
   });
   const question = useRef<HTMLParagraphElement>(null);
-  // The form that had the focus is gone: whoever goes by keyboard or ear goes on at the question.
+  // The form that had the focus is gone: keyboard and screen reader users continue at the question.
   useEffect(() => question.current?.focus(), []);
   const deny = useAct("agents.deny", { inline: true, onDone: () => onDecided("denied") });
   return (

@@ -10,7 +10,7 @@ import { isHere, nextStep } from "./steps.ts";
 import { useFirstSteps } from "./use-first-steps.ts";
 import { useHidden } from "./use-hidden.ts";
 
-/** Often enough that the first answer is seen at once; it ends with it. */
+/** Polls often enough to notice the first answer at once, and stops then. */
 const everyMs = 3_000;
 
 /** A line above every page while a new installation is set up: how far it is, what comes next, and a last word at the end. */

@@ -26,13 +26,13 @@ test("a new installation leads to a provider, its models and then the first answ
   expect(next({ ...served, done: { ...served.done, call: true } })).toBeNull();
 });
 
-test("going on with the demo skips what it stands in for, and counts no more once there is a provider of one's own", () => {
+test("continuing with the demo skips the provider step until there is a real provider", () => {
   expect(next({ ...fresh, withDemo: true })?.id).toBe("call");
   const added = { ...fresh, withDemo: true, demo: false, done: { ...fresh.done, provider: true } };
   expect(next(added)?.id).toBe("model");
 });
 
-test("nobody is led to what they may not do", () => {
+test("steps that the user may not perform are not linked", () => {
   expect(next({ ...fresh, administrator: false })?.id).toBe("call");
   expect(next({ ...fresh, administrator: false, member: false })).toBeNull();
 });

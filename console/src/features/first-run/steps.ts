@@ -11,7 +11,7 @@ export interface Step {
   readonly skipped: boolean;
   readonly title: string;
   readonly why: string;
-  /** null: somebody with more rights has to do it. */
+  /** null: it needs a user with more permissions. */
   readonly action: { readonly label: string; readonly link: LinkProps } | null;
 }
 
@@ -19,15 +19,15 @@ export interface StepFacts {
   readonly done: SessionAnswer["first_steps"];
   /** Only the built-in demo answers. */
   readonly demo: boolean;
-  /** Somebody chose to begin with the demo. */
+  /** The user chose to start with the demo. */
   readonly withDemo: boolean;
   readonly administrator: boolean;
   readonly member: boolean;
-  /** The workspace to go on in; null: none is chosen, and there are several. */
+  /** The workspace to use; null: several exist and none is chosen. */
   readonly workspace: string | null;
-  /** The first provider of one's own; null: none, or not known yet. */
+  /** The first provider besides the demo; null: none, or still loading. */
   readonly provider: string | null;
-  /** The chat model to try; null: whichever comes first. */
+  /** The chat model to try; null: the first available. */
   readonly model: string | null;
 }
 
@@ -78,7 +78,7 @@ export function stepsOf(facts: StepFacts): readonly Step[] {
   ];
 }
 
-/** What comes next; null: nothing that whoever looks could do. */
+/** The next step; null: there is none that this user can perform. */
 export function nextStep(steps: readonly Step[]): Step | null {
   return steps.find((step) => !step.done && !step.skipped && step.action !== null) ?? null;
 }

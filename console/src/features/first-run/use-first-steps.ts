@@ -7,11 +7,11 @@ import { useHidden } from "./use-hidden.ts";
 
 interface FirstSteps {
   readonly steps: readonly Step[];
-  /** Puts off a provider of one's own; null: there is no demo to go on with. */
+  /** Skips adding a provider; null: there is no demo. */
   readonly goOnWithDemo: (() => void) | null;
 }
 
-/** How far a new installation has come, as whoever looks can go on with it. */
+/** The setup progress of a new installation, for the current user. */
 export function useFirstSteps(): FirstSteps {
   const { answer, user } = useSession();
   const workspace = useWorkspace();

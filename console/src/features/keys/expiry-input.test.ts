@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { localText, momentOf } from "./expiry-input.tsx";
 
-test("what the field shows is read back as the same minute, in summer and in winter", () => {
+test("the field's value reads back as the same minute, in summer and winter time", () => {
   for (const at of [Date.UTC(2026, 0, 15, 12, 30), Date.UTC(2026, 6, 15, 23, 59), Date.UTC(2027, 2, 28, 1, 0)])
     expect(momentOf(localText(at))).toBe(at);
 });

@@ -20,7 +20,7 @@ const spans = [
   { label: t("keys.expiry.years", { count: 1 }), days: 365 },
 ] as const;
 
-/** When something ends by itself: a date in the reader's own time, or one of the usual spans. */
+/** An expiry: a date in local time, or a preset. */
 export function ExpiryInput({ value, onChange, disabled = false, error = null, ...words }: ExpiryInputProps) {
   const { required = false, label: title = t("keys.expires") } = words;
   return (

@@ -40,7 +40,7 @@ function Made({ made: { key, secret }, title, onClose }: KeyCreatedProps & { rea
       workspace: key.workspace.slug,
       key: key.id,
       ...(chosen === null ? {} : { model: chosen.name }),
-      // Whoever has never sent anything has the first question written for them.
+      // New users get a prepared first message.
       ...(answer.first_steps.call ? {} : { prompt: firstPrompt }),
     };
     void navigate({ to: "/playground", search });
@@ -57,7 +57,7 @@ function Made({ made: { key, secret }, title, onClose }: KeyCreatedProps & { rea
   );
 }
 
-/** The model that was chosen, else the first to talk to of those that a key may call; null: there is none. */
+/** The chosen model, else the first chat model that the key may call; null if none. */
 export function useCallable(key: ConsoleKey, model: ModelAccess | null) {
   const { rows } = useKeyModels(key.workspace.slug, key.id, { callable: "true" });
   return { loading: rows === null, chosen: model ?? firstOf(rows ?? []) };
@@ -104,7 +104,7 @@ interface CallableSelectProps {
 
 const quietMs = 250;
 
-/** One of the models that a key may call. There may be thousands: the gateway looks for them while one types. */
+/** Selects a model that the key may call. There may be thousands, so the gateway searches. */
 function CallableSelect({ itemKey, value, onChange }: CallableSelectProps) {
   const [text, setText] = useState("");
   const [asked] = useDebouncedValue(text, quietMs);

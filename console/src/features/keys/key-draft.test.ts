@@ -47,7 +47,7 @@ test("only what was touched is sent, so that a member's edit never holds a field
   expect(changesOf(before, { ...before, passThrough: ["openai"] })).toEqual({ pass_through: ["openai"] });
 });
 
-test("a new key is made of its name and what was chosen for it", () => {
+test("a new key is sent with its name and the selected options", () => {
   expect(bodyOf({ ...emptyDraft, name: "ci" })).toEqual({ name: "ci" });
   expect(bodyOf({ ...emptyDraft, name: "ci", models: [], limits: { rpm: 1 } })).toEqual({
     name: "ci",
@@ -61,7 +61,7 @@ test("a tag is a name and a value, which may hold an equals sign", () => {
   for (const loose of ["loose", "=x"]) {
     const draft = { ...emptyDraft, name: "ci", tags: ["team=x", loose] };
     expect(faultsOf(draft).tags).toContain(loose);
-    // Beside the field stands what is wrong; the foot of the form does not say it again.
+    // The field shows the error, so the form's footer does not repeat it.
     expect(blockedBy(draft)).toBe("Check the marked fields.");
   }
   expect(blockedBy({ ...emptyDraft, name: "ci", tags: ["team="] })).toBeNull();

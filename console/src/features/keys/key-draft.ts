@@ -7,7 +7,7 @@ export interface KeyDraft {
   readonly name: string;
   /** An id; empty while the groups are not there yet: the gateway's default. */
   readonly group: string;
-  /** null: whatever the group may call. */
+  /** null: all models of the group. */
   readonly models: readonly string[] | null;
   /** Ids of providers. */
   readonly passThrough: readonly string[];
@@ -18,11 +18,11 @@ export interface KeyDraft {
   /** `name=value` each. */
   readonly tags: readonly string[];
   readonly capture: Capture;
-  /** Said once, when the key is made. */
+  /** Only set when the key is created. */
   readonly service: boolean;
-  /** User id of whose calls it makes; null: no one person's. */
+  /** The owner's user ID; null: shared. */
   readonly owner: string | null;
-  /** Whether it may be somebody's: no service token, and no key of somebody's agents. */
+  /** Whether it can have an owner: not for service tokens and keys of agents. */
   readonly ownable: boolean;
 }
 
@@ -68,7 +68,7 @@ export function bodyOf(draft: KeyDraft): Body {
   return { ...changesOf(emptyDraft, draft), name: draft.name.trim(), ...(draft.service ? { service: true } : {}) };
 }
 
-/** What differs, as the gateway takes it; what was not touched is not sent. */
+/** The changed fields in the gateway's format. */
 export function changesOf(before: KeyDraft, after: KeyDraft): Change {
   const was = fieldsOf(before);
   return Object.fromEntries(
@@ -106,7 +106,7 @@ export function tagsOf(texts: readonly string[]): Record<string, string> {
   );
 }
 
-/** Why the form cannot be sent as it stands; null: it can. */
+/** Why the form cannot be sent; null if it can. */
 export function blockedBy(draft: KeyDraft): string | null {
   if (draft.name.trim() === "") return t("keys.fields.nameMissing");
   if (draft.service && draft.expiresAt === null) return t("keys.service.expiryMissing");
@@ -114,7 +114,7 @@ export function blockedBy(draft: KeyDraft): string | null {
   return Object.values(faults).every((fault) => fault === null) ? null : t("keys.fields.needsAttention");
 }
 
-/** What is wrong with a field as it is written, to stand beside it. */
+/** The error of a field. */
 export function faultsOf({ tags, allowedIps }: KeyDraft): Readonly<Record<"tags" | "allowedIps", string | null>> {
   const tag = tags.find((each) => each.indexOf("=") < 1);
   const address = allowedIps.find((each) => !isIpRange(each));

@@ -13,7 +13,7 @@ import { KeyOwnerField } from "./key-owner-field.tsx";
 
 const defaultGroup = "default";
 
-/** Everything that can be said of a key. What is rarely wanted is folded away. */
+/** All fields of a key; rarely used ones are collapsed. */
 export function KeyFields({ workspace, draft, onChange, problem, disabled = false, isNew = false }: KeyFieldsProps) {
   const params = { workspace };
   const groups = useCall("groups.list", { params });

@@ -4,7 +4,7 @@ import { t } from "../../language/areas/keys.ts";
 import { ModelReach } from "./model-reach-text.tsx";
 
 interface KeyModelsFieldProps {
-  /** null: whatever the group may call. */
+  /** null: all models of the group. */
   readonly models: readonly string[] | null;
   readonly onChange: (models: readonly string[] | null) => void;
   readonly disabled: boolean;
@@ -14,7 +14,7 @@ interface KeyModelsFieldProps {
   readonly group: readonly string[] | null;
 }
 
-/** Whatever the group may call, or only some of it; with the models that come out. */
+/** All models of the group or selected ones, with a preview of the result. */
 export function KeyModelsField({ models, onChange, disabled, error, workspace, group }: KeyModelsFieldProps) {
   return (
     <Input.Wrapper label={t("keys.models.title")} labelElement="div" error={error}>

@@ -8,7 +8,7 @@ import { t } from "../../language/areas/keys.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { faultsOf, type KeyDraft } from "./key-draft.ts";
 
-/** What `KeyFields` is given stands here, for these are some of them. */
+/** Declared here because these are some of the `KeyFields`. */
 export interface KeyFieldsProps {
   /** A slug. */
   readonly workspace: string;
@@ -16,7 +16,7 @@ export interface KeyFieldsProps {
   readonly onChange: (changes: Partial<KeyDraft>) => void;
   readonly problem: Problem | null;
   readonly disabled?: boolean;
-  /** The key is made by this form: some things are said once. */
+  /** The form creates a key: some fields can only be set then. */
   readonly isNew?: boolean;
 }
 

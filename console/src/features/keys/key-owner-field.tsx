@@ -14,7 +14,7 @@ interface KeyOwnerFieldProps {
   readonly error: string | null;
 }
 
-/** Whose calls a key makes: a member who makes keys, or nobody. Who owns it already stays in the list. */
+/** The owner of a key: a member who may create keys, or none. The current owner stays in the list. */
 export function KeyOwnerField({ workspace, value, onChange, disabled, error }: KeyOwnerFieldProps) {
   const members = useCall("members.list", { params: { workspace } });
   const choices = (members.data?.data ?? [])

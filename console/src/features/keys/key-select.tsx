@@ -18,7 +18,7 @@ interface KeySelectProps {
 const offered = 30;
 const quietMs = 250;
 
-/** One key of a workspace. There may be very many: the gateway looks for them while one types. */
+/** Selects a key of a workspace. There may be many, so the gateway searches. */
 export function KeySelect({ workspace, value, onChange, label, description, error = null }: KeySelectProps) {
   const [text, setText] = useState("");
   const [asked] = useDebouncedValue(text, quietMs);

@@ -11,7 +11,7 @@ export const stateWords: Readonly<Record<(typeof keyStates)[number], string>> = 
   without_secret: t("keys.state.withoutSecret"),
 };
 
-/** Whether the key works: one that is active and whose budget is exhausted does not. */
+/** Whether the key works: an active key with an exhausted budget does not. */
 export function KeyStatus({ item: { state, exhausted_by: by } }: { readonly item: KeyWithUsage }) {
   if (state === "active" && by !== null) {
     return (
@@ -30,7 +30,7 @@ export function KeyStatus({ item: { state, exhausted_by: by } }: { readonly item
 /** Before its end a service token is marked for so long. */
 const soonMs = 7 * 86_400_000;
 
-/** Beside the name of a service token, and whether it ends soon. Nothing for other keys. */
+/** The badge of a service token and its upcoming expiry. Nothing for other keys. */
 export function ServiceMark({ item }: { readonly item: Pick<ConsoleKey, "service" | "state" | "expires_at"> }) {
   if (!item.service) return null;
   const ends = item.state === "active" && item.expires_at !== null && item.expires_at - Date.now() <= soonMs;

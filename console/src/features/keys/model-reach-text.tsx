@@ -3,11 +3,11 @@ import { useCall } from "../../api/use-call.ts";
 import { t } from "../../language/areas/keys.ts";
 import { type ReachPatterns, reachOf } from "./model-reach.ts";
 
-/** So many are named: what stands below them in a form must not be pushed away. */
+/** How many models to name, so that the fields below do not move. */
 const written = 8;
 const heldMax = 5;
 
-/** The models a key would reach as its form stands, by name, and what holds others back. */
+/** Previews the models that the key can call, and what blocks others. */
 export function ModelReach(patterns: ReachPatterns) {
   const models = useCall("models.list");
   if (models.data === undefined) return null;

@@ -13,7 +13,7 @@ test("a model is reached when workspace, group and key all let it through; the w
   });
 });
 
-test("a key without patterns of its own reaches what its group does; one with none reaches nothing", () => {
+test("a key without patterns can call its group's models; with an empty list it can call none", () => {
   expect(reachOf(names, { workspace: ["*"], group: ["gpt-*"], own: null }).callable).toEqual(["gpt-5", "gpt-5-mini"]);
   expect(reachOf(names, { workspace: ["*"], group: ["*"], own: [] })).toEqual({
     callable: [],

@@ -2,7 +2,7 @@ import { matches } from "../../components/patterns-input.tsx";
 
 export interface Reach {
   readonly callable: readonly string[];
-  /** What the key's own patterns take in, but somebody wider does not. */
+  /** Models that match the key's patterns but are blocked by its group or workspace. */
   readonly heldByWorkspace: readonly string[];
   readonly heldByGroup: readonly string[];
 }
@@ -10,7 +10,7 @@ export interface Reach {
 export interface ReachPatterns {
   readonly workspace: readonly string[];
   readonly group: readonly string[];
-  /** Of the key itself; null: it says nothing. */
+  /** The key's patterns; null: it has none. */
   readonly own: readonly string[] | null;
 }
 

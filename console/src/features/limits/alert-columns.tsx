@@ -11,7 +11,7 @@ import { AlertScope } from "./alert-scope.tsx";
 import { formatPercent } from "./percent-chips.tsx";
 import { SendTest } from "./send-test.tsx";
 
-/** `open` null: only looked at. */
+/** `open` null: read-only. */
 export function alertColumns(workspace: string, open: ((id: string) => void) | null): readonly Column<Notice>[] {
   return [
     {
@@ -57,7 +57,7 @@ export function alertColumns(workspace: string, open: ((id: string) => void) | n
 }
 
 function Channel({ alert }: { readonly alert: Notice }) {
-  // For whoever is no admin the gateway leaves it out: such an address often opens by itself.
+  // The gateway hides the URL from users who are not admins, because such a URL is often a credential.
   const channel: Notice["channel"] | undefined = alert.channel;
   if (channel === undefined) return <span className="nothing">{t("limits.alert.onlyAdmins")}</span>;
   if (channel.kind === "email") return <span className="break">{channel.to.join(", ")}</span>;

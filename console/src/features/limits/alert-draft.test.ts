@@ -14,7 +14,7 @@ const alert: Notice = {
   last: null,
 };
 
-test("an alert goes through its form unchanged, whatever it watches", () => {
+test("an alert of any scope passes through its form unchanged", () => {
   const scopes: Pick<Notice, "scope" | "scope_id">[] = [
     { scope: null, scope_id: null },
     { scope: "workspace", scope_id: "ws_1" },
@@ -29,7 +29,7 @@ test("an alert goes through its form unchanged, whatever it watches", () => {
   }
 });
 
-test("the form is held back until it says to whom it goes, at which threshold and by which channel", () => {
+test("the form requires a recipient, a threshold and a channel", () => {
   const draft = { ...emptyAlert, name: "Finance" };
   expect(alertBlockedBy(draft)).toContain("email");
   expect(alertBlockedBy({ ...draft, to: ["ada@example.com"] })).toBeNull();

@@ -79,7 +79,7 @@ function scopeOf({ watch, scopeId }: AlertDraft, workspaceId: string): Pick<Body
   }
 }
 
-/** Why the form cannot be sent as it stands; null: it can. */
+/** Why the form cannot be sent; null if it can. */
 export function alertBlockedBy(draft: AlertDraft): string | null {
   if (draft.name.trim() === "") return t("limits.alert.nameMissing");
   const one = draft.watch === "group" || draft.watch === "person" || draft.watch === "key";
@@ -90,7 +90,7 @@ export function alertBlockedBy(draft: AlertDraft): string | null {
   return Object.values(alertFaultsOf(draft)).every((fault) => fault === null) ? null : t("limits.alert.needsAttention");
 }
 
-/** What is wrong with a field as it is written, to stand beside it. */
+/** The error of a field. */
 export function alertFaultsOf({ kind, to, url }: AlertDraft): Readonly<Record<"to" | "url", string | null>> {
   const address = kind === "email" ? to.find((each) => !/^[^\s@]+@[^\s@]+$/.test(each)) : undefined;
   const text = url.trim();

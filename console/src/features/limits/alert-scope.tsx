@@ -7,7 +7,7 @@ interface AlertScopeProps {
   readonly alert: Notice;
 }
 
-/** Whose budget a alert watches, by name. */
+/** The name of the scope that an alert watches. */
 export function AlertScope({ workspace, alert: { scope, scope_id: id } }: AlertScopeProps) {
   const params = { workspace };
   const groups = useCall("groups.list", { params, enabled: scope === "group" });

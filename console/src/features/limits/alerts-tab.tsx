@@ -15,7 +15,7 @@ import { AlertDrawer } from "./alert-drawer.tsx";
 
 const newAlert = "new";
 
-/** Who is told when a budget is used up to a share. The one that is open stands in the address. */
+/** Alerts on budget thresholds. The URL holds the open one. */
 export function AlertsTab({ workspace }: { readonly workspace: string }) {
   const mayChange = useSession().may("admin", workspace);
   const [open, setOpen] = useUrlText("notice");
@@ -27,7 +27,7 @@ export function AlertsTab({ workspace }: { readonly workspace: string }) {
       {t("limits.alert.create")}
     </Button>
   ) : undefined;
-  // Also while they load: what comes later would push the list down.
+  // Also while loading, so that the list does not move later.
   const some = query.data?.data.length !== 0;
   return (
     <Section

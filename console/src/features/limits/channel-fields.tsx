@@ -12,7 +12,7 @@ export interface AlertFieldsProps {
   readonly problem: Problem | null;
 }
 
-/** By which way somebody is told. */
+/** How the alert is sent. */
 export function ChannelFields({ draft, onChange, problem }: AlertFieldsProps) {
   const { user } = useSession();
   // Whether there is a mail server is for administrators to know.

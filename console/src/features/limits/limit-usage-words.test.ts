@@ -17,7 +17,7 @@ const budget: LimitUsageRow = {
   forecast: { at_period_end: 8, exhausted_at: null },
 };
 
-test("a budget says where it is going: exhausted, refusing, when it runs out, or what it comes to", () => {
+test("a budget's forecast shows exhausted, refusing, the end date or the projected spend", () => {
   expect(outlookOf({ ...budget, used: 10 })).toEqual({ kind: "exhausted" });
   expect(outlookOf({ ...budget, refused_at: 7 })).toEqual({ kind: "refusing", left: "$6.00", at: 7 });
   const soon = outlookOf({ ...budget, forecast: { at_period_end: 30, exhausted_at: 1_796_000_000_000 } });
@@ -28,20 +28,20 @@ test("a budget says where it is going: exhausted, refusing, when it runs out, or
   expect(outlookOf({ ...budget, kind: "rpm", period: null, forecast: null })).toBeNull();
 });
 
-test("a limit of nothing is used to the full, and no share divides by zero; one that refuses calls looks like it", () => {
+test("a limit of zero is fully used, and a refusing one looks exhausted", () => {
   expect(shareOf({ used: 0, limit: 0 })).toBe(1);
   const toneAt = (used: number) => toneOf({ used, limit: 100, exhausted: used >= 100 });
   expect([0, 79, 80, 100, 150].map(toneAt)).toEqual(["busy", "busy", "warn", "bad", "bad"]);
   expect(toneOf({ used: 1, limit: 100, exhausted: true })).toBe("bad");
 });
 
-test("money is written as money, counts as counts, and the name without what stands beside it", () => {
+test("money and counts are formatted, and names are shown without their scope", () => {
   expect(usedWords(budget)).toBe("$4.00 of $10.00");
   expect(usedWords({ ...budget, kind: "tpm", limit: 100_000, used: 1_234 })).toBe("1.2K of 100K");
   expect([kindWords(budget), nameOf(budget)]).toEqual(["Budget, monthly", "acme/cheap"]);
 });
 
-test("a budget that cannot be read now says so, and not that nothing is used", () => {
+test("a budget that cannot be read shows as unknown, not as unused", () => {
   const unread = { ...budget, used: null, forecast: null };
   expect(usedWords(unread)).toBe("Unknown of $10.00");
   expect([shareOf(unread), outlookOf(unread)]).toEqual([0, null]);

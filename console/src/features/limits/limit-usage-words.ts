@@ -19,7 +19,7 @@ export function kindWords({ kind, period }: LimitUsageRow): string {
   return kind === "budget" ? budgetPeriods[period ?? "total"] : kinds[kind];
 }
 
-/** How much of it is used, 0 for none or where that is not known, above 1 when more was used than the limit says now. */
+/** The used share: 0 if unknown, above 1 if usage exceeds the current limit. */
 export function shareOf({ used, limit }: Pick<LimitUsageRow, "used" | "limit">): number {
   // A limit of nothing is exhausted from the start.
   if (limit === 0) return 1;
@@ -44,12 +44,12 @@ export function usedExactly(row: LimitUsageRow): string {
   return usedOf(row, row.kind === "budget" ? formatUsd : formatCount);
 }
 
-/** A budget's spending that could not be read just now is not known. */
+/** A budget that could not be read is unknown. */
 function usedOf({ used, limit }: LimitUsageRow, write: (amount: number) => string): string {
   return t("limits.usedOf", { used: used === null ? t("limits.unknown") : write(used), limit: write(limit) });
 }
 
-/** `group acme/cheap` is `acme/cheap`: what it is stands beside it. */
+/** `group acme/cheap` becomes `acme/cheap`: the scope has a separate column. */
 export function nameOf({ scope, label }: LimitUsageRow): string {
   return label.startsWith(`${scope} `) ? label.slice(scope.length + 1) : label;
 }

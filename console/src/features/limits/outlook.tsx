@@ -13,7 +13,7 @@ const tones: Readonly<Record<Outlook["kind"], "bad" | "warn" | undefined>> = {
   idle: undefined,
 };
 
-/** Where a budget is going, if it goes on as in the last seven days. */
+/** The forecast of a budget at the pace of the last seven days. */
 export function OutlookText({ row }: { readonly row: LimitUsageRow }) {
   const outlook = outlookOf(row);
   if (outlook === null) return <Nothing word={t("limits.forecast.none")} />;
@@ -61,7 +61,7 @@ const soon = new Intl.DateTimeFormat(locale, {
   minute: "2-digit",
 });
 
-/** When some of it is free again; of a budget the day, for "next month" says too little. */
+/** When the limit resets; for budgets the date, because "next month" is too vague. */
 export function Resets({ row }: { readonly row: LimitUsageRow }) {
   if (row.kind === "concurrency") return t("limits.resetsAs.requestsEnd");
   if (row.kind !== "budget") return t("limits.resetsAs.minute");

@@ -6,7 +6,7 @@ import { useUrlText } from "../../routes/search.ts";
 import { AlertsTab } from "./alerts-tab.tsx";
 import { LimitUsageTab } from "./limit-usage-tab.tsx";
 
-/** How far every limit and budget is used, and who is told before one ends. */
+/** Usage of all limits and budgets, and alerts on them. */
 export default function LimitsPage() {
   const [tab, setTab] = useUrlText("tab", "standing");
   return (

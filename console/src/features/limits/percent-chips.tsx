@@ -13,7 +13,7 @@ interface PercentChipsProps {
 const usual = [25, 50, 75, 80, 90, 95, 100] as const;
 const sharesMax = 10;
 
-/** The shares of a budget at which somebody is told: the usual ones, and any other. */
+/** The thresholds of an alert: the usual ones and custom ones. */
 export function PercentChips({ value, onChange, error }: PercentChipsProps) {
   const [other, setOther] = useState<number | null>(null);
   const shown = [...new Set([...usual, ...value])].sort((one, next) => one - next);

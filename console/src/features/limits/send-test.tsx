@@ -14,7 +14,7 @@ interface SendTestProps {
   readonly alert: Notice;
 }
 
-/** Sends a alert now and says how it went. */
+/** Sends a test alert and shows the result. */
 export function SendTest({ workspace, alert }: SendTestProps) {
   const [opened, { open, close }] = useDisclosure(false);
   const send = useAct("notices.test", { inline: true });

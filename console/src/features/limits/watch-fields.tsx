@@ -17,7 +17,7 @@ const watchWords = {
   key: t("limits.watch.key"),
 } as const;
 
-/** Whose budgets a alert watches. */
+/** The budgets that an alert watches. */
 export function WatchFields({
   workspace,
   draft,

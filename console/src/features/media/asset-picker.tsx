@@ -12,7 +12,7 @@ import { AssetView } from "./asset-view.tsx";
 interface AssetPickerProps {
   readonly workspace: string;
   readonly opened: boolean;
-  /** What may be chosen; anything unless said. */
+  /** The allowed types; default: all. */
   readonly type?: ConsoleAsset["asset_type"];
   readonly onPick: (asset: ConsoleAsset) => void;
   readonly onClose: () => void;

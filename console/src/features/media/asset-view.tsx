@@ -20,11 +20,11 @@ export function AssetView({ workspace, asset, large = false }: AssetViewProps) {
     return <img src={source} alt={alt} loading="lazy" decoding="async" onError={() => setBroken(true)} />;
   }
   if (asset.asset_type === "Audio") {
-    // biome-ignore lint/a11y/useMediaCaption: it is somebody's material and has no captions.
+    // biome-ignore lint/a11y/useMediaCaption: uploaded by a user, without captions.
     return <audio src={source} controls preload="metadata" aria-label={alt} onError={() => setBroken(true)} />;
   }
   return (
-    // biome-ignore lint/a11y/useMediaCaption: it is somebody's material and has no captions.
+    // biome-ignore lint/a11y/useMediaCaption: uploaded by a user, without captions.
     <video
       src={`${source}#t=0.001`}
       preload="metadata"

@@ -15,7 +15,7 @@ test("an address that is no web address is not taken", () => {
   }
 });
 
-test("bare base64 is told by its first bytes, and its size without reading it", () => {
+test("the type of bare base64 comes from its first bytes, and its size from its length", () => {
   const jpeg = pictureUrl(Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1]).toString("base64"));
   expect([jpeg.slice(0, 23), extensionOf(jpeg), bytesOfDataUrl(jpeg)]).toEqual(["data:image/jpeg;base64,", "jpg", 5]);
   expect(extensionOf(pictureUrl("iVBORw0KGgo="))).toBe("png");

@@ -52,7 +52,7 @@ const beginnings: readonly (readonly [begins: string, type: string])[] = [
   ["R0lGO", "image/gif"],
 ];
 
-/** Pictures come as bare base64; the first bytes say what they are. */
+/** Images may be bare base64; the first bytes determine their type. */
 export function pictureUrl(base64: string): string {
   const type = beginnings.find(([begins]) => base64.startsWith(begins))?.[1] ?? "image/png";
   return `data:${type};base64,${base64}`;

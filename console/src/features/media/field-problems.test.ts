@@ -21,7 +21,7 @@ test.each([["seed"], ["prompt_name"], [null]])("what no field shows stands besid
   expect([problems.marked, problems.rest]).toEqual([null, problem]);
 });
 
-test("a form with nothing wrong says nothing", () => {
+test("a valid form has no errors", () => {
   const problems = fieldProblems(null, fields);
   expect([problems.of("prompt"), problems.marked, problems.rest]).toEqual([null, null, null]);
 });

@@ -3,7 +3,7 @@ import { QueryClient } from "@tanstack/react-query";
 import { forgetAll } from "../../session/use-sign-out.ts";
 import { keptFor } from "./kept.ts";
 
-test("one name is one value, told at once to everybody who watches, and forgotten at the sign-out", async () => {
+test("all subscribers of a name share one value, see changes at once, and lose it at sign-out", async () => {
   const queries = new QueryClient();
   const key = ["kept", "usr_1", "draft"];
   const mine = keptFor(queries, key, "");

@@ -11,13 +11,13 @@ export type Edit<Value> = Value | ((before: Value) => Value);
 export function useKept<Value>(name: string, initial: Value): readonly [Value, (edit: Edit<Value>) => void] {
   const queries = useQueryClient();
   const { user } = useSession();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what it begins with counts once, as in useState.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the initial value counts once, as in useState.
   const kept = useMemo(() => keptFor(queries, ["kept", user.id, name], initial), [queries, user.id, name]);
   const value = useSyncExternalStore(kept.watch, kept.now);
   return [value, useCallback((edit) => kept.set(edit), [kept])];
 }
 
-/** What is kept lies with what the page has learned, so that both are forgotten together. */
+/** Stored in the query cache, so that a sign-out clears both. */
 export function keptFor<Value>(queries: QueryClient, key: readonly string[], initial: Value): Kept<Value> {
   const known = queries.getQueryData<Kept<Value>>(key);
   if (known !== undefined) return known;
@@ -27,7 +27,7 @@ export function keptFor<Value>(queries: QueryClient, key: readonly string[], ini
   return made;
 }
 
-/** One value and who watches it. They hear at once: a text box whose text comes a moment late loses its caret. */
+/** One value and its subscribers, notified synchronously: a late update would move the caret of a text box. */
 class Kept<Value> {
   #value: Value;
   readonly #watchers = new Set<() => void>();

@@ -10,7 +10,7 @@ import { upload } from "./upload.ts";
 export interface KeyCall {
   readonly workspace: string;
   readonly key: string;
-  /** `path` begins with `/v1/`. `onSent` hears how many bytes of a form have been sent. */
+  /** `path` starts with `/v1/`. `onSent` receives the number of bytes sent of a form. */
   readonly send: (path: string, init: RequestInit, onSent?: (bytes: number) => void) => Promise<Response>;
 }
 
@@ -39,7 +39,7 @@ export function useKeyCall(workspace: string, key: string): KeyCall {
   );
 }
 
-/** What an answer tells beside its body. */
+/** Facts from the response headers. */
 export interface Told {
   readonly requestId: string | null;
   readonly provider: string | null;
@@ -69,11 +69,11 @@ export interface Answered extends Told {
 interface AskOptions {
   readonly signal?: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Hears how many bytes of a form have been sent. */
+  /** Receives the number of bytes sent of a form. */
   readonly onSent?: (bytes: number) => void;
 }
 
-/** One call whose answer is JSON. `body` is sent as JSON, or as the form that it is. */
+/** One call with a JSON response. `body` is sent as JSON, or as form data. */
 export async function askAs(
   call: KeyCall,
   path: string,

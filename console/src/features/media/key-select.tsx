@@ -17,7 +17,7 @@ interface KeySelectProps {
 
 const quietMs = 250;
 
-/** The key to call as. There may be thousands: the gateway looks for them while one types. */
+/** Selects the API key to use. There may be thousands, so the gateway searches. */
 export function KeySelect({
   slug,
   value,

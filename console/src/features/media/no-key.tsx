@@ -12,7 +12,7 @@ interface NoKeyProps {
   readonly onMade: (key: string) => void;
 }
 
-/** Nothing to call with yet: says why a key is needed and makes one. */
+/** Shown without an API key: explains why one is needed and creates it. */
 export function NoKey({ slug, what, onMade }: NoKeyProps) {
   const { may } = useSession();
   const make = useAct("keys.create", {

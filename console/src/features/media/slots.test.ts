@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Slots } from "./slots.ts";
 
-test("so many have their turn at once, the next when one leaves, and whoever no longer waits is passed over", () => {
+test("a limited number run at once, the next starts when one ends, and aborted ones are skipped", () => {
   const slots = new Slots(2);
   const turns: string[] = [];
   const leave = ["a", "b", "c", "d", "e"].map((name) => slots.take(() => turns.push(name)));

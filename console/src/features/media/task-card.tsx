@@ -10,11 +10,11 @@ import { VideoPreview } from "./video-preview.tsx";
 
 interface TaskCardProps {
   readonly task: ConsoleTask;
-  /** Where all workspaces are looked at. */
+  /** Shown for all workspaces. */
   readonly withWorkspace?: boolean;
 }
 
-/** A task among others: what it shows, what was asked, how it stands and what it cost. */
+/** A task in the gallery: preview, prompt, status and cost. */
 export function TaskCard({ task, withWorkspace = false }: TaskCardProps) {
   const shape = shapeOf(task);
   const [moving, setMoving] = useState(false);

@@ -5,7 +5,7 @@ import { t } from "../../language/areas/media.ts";
 import { formatElapsed, isOpen, tookMs } from "./task-words.ts";
 import { useNow } from "./use-now.ts";
 
-/** How far an open task is. Where the vendor says nothing, the bar only tells that something happens. */
+/** The progress of a running task, or an indeterminate bar if the vendor reports none. */
 export function TaskProgress({ task }: { readonly task: ConsoleTask }) {
   const open = isOpen(task);
   const now = useNow(open);

@@ -7,7 +7,7 @@ export function isOpen({ status }: Pick<ConsoleTask, "status">): boolean {
   return status === "queued" || status === "running";
 }
 
-/** "16:9, 5 s, 720p": what was asked for beside the prompt. */
+/** "16:9, 5 s, 720p": the parameters besides the prompt. */
 export function shapeOf(task: Pick<ConsoleTask, "ratio" | "duration" | "resolution">): string {
   const duration = task.duration === null ? null : lengthOf(task.duration);
   return [task.ratio, duration, task.resolution].filter((each) => each !== null).join(", ");
@@ -18,7 +18,7 @@ function lengthOf(seconds: number): string {
   return seconds < 0 ? t("media.task.anyLength") : formatSeconds(seconds);
 }
 
-/** Why there is no video to be seen, in a few words. */
+/** A short reason why there is no video. */
 export function absenceOf(task: Pick<ConsoleTask, "status" | "error">): string {
   if (task.status === "queued") return t("media.task.queued");
   if (task.status === "running") return t("media.task.running");

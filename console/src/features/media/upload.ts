@@ -2,7 +2,7 @@ import { problemOf, unreachable } from "../../client/problem.ts";
 
 interface UploadOptions {
   readonly signal: AbortSignal;
-  /** Hears how many bytes of the body have left this browser. */
+  /** Receives the number of bytes sent. */
   readonly onSent: (bytes: number) => void;
 }
 

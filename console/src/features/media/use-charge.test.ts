@@ -4,7 +4,7 @@ import { chargeOf, chargeWords } from "./use-charge.ts";
 const attempt = { cost_usd: 0.002, usage: { search_units: 1 }, usage_source: "upstream", price_version: "p1" } as const;
 const words = (charge: ReturnType<typeof chargeOf>) => chargeWords(charge, (usd) => `$${usd}`);
 
-test("what a request used is added up over its attempts, by the ledger's classes", () => {
+test("the usage of a request is summed over its attempts by class", () => {
   const charge = chargeOf([attempt, { ...attempt, usage: { search_units: 2, input_uncached: 7, reasoning: 3 } }]);
   expect(charge.used).toEqual([
     { label: "input tokens", units: 7 },
@@ -13,7 +13,7 @@ test("what a request used is added up over its attempts, by the ledger's classes
   expect(words(charge)).toBe("$0.004");
 });
 
-test("an estimate says so, and a model without a price does not look free", () => {
+test("an estimate is marked, and an unpriced model does not look free", () => {
   expect(words(chargeOf([{ ...attempt, usage_source: "estimated" }]))).toBe("about $0.002");
   expect(words(chargeOf([{ ...attempt, cost_usd: 0, price_version: null }]))).toBe("no price set");
   expect(words(chargeOf([{ ...attempt, cost_usd: 0 }]))).toBe("$0");

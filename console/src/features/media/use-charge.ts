@@ -8,17 +8,17 @@ import { t } from "../../language/areas/media.ts";
 const triesMax = 8;
 const pauseMs = 500;
 
-/** What the ledger says of a request: what was used, and what that costs. */
+/** Usage and cost of a request, from the ledger. */
 export interface Charge {
   readonly costUsd: number;
-  /** Some of it was not told by the upstream. */
+  /** The upstream did not report all of it. */
   readonly estimated: boolean;
   /** The model had no price. */
   readonly unpriced: boolean;
   readonly used: readonly { readonly label: string; readonly units: number }[];
 }
 
-/** What was charged, by the ledger. An entry comes a moment after its answer, so that it is looked for a few times. */
+/** The charge from the ledger. Entries appear shortly after the response, so it polls a few times. */
 export function useCharge(workspace: string, requestId: string | null): Charge | null | undefined {
   const call = useClient();
   const options = { params: { workspace, request: requestId ?? "-" } };

@@ -8,14 +8,14 @@ import { useKept } from "./kept.ts";
 const offered = 50;
 
 export interface UsableKeys {
-  /** null: not known yet. One's own come first. */
+  /** null: loading. The user's keys come first. */
   readonly keys: readonly ConsoleKey[] | null;
   readonly problem: Problem | null;
   readonly reload: () => void;
   readonly looking: boolean;
 }
 
-/** The active keys that one may call as: one's own, and for an admin of the workspace all of its keys. */
+/** The active keys the user may call with: their own, and for workspace admins all keys. */
 export function useUsableKeys(slug: string, search = "", enabled = true): UsableKeys {
   const { may } = useSession();
   const admin = may("admin", slug);
@@ -40,12 +40,12 @@ export function useUsableKeys(slug: string, search = "", enabled = true): Usable
 }
 
 export interface ChosenKey extends UsableKeys {
-  /** The key that is called as; null when there is none, or none is known yet. */
+  /** The selected key; null if there is none or it is loading. */
   readonly key: string | null;
   readonly choose: (key: string) => void;
 }
 
-/** The key that the playground's pages call as: what was asked for, else what was chosen before, else the first. */
+/** The playground's key: the one in the URL, else the last used one, else the first. */
 export function useChosenKey(slug: string, asked = ""): ChosenKey {
   const usable = useUsableKeys(slug);
   const [kept, choose] = useKept<string>(`playground.key:${slug}`, "");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { draftOf, plainVideo, videoBody } from "./video-draft.ts";
 
-test("what is left out of the form is left out of the request", () => {
+test("empty fields are not sent", () => {
   expect(videoBody("m", { ...plainVideo, prompt: " a coast " }, {})).toEqual({ model: "m", prompt: "a coast" });
   expect(videoBody("m", { ...plainVideo, audio: false, seed: -1, duration: 0 }, { seed: 7 })).toEqual({
     model: "m",
@@ -32,7 +32,7 @@ test("a request that was sent fills the form, and the form sends the same reques
   expect(videoBody("seedance", draft, JSON.parse(draft.more))).toEqual(request);
 });
 
-test("what the form cannot show stays among the other fields as it was", () => {
+test("parameters without a field are kept as additional parameters", () => {
   const request = {
     prompt: ["odd"],
     duration: "5",

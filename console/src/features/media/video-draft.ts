@@ -6,7 +6,7 @@ export interface Reference {
   readonly type: "image" | "video" | "audio";
 }
 
-/** What is asked of a video model. Empty texts and null leave it to the model. */
+/** Parameters of a video. Empty texts and null use the model's defaults. */
 export interface VideoDraft {
   readonly prompt: string;
   readonly ratio: string;
@@ -64,7 +64,7 @@ function isUnsaid(value: unknown): boolean {
   return value === null || value === "" || (Array.isArray(value) && value.length === 0);
 }
 
-/** A form filled with a request that was sent before; what the form has no field for goes among the other fields. */
+/** Fills the form from an earlier request; parameters without a field become additional parameters. */
 export function draftOf(request: Fields): VideoDraft {
   const rest: Record<string, unknown> = { ...request };
   const take = <Value>(name: string, read: (value: unknown) => Value | null): Value | null => {
@@ -92,7 +92,7 @@ const textOf = (value: unknown) => (typeof value === "string" ? value : null);
 const numberOf = (value: unknown) => (typeof value === "number" ? value : null);
 const booleanOf = (value: unknown) => (typeof value === "boolean" ? value : null);
 
-/** A text, or an object that says no more than the form can. */
+/** A string, or an object that the form can represent. */
 function materialOf(value: unknown): Reference | null {
   if (typeof value === "string") return { url: value, type: "image" };
   if (value === null || typeof value !== "object") return null;

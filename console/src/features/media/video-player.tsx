@@ -8,7 +8,7 @@ interface VideoPlayerProps {
   readonly task: ConsoleTask;
   readonly video?: RefObject<HTMLVideoElement | null>;
   readonly onReady?: () => void;
-  /** Buttons beside the download. */
+  /** Buttons next to the download button. */
   readonly children?: ReactNode;
 }
 
@@ -26,7 +26,7 @@ export function VideoPlayer({ task, video, onReady, children }: VideoPlayerProps
           </span>
         </div>
       ) : (
-        // biome-ignore lint/a11y/useMediaCaption: nobody has written captions for what was just made.
+        // biome-ignore lint/a11y/useMediaCaption: generated videos have no captions.
         <video
           ref={video}
           src={source}

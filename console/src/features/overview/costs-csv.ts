@@ -3,7 +3,7 @@ import { csvText } from "./csv.ts";
 
 export type CostLine = AnswerOf<"usage.costs">["data"][number];
 
-/** How much more the vendor reports than our prices say, in USD. null: the vendor reports nothing. */
+/** Vendor cost minus cost by your prices, in USD. null: the vendor reports none. */
 export function differenceOf({ vendor_cost_usd: vendor, own_cost_usd: own }: CostLine): number | null {
   // Both are whole nano-USD; their difference is too.
   return vendor === null || own === null ? null : Math.round((vendor - own) * 1e9) / 1e9;

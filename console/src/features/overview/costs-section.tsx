@@ -14,7 +14,7 @@ import { useWorkspace } from "../../session/workspace.ts";
 import { saveAs } from "../settings/save-as.ts";
 import { type CostLine, costsCsv, differenceOf } from "./costs-csv.ts";
 
-/** What vendors report for their calls beside what our prices say, so that a wrong price is seen. */
+/** Compares vendor costs with your prices, to find wrong prices. */
 export function CostsSection() {
   const workspace = useWorkspace();
   const { from, to } = useTimeRange();

@@ -1,7 +1,7 @@
 import { type UsageDimension, usageDimensions } from "@sluice/contract";
 import { t } from "../../language/areas/overview.ts";
 
-/** What usage is told apart by. */
+/** The dimensions that usage can be grouped by. */
 export type Dimension = Exclude<UsageDimension, "none">;
 
 export const dimensionWords: Readonly<Record<Dimension, string>> = {

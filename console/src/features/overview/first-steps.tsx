@@ -12,14 +12,14 @@ import { useHidden } from "../first-run/use-hidden.ts";
 import { MemberSteps } from "./member-steps-section.tsx";
 import { StepRow } from "./step-row.tsx";
 
-/** From nothing to the first answer: what is done, what comes next, and a call ready to be sent. */
+/** From an empty gateway to the first answer: finished steps, the next step, and a prepared request. */
 export function FirstSteps() {
   const { answer, user } = useSession();
   const { steps, goOnWithDemo } = useFirstSteps();
   const [hidden, hide] = useHidden("first-steps");
   const { provider, model, key, call } = answer.first_steps;
   const all = call && provider && model && key;
-  // Somebody who is no administrator cannot add a provider: once calls are made, they have steps of their own.
+  // Only administrators can add a provider: members get their steps once there are requests.
   if (call && !user.administrator) return <MemberSteps />;
   if (all || (call && hidden)) return null;
   const next = nextStep(steps);

@@ -52,7 +52,7 @@ test("sums are bars that begin at nothing; times are lines with gaps where nothi
   ]);
 });
 
-test("the rest is drawn in grey under a name of its own", () => {
+test("the rest is drawn in gray with a name that no series uses", () => {
   expect(chartOf(usage, "errors", "p50").series[1]).toMatchObject({ label: "Others", quiet: true });
 });
 
@@ -68,7 +68,7 @@ test("an error rate is of what callers saw: an attempt that was retried well is 
   expect(chartOf(failed, "errors", "p50", true).series[0]?.values).toEqual([1]);
 });
 
-test("times are those that callers waited; of providers, those of attempts", () => {
+test("latencies are those of requests; for providers, those of attempts", () => {
   expect(chartOf(usage, "latency", "p50").series[0]?.values).toEqual([250, null]);
   expect(chartOf(usage, "latency", "p50", true).series[0]?.values).toEqual([200, null]);
   expect(chartOf(usage, "first-token", "p95", true).series[0]?.values).toEqual([80, null]);

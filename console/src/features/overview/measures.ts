@@ -28,12 +28,12 @@ export function isTimed(measure: Measure): boolean {
   return measure === "latency" || measure === "first-token";
 }
 
-/** Requests whose callers got no whole answer, among all; null when there was none. Retries and fallbacks hide what failed. */
+/** Share of requests without a complete answer; null without requests. Retries and fallbacks hide failed attempts. */
 export function errorRateOf(figures: UsageFigures): number | null {
   return figures.requests === 0 ? null : Math.min(1, figures.failed_requests / figures.requests);
 }
 
-/** Failed attempts among all: how an upstream does, whatever its callers got in the end. */
+/** Share of failed attempts: the health of upstreams, whatever clients received in the end. */
 export function attemptErrorRateOf(figures: UsageFigures): number | null {
   return figures.attempts === 0 ? null : figures.failed / figures.attempts;
 }
@@ -49,7 +49,7 @@ function firstTokenOf(figures: UsageFigures, percentile: Percentile, ofAttempts:
   return ofAttempts ? figures.first_token_p95_ms : figures.request_first_token_p95_ms;
 }
 
-/** How a measure is drawn: sums as bars upon each other, times as lines. */
+/** How to draw a measure: sums as stacked bars, times as lines. */
 export function chartOf(
   usage: Pick<UsageSeries, "at" | "series" | "step_ms">,
   measure: Measure,
@@ -109,7 +109,7 @@ function formatOf(measure: Measure): (value: number) => string {
   return isTimed(measure) ? formatTime : formatCompact;
 }
 
-/** Below ten cents the digits that tell one line of the axis from the next. */
+/** Below ten cents: enough digits to tell the axis labels apart. */
 function formatSpend(usd: number): string {
   return usd === 0 || usd >= 0.1 ? formatUsdShort(usd) : cents.format(usd);
 }

@@ -9,7 +9,7 @@ import { useHidden } from "../first-run/use-hidden.ts";
 import { memberSteps } from "./member-steps.ts";
 import { StepRow } from "./step-row.tsx";
 
-/** How somebody who was invited begins, in an installation that is in use: with a key of their own. */
+/** First steps of an invited member: a personal key and a first request. */
 export function MemberSteps() {
   const workspace = useWorkspace();
   const { workspaces } = useSession().answer;

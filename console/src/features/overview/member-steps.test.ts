@@ -3,7 +3,7 @@ import { memberSteps } from "./member-steps.ts";
 
 const done = (...given: Parameters<typeof memberSteps>) => memberSteps(...given).map((step) => step.done);
 
-test("somebody who was invited begins with a key of their own, and is done when it was used", () => {
+test("an invited member starts with a personal key, and is done once it was used", () => {
   expect(done([], true, "acme")).toEqual([false, false]);
   expect(done([{ state: "active", last_used_at: null }], true, "acme")).toEqual([true, false]);
   expect(done([{ state: "active", last_used_at: 1 }], true, "acme")).toEqual([true, true]);

@@ -15,7 +15,7 @@ export default function HomePage() {
   const workspace = useWorkspace();
   const { answer } = useSession();
   if (workspace.none) return <NoWorkspace />;
-  // Before the first call there is nothing to draw; what comes first is told instead.
+  // Without requests there is no chart, so the first steps are shown.
   const begun = answer.first_steps.call;
   return (
     <PageFrame
@@ -35,7 +35,7 @@ export default function HomePage() {
   );
 }
 
-/** Whoever has an account and no workspace is told how to come to one. */
+/** Explains to users without a workspace how to join one. */
 function NoWorkspace() {
   const { email } = useSession().user;
   const steps = [

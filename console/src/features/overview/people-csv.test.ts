@@ -16,7 +16,7 @@ test("people are a line each, and what is no one person's has no id", () => {
   );
 });
 
-test("a name is text to a spreadsheet, whatever it begins with, and stays in its field", () => {
+test("names are escaped as text for spreadsheets", () => {
   for (const [name, field] of [
     ['=HYPERLINK("x")', `"'=HYPERLINK(""x"")"`],
     ["+1", "'+1"],

@@ -28,11 +28,11 @@ const orders = [
   { value: "person", label: t("overview.people.order.name") },
 ];
 
-/** Everybody who called in the chosen time, page after page; the order and the search are of all of them. `whole`: what all spent. */
+/** Everyone with requests in the period, by page; order and search apply to all pages. `whole`: the total spend. */
 export function PeopleSection({ whole }: { readonly whole: number }) {
   const workspace = useWorkspace();
   const chosen = useTimeRange();
-  // Sums are of whole hours; so a list that somebody reads down stays for as long.
+  // Sums cover whole hours, so the list stays stable while it is read.
   const from = Math.floor(chosen.from / hourMs) * hourMs;
   const to = Math.ceil(chosen.to / hourMs) * hourMs;
   const { range, from: first, to: last } = useUrlSearch();

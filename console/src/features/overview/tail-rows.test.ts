@@ -7,12 +7,12 @@ const after = (...steps: TailStep[]): TailRows => steps.reduce(nextTail, emptyTa
 const ending = (attempt_id: string, at: number) => sampleRow({ attempt_id, at });
 const shown = (tail: TailRows) => tail.shown.map((row) => row.attempt_id);
 
-test("what ends last stands first, above what was there before", () => {
+test("the newest row comes first", () => {
   const tail = after({ kind: "begin", rows: rows("b", "a") }, { kind: "rows", rows: rows("c", "d") });
   expect(shown(tail)).toEqual(["d", "c", "b", "a"]);
 });
 
-test("what the list of requests brings takes its place by when it ended, and nothing stands twice", () => {
+test("rows from the request list are merged by end time without duplicates", () => {
   const tail = after(
     { kind: "rows", rows: [ending("c", 3)] },
     { kind: "begin", rows: [ending("e", 5), ending("c", 3), ending("b", 2)] },
@@ -21,19 +21,19 @@ test("what the list of requests brings takes its place by when it ended, and not
   expect(shown(tail)).toEqual(["f", "e", "c", "b"]);
 });
 
-test("what the list of requests brings does not move a paused view", () => {
+test("rows from the request list do not move a paused view", () => {
   const tail = after({ kind: "rows", rows: rows("a") }, { kind: "pause" }, { kind: "begin", rows: rows("b") });
   expect(shown(tail)).toEqual(["a"]);
 });
 
-test("a paused view stands still, counts what comes, and shows it when it goes on", () => {
+test("a paused view does not move, counts new rows, and shows them on resume", () => {
   const paused = after({ kind: "rows", rows: rows("a") }, { kind: "pause" }, { kind: "rows", rows: rows("b", "c") });
   expect([shown(paused), paused.missed]).toEqual([["a"], 2]);
   const on = nextTail(paused, { kind: "resume" });
   expect([shown(on), on.missed, on.paused]).toEqual([["c", "b", "a"], 0, false]);
 });
 
-test("a background response that ends takes the place of its pending row, whichever comes first", () => {
+test("a finished background response replaces its pending row in either order", () => {
   const pending = sampleRow({ attempt_id: "a", outcome: "pending", held_usd: 0.07 });
   const [ended] = rows("a");
   if (ended === undefined) throw new Error("there is one");
@@ -56,7 +56,7 @@ test("a background response that ends takes the place of its pending row, whiche
   expect(states(paused.reduce<TailRows>(nextTail, open))).toEqual(end);
 });
 
-test("no more rows are kept than are shown, whether it stands or goes", () => {
+test("no more rows are stored than shown, paused or not", () => {
   const many = Array.from({ length: tailRowsMax * 3 }, (_, n) => `a${n}`);
   const going = after({ kind: "rows", rows: rows(...many) });
   const paused = after({ kind: "pause" }, { kind: "rows", rows: rows(...many) });

@@ -58,7 +58,7 @@ function withoutRepeats(rows: readonly RequestRow[]): readonly RequestRow[] {
   });
 }
 
-/** Without those that are known: a view that was opened again may be told twice. */
+/** Drops known rows: a reconnected stream may repeat some. */
 function fresh(rows: readonly RequestRow[], known: readonly RequestRow[]): readonly RequestRow[] {
   const outcomes = new Map(known.map((row) => [row.attempt_id, row.outcome]));
   return rows.filter(({ attempt_id: id, outcome }) => {

@@ -1,18 +1,18 @@
 import { type RequestRow, tailPath } from "@sluice/contract";
 
-/** `open`: rows come as they end. `waiting`: tries again by itself. `ended`: it is over until somebody asks again. */
+/** `open`: rows arrive as they end. `waiting`: reconnects automatically. `ended`: stopped until the user reconnects. */
 export type TailState = "opening" | "open" | "waiting" | "ended";
 
 export interface TailWatcher {
   readonly onState: (state: TailState) => void;
   readonly onRows: (rows: readonly RequestRow[]) => void;
-  /** So many were lost, because they came faster than they could be sent. */
+  /** How many rows were dropped because they came too fast. */
   readonly onDropped: (rows: number) => void;
 }
 
 const firstRetryMs = 2_000;
 const lastRetryMs = 60_000;
-/** Rows are handed on together: a busy gateway ends hundreds in a second, and nobody reads so fast. */
+/** Rows are batched, because a busy gateway ends hundreds per second. */
 const gatherMs = 250;
 
 /**

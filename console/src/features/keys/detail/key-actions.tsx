@@ -17,7 +17,7 @@ interface KeyActionsProps {
   readonly onRotated: (made: CreatedKey) => void;
 }
 
-/** What can be done with a key. What may not be done stays in sight; the page says why not. */
+/** Actions on a key. Actions that are not allowed are disabled, and the page explains why. */
 export function KeyActions({ item, lock, onEdit, onRotated }: KeyActionsProps) {
   const [rotating, rotate] = useDisclosure(false);
   const params = { workspace: item.workspace.slug, key: item.id };
@@ -62,7 +62,7 @@ function EnableButton({ item, disabled }: { readonly item: ConsoleKey; readonly 
       variant="default"
       disabled={disabled}
       loading={update.isPending}
-      // A failure is said in a notice by whoever asks.
+      // The caller shows errors in a notice.
       onClick={() => void turn(!item.enabled, true).catch(() => undefined)}
     >
       {item.enabled ? t("keys.disable.verb") : t("keys.enable.verb")}

@@ -17,7 +17,7 @@ const captureWords = {
   bodies: t("keys.capture.bodies"),
 } as const;
 
-/** What differs from a key of which nothing was said comes first; the rest can be asked for. */
+/** Facts that differ from the defaults come first; the rest is collapsed. */
 export function KeyFacts({ item }: { readonly item: ConsoleKey }) {
   const [whole, setWhole] = useState(false);
   const facts = [...firstFacts(item), ...settingFacts(item).filter((fact) => whole || fact.set), ...lastFacts(item)];
@@ -149,7 +149,7 @@ function oldSecret(key: ConsoleKey): readonly Fact[] {
   ];
 }
 
-/** Of what is not said already by who may choose a group or what is captured. */
+/** Fields that other parts of the page do not already mark as locked. */
 function boundsOfAdmins(key: ConsoleKey): readonly (Fact & { readonly set: true })[] {
   const named = key.set_by_admins.flatMap((name) => boundWords[name] ?? []);
   const bound = key.enabled ? named.filter((words) => words !== boundWords["enabled"]) : named;

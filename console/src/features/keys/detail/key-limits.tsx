@@ -9,7 +9,7 @@ import { LimitUsageList } from "../../limits/limit-usage-list.tsx";
 
 const refreshMs = 15_000;
 
-/** How far the key's own limits are used. Those of its group and workspace hold as well. */
+/** Usage of the key's limits. Limits of its group and workspace apply too. */
 export function KeyLimits({ item }: { readonly item: ConsoleKey }) {
   const { slug } = item.workspace;
   const query = useCall("limits.list", {

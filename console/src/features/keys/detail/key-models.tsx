@@ -25,7 +25,7 @@ export function KeyModels({ item }: { readonly item: ConsoleKey }) {
   const count = all?.filter((row) => row.reason === "yes").length ?? 0;
   const shown = asked === "" ? differing(all ?? []) : asked;
   const callable = callableOf(shown);
-  // With more than are here, the gateway tells the one kind from the other.
+  // With more models than are loaded, the gateway filters.
   const open = first.more !== null;
   const found = useKeyModels(item.workspace.slug, item.id, { part, callable, enabled: open && callable !== null });
   const here = useMemo(() => all?.filter((row) => isShown(row, shown)) ?? null, [all, shown]);

@@ -22,7 +22,7 @@ import { KeyUsage } from "./key-usage.tsx";
 
 const crumbs = [{ label: t("keys.list.title"), link: { to: "/keys" } }] as const;
 
-/** One key: what it is, what it may, what it used, and how to change or end it. */
+/** One key: its details, access and usage, and actions to change or revoke it. */
 export default function KeyPage() {
   const { key: id } = useParams({ from: "/keys/$key" });
   const workspace = useWorkspace();

@@ -16,7 +16,7 @@ interface CreateKeyProps {
   readonly onMade: (made: CreatedKey) => void;
 }
 
-/** The form of a new key. While every workspace is looked at, it asks for one first. */
+/** The form of a new key. Without a selected workspace it asks for one first. */
 export function CreateKey({ onClose, onMade }: CreateKeyProps) {
   const { slug } = useWorkspace();
   const [home, setHome] = useState(slug);

@@ -3,7 +3,7 @@ import type { Search } from "../../../routes/search.ts";
 
 type KeyQuery = NonNullable<QueryInput<"keys.list">>;
 
-/** What the address asks for; what the gateway would not understand is left out. A group is one of one workspace. */
+/** The filters in the URL. Invalid ones are left out; a group needs a workspace. */
 export function keyQuery(search: Search, oneWorkspace: boolean): KeyQuery {
   const state = keyStates.find((each) => each === search["state"]);
   return {

@@ -106,7 +106,7 @@ function NoKeys({ searched, makeButton }: { readonly searched: boolean; readonly
   );
 }
 
-/** Groups can be chosen where one workspace is looked at. */
+/** The group filter needs a selected workspace. */
 function useFilters(slug: string | null): readonly Filter[] {
   const groups = useCall("groups.list", { params: { workspace: slug ?? "-" }, enabled: slug !== null });
   return [

@@ -6,7 +6,7 @@ import { t } from "../../../language/areas/models.ts";
 import { modelTypes, typeWords } from "../../catalog/price-words.ts";
 import type { ServingDraft } from "./serving-draft.ts";
 
-/** What the gateway holds where a model says nothing. */
+/** The gateway's defaults for unset values. */
 const outputMaxDefault = 8_192;
 
 interface AboutSectionProps {
@@ -17,7 +17,7 @@ interface AboutSectionProps {
   readonly disabled: boolean;
 }
 
-/** What callers are told of a model, and what is held for their calls. */
+/** The model's facts in model lists, and the output reserved for its requests. */
 export function AboutSection({ model, draft, onChange, fault, disabled }: AboutSectionProps) {
   return (
     <Section

@@ -8,7 +8,7 @@ import { placedKey } from "./priorities.ts";
 
 interface AddDeploymentProps {
   readonly model: string;
-  /** Keys of those that are there. */
+  /** Keys of the existing deployments. */
   readonly taken: readonly string[];
   readonly onClose: () => void;
   readonly onAdd: (provider: string, upstreamModel: string) => void;

@@ -122,7 +122,7 @@ function Lifted({ one }: { readonly one: Placed }) {
   );
 }
 
-/** A card that moves to another priority is drawn anew there: the button that moved it keeps the focus, and where it went is said. */
+/** A moved card is rendered anew: the move button keeps the focus, and the new place is announced. */
 function useButtonMoves(priorities: Priorities, onChange: (priorities: Priorities) => void) {
   const list = useRef<HTMLOListElement>(null);
   const [moved, setMoved] = useState<{ readonly key: string; readonly button: string } | null>(null);

@@ -1,7 +1,7 @@
 import type { KeyboardCoordinateGetter } from "@dnd-kit/core";
 import { movedBetween, movedInto, type Priorities } from "./priorities.ts";
 
-/** Where a deployment may be dropped: into a priority, or between two as a priority of its own. */
+/** Drop targets of a deployment: a priority, or a gap for a new priority. */
 export type DropPlace = { readonly kind: "priority" | "gap"; readonly place: number };
 
 export function dropId({ kind, place }: DropPlace): string {

@@ -17,7 +17,7 @@ interface FallbacksSectionProps {
 
 const fallbacksMax = 10;
 
-/** Other models, in order, for when none of its own deployments answers. */
+/** Other models, in order, to use when all deployments fail. */
 export function FallbacksSection({ model, type, value, onChange, disabled }: FallbacksSectionProps) {
   const models = useModels();
   const choices = [...models.values()]

@@ -105,7 +105,7 @@ function ModelTabs({ model, mayChange }: { readonly model: ConsoleModel; readonl
   const known = mayChange ? ["serving", "price", "call"] : ["price", "call"];
   const tab = known.includes(asked) ? asked : (known.at(mayChange ? 0 : -1) ?? "call");
   return (
-    // What was typed on one tab stays while another is looked at.
+    // Keeps input while another tab is open.
     <Tabs value={tab} onChange={(next) => setTab(next ?? "")} keepMounted>
       <TabRow value={tab}>
         {mayChange && <Tabs.Tab value="serving">{t("models.tabs.serving")}</Tabs.Tab>}

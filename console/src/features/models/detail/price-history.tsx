@@ -20,7 +20,7 @@ interface PriceHistoryProps {
   readonly onUse?: (price: PriceConfig) => void;
 }
 
-/** Every price a model had. Each entry of the ledger says which one it was charged at. */
+/** All price versions of a model. Each ledger entry names its version. */
 export function PriceHistory({ model, onUse }: PriceHistoryProps) {
   const query = useCall("models.prices", { params: { model } });
   const columns = useMemo(() => (onUse === undefined ? readColumns : [...readColumns, reuseColumn(onUse)]), [onUse]);

@@ -21,7 +21,7 @@ import { UnpricedChoice } from "./unpriced-choice.tsx";
 /** What a model costs, what the last days would have cost at another price, and what it cost before. */
 export function PricePanel({ model }: { readonly model: ConsoleModel }) {
   const [draft, setDraft] = useState<PriceConfig | null>(null);
-  // What it was made from: somebody else may store another one meanwhile.
+  // The version it is based on: another user may save one meanwhile.
   const [from, setFrom] = useState<PriceConfig>({});
   const stored = model.price ?? {};
   const price = draft ?? stored;

@@ -19,7 +19,7 @@ import { classLabel, isUnpriced, unitPriceWords } from "../../catalog/price-word
 interface PriceSimulationProps {
   readonly model: string;
   readonly price: PriceConfig;
-  /** Whether it is another price than the one in force. */
+  /** Whether it differs from the current price. */
   readonly isChanged: boolean;
 }
 
@@ -32,7 +32,7 @@ const rangeChoices = [
 const quietMs = 400;
 const roundMs = 60_000;
 
-/** What the usage of the last days would have cost at the price that stands in the form. */
+/** The cost of recent usage at the price in the form. */
 export function PriceSimulation({ model, price, isChanged }: PriceSimulationProps) {
   const [asked, setRange] = useUrlText("over", "7d");
   const range = asked === "24h" || asked === "30d" ? asked : "7d";

@@ -43,7 +43,7 @@ test("deployments of one priority are one priority, the lowest number first", ()
   expect(names(priorities)).toBe("a+b > c > d");
 });
 
-test("what was only looked at is sent as it was stored", () => {
+test("unchanged priorities are sent as stored", () => {
   const body = deploymentsBody(priorities);
   expect(body.map((each) => each.priority)).toEqual([10, 10, 20, 30]);
   expect(consoleRoutes["models.update"].body?.safeParse({ deployments: body }).success).toBe(true);
@@ -84,7 +84,7 @@ test("after a move priorities are counted anew, and stay where the order is stil
   expect(deploymentsBody(added(high, "e", "m")).map((each) => each.priority)).toEqual([1, 2]);
 });
 
-test("shares follow the weights of those that are switched on", () => {
+test("shares follow the weights of the enabled deployments", () => {
   const shares = (of: Priorities) => [...sharesOf(of[0] ?? []).values()];
   expect(shares(priorities)).toEqual([0.75, 0.25]);
   expect(shares(changed(priorities, key("a"), { enabled: false }))).toEqual([0, 1]);

@@ -2,7 +2,7 @@ import type { BodyInput, CapabilitiesConfig, ConsoleDeployment } from "@sluice/c
 
 /** A deployment as the page has it before it is saved. */
 export interface Placed {
-  /** Provider and upstream model: what it is known by. */
+  /** Identifies a deployment: provider and upstream model. */
   readonly key: string;
   readonly provider: string;
   readonly upstreamModel: string;
@@ -65,7 +65,7 @@ function numbersOf(priorities: Priorities): readonly number[] {
     : priorities.map((_, place) => place + 1);
 }
 
-/** Each one's share of a priority's calls, 0 to 1. What is switched off has none; weight 0 has none unless nobody has more. */
+/** Shares of a priority's requests, 0 to 1. Disabled deployments get none; weight 0 gets none unless all have it. */
 export function sharesOf(priority: Priority): ReadonlyMap<string, number> {
   const on = priority.filter((each) => each.enabled);
   const weighted = on.filter((each) => each.weight > 0);
@@ -75,7 +75,7 @@ export function sharesOf(priority: Priority): ReadonlyMap<string, number> {
   return new Map(priority.map((each) => [each.key, sharing.includes(each) ? weightOf(each) / sum : 0]));
 }
 
-/** One place earlier: out of a shared priority to one of its own before it, or from its own into the one before. */
+/** Moves one step up: out of a shared priority to a new one before it, or into the previous one. */
 export function movedEarlier(priorities: Priorities, key: string): Priorities {
   const from = placeOf(priorities, key);
   const priority = priorities[from];
@@ -92,7 +92,7 @@ export function movedLater(priorities: Priorities, key: string): Priorities {
   return from === priorities.length - 1 ? priorities : movedInto(priorities, key, from + 1);
 }
 
-/** Into the priority that stands at `place` now. */
+/** Moves into the priority at `place`. */
 export function movedInto(priorities: Priorities, key: string, place: number): Priorities {
   const from = placeOf(priorities, key);
   const moved = priorities[from]?.find((each) => each.key === key);
@@ -104,7 +104,7 @@ export function movedInto(priorities: Priorities, key: string, place: number): P
   );
 }
 
-/** Into a priority of its own before the one that stands at `place` now; `priorities.length`: at the end. */
+/** Moves to a new priority before `place`; `priorities.length` appends it. */
 export function movedBetween(priorities: Priorities, key: string, place: number): Priorities {
   const from = placeOf(priorities, key);
   const moved = priorities[from]?.find((each) => each.key === key);
@@ -123,7 +123,7 @@ export function removed(priorities: Priorities, key: string): Priorities {
   return withoutEmpty(priorities.map((priority) => priority.filter((each) => each.key !== key)));
 }
 
-/** As a new last priority: it is asked when all others failed. */
+/** Appends a new last priority, tried when all others fail. */
 export function added(priorities: Priorities, provider: string, upstreamModel: string): Priorities {
   const priority = Math.max(0, ...priorities.flat().map((each) => each.priority)) + 1;
   const key = placedKey(provider, upstreamModel);

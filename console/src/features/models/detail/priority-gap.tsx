@@ -10,7 +10,7 @@ interface PriorityGapProps {
   readonly lifted: boolean;
 }
 
-/** Between two priorities: says what leads on, and takes what is dropped as a priority of its own. */
+/** The gap between two priorities, a drop target for a new priority. */
 export function PriorityGap({ place, first, last = false, lifted }: PriorityGapProps) {
   const { setNodeRef, isOver } = useDroppable({ id: dropId({ kind: "gap", place }) });
   return (

@@ -12,7 +12,7 @@ const stored: ServingDraft = {
   contextWindow: null,
 };
 
-test("what was not changed is not sent", () => {
+test("unchanged fields are not sent", () => {
   expect(servingBody(stored, stored)).toEqual({});
   expect(servingBody({ ...stored, ownedBy: " openai " }, stored)).toEqual({});
 });

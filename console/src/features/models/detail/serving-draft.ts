@@ -10,9 +10,9 @@ export interface ServingDraft {
   readonly fallbacks: readonly string[];
   readonly type: ModelType;
   readonly ownedBy: string;
-  /** Tokens; null: what is assumed of every model. */
+  /** Tokens; null: the gateway's default. */
   readonly outputMax: number | null;
-  /** Tokens; null: as the catalogue knows it. */
+  /** Tokens; null: from the price catalog. */
   readonly contextWindow: number | null;
 }
 
@@ -43,7 +43,7 @@ export function servingBody(
   };
 }
 
-/** Why it cannot be saved as it stands, where no field says it; null: nothing. */
+/** Why it cannot be saved, if no field shows it; null: no reason. */
 export function servingBlocked(draft: ServingDraft): string | null {
   return draft.priorities.length === 0 ? t("models.deployments.atLeastOne") : null;
 }
@@ -52,7 +52,7 @@ export function servingFaults(draft: ServingDraft): Faults {
   return draft.ownedBy.trim() === "" ? { owned_by: t("models.about.ownedByMissing") } : {};
 }
 
-/** Whether two are the same, to tell that somebody else saved meanwhile. */
+/** Whether two versions are equal, to detect changes by others. */
 export function sameServing(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

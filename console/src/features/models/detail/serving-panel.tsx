@@ -21,9 +21,9 @@ import {
   servingOf,
 } from "./serving-draft.ts";
 
-/** Who answers, in which order, and what comes when nobody does. Nothing counts until it is saved. */
+/** Deployments in order, and fallbacks. Changes apply when saved. */
 export function ServingPanel({ model }: { readonly model: ConsoleModel }) {
-  // Health is asked for again and again; what is being changed stays as it is, beside what it was made from.
+  // Health refreshes all the time; the edited draft keeps the version it is based on.
   const [work, setWork] = useState<{ readonly draft: ServingDraft; readonly from: ServingDraft } | null>(null);
   const stored = servingOf(model);
   const draft = work?.draft ?? stored;

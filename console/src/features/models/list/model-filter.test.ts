@@ -48,19 +48,19 @@ const model: ModelRow = {
   created_at: 1,
 };
 
-test("a search looks at the name, the owner, and where the model leads", () => {
+test("search matches the name, the owner and the upstream model", () => {
   const found = ["GPT", "openai", "2026", "main", ""].map((search) => fitsModel(model, { search }));
   expect(found).toEqual([true, true, true, true, true]);
   expect(fitsModel(model, { search: "claude" })).toBe(false);
 });
 
-test("models without a price can be asked for", () => {
+test("the filter finds models without a price", () => {
   const priced = { ...model, price: { input: 0 } };
   expect([fitsModel(model, { price: "none" }), fitsModel(priced, { price: "none" })]).toEqual([true, false]);
   expect([fitsModel(model, { price: "set" }), fitsModel(priced, { price: "set" })]).toEqual([false, true]);
 });
 
-test("a deployment that is switched off says nothing about the model; with none on it is off", () => {
+test("disabled deployments do not affect a model's health; without enabled ones it is off", () => {
   expect(healthOf({ ...model, deployments: [deployment("healthy"), deployment("down", false)] })).toBe("healthy");
   expect(healthOf({ ...model, deployments: [deployment("healthy"), deployment("down")] })).toBe("unhealthy");
   expect(healthOf({ ...model, deployments: [deployment("healthy", false)] })).toBe("off");

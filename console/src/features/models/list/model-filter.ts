@@ -33,13 +33,13 @@ const health: Filter = {
 export const filtersOfAll: readonly Filter[] = [type, priceOfAll, health];
 export const filtersOfMembers: readonly Filter[] = [type, price];
 
-/** What a list goes by; how a model is served is left out for those who may not see it. */
+/** The fields of the list; deployments are hidden from users who may not see them. */
 export type ModelRow = Omit<ConsoleModel, "deployments" | "last_week" | "unpriced_usage"> &
   Partial<Pick<ConsoleModel, "deployments" | "last_week" | "unpriced_usage">>;
 
 export type ModelHealth = ReturnType<typeof jointState> | "off";
 
-/** How a model is, by those of its deployments that are switched on. */
+/** The health of a model by its enabled deployments. */
 export function healthOf({ deployments = [] }: ModelRow): ModelHealth {
   const used = deployments.filter((deployment) => deployment.enabled);
   return used.length === 0 ? "off" : jointState(used.map((deployment) => deployment.health.state));
@@ -50,7 +50,7 @@ export function isPartlyPriced({ unpriced_usage: left = [] }: ModelRow): boolean
   return left.length > 0;
 }
 
-/** Whether a model is among those that the address asks for. */
+/** Whether a model matches the filters in the URL. */
 export function fitsModel(model: ModelRow, search: Search): boolean {
   const { type: asked = "", price: priced = "", health: state = "", provider = "" } = search;
   const part = (search["search"] ?? "").trim().toLowerCase();

@@ -4,7 +4,7 @@ import { emptyModel, modelBody, modelFaults } from "./new-model.ts";
 
 const none = new Set<string>();
 
-test("a form that is sent too early says beside each field what is missing or wrong", () => {
+test("submitting an incomplete form shows the error of each field", () => {
   expect(modelFaults(emptyModel, none)).toEqual({ name: "Enter a name.", provider: "Choose a provider." });
   const draft = { ...emptyModel, provider: "main" };
   expect(modelFaults({ ...draft, name: "two words" }, none)["name"]).toContain("no spaces");
@@ -14,7 +14,7 @@ test("a form that is sent too early says beside each field what is missing or wr
   expect(modelFaults({ ...draft, name: "gpt" }, none)).toEqual({});
 });
 
-test("what is sent is what the gateway takes; an upstream name that was left empty is the same name", () => {
+test("the request matches the API; an empty upstream model means the same name", () => {
   const body = modelBody({ ...emptyModel, name: " gpt ", provider: "main", upstreamModel: " " });
   expect(body).toEqual({ name: "gpt", type: "chat", deployments: [{ provider: "main" }] });
   expect(consoleRoutes["models.create"].body?.safeParse(body).success).toBe(true);

@@ -15,7 +15,7 @@ export interface NewModel {
 
 export const emptyModel: NewModel = { name: "", type: "chat", provider: null, upstreamModel: "" };
 
-/** What is wrong with it as it stands. `taken`: the models that are there, by name. */
+/** Validation errors. `taken`: existing models by name. */
 export function modelFaults(draft: NewModel, taken: Pick<ReadonlySet<string>, "has">): Faults {
   const name = nameFault(draft.name.trim(), taken);
   return {

@@ -31,7 +31,7 @@ export default function ModelsPage() {
   const search = useUrlSearch();
   const query = useCall("models.list", { everyMs: lookMs });
   const all: readonly ModelRow[] = query.data?.data ?? none;
-  // What is said above the list comes with it, and does not push it down afterwards.
+  // Notices above the list load with it, so that they do not move it later.
   const catalogue = useCall("catalogue.show", { enabled: mayChange });
   const waiting = mayChange && (query.isPending || catalogue.isPending);
   const fitting = useMemo(() => all.filter((model) => fitsModel(model, search)), [all, search]);
@@ -79,7 +79,7 @@ export default function ModelsPage() {
   );
 }
 
-/** A model without a price looks free to every budget: said above the list as long as there is one. */
+/** Warns above the list about models without a price, because budgets do not count them. */
 function Unpriced({ models }: { readonly models: readonly ModelRow[] }) {
   const [price] = useUrlText("price");
   const change = useUrlChange();
@@ -114,7 +114,7 @@ function Unpriced({ models }: { readonly models: readonly ModelRow[] }) {
   );
 }
 
-/** A model whose price leaves out something that was used: said above the list as long as there is one. */
+/** Warns above the list about models with an incomplete price. */
 function PartlyPriced({ models }: { readonly models: readonly ModelRow[] }) {
   const [price] = useUrlText("price");
   const change = useUrlChange();

@@ -11,7 +11,7 @@ import { t } from "../../../language/areas/models.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { priceItems, priceWords } from "../../catalog/price-words.ts";
 
-/** Prices that the catalogue knows and models have not: told above the list, shown before they are taken. */
+/** Price changes in the catalog: announced above the list, reviewed before they are applied. */
 export function PriceChanges() {
   const [open, setOpen] = useState(false);
   const { data } = useCall("catalogue.show", {});
@@ -126,7 +126,7 @@ function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; 
   );
 }
 
-/** A price that is only a guess is left out until somebody ticks it. */
+/** A guessed price is not selected by default. */
 function guessedModels({ changes }: ConsoleCatalogue): ReadonlySet<string> {
   return new Set(changes.flatMap(({ model, guessed }) => (guessed ? [model] : [])));
 }

@@ -4,7 +4,7 @@ import { formatDay } from "../../../client/format.ts";
 import { t } from "../../../language/areas/models.ts";
 import type { ModelRow } from "./model-filter.ts";
 
-/** Days before a model goes from which on that is said. */
+/** How many days before its retirement a model is listed. */
 const noticeMs = 60 * 86_400_000;
 const namedMax = 5;
 
