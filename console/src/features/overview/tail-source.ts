@@ -69,7 +69,7 @@ export class TailSource {
       this.#watcher.onState("ended");
     });
     events.addEventListener("error", () => {
-      // While it is connecting the browser tries by itself; after an answer that is no stream it has given up.
+      // While connecting the browser retries by itself; after a non-stream response it gives up.
       if (events.readyState === EventSource.CLOSED) this.#again();
       else this.#watcher.onState("waiting");
     });

@@ -25,7 +25,7 @@ export function TopLines({ usage, by }: TopLinesProps) {
   const { range, from, to } = useUrlSearch();
   const whole = usage.data?.totals.cost_usd ?? 0;
   const columns = useMemo(() => columnsOf(by, whole), [by, whole]);
-  // While they load their place is kept; what went wrong with them stands at the chart.
+  // Reserves the space while loading; errors are shown at the chart.
   if (usage.data === undefined ? usage.error !== null : usage.data.series.length === 0) return null;
   const span = Object.fromEntries(Object.entries({ range, from, to }).filter(([, value]) => value !== undefined));
   return (
@@ -112,7 +112,7 @@ function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
   ];
 }
 
-/** The rest stands last, whatever the order: it is no line of its own. */
+/** "Others" always comes last, because it is not a series. */
 function apart(figure: (line: Line) => number | null): (line: Line) => number | null {
   return (line) => (line.id === "" ? null : figure(line));
 }

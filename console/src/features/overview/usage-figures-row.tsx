@@ -7,7 +7,7 @@ import { Rich, t } from "../../language/areas/overview.ts";
 import { errorRateOf } from "./measures.ts";
 import { useUsage } from "./use-usage.ts";
 
-/** The state of things at a glance, each beside the same length of time before. */
+/** Key figures, each compared with the previous period. */
 export function UsageFiguresRow() {
   const usage = useUsage("none");
   if (usage.error !== null && usage.data === undefined) {
@@ -77,7 +77,7 @@ function ErrorRate({ figures }: { readonly figures: UsageFigures }) {
   return rate === null ? <Count value={null} /> : formatShare(rate);
 }
 
-/** What callers saw, and beside it what retries and fallbacks kept from them. */
+/** Errors that clients received, and those that retries and fallbacks hid from them. */
 function Failures({ figures }: { readonly figures: UsageFigures }) {
   const { failed_requests: seen, failed, cancelled } = figures;
   const kept = Math.max(0, failed - seen);

@@ -11,7 +11,7 @@ import { chartOf, isMeasure, isTimed, type Measure, measures, measureWords, type
 import { TopLines } from "./top-lines.tsx";
 import { useUsage } from "./use-usage.ts";
 
-// Few ask for it, and nobody at first.
+// Rarely used, so it loads on demand.
 const CostsSection = lazy(async () => ({ default: (await import("./costs-section.tsx")).CostsSection }));
 const PeopleSection = lazy(async () => ({ default: (await import("./people-section.tsx")).PeopleSection }));
 
@@ -23,7 +23,7 @@ const dayMs = 1_440 * minuteMs;
 /** One measure over time, apart by model, provider, key …, and below it the lines with their shares. */
 export function UsageSection() {
   const { all, may } = useWorkspace();
-  // What each person spends is for those who manage people.
+  // Only users who manage people may see the spend of each.
   const ways = dimensions.filter((each) => (all || each !== "workspace") && (each !== "person" || may("admin")));
   const [askedMeasure, setMeasure] = useUrlText("show", "spend");
   const [askedBy, setBy] = useUrlText("by", "model");
@@ -112,7 +112,7 @@ interface MeasureChoiceProps {
   readonly onChange: (measure: string) => void;
 }
 
-/** A row of all of them where there is room, else a list to choose from. */
+/** A row of buttons if there is room, else a select. */
 function MeasureChoice({ value, onChange }: MeasureChoiceProps) {
   return (
     <>

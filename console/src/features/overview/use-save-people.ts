@@ -10,7 +10,7 @@ interface Asked {
   readonly query: QueryInput<"usage.people">;
 }
 
-/** So many at once, and pages at most: more people than a directory may have. */
+/** The page size and the maximum of pages: more people than a directory may have. */
 const pageLimit = 200;
 const pagesMax = 1_000;
 

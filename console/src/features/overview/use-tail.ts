@@ -6,7 +6,7 @@ import { TailSource, type TailState } from "./tail-source.ts";
 
 const linesAtFirst = 25;
 
-/** The latest requests, and those that end from now on. `onFirst` hears of the first one that does. */
+/** The latest requests, and those that end from now on. Calls `onFirst` for the first one that does. */
 export function useTail(onFirst: () => void) {
   const { path } = useWorkspace();
   const [rows, step] = useReducer(nextTail, emptyTail);
@@ -25,7 +25,7 @@ export function useTail(onFirst: () => void) {
     const source = new TailSource(path, {
       onState: (next) => {
         setState(next);
-        // What ended while nobody listened comes from the list: the view tells only what ends from now on.
+        // Earlier requests come from the list: the stream only has those that end from now on.
         if (next === "open" && gap) void refetch();
         if (next === "open") gap = true;
       },

@@ -15,7 +15,7 @@ type Daily = {
   readonly series: readonly Pick<UsageSeries["series"][number], "id" | "label" | "points">[];
 };
 
-/** When the month began (UTC) that lies so many months before that of `now`. */
+/** The start (UTC) of the month that many months before `now`. */
 export function monthsBefore(now: number, months: number): number {
   const date = new Date(now);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - months);
@@ -26,7 +26,7 @@ export function spendByDay({ at, series }: Daily): Spend {
   return { at, series: series.map(({ id, label, points }) => ({ id, label, values: values(points) })) };
 }
 
-/** The days of each month (UTC) in one sum, at the midnight in which the month begins here: so it is called by its own name. */
+/** Sums days by UTC month, at local midnight of the first day, so that it is labeled with the right month. */
 export function spendByMonth(daily: Daily): Spend {
   const { at, series } = spendByDay(daily);
   const starts = at.map((day) => monthsBefore(day, 0));

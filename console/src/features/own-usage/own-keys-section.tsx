@@ -46,7 +46,7 @@ function Budget({ item: { budget, budget_used: used } }: { readonly item: KeyWit
   );
 }
 
-/** The personal keys that are in use; that of one's agents has no secret and is ended with them. */
+/** The active personal keys. Agent keys are left out: they have no secret and end with their agents. */
 export function OwnKeysSection() {
   const { user } = useSession();
   const { path } = useWorkspace();

@@ -11,7 +11,7 @@ import { kindWords } from "../limits/limit-usage-words.ts";
 
 const refreshMs = 10_000;
 
-/** Every limit and budget over one's calls, and how far it is used. */
+/** All limits and budgets that apply to the user's requests, with their usage. */
 export function OwnLimitsSection() {
   const { user } = useSession();
   const { path } = useWorkspace();

@@ -16,7 +16,7 @@ import { monthsBefore, spendByDay, spendByMonth } from "./months.ts";
 const chartHeight = 220;
 const dayMs = 86_400_000;
 const monthMs = 30 * dayMs;
-/** With the one that goes on. */
+/** Includes the current one. */
 const monthsShown = 12;
 
 const choices = [
@@ -24,7 +24,7 @@ const choices = [
   { value: "month", label: t("profile.own.spend.byMonth") },
 ];
 
-/** One's own spend, by model: the last thirty days, or the last twelve months. */
+/** The user's spend by model: the last 30 days or 12 months. */
 export function SpendSection() {
   const { user } = useSession();
   const { path } = useWorkspace();

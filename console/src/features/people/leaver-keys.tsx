@@ -8,9 +8,9 @@ interface LeaverKeysProps {
   readonly leaver: Person;
   /** A slug, or `-` for every workspace. */
   readonly workspace: string;
-  /** Keys whose calls are the leaver's stay theirs: only an admin hands over what somebody spends. */
+  /** Only an admin may transfer keys that spend in another person's name. */
   readonly keepsSpend?: boolean;
-  /** Told whenever the choice changes; undefined while there is none to be sent. */
+  /** Called on every change; undefined while no valid choice is made. */
   readonly onChoice: (choice: LeaverKeys | undefined) => void;
 }
 
@@ -18,7 +18,7 @@ type KeyAction = "revoke" | "disable" | "hand-over";
 
 const shownMax = 6;
 
-/** Asks what becomes of the API keys of somebody who leaves, and shows which they are. Nothing when there are none. */
+/** Asks what to do with the API keys of a leaving person, and lists them. Renders nothing without keys. */
 export function LeaverKeysChoice({ leaver, workspace, keepsSpend = false, onChoice }: LeaverKeysProps) {
   const [action, setAction] = useState<KeyAction>("revoke");
   const [heir, setHeir] = useState<string | null>(null);

@@ -9,12 +9,12 @@ interface CallFactsProps {
   readonly told: Told;
   readonly totalMs: number | null;
   readonly firstTokenMs?: number | null;
-  /** As the answer told them. Where it told none, the ledger says what was used. */
+  /** From the response, or else from the ledger. */
   readonly inputTokens?: number | null;
   readonly outputTokens?: number | null;
 }
 
-/** Who answered and what it took, with the way to the whole story. Only what is known is said. */
+/** Provider, timing and cost of a response, with a link to the request. Unknown facts are left out. */
 export function CallFacts(props: CallFactsProps) {
   const { workspace, told, totalMs, firstTokenMs = null, inputTokens = null, outputTokens = null } = props;
   const charge = useCharge(workspace, told.requestId);

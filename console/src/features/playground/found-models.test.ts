@@ -3,7 +3,7 @@ import { foundModels } from "./found-models.ts";
 
 const thousand = Array.from({ length: 1_000 }, (_, at) => `acme/gpt-5-turbo-${at}`);
 
-test("the model that is called so comes first, then those that begin so, then those of a provider", () => {
+test("an exact match comes first, then prefixes, then matches of a provider", () => {
   const models = ["old-gpt-5", "acme/gpt-5", "gpt-5-mini", "gpt-5"];
   expect(foundModels(models, "GPT-5")).toEqual(["gpt-5", "gpt-5-mini", "acme/gpt-5", "old-gpt-5"]);
   expect(foundModels([...thousand, "gpt-5"], "gpt-5")[0]).toBe("gpt-5");

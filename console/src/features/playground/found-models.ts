@@ -1,7 +1,7 @@
-/** So many are drawn at once. */
+/** How many to render at once. */
 export const modelsShownMax = 100;
 
-/** The models whose names hold every word that was typed: the one that is called so first, then those that begin so. */
+/** Models that match every word: an exact match first, then prefixes. */
 export function foundModels(models: readonly string[], search: string): readonly string[] {
   const text = search.trim().toLowerCase();
   if (text === "") return models;

@@ -12,7 +12,7 @@ interface ModelSelectProps {
   readonly onChange: (model: string) => void;
 }
 
-/** The model to try. There may be thousands: so many are drawn as one can look over, and the rest is found by typing. */
+/** Selects the model. There may be thousands: only the first are rendered, and typing searches all. */
 export function ModelSelect({ models, value, loading, onChange }: ModelSelectProps) {
   const filter = useMemo(() => filterOf(models, value), [models, value]);
   return (

@@ -58,11 +58,11 @@ function callableIn(answer: unknown): readonly PlayModel[] {
 
 export interface Choice {
   readonly mode: Mode;
-  /** null: the key may call none of this mode. */
+  /** null: the key cannot call any model of this mode. */
   readonly model: string | null;
 }
 
-/** What to try: the model that was asked for wins over the mode, and the first that there is stands in for what is not. */
+/** The mode and model to open: a model in the URL wins over the mode; missing ones fall back to the first. */
 export function chosen(models: readonly PlayModel[], askedMode: string, askedModel: string): Choice {
   const named = models.find((model) => model.id === askedModel);
   const wanted = modes.find((mode) => mode === askedMode);

@@ -111,7 +111,7 @@ function Panel({ slug, chosenKey, mode, model, endpoints }: PanelProps) {
   );
 }
 
-/** Whoever chats does not wait for what the other types need. */
+/** Chat does not wait for the chunks of other modes. */
 const panels: Readonly<Record<Mode, ComponentType<ModelPanelProps>>> = {
   chat: ChatPanel,
   completion: lazy(async () => ({ default: (await import("./completion/completion-panel.tsx")).CompletionPanel })),

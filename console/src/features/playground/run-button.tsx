@@ -7,7 +7,7 @@ import type { Run } from "./use-run.ts";
 interface RunButtonProps {
   readonly run: Pick<Run<unknown>, "running" | "stop">;
   readonly disabled: boolean;
-  /** What stands beside a field of the form already. */
+  /** Fields of the form that show their own errors. */
   readonly marked: Problem | null;
   /** What it does, as a verb. */
   readonly children: string;

@@ -18,10 +18,10 @@ interface Outcome {
 interface RunOutcomeProps {
   readonly run: Omit<Run<Outcome>, "start">;
   readonly workspace: string;
-  /** What the form beside it shows: a problem with one of these stands there. */
+  /** Fields of the form that show their own errors. */
   readonly fields: readonly string[];
   readonly icon: ReactNode;
-  /** Of the place while nothing was asked yet. */
+  /** The empty state before the first run. */
   readonly title: string;
   readonly hint: string;
   /** The result itself. */

@@ -34,7 +34,7 @@ export function ScoreList({ label, rows }: { readonly label: string; readonly ro
 
 const figures = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
 
-/** Three digits that matter; what is next to nothing is not written as a power of ten. */
+/** Three significant digits, without scientific notation. */
 function formatScore(score: number): string {
   return score !== 0 && Math.abs(score) < 0.000_1 ? `< ${figures.format(0.000_1)}` : figures.format(score);
 }

@@ -10,7 +10,7 @@ interface SoundPlayerProps {
   readonly note: string;
 }
 
-/** A sound to be heard and saved. What the browser cannot play can still be saved. */
+/** An audio player with download, also for formats that the browser cannot play. */
 export function SoundPlayer({ sound, name, note }: SoundPlayerProps) {
   const [url, setUrl] = useState<string | null>(null);
   const [broken, setBroken] = useState(false);
@@ -26,7 +26,7 @@ export function SoundPlayer({ sound, name, note }: SoundPlayerProps) {
       {broken ? (
         <Text size="sm">{t("playground.sound.unplayable")}</Text>
       ) : (
-        // biome-ignore lint/a11y/useMediaCaption: the text beside it is what is said.
+        // biome-ignore lint/a11y/useMediaCaption: the spoken text is next to it.
         <audio controls src={url} aria-label={name} onError={() => setBroken(true)} />
       )}
       <div className="sound-foot">

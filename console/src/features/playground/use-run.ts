@@ -13,7 +13,7 @@ export interface Run<Result> {
   readonly stop: () => void;
 }
 
-/** One call at a time. Its result outlives the page, by `name`; whoever leaves while it runs stops it, and finds it stopped. */
+/** One call at a time. Its result, stored by `name`, outlives the page; leaving the page stops a running call. */
 export function useRun<Result>(name: string): Run<Result> {
   const [result, setResult] = useKept<Result | null>(name, null);
   const [state, setState] = useKept<"idle" | "running" | "stopped">(`${name}:state`, "idle");
@@ -24,7 +24,7 @@ export function useRun<Result>(name: string): Run<Result> {
       if (abort.current === null) return;
       abort.current.abort();
       abort.current = null;
-      // What has come stays, and is told for what it is: a part.
+      // Keeps the partial result and marks it as stopped.
       setState((now) => (now === "running" ? "stopped" : now));
     },
     [setState],

@@ -7,7 +7,7 @@ import { rowsIn } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/profile.ts";
 
-/** What one's agents have used this month, and what of their budgets is left. */
+/** This month's usage of the user's agents, and the rest of their budgets. */
 export function AgentUsageSection() {
   const usage = useCall("agents.usage", {});
   if (usage.data?.data.length === 0) return null;

@@ -9,7 +9,7 @@ interface BackupCodesProps {
   readonly onClose: () => void;
 }
 
-/** A dialog with codes stays until somebody says that they have them: neither Escape nor a click beside it takes them away. */
+/** Closes only after confirmation: Escape and outside clicks are ignored, because the codes are shown once. */
 export const codesStay = { withCloseButton: false, closeOnClickOutside: false, closeOnEscape: false } as const;
 
 /** Shown once: each signs in one time, when the app is not at hand. */

@@ -17,7 +17,7 @@ const systems = [
   ["Linux", /Linux/],
 ] as const;
 
-/** "Firefox on macOS", as far as a browser's own words tell; they may lie, and are only shown. */
+/** "Firefox on macOS", from the user agent, which may be wrong and is only displayed. */
 export function browserName(userAgent: string | null): string {
   if (userAgent === null || userAgent === "") return t("profile.browser.unknown");
   const browser = browsers.find(([, pattern]) => pattern.test(userAgent))?.[0];

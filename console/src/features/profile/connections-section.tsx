@@ -17,7 +17,7 @@ import { goElsewhere } from "../../session/sign-in-calls.ts";
 import { useDoing } from "../../session/use-doing.ts";
 import { elsewhereWords } from "../sign-in/came-back.tsx";
 
-/** Accounts elsewhere that sign one in. Only whoever is signed in connects one; an address connects nothing by itself. */
+/** The user's single sign-on accounts. Connecting needs a signed-in user; a matching email address is not enough. */
 export function ConnectionsSection({ connections }: { readonly connections: readonly AuthConnection[] }) {
   const { methods } = useSessionAnswer();
   const { connect, doing, problem } = useConnect();

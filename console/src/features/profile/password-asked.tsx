@@ -14,7 +14,7 @@ interface PasswordAskedProps {
   readonly onPassword: (password: string) => void;
 }
 
-/** The password once more, before the second factor is touched. */
+/** Confirms the password before a change of the second factor. */
 export function PasswordAsked({ children, verb, doing, problem, onPassword }: PasswordAskedProps) {
   const [password, setPassword] = useState("");
   const submit = (event: FormEvent) => {

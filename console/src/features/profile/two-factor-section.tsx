@@ -13,7 +13,7 @@ interface BackupAnswer {
   readonly backup_codes: readonly string[];
 }
 
-/** Codes of an authenticator app besides the password. */
+/** Authenticator app codes in addition to the password. */
 export function TwoFactorSection({ on }: { readonly on: boolean }) {
   const [open, setOpen] = useState<"setup" | "codes" | "off" | null>(null);
   const [codes, setCodes] = useState(false);
@@ -66,7 +66,7 @@ export function TwoFactorSection({ on }: { readonly on: boolean }) {
 }
 
 interface NewCodesProps {
-  /** There are new codes: those of before have ended. */
+  /** New codes were created; the earlier ones no longer work. */
   readonly onCodes: () => void;
   readonly onClose: () => void;
 }

@@ -33,7 +33,7 @@ interface OutcomeProps {
   readonly row: Pick<RequestRow, "outcome" | "http_status" | "error_code" | "calls">;
 }
 
-/** The outcome; of what went wrong the error's code too, or its HTTP status, and how many calls it was. */
+/** The outcome; for failures also the error code or HTTP status, and how many alike there were. */
 export function OutcomeCell({ row }: OutcomeProps) {
   return (
     <span className="outcome">

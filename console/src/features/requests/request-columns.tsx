@@ -75,7 +75,7 @@ const cost: Column<RequestGroup> = {
 
 const wide: readonly Column<RequestGroup>[] = [time, model, key, provider, result, duration, firstToken, tokens, cost];
 const wideOfAll: readonly Column<RequestGroup>[] = [time, workspace, ...wide.slice(1)];
-/** On a narrow screen a row becomes a card: what one looks for first, the rest a tap away. */
+/** On narrow screens a row becomes a card with the most important columns. */
 const narrow: readonly Column<RequestGroup>[] = [time, model, key, result, duration, cost];
 const narrowOfAll: readonly Column<RequestGroup>[] = [time, workspace, ...narrow.slice(1)];
 
@@ -98,7 +98,7 @@ function ModelCell({ row }: { readonly row: RequestRow }) {
   );
 }
 
-/** Who was tried, in order. What the client never saw of a failure stands on the request's own page. */
+/** The providers that were tried, in order. Details of hidden failures are on the request's page. */
 function ProviderTrail({ group }: { readonly group: RequestGroup }) {
   const { attempts } = group;
   const tried = attempts.filter((each) => each.provider !== "");
@@ -117,7 +117,7 @@ function ProviderTrail({ group }: { readonly group: RequestGroup }) {
   );
 }
 
-/** The cost of a pending background response is not known yet. */
+/** The cost of a pending background response follows later. */
 function CostCell({ group: { costUsd, heldUsd } }: { readonly group: RequestGroup }) {
   if (heldUsd === null) return <Money usd={costUsd} aligned />;
   if (heldUsd === 0) return <Nothing word={t("requests.columns.costLater")} />;

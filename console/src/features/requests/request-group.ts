@@ -1,11 +1,11 @@
 import type { RequestRow } from "@sluice/contract";
 
-/** One request of a list with those of its attempts that are known there. */
+/** One request in a list, with its loaded attempts. */
 export interface RequestGroup {
   readonly requestId: string;
   /** In the order in which they were made. */
   readonly attempts: readonly RequestRow[];
-  /** The one that ended the request, as far as is known. */
+  /** The last loaded attempt. */
   readonly last: RequestRow;
   /** Unix milliseconds at which the first of them began. */
   readonly at: number;

@@ -9,11 +9,11 @@ test("an address without filters asks for the time up to now", () => {
   expect(requestQueryOf({}, { ...day, name: null })).toEqual({ from: 1_000, to: 2_000 });
 });
 
-test("whoever looks for an id finds it whenever it was", () => {
+test("a search for an ID ignores the time range", () => {
   expect(requestQueryOf({ search: " req_1 ", model: "m" }, day)).toEqual({ search: "req_1", model: "m" });
 });
 
-test("what the gateway would refuse is left out, so that a mistyped address still shows a list", () => {
+test("invalid filters in the URL are left out, so that the list still loads", () => {
   expect(requestQueryOf({ outcome: "great", status: "2oo", min_ms: "-1", key: "" }, day)).toEqual({ from: 1_000 });
 });
 

@@ -8,7 +8,7 @@ import { When } from "../../components/figures.tsx";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/settings.ts";
 
-/** Invitations of administrators that nobody has accepted yet. Without any, nothing is shown. */
+/** Pending invitations of administrators. Renders nothing without any. */
 export function AdministratorInvitations() {
   const invitations = usePages("invitations.administrators");
   if (invitations.problem === null && (invitations.rows === null || invitations.rows.length === 0)) return null;

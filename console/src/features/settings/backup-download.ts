@@ -10,7 +10,7 @@ export interface Backup {
 
 export interface BackupProgress {
   readonly received: number;
-  /** null: the gateway did not say. */
+  /** null: the gateway did not report it. */
   readonly total: number | null;
 }
 
@@ -56,7 +56,7 @@ function lengthOf(headers: Headers): number | null {
   return Number.isSafeInteger(length) ? length : null;
 }
 
-/** The gateway's own name for it, as long as it is a plain one. */
+/** The file name from the gateway, if it is safe. */
 export function nameOf(headers: Headers): string {
   const name = /filename="([A-Za-z0-9][\w.-]{0,127})"/.exec(headers.get("content-disposition") ?? "")?.[1];
   return name ?? "sluice.sqlite";

@@ -9,7 +9,7 @@ import { Rich, t } from "../../language/areas/settings.ts";
 import type { BackupProgress } from "./backup-download.ts";
 import { useBackup } from "./use-backup.ts";
 
-/** A copy of the database as it stands, and what else one needs to come back from it. */
+/** Downloads a copy of the database, and explains how to restore it. */
 export function BackupTab() {
   const { state, begin, stop } = useBackup();
   const system = useCall("system.show");

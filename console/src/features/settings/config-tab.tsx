@@ -139,7 +139,7 @@ function AsFileSection({ text }: { readonly text: string }) {
   );
 }
 
-/** What of a newer gateway the catalogue does not know keeps its name. */
+/** Unknown kinds of a newer gateway keep their name. */
 function kindWords(kind: string): string {
   return isMember(settings.config.kinds, kind) ? t(`settings.config.kinds.${kind}`) : kind;
 }

@@ -136,7 +136,7 @@ export function UnpricedFields(props: FieldsProps) {
 
 export function lookOf({ isLocked, fault }: FieldsProps, name: keyof SettingsDraft, label: string) {
   const locked = isLocked(name);
-  // Read-only rather than disabled: what is in force stays legible.
+  // Read-only rather than disabled, so that the value stays readable.
   const look = locked ? ({ variant: "filled", readOnly: true } as const) : {};
   return { label: <SettingLabel label={label} locked={locked} />, error: fault(name), ...look };
 }

@@ -21,10 +21,10 @@ import {
   shortened,
 } from "./settings-draft.ts";
 
-/** Every setting with a sentence about what it does. What the config file sets is locked. */
+/** All settings with a short explanation. Those set by the config file are locked. */
 export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
   const before = draftOf(answer.settings);
-  // Only what was touched is kept here, so that what somebody else changes meanwhile shows up.
+  // Only stores changed fields, so that changes by others show up.
   const [touched, setTouched] = useState<Partial<SettingsDraft>>({});
   const [asking, setAsking] = useState(false);
   const draft = { ...before, ...touched };

@@ -84,7 +84,7 @@ function InviteForm({ onMade }: { readonly onMade: (made: Made) => void }) {
   );
 }
 
-/** What looks like one; whether somebody reads there only a letter tells. */
+/** Checks only the format of an email address. */
 function isAddress(text: string): boolean {
   return /^[^\s@]+@[^\s@]+$/.test(text);
 }

@@ -2,7 +2,7 @@ import { bucketPattern, type LedgerExportConfig, objectPrefixPattern, regionPatt
 import { t } from "../../language/areas/ledger-export.ts";
 import type { Faults } from "../catalog/use-faults.ts";
 
-/** Where the ledger is copied to, as the form has it. What was typed stays while it is off. */
+/** The form of the ledger export. Input is kept while the export is off. */
 export interface LedgerExportDraft {
   readonly exportOn: boolean;
   readonly exportBucket: string;
@@ -50,7 +50,7 @@ export function ledgerExportOf(draft: LedgerExportDraft): LedgerExportConfig | n
   };
 }
 
-/** What is wrong with it as it stands, by field. */
+/** Validation errors by field. */
 export function ledgerExportFaults(draft: LedgerExportDraft): Faults {
   const place = ledgerExportOf(draft);
   if (place === null) return {};

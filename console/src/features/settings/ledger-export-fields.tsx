@@ -11,7 +11,7 @@ interface LedgerExportFieldsProps extends FieldsProps {
   readonly answer: ConsoleSettings;
 }
 
-/** The bucket that the ledger is copied to by the hour, whose keys it has, and how far the copies are. */
+/** The bucket for hourly ledger exports, its access keys, and the progress. */
 export function LedgerExportFields({ answer, ...props }: LedgerExportFieldsProps) {
   const { draft, change } = props;
   return (
@@ -85,7 +85,7 @@ function Copies({ answer }: { readonly answer: ConsoleSettings }) {
             ),
           wide: true,
         },
-        // How far they are is known of the place in force.
+        // The progress is that of the saved bucket.
         ...(answer.settings.ledger?.export === undefined ? [] : [copied]),
       ]}
     />

@@ -8,11 +8,11 @@ interface NewTokenProps {
   readonly kind: "token" | "scim";
   readonly form: (handlers: TokenFormHandlers) => ReactNode;
   readonly title: (name: string) => string;
-  /** What stands below the secret. */
+  /** Content below the secret. */
   readonly children: (made: CreatedToken | null) => ReactNode;
 }
 
-/** A form for a token, while the address says so, and then its secret, once. */
+/** The form of a new token, opened by the URL, and then its secret. */
 export function NewToken({ kind, form, title, children }: NewTokenProps) {
   const [create, setCreate] = useUrlText("create");
   const [created, setCreated] = useState<CreatedToken | null>(null);

@@ -28,7 +28,7 @@ test("a stored secret stays unless another is given, and is needed again when th
   expect(bodyOf({ ...moved, clientSecret: "s" })).toHaveProperty("client_secret", "s");
 });
 
-test("a new account needs an id that is free and can stand in an address", () => {
+test("a new account needs a unique ID that is valid in a URL", () => {
   const draft = { ...draftOf(account), clientSecret: "s" };
   expect(faultsOf(draft, null, [account])).toEqual({ account: "This ID is already in use." });
   expect(faultsOf({ ...draft, id: "a b" }, null, [])["account"]).toContain("Lowercase");
@@ -49,7 +49,7 @@ test("domains are taken as people write them", () => {
   expect(domainsOf(["@Example.com, corp.example,", "corp.example"])).toEqual(["example.com", "corp.example"]);
 });
 
-test("how often the issuer is asked again is sent as the gateway bounds it", () => {
+test("the interval for checks with the issuer is sent within the gateway's bounds", () => {
   const { recheck_minutes, grace_hours } = oidcAccountSchema.shape;
   const draft = { ...draftOf(account), offlineAccess: true };
   for (const typed of [-1, 0, 4, 5, 7.5, 720, 721, 1_440, 1_441]) {
@@ -58,7 +58,7 @@ test("how often the issuer is asked again is sent as the gateway bounds it", () 
     expect("grace_hours" in faults, String(typed)).toBe(!grace_hours.safeParse(typed).success);
   }
   expect(faultsOf({ ...draft, graceHours: "" }, account, [account])).toHaveProperty("grace_hours");
-  // Where it is not asked again the fields are not shown, so nothing in them holds the form back.
+  // Without checks the fields are hidden, so their errors must not block the form.
   const hidden = { ...draft, offlineAccess: false, graceHours: "" as const, recheckMinutes: 1 };
   expect(faultsOf(hidden, account, [account])).toEqual({});
   expect(Object.keys(bodyOf(hidden))).not.toContain("recheck_minutes");

@@ -64,7 +64,7 @@ export function bodyOf(draft: OidcDraft): BodyInput<"settings.putOidc"> {
   };
 }
 
-/** Where the issuer sends people back to, before the gateway has said it itself; null while there is no usable id. */
+/** The redirect URI, computed before the gateway reports it; null without a valid ID. */
 export function callbackUrl(publicUrl: string, id: string): string | null {
   if (!idPattern.test(id)) return null;
   return `${new URL(publicUrl).origin}/api/auth/callback/${id}`;
@@ -82,7 +82,7 @@ export function domainsOf(typed: readonly string[]): readonly string[] {
   return [...new Set(domains.filter((domain) => domain !== ""))];
 }
 
-/** What is wrong with it as it stands, by field as the gateway calls it. */
+/** Validation errors by the gateway's field name. */
 export function faultsOf(draft: OidcDraft, account: OidcAccount | null, taken: readonly OidcAccount[]): Faults {
   const id = draft.id === "" ? t("settings.oidc.idMissing") : idProblem(draft.id, account, taken);
   const isSecretMissing = draft.clientSecret === "" && (account === null || draft.issuer.trim() !== account.issuer);

@@ -27,7 +27,7 @@ interface OidcFormProps {
   readonly onClose: () => void;
 }
 
-/** What the issuer must be told comes first, what it tells us after. */
+/** First the values to register with the issuer, then those from the issuer. */
 export function OidcForm({ account, taken, onClose }: OidcFormProps) {
   const { answer } = useSession();
   const [stored] = useState<OidcDraft>(() => draftOf(account));
@@ -116,7 +116,7 @@ interface IssuerFieldsProps {
   readonly change: (changes: Partial<OidcDraft>) => void;
 }
 
-/** What the issuer tells us of itself, and of us. */
+/** The issuer's URL and client credentials. */
 function IssuerFields({ draft, account, fault, change }: IssuerFieldsProps) {
   const issuerChanged = account !== null && draft.issuer.trim() !== account.issuer;
   return (
@@ -164,7 +164,7 @@ function IssuerFields({ draft, account, fault, change }: IssuerFieldsProps) {
   );
 }
 
-/** What is asked of the issuer beside who somebody is, and how often. */
+/** Additional scopes, and how often to check with the issuer. */
 function ClaimFields({ draft, fault, change }: Omit<IssuerFieldsProps, "account">) {
   return (
     <>

@@ -13,10 +13,10 @@ import { useUrlText } from "../../routes/search.ts";
 import type { OidcAccount } from "./oidc-draft.ts";
 import { OidcForm } from "./oidc-form.tsx";
 
-/** What stands in the address while a new account is being described; no account can have this id. */
+/** The URL value while a new account is added; no account can have this ID. */
 const newAccount = "+";
 
-/** Accounts at issuers of single sign-on. Which form is open stands in the address. */
+/** Single sign-on accounts. The URL holds the open form. */
 export function OidcSection({ accounts }: { readonly accounts: readonly OidcAccount[] | null }) {
   const [open, setOpen] = useUrlText("account");
   const edited = accounts?.find((account) => account.id === open) ?? null;

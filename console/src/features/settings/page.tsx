@@ -24,7 +24,7 @@ const bodies: Readonly<Record<(typeof settingsTabs)[number]["id"], ReactNode>> =
   system: <SystemTab />,
 };
 
-/** The installation itself. Whoever is no administrator has only their own admin tokens here. */
+/** Settings of the installation. Other users only see their admin tokens. */
 export default function SettingsPage() {
   const { user } = useSession();
   const parts = settingsTabs

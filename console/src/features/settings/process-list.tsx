@@ -88,7 +88,7 @@ function Which({ process }: { readonly process: GatewayProcess }) {
   );
 }
 
-/** Names of leases are those of the log and of `sluice doctor`, the same in every language. */
+/** Lease names match the log and `sluice doctor`, in every language. */
 function Leads({ process }: { readonly process: GatewayProcess }) {
   if (!process.leader) return <Nothing />;
   const work = process.leads.length === 0 ? t("settings.processes.everything") : process.leads.join(", ");

@@ -11,14 +11,14 @@ interface ResetSecondFactorProps {
   readonly onClose: () => void;
 }
 
-/** Helps somebody who lost their phone or their key: what they lost opens nothing any more, and is not asked for. */
+/** Helps a user who lost a phone or security key: removes the lost factors. */
 export function ResetSecondFactor({ user, opened, onClose }: ResetSecondFactorProps) {
   const [ticked, setTicked] = useState(false);
   const reset = useAct("users.resetSecondFactor", {
     invalidates: ["users.list"],
     done: t("settings.factor.done", { email: user.email }),
   });
-  // Whoever has passkeys alone can have lost nothing else.
+  // A user with passkeys only can have lost nothing else.
   const passkeys = user.passkeys > 0 && (ticked || !user.two_factor);
   const close = () => {
     setTicked(false);
@@ -44,7 +44,7 @@ interface WhatHappensProps {
 }
 
 function WhatHappens({ user, ticked, onTick }: WhatHappensProps) {
-  // As they were when it was asked: the list is new before the dialog is gone.
+  // The state at the time of the click: the list refreshes before the dialog closes.
   const [{ two_factor: app, passkeys }] = useState(user);
   return (
     <Stack gap="sm">

@@ -1,6 +1,6 @@
 import { shellQuoted } from "../../components/snippet-texts.ts";
 
-/** A first call for a script: what a token of one workspace, or of everything (null), can read. */
+/** A sample request for a script that a token of one workspace, or of all (null), may send. */
 export function sampleCall(publicUrl: string, workspace: string | null): string {
   const place = workspace === null ? "-" : encodeURIComponent(workspace);
   const url = `${publicUrl.replace(/\/+$/, "")}/api/workspaces/${place}/keys`;

@@ -13,7 +13,7 @@ import { useUrlText } from "../../routes/search.ts";
 import { CreateScimToken } from "./create-scim-token.tsx";
 import { NewToken } from "./new-token.tsx";
 
-/** What a directory is told, and what came of it. */
+/** The SCIM settings for the directory, and the sync status. */
 export function ScimSection() {
   const facts = useCall("settings.scim");
   const [, setCreate] = useUrlText("create");

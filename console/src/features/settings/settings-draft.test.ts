@@ -66,7 +66,7 @@ test("only what was changed is sent, in the shape that the gateway takes", () =>
   });
 });
 
-test("an empty field and one out of its bounds are told beside the field", () => {
+test("empty and out-of-range fields are reported", () => {
   expect(faultsOf(draft)).toEqual({});
   expect(Object.keys(faultsOf({ ...draft, "ledger.retention_days": null, drain_timeout_ms: 0 }))).toEqual([
     "ledger.retention_days",
@@ -96,7 +96,7 @@ test("the place of the export is sent whole, switching it off is null, and what 
   expect(faultsOf({ ...on, ...wrong, exportOn: false })).toEqual({});
 });
 
-test("what will be removed by a shorter retention is named", () => {
+test("data that a shorter retention deletes is named", () => {
   expect(shortened(draft, { ...draft, "ledger.retention_days": 500 })).toEqual([]);
   expect(shortened(draft, { ...draft, "ledger.retention_days": 5, "captures.retention_days": 1 })).toEqual([
     "request records",

@@ -33,7 +33,7 @@ export const formRows = settingsTable.filter((row): row is FormRow => row.form !
 /** The form's values by setting path. A number is null while its field is empty. */
 export interface SettingsDraft extends Draft, LedgerExportDraft {
   readonly unpriced: "block_in_budgets" | "block" | "allow" | "price_as";
-  /** The model whose price counts with `price_as`. */
+  /** The model with the price for `price_as`. */
   readonly priceAs: string;
 }
 
@@ -63,7 +63,7 @@ export function isChanged(before: SettingsDraft, after: SettingsDraft): boolean 
   return names.some((name) => before[name] !== after[name]) || isOtherExport(before, after);
 }
 
-/** What was changed and nothing else: the rest may have an owner of its own, or have been changed by somebody else meanwhile. */
+/** Only the changed fields: others may be managed elsewhere or changed by other users. */
 export function changeOf(before: SettingsDraft, after: SettingsDraft): SettingsChange {
   const changed: [SettingPath, unknown][] = formRows
     .filter(({ path }) => after[path] !== before[path] && after[path] !== null)
@@ -80,7 +80,7 @@ export function shownAs({ kind }: FormRow): number {
   return kind.type === "integer" && kind.unit === "milliseconds" ? 1_000 : 1;
 }
 
-/** What is wrong with it as it stands, by field. */
+/** Validation errors by field. */
 export function faultsOf(draft: SettingsDraft): Faults {
   const faults: Record<string, string> = {};
   if (draft.unpriced === "price_as" && draft.priceAs.trim() === "")
@@ -95,7 +95,7 @@ export function faultsOf(draft: SettingsDraft): Faults {
   return { ...faults, ...ledgerExportFaults(draft) };
 }
 
-/** Retention that takes away what is there: said before it happens. */
+/** Shorter retention deletes data, so it needs confirmation. */
 export function shortened(before: SettingsDraft, after: SettingsDraft): readonly string[] {
   return formRows.flatMap(({ path, form }) => {
     if (form !== "retention" || path === "ledger.durability") return [];

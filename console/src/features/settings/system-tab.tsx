@@ -114,7 +114,7 @@ function factsOf(facts: SystemFacts | undefined, publicUrl: string): readonly Fa
   ];
 }
 
-/** Which prices are known here, and how old they are. */
+/** The source and age of the price catalog. */
 function catalogueFact(catalogue: ConsoleCatalogue | undefined): Fact {
   const name = catalogText("catalog.prices.title");
   if (catalogue === undefined) return { name, value: "…" };

@@ -49,7 +49,7 @@ export function lifeChoices(): { readonly value: string; readonly label: string 
   }));
 }
 
-/** What is wrong with it as it stands, by field. */
+/** Validation errors by field. */
 export function faultsOf(draft: TokenDraft): Faults {
   const scoped = draft.administrator || draft.workspace !== null;
   return {

@@ -22,12 +22,12 @@ interface TokenFormProps extends TokenFormHandlers {
   readonly draft: NamedDraft;
   readonly dirty: boolean;
   readonly onChange: (changes: Partial<NamedDraft>) => void;
-  /** What is wrong with it as it stands, by field. */
+  /** Validation errors by field. */
   readonly faults: Faults;
   readonly body: () => BodyInput<"tokens.create">;
   /** What looks different when there is one more. */
   readonly invalidates: readonly RouteId[];
-  /** What it may do, between its name and its end. `faultOf` says what stands beside a field. */
+  /** The scope and role fields. `faultOf` returns the error of a field. */
   readonly children: (faultOf: (field: string) => string | null) => ReactNode;
 }
 

@@ -26,7 +26,7 @@ type Asked = "raise" | "lower" | "disable" | "reset" | "factor" | "remove" | "ri
 
 const UserRights = lazy(async () => ({ default: (await import("./rules/user-rights.tsx")).UserRights }));
 
-/** What an administrator may do with somebody. Oneself is left alone: nobody locks themselves out by a slip. */
+/** Actions on a user. Administrators cannot change themselves, to avoid locking themselves out. */
 export function UserActions({ user }: { readonly user: ConsoleUser }) {
   const { user: me } = useSession();
   const [asked, setAsked] = useState<Asked | null>(null);
@@ -126,7 +126,7 @@ function standing({ email, disabled, administrator }: ConsoleUser): string {
   return administrator ? t("settings.users.raised", { email }) : t("settings.users.lowered", { email });
 }
 
-/** The call has told what went wrong in a notice of its own. */
+/** The call already showed the error in a notice. */
 const said = () => undefined;
 
 interface UserDialogsProps {

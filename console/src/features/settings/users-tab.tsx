@@ -19,7 +19,7 @@ import { AdministratorInvitations } from "./administrator-invitations.tsx";
 import { InviteAdministrator } from "./invite-administrator.tsx";
 import { UserActions } from "./user-actions.tsx";
 
-/** Everybody who may open the console. */
+/** All users of the console. */
 export function UsersTab() {
   const [search] = useUrlText("search");
   const [create, setCreate] = useUrlText("create");
@@ -102,7 +102,7 @@ function Who({ user }: { readonly user: ConsoleUser }) {
   );
 }
 
-/** What keeps somebody besides people here, and what that means for changing them. */
+/** Badges of users that a directory manages, and what can be changed here. */
 function SourceMark({ of: { source, made, since } }: { readonly of: ConsoleUser["sources"][number] }) {
   const when = formatMoment(since);
   if (source === "scim") {

@@ -27,7 +27,7 @@ interface InviteViewProps {
   readonly onSignedIn: () => void;
 }
 
-/** What an invitation is for, and how it is accepted: with a new account, or as somebody who has one. */
+/** Shows an invitation and accepts it, with a new or an existing account. */
 export function InviteView({ token, onSignedIn }: InviteViewProps) {
   const call = useClient();
   const { leave } = useArrival();

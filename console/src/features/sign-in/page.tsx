@@ -20,7 +20,7 @@ export default function SignInPage() {
   const { arrival } = useArrival();
   const queries = useQueryClient();
   const [next] = useUrlText("next");
-  // The gateway sends somebody here who came from elsewhere and has a second factor.
+  // After single sign-on, the gateway redirects users with a second factor here.
   const [step] = useUrlText("step");
   const signedIn = () => void queries.invalidateQueries({ queryKey: ["session.show"] });
 

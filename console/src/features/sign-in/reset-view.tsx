@@ -15,7 +15,7 @@ interface ResetViewProps {
   readonly onSignedIn: () => void;
 }
 
-/** A new password by a one-time link. Every session of before has ended; a second factor is asked for as ever. */
+/** Sets a new password with a one-time link. All sessions end; the second factor stays. */
 export function ResetView({ token, onSignedIn }: ResetViewProps) {
   const [password, setPassword] = useState(noPassword);
   const [tried, setTried] = useState(false);

@@ -12,12 +12,12 @@ export const roleWords: Readonly<Record<WorkspaceRole, { readonly label: string;
   owner: { label: t("workspaces.role.owner"), may: t("workspaces.role.ownerMay") },
 };
 
-/** The roles that somebody who holds `held` may give or take. */
+/** The roles that a user with role `held` may assign and remove. */
 export function rolesUpTo(held: Need): readonly WorkspaceRole[] {
   return workspaceRoles.filter((role) => meets(held, role));
 }
 
-/** What the one who looks is called: an administrator is one everywhere, whatever a workspace gives them. */
+/** The user's role: administrators are administrators in every workspace. */
 export function roleHeld(role: WorkspaceRole, administrator: boolean): string {
   return administrator ? t("workspaces.role.administrator") : roleWords[role].label;
 }

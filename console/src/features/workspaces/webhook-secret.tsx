@@ -8,7 +8,7 @@ import { Rich, t } from "../../language/areas/workspaces.ts";
 
 /** Shows what receivers check the webhooks of a workspace with. It leaves the page with the dialog. */
 export function WebhookSecret({ workspace }: { readonly workspace: string }) {
-  // Not kept among the answers that pages share: a secret is asked for anew each time, and whoever asks is noted.
+  // Not cached: each view of the secret is a separate request and an audit log entry.
   const look = useAct("workspaces.webhookSecret");
   const secret = look.data?.secret ?? null;
   return (

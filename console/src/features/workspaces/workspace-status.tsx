@@ -13,7 +13,7 @@ export function WorkspaceStatus({ workspace }: { readonly workspace: WorkspaceWi
   return <StatusBadge status="enabled" label={t("workspaces.enabled")} />;
 }
 
-/** Of a group or a workspace whose budget lets no call through. */
+/** A group or workspace with an exhausted budget. */
 export function ExhaustedBudget({ scope }: { readonly scope: "group" | "person" | "workspace" }) {
   return (
     <StatusBadge

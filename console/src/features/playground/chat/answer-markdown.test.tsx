@@ -36,7 +36,7 @@ test("nothing that a model writes becomes an element, an address or an id of thi
   }
 });
 
-test("a link leads out in a tab of its own, and a picture is only named", () => {
+test("a link opens in a new tab, and an image shows only its name", () => {
   expect(shown("[site](https://example.com/a)")).toContain('rel="noopener noreferrer nofollow"');
   expect(shown("![a boat](https://example.com/a.png)")).toMatch(
     /<a href="https:\/\/example.com\/a.png"[^>]*>a boat<\/a>/,

@@ -5,7 +5,7 @@ import { t } from "../../../language/areas/playground.ts";
 
 interface AnswerMarkdownProps {
   readonly text: string;
-  /** More of it is on the way: what has only begun is not shown yet. */
+  /** The answer is still streaming: incomplete Markdown is not shown yet. */
   readonly running: boolean;
 }
 
@@ -15,7 +15,7 @@ interface AnswerMarkdownProps {
  * no id that the page has.
  */
 export default function AnswerMarkdown({ text, running }: AnswerMarkdownProps) {
-  // Reading it again for every word would hold up the page: what came meanwhile is read at once.
+  // Parsing again for every word would block the page, so pending text is parsed together.
   const shown = useDeferredValue(text);
   return (
     <div className="markdown">

@@ -7,13 +7,13 @@ export interface Before {
   readonly draft: Draft;
 }
 
-/** What there is to come back to; null: nothing. An answer that was still coming is cut by whatever takes its turn out. */
+/** The conversation to restore; null: none. Removing a turn that is still streaming cuts it. */
 export function beforeOf(turns: readonly Turn[], draft: Draft): Before | null {
   if (turns.length === 0 && draft.text === "" && draft.pictures.length === 0) return null;
   return { turns: turns.map((turn) => (turn.state === "running" ? { ...turn, state: "stopped" } : turn)), draft };
 }
 
-/** Once somebody has gone on from where they were, the one before is no longer of use. `turns`: those before what is asked now. */
+/** Drops the stored conversation once the user continues. `turns`: those before the current message. */
 export function stillBefore(before: Before | null, turns: readonly Turn[]): Before | null {
   return before !== null && turns.length < before.turns.length ? before : null;
 }

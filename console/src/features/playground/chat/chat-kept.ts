@@ -24,7 +24,7 @@ export function useRemember(workspace: string): () => void {
   const [, setTurns] = useChatTurns(workspace);
   const [, setBefore] = useChatBefore(workspace);
   return useCallback(() => {
-    // They are read where they are kept, so that whoever remembers is not drawn anew with each letter.
+    // Read from the store, so that subscribers do not render on every key press.
     setTurns((turns) => {
       setDraft((draft) => {
         setBefore(beforeOf(turns, draft));

@@ -17,7 +17,7 @@ import { useGivenPrompt } from "./use-given-prompt.ts";
 
 const noDraft: Draft = { text: "", pictures: [] };
 
-/** A chat with one model, and how it is asked. */
+/** A chat with one model, and its settings. */
 export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly model: string }) {
   const { workspace } = call;
   const [settings, setSettings] = useChatSettings();

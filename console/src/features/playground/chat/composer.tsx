@@ -17,7 +17,7 @@ interface ComposerProps {
   readonly onDraft: (edit: (before: Draft) => Draft) => void;
   readonly model: string;
   readonly running: boolean;
-  /** Why nothing can be sent now, beside an empty message. */
+  /** Why sending is disabled, other than an empty message. */
   readonly barred: string | null;
   readonly input: RefObject<HTMLTextAreaElement | null>;
   readonly onSend: () => void;
@@ -166,7 +166,7 @@ function PictureAddress({ disabled, onAdd }: { readonly disabled: boolean; reado
           onChange={(event) => setText(event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key !== "Enter") return;
-            // The popover stands inside the message's form.
+            // The popover is inside the message's form.
             event.preventDefault();
             add();
           }}

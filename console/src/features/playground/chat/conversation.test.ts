@@ -17,7 +17,7 @@ const calls = [
   { index: 1, id: "c2", name: "time", arguments: "{}" },
 ];
 
-test("turns that failed or were stopped before a word are not told, and thinking never is", () => {
+test("failed and empty turns are not sent, and reasoning never is", () => {
   const turns = [
     turn(say("one"), { text: "1", thinking: "hm" }),
     turn(say("lost"), { text: "half" }, "failed"),
@@ -33,7 +33,7 @@ test("turns that failed or were stopped before a word are not told, and thinking
   ]);
 });
 
-test("every call of a tool gets its result, also when somebody asks something else instead", () => {
+test("every tool call gets a result, even if the user sends another message instead", () => {
   const called = turn(say("weather?"), { toolCalls: calls });
   const told = messagesOf("Be terse.", [called], { kind: "results", results: { c1: "rain" } });
   expect(told.map((message) => message.role)).toEqual(["system", "user", "assistant", "tool", "tool"]);
@@ -53,7 +53,7 @@ test("results that met a failure can be given again", () => {
   });
 });
 
-test("pictures stand beside the words, and unset settings leave the choice to the model", () => {
+test("images are sent with the text, and unset settings use the model's defaults", () => {
   const messages = messagesOf("", [], say("what is it?", ["data:image/png;base64,AA=="]));
   expect(messages[0]?.content).toEqual([
     { type: "text", text: "what is it?" },

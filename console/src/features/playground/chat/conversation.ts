@@ -3,7 +3,7 @@ import type { Fields } from "../../media/more-fields.ts";
 import type { Reply, ToolCall } from "./reply.ts";
 import type { Served } from "./stream-chat.ts";
 
-/** What somebody says: words and pictures, or what came of the tools that the model called. */
+/** A user's message: text and images, or tool results. */
 export type Asked =
   | { readonly kind: "message"; readonly text: string; readonly pictures: readonly string[] }
   | { readonly kind: "results"; readonly results: Readonly<Record<string, string>> };
@@ -96,7 +96,7 @@ function answerMessage(text: string, calls: readonly ToolCall[]): Message {
   };
 }
 
-/** How the model is asked. `null` and nothing written leave it to the model. */
+/** The settings of a request. `null` and empty values use the model's defaults. */
 export interface ChatSettings {
   readonly system: string;
   readonly temperature: number | null;

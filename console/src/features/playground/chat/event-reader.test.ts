@@ -16,7 +16,7 @@ async function eventsOf(size: number): Promise<string[]> {
   return events;
 }
 
-test("events are read alike wherever the network cuts them, and a half event is not one", async () => {
+test("events are parsed at any network chunking, and an incomplete event is dropped", async () => {
   for (const size of [1, 2, 3, 7, 1_000]) {
     expect(await eventsOf(size)).toEqual(['{"a":1}', "é…\ntwo", "[DONE]"]);
   }

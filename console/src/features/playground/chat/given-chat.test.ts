@@ -39,7 +39,7 @@ const expected = {
   top_p: 0.9,
 };
 
-test("a chat completion is sent again as it was, fields of its own included", () => {
+test("a chat completion is restored unchanged, with its additional parameters", () => {
   const body = { ...expected, stream: true, seed: 7, response_format: { type: "json_object" } };
   expect(sent("chat", body)).toEqual({ ...expected, seed: 7, response_format: { type: "json_object" } });
 });
@@ -83,7 +83,7 @@ test("so do responses, which have no stops", () => {
   expect(chatOfCall("responses", { input: "Hi" }, "m")?.draft.text).toBe("Hi");
 });
 
-test("and so do Gemini's contents, whose calls are known by their names", () => {
+test("Gemini contents are restored, with calls matched by name", () => {
   const body = {
     systemInstruction: { parts: [{ text: "Be short." }] },
     contents: [
@@ -102,7 +102,7 @@ test("and so do Gemini's contents, whose calls are known by their names", () => 
   expect(sent("generate", body)).toEqual({ ...expected, messages: [system, user, called, result, ...rest] });
 });
 
-test("pictures come along, wherever an API puts them", () => {
+test("images are restored from every API", () => {
   const url = "data:image/png;base64,AAAA";
   const contents = [
     ["chat", { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }] }],

@@ -12,7 +12,7 @@ import {
   wordsOf,
 } from "./said-messages.ts";
 
-/** A conversation as the playground holds it: what was said, what is about to be said, and how the model is asked. */
+/** A conversation in the playground: earlier turns, the next message, and the settings. */
 export interface GivenChat {
   readonly turns: readonly Turn[];
   readonly draft: Draft;
@@ -30,7 +30,7 @@ interface Read {
   readonly more: Readonly<Record<string, unknown>>;
 }
 
-/** Endpoints by the names of the ledger, whose bodies the playground can be filled with. */
+/** Endpoints, by their names in the ledger, that can be opened in the playground. */
 const readers: Readonly<Record<string, (body: object) => Read>> = {
   chat: readChat,
   messages: readMessages,
@@ -58,7 +58,7 @@ export function chatOfCall(endpoint: string, body: unknown, model: string): Give
   return { turns, draft, settings };
 }
 
-/** What the playground sets by itself. */
+/** Parameters that the playground sets. */
 const own = /^(?:model|messages|stream|stream_options|temperature|max_tokens|max_completion_tokens|stop|tools)$/;
 
 function readChat(body: object): Read {
@@ -135,7 +135,7 @@ interface Open {
 
 const nothingOpen: Open = { text: "", pictures: [], results: {} };
 
-/** Who speaks twice in a row has said it at once. What nobody has answered yet becomes the next message. */
+/** Merges consecutive messages of one role. Unanswered messages become the next message. */
 function conversationOf(said: readonly Said[], model: string): { turns: readonly Turn[]; draft: Draft } {
   const turns: Turn[] = [];
   let open = nothingOpen;

@@ -30,7 +30,7 @@ test("text, thinking and calls of tools grow piece by piece", () => {
   });
 });
 
-test("what is no chunk changes nothing", () => {
+test("an invalid chunk changes nothing", () => {
   for (const odd of [null, 1, [], {}, { choices: {} }, { choices: [null] }, delta({ content: 5, tool_calls: {} })]) {
     expect(withChunk(noReply, odd)).toEqual(noReply);
   }

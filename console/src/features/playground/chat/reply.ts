@@ -1,6 +1,6 @@
 /** A tool that the model wants run, with its arguments as the text that came. */
 export interface ToolCall {
-  /** Its pieces are known by it; it need not count from nothing. */
+  /** Identifies the pieces of a call; it may start at any number. */
   readonly index: number;
   readonly id: string;
   readonly name: string;
@@ -10,7 +10,7 @@ export interface ToolCall {
 /** An answer as far as it has come. */
 export interface Reply {
   readonly text: string;
-  /** What some models tell of their thinking; it is not sent back. */
+  /** The reasoning of some models; not sent back. */
   readonly thinking: string;
   readonly toolCalls: readonly ToolCall[];
   /** Why it ended, in the upstream's word. */
@@ -19,7 +19,7 @@ export interface Reply {
 
 export const noReply: Reply = { text: "", thinking: "", toolCalls: [], finish: null };
 
-/** The reply with one more chunk of a chat stream. What a vendor leaves out or writes in another shape is passed over. */
+/** Adds a chunk of a chat stream to the reply. Missing and malformed fields are skipped. */
 export function withChunk(reply: Reply, chunk: unknown): Reply {
   const choice = itemsOf(member(chunk, "choices"))[0];
   if (choice === undefined) return reply;
@@ -36,7 +36,7 @@ export function withChunk(reply: Reply, chunk: unknown): Reply {
   };
 }
 
-/** A call comes in pieces: first its id and name, then its arguments; `index` says whose they are. */
+/** A call arrives in pieces: first its ID and name, then its arguments; `index` identifies the call. */
 function withCall(calls: readonly ToolCall[], piece: unknown): readonly ToolCall[] {
   const told = member(piece, "index");
   const index = typeof told === "number" ? told : calls.length;

@@ -1,6 +1,6 @@
 import type { ToolCall } from "./reply.ts";
 
-/** One message of a conversation, whatever the API that it was written for. */
+/** One message of a conversation, independent of the API. */
 export type Said =
   | { readonly by: "system"; readonly text: string }
   | { readonly by: "user"; readonly text: string; readonly pictures: readonly string[] }
@@ -40,7 +40,7 @@ export function saidInResponses(input: unknown): readonly Said[] {
   });
 }
 
-/** `contents` of Gemini. Its calls have no ids: their names stand for them. */
+/** Gemini's `contents`. Its calls have no IDs, so their names are used. */
 export function saidInContents(contents: unknown): readonly Said[] {
   return itemsOf(contents).flatMap((content) => {
     const parts = itemsOf(member(content, "parts"));

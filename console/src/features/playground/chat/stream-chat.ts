@@ -10,7 +10,7 @@ export interface Served extends Told, Usage {
 
 interface StreamOptions {
   readonly signal: AbortSignal;
-  /** Hears of the call as soon as it was taken, so that one that breaks off can still be looked up. */
+  /** Called when the response starts, so that an interrupted request can be found. */
   readonly onTold: (told: Told) => void;
   readonly onReply: (reply: Reply) => void;
 }

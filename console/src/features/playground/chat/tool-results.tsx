@@ -8,7 +8,7 @@ interface ToolResultsProps {
   readonly onSend: (results: Readonly<Record<string, string>>) => void;
 }
 
-/** The playground runs no tools: whoever sits here says what came of them. */
+/** The playground runs no tools: the user enters their results. */
 export function ToolResults({ calls, onSend }: ToolResultsProps) {
   const [results, setResults] = useState<Readonly<Record<string, string>>>({});
   const ready = calls.every((call) => (results[call.id] ?? "").trim() !== "");

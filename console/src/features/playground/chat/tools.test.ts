@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readTools, sampleTools } from "./tools.ts";
 
-test("the sample is a good list of tools, nothing written is none, and what is wrong is said", () => {
+test("the sample is valid, empty text means no tools, and errors are reported", () => {
   expect(readTools(sampleTools)).toMatchObject({ problem: null, tools: [{ type: "function" }] });
   expect(readTools(" ")).toEqual({ tools: [], problem: null });
   expect(readTools('[{"type":"web_search"}]').problem).toBeNull();

@@ -3,7 +3,7 @@ import { readJson } from "../../media/more-fields.ts";
 
 export type ReadTools = { readonly tools: readonly unknown[]; readonly problem: null } | { readonly problem: string };
 
-/** Tools written as JSON by hand: a list of functions. What a vendor has beyond `type` is the vendor's to judge. */
+/** Parses tools from JSON: a list of functions. Vendors validate anything beyond `type`. */
 export function readTools(text: string): ReadTools {
   if (text.trim() === "") return { tools: [], problem: null };
   const read = readJson(text);

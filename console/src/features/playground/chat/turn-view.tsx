@@ -94,7 +94,7 @@ function AskedView({ asked }: { readonly asked: Asked }) {
   );
 }
 
-/** An end that is not the model's own choice is said; so is an answer with nothing in it. */
+/** Explains why a response was cut or filtered, or that it is empty. */
 function FinishNote({ finish, empty }: { readonly finish: string | null; readonly empty: boolean }) {
   if (finish === "length") return <Note>{t("playground.chat.cutByTokens")}</Note>;
   if (finish === "content_filter") return <Note>{t("playground.chat.filtered")}</Note>;

@@ -25,7 +25,7 @@ export interface Chat {
   readonly ask: (asked: Asked) => void;
   /** Asks the last question again, of the model that is chosen now. */
   readonly again: () => void;
-  /** Takes the last turn out and writes what was asked in it into the message. */
+  /** Removes the last turn and puts its message into the input. */
   readonly takeBack: () => void;
   /** Back to how the conversation was before a turn was taken out of it; null: nothing was. */
   readonly restore: (() => void) | null;
@@ -42,7 +42,7 @@ export function useChat(chatWith: ChatWith): Chat {
   const [, setDraft] = useChatDraft(call.workspace);
   const remember = useRemember(call.workspace);
   const abort = useRef<AbortController | null>(null);
-  // Whoever leaves does not wait for the answer: the upstream stops, and costs no more.
+  // Leaving the page aborts the request, so that it costs no more.
   useEffect(() => () => abort.current?.abort(), []);
 
   const start = useCallback(

@@ -8,7 +8,7 @@ const answering = (...events: readonly string[]): KeyCall => ({
   send: async () => new Response(events.map((event) => `data: ${event}\n\n`).join("")),
 });
 
-test("the text grows with each piece, and what stands around it is kept", async () => {
+test("the text grows with each chunk, and the surrounding text is kept", async () => {
   const seen: Completed[] = [];
   const body = completionBody("m", { ...plainCompletion, prompt: "def f(", suffix: "return x" });
   const call = answering('{"choices":[{"text":"x"}]}', '{"choices":[{"text":"):","finish_reason":"stop"}]}', "[DONE]");
@@ -17,7 +17,7 @@ test("the text grows with each piece, and what stands around it is kept", async 
   expect(whole).toMatchObject({ prompt: "def f(", text: "x):", suffix: "return x", finish: "stop" });
 });
 
-test("what nobody wrote is left to the model", () => {
+test("empty settings use the model's defaults", () => {
   expect(Object.keys(completionBody("m", plainCompletion))).toEqual(["model", "prompt", "stream", "stream_options"]);
   expect(pieceOf({ choices: [] })).toEqual({ text: "", finish: null });
 });

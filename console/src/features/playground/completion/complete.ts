@@ -4,7 +4,7 @@ import { answerEvents } from "../answer-events.ts";
 
 export interface CompletionDraft {
   readonly prompt: string;
-  /** What stands behind the gap that is to be filled. */
+  /** The text after the gap. */
   readonly suffix: string;
   readonly maxTokens: number | null;
   readonly temperature: number | null;
@@ -35,7 +35,7 @@ export function completionBody(model: string, { prompt, suffix, maxTokens, tempe
   };
 }
 
-/** Goes on from a prompt, and hands on the text as it grows. */
+/** Completes a prompt and reports the text as it grows. */
 export async function complete(
   call: KeyCall,
   body: ReturnType<typeof completionBody>,

@@ -15,7 +15,7 @@ import { type Completed, type CompletionDraft, complete, completionBody, plainCo
 
 const fields = ["prompt", "suffix", "max_tokens", "temperature"];
 
-/** Goes on from a prompt, or fills in between it and a suffix. */
+/** Completes a prompt, or fills the gap before a suffix. */
 export function CompletionPanel({ call, model }: ModelPanelProps) {
   const [draft, setDraft] = useKept<CompletionDraft>("playground.completion.draft", plainCompletion);
   const run = useRun<Completed>(`playground.completion:${call.workspace}`);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { linesOf, similarity, vectorsIn } from "./vectors.ts";
 
-test("vectors come in the order of their texts, whatever the order of the answer", () => {
+test("vectors are sorted by the index of their input", () => {
   const data = [
     { index: 1, embedding: [0, 1] },
     { index: 0, embedding: [1, 0] },
@@ -15,7 +15,7 @@ test("vectors come in the order of their texts, whatever the order of the answer
   expect(linesOf(" a \n\n b")).toEqual(["a", "b"]);
 });
 
-test("likeness is one for the same direction, nothing where it cannot be told", () => {
+test("similarity is one for the same direction, and null if it is undefined", () => {
   expect(similarity([1, 2], [2, 4])).toBeCloseTo(1);
   expect(similarity([1, 0], [0, 1])).toBe(0);
   expect(similarity([1, 0], [0, 0])).toBeNull();

@@ -1,4 +1,4 @@
-/** The vectors of an answer, in the order of the inputs. What is no list of numbers is left out. */
+/** The vectors of a response, in the order of the inputs. Invalid vectors are left out. */
 export function vectorsIn(answer: unknown): readonly (readonly number[])[] {
   const data = answer !== null && typeof answer === "object" && "data" in answer ? answer.data : null;
   if (!Array.isArray(data)) return [];

@@ -13,7 +13,7 @@ const sizes = ["auto", "1024x1024", "1536x1024", "1024x1536", "2048x2048"];
 const qualities = ["auto", "low", "medium", "high", "standard", "hd"];
 const sourcesMax = 8;
 
-/** What the form shows by itself when it is wrong. */
+/** Fields that show their own errors. */
 export const imageFields = ["prompt", "image", "size", "quality", "n"];
 
 interface ImageFormProps {
@@ -23,7 +23,7 @@ interface ImageFormProps {
   readonly moreProblem: string | null;
 }
 
-/** Everything that an image model can be asked for. */
+/** All parameters of an image request. */
 export function ImageForm({ draft, onChange, errorOf, moreProblem }: ImageFormProps) {
   const [fileProblem, setFileProblem] = useState<string | null>(null);
   const addFiles = (files: readonly File[]) => {

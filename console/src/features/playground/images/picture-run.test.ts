@@ -22,7 +22,7 @@ function keyCall(answers: readonly (Problem | object)[]) {
 }
 const signal = new AbortController().signal;
 
-test("the bytes are asked for, unless the model is known to refuse that", async () => {
+test("base64 data is requested, unless the model refuses that parameter", async () => {
   expect(pictureBody("m", draft, { background: "transparent" })).toEqual({
     model: "m",
     prompt: "a coast",
@@ -36,7 +36,7 @@ test("the bytes are asked for, unless the model is known to refuse that", async 
   expect(sent[0]?.body).not.toHaveProperty("response_format");
 });
 
-test("a model that refuses the question is asked again without it, once, and only then", async () => {
+test("a model that refuses the parameter is retried once without it", async () => {
   const refused = new Problem("invalid_request", "Unknown parameter", null, "response_format");
   const good = keyCall([refused, { data: [] }]);
   let bare = 0;

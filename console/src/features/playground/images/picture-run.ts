@@ -4,7 +4,7 @@ import { type Answered, askAs, type KeyCall, type Told } from "../../media/key-c
 import type { Fields } from "../../media/more-fields.ts";
 import { fileField, formText } from "../same-call/same-call.ts";
 
-/** What is asked of an image model. Empty texts and null leave it to the model. */
+/** Parameters of an image request. Empty texts and null use the model's defaults. */
 export interface PictureDraft {
   readonly prompt: string;
   readonly size: string;
@@ -56,9 +56,9 @@ export function picturePath({ sources }: PictureDraft): "/v1/images/generations"
 
 export interface MakeOptions {
   readonly signal: AbortSignal;
-  /** false: this model is known to refuse the question. */
+  /** false: this model refuses the parameter. */
   readonly base64: boolean;
-  /** Hears that it does. */
+  /** Called when the model refuses the parameter. */
   readonly onBare: () => void;
 }
 

@@ -15,7 +15,7 @@ interface PictureRunsProps {
   readonly runs: readonly PictureRun[];
   readonly workspace: string;
   readonly running: boolean;
-  /** What stands beside a field of the form already. */
+  /** Fields of the form that show their own errors. */
   readonly marked: Problem | null;
   readonly onClear: () => void;
 }

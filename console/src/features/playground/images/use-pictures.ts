@@ -6,7 +6,7 @@ import type { KeyCall } from "../../media/key-call.ts";
 import type { Fields } from "../../media/more-fields.ts";
 import { makePictures, type PictureDraft, type PictureRun, picturesIn } from "./picture-run.ts";
 
-/** Pictures are megabytes of text; so many runs are kept. */
+/** How many runs to keep, because images are megabytes of text. */
 const runsMax = 12;
 const noModels: readonly string[] = [];
 const noRuns: readonly PictureRun[] = [];

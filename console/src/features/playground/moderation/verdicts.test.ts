@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { categoryWords, moderationBody, verdictsIn } from "./verdicts.ts";
 
-test("what was flagged comes first, then the highest score", () => {
+test("flagged categories come first, then the highest scores", () => {
   const [verdict] = verdictsIn({
     results: [
       {
@@ -15,7 +15,7 @@ test("what was flagged comes first, then the highest score", () => {
   expect(verdict?.categories.map(({ name }) => name)).toEqual(["violence", "self-harm/intent", "hate"]);
 });
 
-test("a vendor that tells no verdict of the whole is read by its categories", () => {
+test("without an overall verdict the categories decide", () => {
   expect(verdictsIn({ results: [{ categories: { pii: true } }] })[0]).toEqual({
     flagged: true,
     categories: [{ name: "pii", flagged: true, score: null }],
@@ -24,7 +24,7 @@ test("a vendor that tells no verdict of the whole is read by its categories", ()
   expect(categoryWords("self-harm/intent")).toBe("Self-harm: intent");
 });
 
-test("a picture goes beside the text, and alone without one", () => {
+test("an image is sent with the text, or alone", () => {
   const picture = "data:image/png;base64,AA";
   expect(moderationBody("m", { text: " hi ", picture: null })).toEqual({ model: "m", input: "hi" });
   expect(moderationBody("m", { text: "", picture }).input).toEqual([

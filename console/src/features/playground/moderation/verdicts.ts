@@ -38,7 +38,7 @@ export async function moderate(call: KeyCall, body: object, signal: AbortSignal)
   return { verdicts: verdictsIn(answered.value), told: answered, totalMs: answered.totalMs };
 }
 
-/** What was flagged comes first, then the highest scores. Mistral says no `flagged` of the whole; its categories do. */
+/** Flagged categories first, then the highest scores. Mistral has no overall `flagged`; its categories decide. */
 export function verdictsIn(answer: unknown): readonly Verdict[] {
   const results = member(answer, "results");
   if (!Array.isArray(results)) return [];

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { rankedIn, rerankBody } from "./ranking.ts";
 
-test("documents come in the order of their scores, whatever order they were told in", () => {
+test("documents are sorted by score", () => {
   const results = [{ index: 0, relevance_score: 0.1 }, null, { index: 1 }, { index: 2, relevance_score: 0.9 }];
   expect(rankedIn({ results }, ["a", "b", "c"])).toEqual([
     { document: "c", place: 3, score: 0.9 },
@@ -10,7 +10,7 @@ test("documents come in the order of their scores, whatever order they were told
   expect(rankedIn(null, [])).toEqual([]);
 });
 
-test("how many are wanted is only said when somebody said it", () => {
+test("the number of results is only sent if it was entered", () => {
   expect(rerankBody("m", " q ", ["a"], null)).toEqual({ model: "m", query: "q", documents: ["a"] });
   expect(rerankBody("m", "q", ["a"], 1)).toMatchObject({ top_n: 1 });
 });

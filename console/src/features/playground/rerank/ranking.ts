@@ -11,7 +11,7 @@ export const plainRerank: RerankDraft = { query: "", documents: "", top: null };
 
 export interface Ranked {
   readonly document: string;
-  /** Where it stood among the documents, from 1. */
+  /** Its position among the documents, starting at 1. */
   readonly place: number;
   /** As the model gives it; most give 0 to 1. */
   readonly score: number;
@@ -36,7 +36,7 @@ export async function rerank(
   return { ranked: rankedIn(answered.value, body.documents), told: answered, totalMs: answered.totalMs };
 }
 
-/** The best first. Cohere and Jina answer alike; what has no place or score is passed over. */
+/** The best first. Cohere and Jina share the format; entries without index or score are skipped. */
 export function rankedIn(answer: unknown, documents: readonly string[]): readonly Ranked[] {
   const results = answer !== null && typeof answer === "object" ? Reflect.get(answer, "results") : null;
   if (!Array.isArray(results)) return [];

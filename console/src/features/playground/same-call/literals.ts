@@ -21,7 +21,7 @@ export function pythonLiteral(value: unknown, indent = ""): string {
   return `${open}\n${items.map((item) => `${inner}${item},\n`).join("")}${indent}${close}`;
 }
 
-/** Arguments by name, a line each. What the method does not know by name goes along as `extra_body`. */
+/** Arguments, one per line. Parameters that the SDK method does not have go into `extra_body`. */
 export function pythonArguments(body: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): string {
   const named = Object.entries(body).filter(([name]) => known.has(name));
   const extra = Object.entries(body).filter(([name]) => !known.has(name));

@@ -19,7 +19,7 @@ async function printed(line: string, ...replaced: [string | RegExp, string]): Pr
   return await new Response(shell.stdout).text();
 }
 
-test("curl sends exactly the same body, whatever was typed, and names the key only", async () => {
+test("curl sends exactly the same body for any input, and reads the key from a variable", async () => {
   const { whole } = text(call, "curl");
   expect(whole).toContain("Bearer $SLUICE_API_KEY");
   expect(JSON.parse(await printed(whole, /^curl [\s\S]*--data-binary @-/, "cat"))).toEqual(call.body);

@@ -33,7 +33,7 @@ const writers = [
   { id: "javascript", title: "JavaScript", write: javascript },
 ] as const;
 
-/** The key is named, not shown: what is copied gets pasted into tickets. */
+/** The key is a variable, because snippets get pasted into tickets. */
 function curl({ path, sdk, body, files }: SameCall, url: string): string {
   const stream = String(body["stream"]) === "true" ? " -N" : sdk === "speech" ? ` -o ${soundFile(body)}` : "";
   const head = [`curl${stream} ${shellQuoted(url + path)} \\`, '  -H "authorization: Bearer $SLUICE_API_KEY" \\'];
@@ -42,7 +42,7 @@ function curl({ path, sdk, body, files }: SameCall, url: string): string {
     const given = files.map((file) => `  -F ${shellQuoted(`${fieldOf(sdk, files)}=@${file}`)}`);
     return [...head, [...fields, ...given].join(" \\\n")].join("\n");
   }
-  // Nothing in JSON is a line that says only JSON, and a here-document takes pictures of any size.
+  // No line of JSON can equal the delimiter, and a here-document has no size limit.
   return [
     ...head,
     "  -H 'content-type: application/json' \\",
@@ -209,7 +209,7 @@ export function fileField(files: readonly unknown[]): "image" | "image[]" {
   return files.length === 1 ? "image" : "image[]";
 }
 
-/** The vendor wants to be told; a stream does not know. */
+/** The vendor requires this parameter except for streams. */
 function typeOf(file: string): string {
   const extension = file.split(".").at(-1)?.toLowerCase() ?? "";
   return extension === "jpg" ? "image/jpeg" : `image/${extension === "" ? "png" : extension}`;

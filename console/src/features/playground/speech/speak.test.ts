@@ -5,7 +5,7 @@ import { plainSpeech, type Spoken, speak, speechBody } from "./speak.ts";
 const body = speechBody("m", { ...plainSpeech, text: " Hello " });
 const answering = (answer: Response): KeyCall => ({ workspace: "w", key: "k", send: async () => answer });
 
-test("the sound is told piece by piece and whole at its end, as what the vendor says it is", async () => {
+test("progress is reported, and the result has the vendor's content type", async () => {
   const seen: Spoken[] = [];
   const show = (part: Spoken) => seen.push(part);
   const pieces = new ReadableStream({
@@ -28,7 +28,7 @@ test("an answer without a sound is no success", async () => {
   expect(await spoken.catch((thrown: Error) => thrown.message)).toBe("The response contains no audio.");
 });
 
-test("how to speak is only said when somebody said it", () => {
+test("instructions are only sent if they were entered", () => {
   expect(body).toEqual({ model: "m", input: "Hello", voice: "alloy", response_format: "mp3" });
   expect(speechBody("m", { ...plainSpeech, instructions: "Slowly." })).toHaveProperty("instructions", "Slowly.");
 });

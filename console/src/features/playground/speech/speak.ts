@@ -55,7 +55,7 @@ export function speechBody(model: string, { text, voice, format, instructions }:
   };
 }
 
-/** Has a text spoken, and tells how much of the sound has come. */
+/** Generates speech and reports the number of bytes received. */
 export async function speak(
   call: KeyCall,
   body: ReturnType<typeof speechBody>,

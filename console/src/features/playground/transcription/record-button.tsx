@@ -36,7 +36,7 @@ export function RecordButton({ disabled, onRecorded, onProblem }: RecordButtonPr
       onProblem(stream);
       return;
     }
-    // The browser asks first, and somebody may have left by the time it is answered.
+    // The browser asks for permission first, and the user may have left the page since.
     if (!here.current) {
       silence(stream);
       return;
@@ -107,7 +107,7 @@ async function microphone(): Promise<MediaStream | string> {
   }
 }
 
-/** A microphone that is let go shows no red light any more. */
+/** Releases the microphone, so that the browser's recording light turns off. */
 function release(recorder: MediaRecorder | null): void {
   if (recorder === null) return;
   recorder.onstop = null;

@@ -16,7 +16,7 @@ interface SoundInputProps {
   readonly disabled: boolean;
 }
 
-/** The sound to be written down: a file, or what is said into the microphone. */
+/** The audio to transcribe: a file or a recording. */
 export function SoundInput({ file, onFile, error, disabled }: SoundInputProps) {
   const [problem, setProblem] = useState<string | null>(null);
   const give = (given: File | null) => {

@@ -44,7 +44,7 @@ test("a stream grows word by word, and its last event has the whole text", async
   expect([form?.get("model"), form?.get("stream"), form?.get("file") instanceof File]).toEqual(["m", "true", true]);
 });
 
-test("a model that answers whole although a stream was asked for is read all the same", async () => {
+test("a complete response is accepted even if a stream was requested", async () => {
   expect((await asked(Response.json({ text: "Hello." }))).whole.text).toBe("Hello.");
 });
 

@@ -7,7 +7,7 @@ import { answerEvents, isEventStream } from "../answer-events.ts";
 export const transcriptFormats = ["json", "text", "srt", "vtt", "verbose_json"] as const;
 export type TranscriptFormat = (typeof transcriptFormats)[number];
 
-/** OpenAI's maximum; others take less or a little more, and say so themselves. */
+/** OpenAI's maximum; other vendors report their own limits. */
 const soundBytesMax = 25_000_000;
 export const soundTypes = ".flac,.mp3,.mp4,.mpeg,.mpga,.m4a,.ogg,.oga,.opus,.wav,.webm,audio/*";
 
@@ -37,7 +37,7 @@ export interface Transcript {
   readonly totalMs: number | null;
 }
 
-/** Why a file cannot be sent; null when it can. Which sounds it may hold, the model says itself. */
+/** Why a file cannot be sent; null if it can. The model checks the format. */
 export function soundProblem(file: Pick<File, "name" | "size">): string | null {
   if (file.size === 0) return t("playground.files.empty", { name: file.name });
   if (file.size <= soundBytesMax) return null;
@@ -48,7 +48,7 @@ export function soundProblem(file: Pick<File, "name" | "size">): string | null {
   });
 }
 
-/** The fields beside the file. A translation is always into English, and streams nowhere. */
+/** The fields besides the file. Translations are always into English and never streamed. */
 export function transcriptionFields(model: string, draft: TranscriptionDraft): Readonly<Record<string, string>> {
   const { translate, language, prompt, format, stream } = draft;
   return {
@@ -71,7 +71,7 @@ interface Asked {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** Sends a sound and hands on its text as it comes. Some models answer whole although a stream was asked for. */
+/** Sends audio and reports the text as it arrives. Some models ignore the request to stream. */
 export async function transcribe(
   call: KeyCall,
   { path, file, fields }: Asked,

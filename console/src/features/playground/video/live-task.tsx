@@ -11,7 +11,7 @@ import { VideoPlayer } from "../../media/video-player.tsx";
 
 const lookMs = 2_500;
 
-/** One task, looked at until it has ended. */
+/** One task, polled until it ends. */
 export function LiveTask({ workspace, id }: { readonly workspace: string; readonly id: string }) {
   const params = { workspace, task: id };
   const first = useCall("tasks.show", { params });

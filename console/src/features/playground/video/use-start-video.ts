@@ -14,7 +14,7 @@ interface StartVideo {
   readonly forgetProblem: () => void;
 }
 
-/** A task whose answer was lost. */
+/** A task without a response. */
 interface Lost {
   readonly text: string;
   readonly key: string;

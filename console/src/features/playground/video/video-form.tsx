@@ -16,7 +16,7 @@ interface VideoFormProps {
 const ratios = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9", "adaptive"];
 const resolutions = ["480p", "720p", "1080p", "2k", "4k"];
 
-/** Everything that a video can be asked for. What is left out is the model's to decide. */
+/** All parameters of a video. Empty ones use the model's defaults. */
 export function VideoForm({ workspace, draft, onChange, errorOf, moreProblem }: VideoFormProps) {
   return (
     <Stack gap="sm">

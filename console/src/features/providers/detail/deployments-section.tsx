@@ -32,7 +32,7 @@ export function DeploymentsSection({ provider }: { readonly provider: ConsolePro
         model.deployments
           .filter((deployment) => deployment.provider === provider.id)
           .map((deployment): Row => {
-            // Nothing goes to a deployment whose provider is switched off.
+            // A deployment of a disabled provider gets no requests.
             const enabled = deployment.enabled && provider.enabled;
             return { ...deployment, enabled, model: model.name, type: model.type };
           }),

@@ -73,7 +73,7 @@ export interface Effect {
   readonly words: string;
 }
 
-/** What choosing an upstream model under a name will do, told before it is done. */
+/** Previews the effect of importing an upstream model under a name. */
 export function effectOf(
   provider: string,
   upstreamModel: string,

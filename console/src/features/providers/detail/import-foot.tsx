@@ -6,7 +6,7 @@ import { choiceMax } from "./import-choice.ts";
 
 interface ImportFootProps {
   readonly chosen: number;
-  /** How many of them cannot be made as they stand. */
+  /** How many selected models cannot be imported. */
   readonly wrong: number;
   readonly saving: boolean;
   readonly problem: Problem | null;

@@ -19,10 +19,10 @@ interface ImportListProps {
   readonly onChoice: (change: (before: Choice) => Choice) => void;
 }
 
-/** An account may have thousands: so many are drawn, more when asked for. */
+/** How many rows to render at first, and per click, because an account may have thousands. */
 const drawnAtFirst = 100;
 
-/** The models of an account, to be ticked off; those that are ticked can be named. */
+/** The models of an account, with checkboxes; selected ones can be renamed. */
 export function ImportList({ provider, upstream, models, choice, onChoice }: ImportListProps) {
   const search = useUrlSearch();
   const [drawn, setDrawn] = useState(drawnAtFirst);
@@ -80,7 +80,7 @@ interface ChooseAllProps extends Omit<ImportListProps, "upstream"> {
   readonly all: number;
 }
 
-/** Leaves out what is served already, so that what it chooses can be imported as it stands. */
+/** Skips models that are already served, so that the selection can be imported. */
 function ChooseAll({ provider, found, all, models, choice, onChoice }: ChooseAllProps) {
   const open = useMemo(() => choosable(provider, found ?? [], models), [provider, found, models]);
   const chosen = open.filter((model) => choice.has(model.id)).length;

@@ -20,7 +20,7 @@ interface ImportPanelProps {
   readonly form: ProviderKindForm | null;
 }
 
-/** Makes models of a provider's: chosen from its list, or named where it tells none. */
+/** Creates models of a provider, selected from its list or entered by name. */
 export function ImportPanel({ provider, form }: ImportPanelProps) {
   const [result, setResult] = useState<AnswerOf<"providers.import"> | null>(null);
   const [byHand, setByHand] = useState(form?.lists_models === false);

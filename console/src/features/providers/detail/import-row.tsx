@@ -94,7 +94,7 @@ function aboutOf(model: UpstreamModel): string {
     price_guessed ? t("providers.import.priceGuessed") : null,
     context_window === null ? null : t("providers.import.context", { tokens: formatCount(context_window) }),
     owned_by === null || owned_by === "" ? null : t("providers.import.by", { owner: owned_by }),
-    // Vendors that do not know say 0.
+    // Vendors report 0 if they do not know the date.
     created_at === null || created_at <= 0
       ? null
       : t("providers.import.from", { date: formatRelative(created_at, Date.now()) }),

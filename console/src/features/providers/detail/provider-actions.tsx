@@ -7,7 +7,7 @@ import { noticeUndo } from "../../../components/notice.tsx";
 import { t } from "../../../language/areas/providers.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 
-/** Off, on and away. What the config file owns is changed there. */
+/** Disables, enables and removes a provider, unless the config file manages it. */
 export function ProviderActions({ provider }: { readonly provider: ConsoleProvider }) {
   const { id, enabled, deployments, managed_by } = provider;
   const navigate = useNavigate();

@@ -9,7 +9,7 @@ import { t } from "../../../language/areas/providers.ts";
 import { useUrlChange, useUrlText } from "../../../routes/search.ts";
 import { TestVerdict } from "./test-verdict.tsx";
 
-/** Asks the provider something small, step by step, and says what to do about what fails. */
+/** Tests the provider with small requests, and advises on failures. */
 export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) {
   const [model, setModel] = useState("");
   const change = useUrlChange();
@@ -77,7 +77,7 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
   );
 }
 
-/** Names that the provider is known to have: of its deployments. */
+/** Upstream models of the provider's deployments. */
 function useKnownModels(provider: string): string[] {
   const models = useCall("models.list").data?.data;
   return useMemo(() => {

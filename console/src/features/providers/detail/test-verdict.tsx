@@ -63,7 +63,7 @@ function StepProblem({ step, sentence }: { readonly step: Step; readonly sentenc
   );
 }
 
-/** Who is to check a key is told where the kind of provider has its keys. */
+/** For key problems, adds where to find keys of this provider type. */
 function StepAdvice({
   kind,
   step,

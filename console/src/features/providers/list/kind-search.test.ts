@@ -32,7 +32,7 @@ test("a kind is found by its name, by what it makes and by what it speaks; all w
   expect(titles("nothing")).toEqual([]);
 });
 
-test("those whose name begins with the word come first; without a word all stand as they came", () => {
+test("names that start with the word come first; without a word the order is unchanged", () => {
   expect(titles("openai")).toEqual(["OpenAI", "Azure OpenAI"]);
   expect(titles("  ")).toEqual(kinds.map(({ title }) => title));
 });

@@ -1,7 +1,7 @@
 import type { ProviderKindForm } from "@sluice/contract";
 import { typeWords } from "../../catalog/price-words.ts";
 
-/** Kinds in which every word of a search stands, in name, type, address or dialect; those whose name begins so first. */
+/** Provider types that match every word in name, type, address or protocol; name prefixes come first. */
 export function fittingKinds(kinds: readonly ProviderKindForm[], search: string): readonly ProviderKindForm[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const [first] = words;

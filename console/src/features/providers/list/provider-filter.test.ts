@@ -19,7 +19,7 @@ const provider: ProviderRow = {
   created_at: 1,
 };
 
-test("a search looks at name, kind and address", () => {
+test("search matches name, type and address", () => {
   const found = ["MAIN", "volcengine", "volces.com", ""].map((search) => fitsProvider(provider, { search }));
   expect(found).toEqual([true, true, true, true]);
   expect(fitsProvider(provider, { search: "openai" })).toBe(false);

@@ -21,7 +21,7 @@ export const providerFilters: readonly Filter[] = [
   },
 ];
 
-/** Whether a provider is among those that the address asks for. */
+/** Whether a provider matches the filters in the URL. */
 export function fitsProvider(provider: ConsoleProvider & { readonly title: string }, search: Search): boolean {
   const { health = "", use = "" } = search;
   const part = (search["search"] ?? "").trim().toLowerCase();

@@ -111,7 +111,7 @@ test("Gemini: server-sent chunks and a list of them are the same answer", () => 
   expect(assembledAnswer(JSON.stringify(chunks))).toEqual(expected);
 });
 
-test("a stream that was cut says so, and keeps what came; one that failed tells why", () => {
+test("a cut stream is marked and keeps its content; a failed one shows the error", () => {
   const begun = sse([{ choices: [{ delta: { content: "Hel" } }] }]);
   expect(assembledAnswer(`${begun}data: {"choices":[{"del`)).toMatchObject({ text: "Hel", whole: false });
   expect(assembledAnswer(begun + sse([{ error: { message: "It broke.", code: "upstream_truncated" } }]))).toMatchObject(
@@ -124,7 +124,7 @@ test("a stream that was cut says so, and keeps what came; one that failed tells 
   expect(assembledAnswer(begun.replaceAll("\n", "\r\n") + done)).toMatchObject({ text: "Hel", whole: true });
 });
 
-test("what is no stream of words is left as it is", () => {
+test("a body that is not a text stream is left unchanged", () => {
   for (const text of ["", "Hello: there", '{"choices":[]}', "[1,2]", sse([{ type: "image.partial", b64: "x" }])]) {
     expect(assembledAnswer(text), text).toBeNull();
   }

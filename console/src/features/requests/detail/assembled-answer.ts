@@ -1,9 +1,9 @@
 import { noReply, type Reply, type ToolCall, withChunk } from "../../playground/chat/reply.ts";
 import { eventsOf } from "./captured-events.ts";
 
-/** What a stream said in the end. */
+/** The assembled content of a stream. */
 export interface AssembledAnswer extends Reply {
-  /** The sentence of a failure that an event told. */
+  /** The message of an error event. */
   readonly error: string | null;
   /** false: it breaks off before its last event. */
   readonly whole: boolean;
@@ -141,7 +141,7 @@ interface ToolPiece {
   readonly more?: string;
 }
 
-/** A call is known by the place of its block; arguments of a block that is no call are none. */
+/** A call is identified by its block index; arguments of other blocks are ignored. */
 function withTool(answer: AssembledAnswer, index: number, { id, name, more = "" }: ToolPiece): AssembledAnswer {
   const { toolCalls } = answer;
   if (name !== undefined) {

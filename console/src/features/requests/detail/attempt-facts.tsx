@@ -122,7 +122,7 @@ function protocolsOf({ provider, caller_dialect: caller, upstream_dialect: upstr
   return t("requests.attempt.translated", { caller, upstream });
 }
 
-/** What one of the two protocols could not say: a caller that misses something looks here. */
+/** Fields that the translation between the two protocols dropped. */
 function WarningList({ attempt: { warnings } }: { readonly attempt: AttemptDetail }) {
   return (
     <ul className="plain-list">

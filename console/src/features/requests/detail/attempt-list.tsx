@@ -8,7 +8,7 @@ import { AttemptFacts } from "./attempt-facts.tsx";
 import { CostTable } from "./cost-table.tsx";
 import { outcomeNote } from "./outcome-note.ts";
 
-/** Every attempt with all that the ledger keeps of it; the last one stands open. */
+/** All attempts with their ledger data; the last one is expanded. */
 export function AttemptList({ detail }: { readonly detail: RequestDetail }) {
   const { attempts, explanation } = detail;
   const failures = new Map(explanation?.failures.map((failure) => [failure.attempt_id, failure]));

@@ -15,7 +15,7 @@ export function CaptureSection({ detail }: { readonly detail: RequestDetail }) {
   const { may } = useSession();
   const { capture, workspace } = detail;
   if (!may("admin", workspace.id)) return null;
-  // The field is left out for whoever may not see it.
+  // The gateway omits the field for users who may not see it.
   if (capture === null || capture === undefined) return <NothingCaptured detail={detail} />;
   return <Captured capture={capture} />;
 }

@@ -3,7 +3,7 @@ import { jsonOf } from "./json-text.ts";
 export interface CapturedEvents {
   /** The JSON of each event, in order; one that cannot be read is left out. */
   readonly events: readonly unknown[];
-  /** The stream says by itself that it is over, or never does. */
+  /** Whether the protocol has a final event. */
   readonly done: boolean;
 }
 

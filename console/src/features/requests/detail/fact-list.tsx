@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 
 export type Fact = readonly [name: string, value: ReactNode];
 
-/** Names with their values, as many beside each other as there is room for. What is null or empty is left out. */
+/** Names and values in as many columns as fit. Empty values are left out. */
 export function FactList({ facts }: { readonly facts: readonly Fact[] }) {
   const known = facts.filter(([, value]) => value !== null && value !== undefined && value !== "");
   return (

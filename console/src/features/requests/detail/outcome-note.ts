@@ -4,7 +4,7 @@ import { outcomeWords } from "../outcome.tsx";
 
 type Ended = Pick<AttemptDetail, "outcome" | "http_status" | "upstream_status">;
 
-/** Of an attempt that was repeated the client saw nothing: what counts is what the provider said. */
+/** For a retried attempt, the provider's status: the client saw nothing of it. */
 export function statusOf(
   { upstream_status, http_status }: Pick<Ended, "http_status" | "upstream_status">,
   isLast: boolean,

@@ -20,7 +20,7 @@ import { TimingSection } from "./timing-section.tsx";
 
 const crumbs: NonNullable<PageFrameProps["crumbs"]> = [{ label: t("requests.title"), link: { to: "/requests" } }];
 
-/** What has ended stays as it is; and each look at what a key had kept leaves a line in the audit log. */
+/** Finished requests do not change, and viewing captures adds an audit entry, so they are not refetched. */
 const settledMs = 600_000;
 
 export default function RequestPage() {

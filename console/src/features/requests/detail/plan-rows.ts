@@ -20,7 +20,7 @@ export interface PlanRow {
   readonly result: { readonly status: string; readonly tone: Tone; readonly label: string } | null;
 }
 
-/** The plan beside what came of it. */
+/** The plan with the results of its attempts. */
 export function planRows({ plan }: Pick<Explanation, "plan">, attempts: readonly Tried[]): readonly PlanRow[] {
   return plan.map((step, place) => {
     const made = attempts.filter((attempt) => attempt.deployment === step.deployment);

@@ -11,7 +11,7 @@ import { FactList } from "./fact-list.tsx";
 import { type PlanRow, planRows } from "./plan-rows.ts";
 import { walkLines } from "./plan-words.ts";
 
-/** Which deployments there were, in which order, and why; what refused the call; what was tried in between. */
+/** The deployments in order with reasons, why the request was refused, and the steps in between. */
 export function PlanSection({ detail }: { readonly detail: RequestDetail }) {
   const { explanation, attempts } = detail;
   if (explanation === null) {
@@ -74,7 +74,7 @@ const columns: readonly Column<PlanRow>[] = [
   },
 ];
 
-/** By which limit, and when there is room again. A refusal that is no limit's is told in the summary. */
+/** The limit that was reached, and when it resets. Other refusals are in the summary. */
 function Refusal({ refusal }: { readonly refusal: NonNullable<Explanation["refusal"]> }) {
   if (refusal.scope === null && refusal.limit === null) return null;
   const money = refusal.code.startsWith("budget_");

@@ -8,7 +8,7 @@ const open = [
   { code: "failures_in_a_row", params: { count: 5 } },
 ] as const;
 
-test("a place is told by the codes of its reasons, and its trouble apart", () => {
+test("a deployment shows the reasons for its place, and its problems separately", () => {
   const place = samplePlace("dep_1", "a fallback model; breaker open for 30.0 s: 5 failures in a row", [...open]);
   expect(placeWords(place)).toBe("fallback model, circuit breaker open for 30 s, 5 failures in a row");
   expect(troubleWords(place)).toBe("circuit breaker open for 30 s, 5 failures in a row");

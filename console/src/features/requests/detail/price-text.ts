@@ -2,7 +2,7 @@ import { t } from "../../../language/areas/requests.ts";
 import { locale } from "../../../language/chosen.ts";
 import type { UsageLine } from "./token-classes.ts";
 
-/** Every digit down to a picodollar, which is what prices are made of, so that lines add up before the eye. */
+/** All digits down to a picodollar, the unit of prices, so that lines visibly add up. */
 export function formatExactUsd(usd: number): string {
   return exact.format(usd);
 }

@@ -48,7 +48,7 @@ test("a failover: who was passed over and why, what failed and in which words, w
   ]);
 });
 
-test("a refusal says by which limit, how far it was used, and when it frees", () => {
+test("a refusal shows the limit, its usage and when it resets", () => {
   const attempt = sampleAttempt({
     outcome: "rejected",
     http_status: 402,
@@ -75,7 +75,7 @@ test("a refusal says by which limit, how far it was used, and when it frees", ()
   ]);
 });
 
-test("what is an estimate says so, and so does a model without a price", () => {
+test("estimates and models without a price are marked", () => {
   const guessed = sampleAttempt({ usage_source: "estimated", price_version: null, cost_usd: 0, cost_lines: [] });
   expect(summaryOf(sampleRequest([guessed])).slice(-3)).toEqual([
     "Used 1,234 input tokens (234 cached) and 56 output tokens.",
@@ -84,11 +84,11 @@ test("what is an estimate says so, and so does a model without a price", () => {
   ]);
 });
 
-test("a request whose attempts are gone still gets a sentence", () => {
+test("a request without stored attempts still gets a sentence", () => {
   expect(summaryOf(sampleRequest([]))).toHaveLength(1);
 });
 
-test("a status that the gateway changed on the way is told as both: what the provider gave, what the client got", () => {
+test("a status that the gateway changed is shown as sent by the provider and as received by the client", () => {
   const broken = { outcome: "failed" as const, http_status: 502, upstream_status: 500, error_code: "upstream_error" };
   const failures = [{ attempt_id: "att_1", code: "upstream_error", message: "It broke.", retry: "other" as const }];
   const told = summaryOf(sampleRequest([sampleAttempt({ ...broken, total_ms: 90 })], { failures }));

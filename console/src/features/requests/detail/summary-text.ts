@@ -109,7 +109,7 @@ function refused(last: AttemptDetail, refusal: Explanation["refusal"]): readonly
   return [t("requests.summary.rejectedMessage", { status, code, message: refusal.message }), ...limitFacts(refusal)];
 }
 
-/** Scope, limit, used, when it resets: as far as they are known. */
+/** Scope, limit, usage and reset time, if available. */
 function limitFacts({ code, scope, used, limit, resets_at }: NonNullable<Explanation["refusal"]>): readonly string[] {
   const figure = code.startsWith("budget_") ? formatUsd : formatCount;
   return [

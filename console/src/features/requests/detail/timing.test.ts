@@ -15,7 +15,7 @@ test("the parts of a single attempt follow each other without a gap and fill its
   ]);
 });
 
-test("several attempts stand on one scale, and the last one's parts below", () => {
+test("several attempts share one scale, with the phases of the last one below", () => {
   const failed = sampleAttempt({ at: 1_000, total_ms: 100, outcome: "failed", http_status: 503 });
   const spans = spansOf([failed, sampleAttempt({ attempt_id: "att_2", at: 1_150 })]);
   expect(edges(spans).slice(0, 3)).toEqual([
@@ -26,7 +26,7 @@ test("several attempts stand on one scale, and the last one's parts below", () =
   expect(spans.map((span) => span.tone).slice(0, 2)).toEqual(["bad", "good"]);
 });
 
-test("an upstream that answered with an error is not said to have been silent, and its own status is shown", () => {
+test("an upstream error is not shown as no answer, and has its own status", () => {
   const broken = {
     http_status: 502,
     upstream_status: 500,
@@ -52,7 +52,7 @@ test("a clock that stepped back and times beyond the whole give no bar that runs
   }
 });
 
-test("what was refused before anything was sent has one bar", () => {
+test("a request refused before sending has one bar", () => {
   const refused = sampleAttempt({ upstream_ms: null, provider: "", outcome: "rejected", total_ms: 1 });
   expect(edges(spansOf([refused]))).toEqual([[0, 1]]);
 });

@@ -32,7 +32,7 @@ function barOf(attempt: AttemptDetail, place: number, startMs: number, isLast: b
   };
 }
 
-/** One after another: what the gateway did before it sent, the wait, the first token, the rest of the answer. */
+/** In order: preparation by the gateway, the wait, the first token, the rest of the answer. */
 function partsOf(attempt: AttemptDetail, startMs: number): readonly Span[] {
   const { upstream_ms: upstreamMs, total_ms: totalMs, first_byte_ms: byteMs, first_token_ms: tokenMs } = attempt;
   if (upstreamMs === null) return [];
@@ -63,7 +63,7 @@ function partsOf(attempt: AttemptDetail, startMs: number): readonly Span[] {
 /** A refusal of the upstream's is an answer, of which nothing was passed on. */
 function withoutAnswer({ upstream_status: status, error_code: code }: AttemptDetail): string {
   if (status !== null) return t("requests.timing.answered", { status });
-  // Some tell of a failure without a status: in an answer that cannot be read, or in an event of a stream.
+  // Some failures have no status: an unreadable answer, or an error event in a stream.
   return code === "upstream_error" || code === "upstream_truncated"
     ? t("requests.timing.failed")
     : t("requests.timing.noAnswer");

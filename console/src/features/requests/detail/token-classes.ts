@@ -7,11 +7,11 @@ interface TokenClass {
   readonly name: string;
   readonly label: string;
   readonly by: PricedBy;
-  /** Told inside another class: shown, and not added up. */
+  /** Included in another class: shown but not added. */
   readonly inside?: string;
 }
 
-/** The classes in the order in which a reader looks for them: what went in, what came out, what is counted otherwise. */
+/** The classes in display order: input, output, other. */
 const tokenClasses: readonly TokenClass[] = [
   ...usageTable.filter(({ side }) => side === "input"),
   ...usageTable.filter(({ side }) => side === "output"),
@@ -66,7 +66,7 @@ export interface UsageLine {
   readonly inside: boolean;
 }
 
-/** What was used by class, beside what it cost. */
+/** Usage by class, with its cost. */
 export function usageLines(attempt: Pick<AttemptDetail, "usage" | "cost_lines">): readonly UsageLine[] {
   const costs = new Map(attempt.cost_lines.map((line) => [line.class, line]));
   const names = new Set([...tokenClasses.map((each) => each.name), ...Object.keys(attempt.usage), ...costs.keys()]);

@@ -9,7 +9,7 @@ import { useWorkspace } from "../../../session/workspace.ts";
 const offered = 30;
 const quietMs = 250;
 
-/** There may be a hundred thousand keys: the gateway looks for them while one types. */
+/** There may be a hundred thousand keys, so the gateway searches. */
 export function KeyFilter() {
   const workspace = useWorkspace();
   const [key, setKey] = useUrlText("key");
@@ -51,7 +51,7 @@ export function KeyFilter() {
   );
 }
 
-/** The name behind the id in the address. Among all workspaces only its requests tell it. */
+/** The name of the key ID in the URL. For all workspaces it comes from the requests. */
 function useKeyName(key: string): string {
   const { path, slug } = useWorkspace();
   const inOne = key !== "" && slug !== null;

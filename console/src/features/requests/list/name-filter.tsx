@@ -6,7 +6,7 @@ interface NameFilterProps {
   /** Its name in the address. */
   readonly name: string;
   readonly label: string;
-  /** What is offered. Any other text may be written: what is gone by now still has its requests. */
+  /** Suggestions only: requests of deleted names can be searched too. */
   readonly names: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export function NameFilter({ name, label, names }: NameFilterProps) {
   );
 }
 
-/** What contains the text; all of it once the text is one of the names, so that another can be chosen. */
+/** Names that contain the text; all names once the text equals one, so that another can be selected. */
 const leastSurprising: OptionsFilter = ({ options, search, limit }) => {
   const wanted = search.trim().toLowerCase();
   const items = options as ComboboxItem[];

@@ -5,7 +5,7 @@ import { useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { ChoiceFilter } from "./choice-filter.tsx";
 
-/** Not for members and viewers, who see no one's requests but their own. The members of a workspace; somebody else, who left or is looked at among all workspaces, only when a link came with them. */
+/** Not for members and viewers, who see only their own requests. Lists the workspace's members, plus a person from the URL. */
 export function PersonFilter() {
   const { slug, path, may } = useWorkspace();
   const [person] = useUrlText("person");

@@ -26,7 +26,7 @@ test("rules go through the form unchanged", () => {
   expect(faultsOf(rules.map(draftOf))).toEqual({});
 });
 
-test("what the form lets through the gateway takes, and nothing else", () => {
+test("the form accepts exactly the rules that the gateway accepts", () => {
   const body = consoleRoutes["rights.putRules"].body;
   const whole = draftOf(rules[1] as Rule, 1);
   const some = [
@@ -56,7 +56,7 @@ test("a fault is found by the place of its rule, and rules are moved one place",
   expect(moved(drafts, 0, 1).map(({ key }) => key)).toEqual([1, 0, 2, 3]);
 });
 
-test("a rule is told in one sentence", () => {
+test("a rule is summarized in one sentence", () => {
   const told = rules.map(draftOf).map((draft) => `${conditionWords(draft)} → ${givenWords(draft)}`);
   expect(told).toEqual([
     "groups contains contractors → acme: Viewer",

@@ -60,7 +60,7 @@ export function rulesOf(drafts: readonly RuleDraft[]): Rules {
   }));
 }
 
-/** What is wrong with the rules as they stand, by field as the gateway calls it: `rules.2.workspace`. */
+/** Validation errors by the gateway's field name: `rules.2.workspace`. */
 export function faultsOf(drafts: readonly RuleDraft[]): Faults {
   const faults: Record<string, string> = {};
   for (const [index, { claim, kind, value, values, administrator, workspace, role, group }] of drafts.entries()) {

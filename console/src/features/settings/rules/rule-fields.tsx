@@ -7,7 +7,7 @@ import { matchKinds, type RuleDraft } from "./rule-draft.ts";
 
 interface RuleFieldsProps {
   readonly draft: RuleDraft;
-  /** Where the rule stands in the body: `rules.2`. */
+  /** The rule's path in the request body: `rules.2`. */
   readonly at: string;
   readonly fault: (field: string) => string | null;
   readonly onChange: (changes: Partial<RuleDraft>) => void;
@@ -94,7 +94,7 @@ function ConditionFields({ draft, at, fault, onChange }: RuleFieldsProps) {
   );
 }
 
-/** A workspace or a group that does not exist yet can be named too, so what there is stands only as proposals. */
+/** Suggestions only: a rule may name a workspace or group that does not exist yet. */
 function PlaceFields({ draft, at, fault, onChange }: RuleFieldsProps) {
   const workspaces = useCall("workspaces.list", { query: { limit: 100 } });
   const slugs = (workspaces.data?.data ?? []).map(({ slug }) => slug);

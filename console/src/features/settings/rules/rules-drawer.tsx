@@ -47,7 +47,7 @@ interface RulesFormProps extends RulesDrawerProps {
 function RulesForm({ source, name, onClose, stored }: RulesFormProps) {
   const [before] = useState<readonly RuleDraft[]>(() => stored.rules.map(draftOf));
   const [drafts, setDrafts] = useState(before);
-  /** The key of the rule whose fields are shown. null: the one that is refused. */
+  /** The expanded rule. null: the first with an error. */
   const [open, setOpen] = useState<number | null>(noRule);
   const nextKey = useRef(before.length);
   const locked = stored.managed_by === "file";
@@ -70,7 +70,7 @@ function RulesForm({ source, name, onClose, stored }: RulesFormProps) {
     setOpen(null);
     save.mutate({ params: { source }, body: { rules: rulesOf(drafts) } });
   };
-  /** Another order: what the gateway said of a rule by its place is no longer about that one. */
+  /** After a reorder, the gateway's errors no longer match the positions. */
   const arrange = (next: readonly RuleDraft[]) => {
     if (save.isError) save.reset();
     setDrafts(next);

@@ -20,7 +20,7 @@ interface Source {
   readonly name: string;
 }
 
-/** What may say of people what they may do here, and the rules of each. Which rules are open stands in the address. */
+/** The sources of roles and permissions, with their rules. The URL holds the open one. */
 export function RulesSection({ accounts }: { readonly accounts: readonly OidcAccount[] | null }) {
   const [open, setOpen] = useUrlText("rules");
   const sources: readonly Source[] | null = accounts && [

@@ -13,14 +13,14 @@ import { givenWords, namesOfRules, type RuleDraft, rulesOf } from "./rule-draft.
 interface TryClaimsProps {
   readonly source: string;
   readonly drafts: readonly RuleDraft[];
-  /** Tells what is wrong with the rules; whether they can be sent. */
+  /** Shows the errors of the rules; returns whether they can be sent. */
   readonly check: () => boolean;
 }
 
 const example = '{ "groups": ["eng-core"], "department": "SRE" }';
 const why = remarks(t, "rules.why", words.why);
 
-/** What claims would give by the rules as they stand in the form. */
+/** Tests claims against the rules in the form. */
 export function TryClaims({ source, drafts, check }: TryClaimsProps) {
   const [text, setText] = useState("");
   const [wrong, setWrong] = useState<string | null>(null);

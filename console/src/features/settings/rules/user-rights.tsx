@@ -17,7 +17,7 @@ interface UserRightsProps {
   readonly onClose: () => void;
 }
 
-/** By which source and rule somebody holds what. */
+/** The source and rule of each permission of a user. */
 export function UserRights({ user, onClose }: UserRightsProps) {
   const query = useCall("rights.ofUser", { params: { user: user.id } });
   return (

@@ -12,7 +12,7 @@ const problemWords = remarks(t, "tasks.callbacks.problem", tasks.callbacks.probl
 
 type Delivery = TaskDetail["deliveries"][number];
 
-/** What was told to the caller's own address, and whether it was heard. */
+/** Callbacks to the client's URL, and their results. */
 export function DeliveryList({ deliveries }: { readonly deliveries: readonly Delivery[] }) {
   return (
     <Section title={t("tasks.callbacks.title")} description={t("tasks.callbacks.help")} flush>

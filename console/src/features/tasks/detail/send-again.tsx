@@ -21,7 +21,7 @@ interface SendAgainProps {
   readonly onClose: () => void;
 }
 
-/** The same body once more, as a new task that is paid for by itself. */
+/** Sends the same body as a new task, which is charged separately. */
 export function SendAgain({ opened, ...rest }: SendAgainProps) {
   return (
     <Modal opened={opened} onClose={rest.onClose} title={t("tasks.resend.title")}>

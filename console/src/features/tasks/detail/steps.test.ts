@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { stepsOf } from "./steps.ts";
 
-test("states stand in the order in which they came, each with how long it lasted", () => {
+test("states are listed in order with their durations", () => {
   const steps = stepsOf([
     { at: 5_000, status: "succeeded", detail: null, note: null },
     { at: 1_000, status: "accepted", detail: null, note: null },

@@ -72,7 +72,7 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
   );
 }
 
-/** An estimate says so, and what is only reserved does too. */
+/** Marks estimated and reserved costs. */
 function Cost({ task }: { readonly task: TaskDetail }) {
   const cost = <Money usd={task.cost_usd} />;
   if (!task.cost_estimated || task.cost_usd === null) return cost;

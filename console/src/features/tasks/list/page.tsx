@@ -24,7 +24,7 @@ const liveMs = 3_000;
 const quietMs = 20_000;
 const pageRows = 60;
 
-/** Video tasks: a gallery to look at, a list to compare. */
+/** Video tasks, as a gallery or a list. */
 export default function TasksPage() {
   const workspace = useWorkspace();
   const search = useUrlSearch();

@@ -12,11 +12,11 @@ interface LinesInputProps {
   readonly disabled: boolean;
 }
 
-/** One thing in each line. Empty lines stand while they are typed, and are not sent. */
+/** One entry per line. Empty lines are allowed while typing, and not sent. */
 export function LinesInput({ value, onChange, stored = asTheyAre, ...rest }: LinesInputProps) {
   const joined = value.join("\n");
   const [typed, setTyped] = useState(joined);
-  // What was changed elsewhere, as in the JSON, is shown; what was typed here stays as it was typed.
+  // Shows changes from elsewhere, such as the JSON, but keeps what the user types here.
   const shown = stored(linesOf(typed)).join("\n") === joined ? typed : joined;
   return (
     <Textarea

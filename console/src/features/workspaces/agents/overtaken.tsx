@@ -10,7 +10,7 @@ interface OvertakenProps {
   readonly onTake: () => void;
 }
 
-/** Somebody else was quicker. Nothing is lost: theirs is a version, and what was typed still stands in the form. */
+/** Another user saved first. Nothing is lost: theirs is a version, and the form keeps the input. */
 export function Overtaken({ base, now, onKeep, onTake }: OvertakenProps) {
   const by = now.updated_by ?? t("agents.byNobody");
   return (

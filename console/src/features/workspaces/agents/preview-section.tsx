@@ -10,7 +10,7 @@ import { textOf } from "./settings-draft.ts";
 
 const whyWords = { key: "agents.byKey", rules: "agents.byRules", first_sign_in: "agents.byFirst" } as const;
 
-/** What a member's agents would be told in this workspace, and by which group. */
+/** The settings that a member's agents get in this workspace, and the group they come from. */
 export function PreviewSection({ workspace }: { readonly workspace: string }) {
   const [person, setPerson] = useState<string | null>(null);
   const members = useCall("members.list", { params: { workspace } });

@@ -8,7 +8,7 @@ interface RemarksProps {
   readonly remarks: readonly SettingsRemark[];
 }
 
-/** What is said of members of the settings, each with its path. */
+/** Errors and warnings about the settings, each with its path. */
 export function Remarks({ color, title, remarks }: RemarksProps) {
   if (remarks.length === 0) return null;
   return (

@@ -18,7 +18,7 @@ test("the form changes its own members and leaves every other one", () => {
   });
 });
 
-test("the environment is a variable in each line, with whatever stands behind the first =", () => {
+test("the environment has one variable per line, split at the first =", () => {
   const env = environmentOf(["A=1", " B =x=y z", "C"]);
   expect(env).toEqual({ A: "1", B: "x=y z", C: "" });
   expect(environmentLines({ env })).toEqual(["A=1", "B=x=y z", "C="]);

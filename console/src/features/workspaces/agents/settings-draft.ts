@@ -1,4 +1,4 @@
-/** Settings of coding agents as the form edits them: an object whose other members stay as they are. */
+/** Coding agent settings as the form edits them: fields without an input stay unchanged. */
 export type Settings = Readonly<Record<string, unknown>>;
 
 /** The object in a text; null where it is none. */
@@ -45,7 +45,7 @@ export function listOrNothing(lines: readonly string[]): readonly string[] | und
   return lines.length === 0 ? undefined : lines;
 }
 
-/** `NAME=value`, one in each line; what has no `=` is a name with nothing behind it. */
+/** `NAME=value`, one per line; a line without `=` is a name with an empty value. */
 export function environmentOf(lines: readonly string[]): Settings | undefined {
   const pairs = lines.map((line): [string, string] => {
     const at = line.indexOf("=");
@@ -69,7 +69,7 @@ export function sendsTelemetry(settings: Settings): boolean {
   return objectAt(settings, "env")[telemetrySwitch] === "1";
 }
 
-/** What an agent has to be told to send its metrics and logs to the gateway; off takes all of it out again. */
+/** The variables that make an agent send metrics and logs to the gateway; off removes them. */
 export function withTelemetry(settings: Settings, on: boolean, baseUrl: string): Settings {
   const variables: Record<string, string> = {
     [telemetrySwitch]: "1",

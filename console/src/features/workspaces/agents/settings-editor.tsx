@@ -19,7 +19,7 @@ interface SettingsEditorProps {
   readonly mayChange: boolean;
 }
 
-/** A form and the JSON beside it: two views of one text, which is checked as it is typed. */
+/** A form and a JSON editor for the same settings, validated while typing. */
 export function SettingsEditor({ params, now, mayChange }: SettingsEditorProps) {
   const { answer } = useSession();
   const draft = useSettingsDraft(now);

@@ -30,7 +30,7 @@ const rules = [
   { name: "deny", label: t("agents.form.deny"), help: t("agents.form.denyHelp"), example: "Read(./.env)" },
 ];
 
-/** The members that most administrators set. Whatever else is in the settings stays. */
+/** The most common settings. Other fields stay unchanged. */
 export function SettingsForm({ settings, onChange, disabled, baseUrl }: SettingsFormProps) {
   const models = useCall("models.list");
   const names = models.data?.data.map(({ name }) => name) ?? [];

@@ -5,7 +5,7 @@ import { afterSettingsChange } from "./settings-routes.ts";
 
 type Route = "agents.setSettings";
 
-/** Sets a group's settings. When somebody else was quicker, theirs and their version are shown at once. */
+/** Saves a group's settings. If another user saved first, shows their version. */
 export function useSettingsChange(told: Pick<ActSettings<Route>, "done" | "onDone">): Act<Route> {
   const queries = useQueryClient();
   const change = useAct("agents.setSettings", { inline: true, invalidates: afterSettingsChange, ...told });

@@ -2,9 +2,9 @@ import { useState } from "react";
 import { parsedSettings, type Settings, textOf } from "./settings-draft.ts";
 import type { SettingsNow } from "./settings-routes.ts";
 
-/** Settings as they are typed. `now`: those that are in force, which somebody else may change meanwhile. */
+/** The draft of settings. `now`: the saved settings, which others may change meanwhile. */
 export function useSettingsDraft(now: SettingsNow) {
-  // What is typed changes these, whatever has been saved since.
+  // The draft stays based on these, even if others save.
   const [base, setBase] = useState(now);
   const [seen, setSeen] = useState(now.checksum);
   const [text, setText] = useState(textOf(now.settings));
@@ -24,14 +24,14 @@ export function useSettingsDraft(now: SettingsNow) {
     base,
     text,
     parsed,
-    /** The last text that was an object: what the form shows. */
+    /** The last valid JSON object, which the form shows. */
     known,
     typed: (next: string) => {
       setText(next);
       setKnown(parsedSettings(next) ?? known);
     },
     begin,
-    /** Goes on with what is typed, as a change of those that are in force. */
+    /** Keeps the draft as a change of the saved settings. */
     keep: () => setBase(now),
     /** There is something to lose, and others have been saved. */
     overtaken: dirty && now.checksum !== base.checksum,

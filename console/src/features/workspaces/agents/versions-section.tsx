@@ -26,7 +26,7 @@ interface VersionsSectionProps {
 
 type Version = AnswerOf<"agents.settingsVersions">["data"][number];
 
-/** What the group was set to, when and by whom; each can be looked at and set again. */
+/** The versions of the group's settings, which can be viewed and restored. */
 export function VersionsSection({ params, now, mayChange }: VersionsSectionProps) {
   const [open, setOpen] = useState<number | null>(null);
   const query = useCall("agents.settingsVersions", { params });

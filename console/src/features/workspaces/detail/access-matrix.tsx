@@ -145,7 +145,7 @@ interface PointedProps extends Pick<AccessMatrixProps, "rows" | "models"> {
   readonly cell: Cell | null;
 }
 
-/** The cell under the pointer or the focus, in words. Those who hear the page hear the cell itself. */
+/** Describes the cell under the pointer or focus. Screen readers read the cell itself. */
 function Pointed({ cell, rows, models }: PointedProps) {
   const row = cell === null ? undefined : rows[cell.row];
   const model = cell === null ? undefined : models[cell.column];

@@ -15,7 +15,7 @@ import { type AccessColumns, differingColumns } from "./access-columns.ts";
 import { AccessLegend } from "./access-legend.tsx";
 import { AccessMatrix } from "./access-matrix.tsx";
 
-/** From so many models on, those to which every key has the same access are left out until they are asked for. */
+/** From this many models on, models with equal access for all keys are hidden by default. */
 const allShownMax = 20;
 
 /** Who may call what: every key by every model, and the reason behind each cell. */
@@ -138,7 +138,7 @@ interface ModelPages {
   readonly back: () => void;
 }
 
-/** Which page of models is looked at. Another search begins at the first. */
+/** The current page of models. A new search starts at the first. */
 function useModelPages(search: string): ModelPages {
   const [kept, setKept] = useState<{ readonly search: string; readonly cursors: readonly string[] }>({
     search,

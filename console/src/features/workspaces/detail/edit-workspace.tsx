@@ -13,7 +13,7 @@ interface EditWorkspaceProps {
   readonly onClose: () => void;
 }
 
-/** An owner renames it; what bounds it is for administrators. */
+/** Owners can rename it; only administrators can change its limits. */
 export function EditWorkspace({ workspace, onClose }: EditWorkspaceProps) {
   const { user } = useSession();
   const [before] = useState(workspace);

@@ -23,7 +23,7 @@ import { GroupDrawer } from "./group-drawer.tsx";
 
 const newGroup = "new";
 
-/** The tiers of access inside a workspace. The one that is open stands in the address. */
+/** The groups of a workspace. The URL holds the open one. */
 export function GroupsTab({ workspace }: { readonly workspace: ConsoleWorkspace }) {
   const { may } = useSession();
   const { slug } = workspace;
@@ -64,7 +64,7 @@ export function GroupsTab({ workspace }: { readonly workspace: ConsoleWorkspace 
   );
 }
 
-/** `open` null: only looked at. */
+/** `open` null: read-only. */
 function columnsFor(slug: string, open: ((id: string) => void) | null): readonly Column<GroupWithUsage>[] {
   return [
     {

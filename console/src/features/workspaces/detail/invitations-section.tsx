@@ -16,7 +16,7 @@ interface InvitationsSectionProps {
   readonly held: Need;
 }
 
-/** Invitations that nobody has accepted yet. Left out while there are none. */
+/** Pending invitations. Hidden without any. */
 export function InvitationsSection({ workspace, held }: InvitationsSectionProps) {
   const query = useCall("invitations.list", { params: { workspace } });
   const columns = useMemo(() => columnsFor(held), [held]);

@@ -102,7 +102,7 @@ function InviteForm({ workspace, held, onClose, onSent }: InviteFormProps) {
   );
 }
 
-/** Roughly what an address looks like; the gateway decides. */
+/** A rough check of an email address; the gateway decides. */
 function emailFault(text: string): string | null {
   if (text.trim() === "") return t("workspaces.invite.emailMissing");
   return /^[^\s@]+@[^\s@]+$/.test(text.trim()) ? null : t("workspaces.invite.emailWrong");

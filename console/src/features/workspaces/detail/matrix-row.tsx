@@ -9,7 +9,7 @@ interface MatrixRowProps {
   readonly row: AccessRow;
   readonly place: number;
   readonly models: AccessTable["models"];
-  /** The column whose cell takes the focus; null: in another row. */
+  /** The column of the cell that takes the focus; null: in another row. */
   readonly activeColumn: number | null;
 }
 

@@ -29,7 +29,7 @@ interface Looker {
   readonly held: Need;
   /** Their id. */
   readonly me: string;
-  /** Opens the limits of somebody, by id. */
+  /** Opens the limits of a member, by ID. */
   readonly limit: (userId: string) => void;
 }
 
@@ -129,7 +129,7 @@ function RoleSelect({ member, looker: { workspace, held } }: MemberProps) {
       disabled={update.isPending}
       onChange={(value) => {
         const role = workspaceRoles.find((each) => each === value);
-        // A failure is said in a notice by whoever asks.
+        // The caller shows errors in a notice.
         if (role !== undefined && role !== member.role) void give(role, true).catch(() => undefined);
       }}
     />

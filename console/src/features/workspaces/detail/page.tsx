@@ -21,7 +21,7 @@ const AgentsTab = lazy(() => import("../agents/agents-tab.tsx"));
 
 const crumbs = [{ label: t("workspaces.list.title"), link: { to: "/workspaces" } }] as const;
 
-/** One workspace: what bounds it, its groups, its members, and who may call what. */
+/** One workspace: its limits, groups, members and model access. */
 export default function WorkspacePage() {
   const { workspace: path } = useParams({ from: "/workspaces/$workspace" });
   const { may } = useSession();

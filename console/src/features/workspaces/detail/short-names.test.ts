@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { shortNames } from "./short-names.ts";
 
-test("names that begin alike are told apart by what follows", () => {
+test("names with a common start are shortened to what differs", () => {
   expect(shortNames(["acme-research/experiment-0001-mini", "acme-research/experiment-0002-mini", "gpt-5"])).toEqual([
     "…0001-mini",
     "…0002-mini",
@@ -11,7 +11,7 @@ test("names that begin alike are told apart by what follows", () => {
   expect(shortNames([])).toEqual([]);
 });
 
-test("several families of long names beside each other stay apart", () => {
+test("several families of long names stay distinguishable", () => {
   expect(
     shortNames([
       "acme-research/experiment-0001-mini",
@@ -23,7 +23,7 @@ test("several families of long names beside each other stay apart", () => {
   ).toEqual(["…0001-mini", "…0002-mini", "…large", "…small", "a-name-of-…t-is-long"]);
 });
 
-test("a thousand names of sixty letters that begin and end alike are all different and all short", () => {
+test("a thousand long names with common starts and ends stay distinct and short", () => {
   const names = Array.from({ length: 1_000 }, (_, at) =>
     `acme-research/experiment-${String(at).padStart(4, "0")}-mini`.padEnd(60, "-and-longer-than-anybody-would-call-it"),
   );

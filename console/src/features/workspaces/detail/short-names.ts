@@ -34,7 +34,7 @@ function around(name: string, others: readonly string[]): string {
   return `${from > 0 ? "…" : ""}${name.slice(from, to)}${to < name.length ? "…" : ""}`;
 }
 
-/** How much of a name, up to the last sign between words, is as in the nearest of its neighbours by the alphabet. */
+/** The length of the prefix, up to a word boundary, that a name shares with its nearest neighbor in sorted order. */
 function sharedBeginning(name: string, neighbours: readonly (string | undefined)[]): number {
   const same = Math.max(0, ...neighbours.map((other) => (other === undefined ? 0 : sameChars(name, other))));
   return /^.*[-/._:]/.exec(name.slice(0, same))?.[0].length ?? 0;

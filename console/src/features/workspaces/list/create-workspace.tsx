@@ -15,7 +15,7 @@ interface CreateWorkspaceProps {
 
 export function CreateWorkspace({ onClose, onMade }: CreateWorkspaceProps) {
   const [name, setName] = useState("");
-  // null: made of the name until somebody writes another.
+  // null: derived from the name until the user edits it.
   const [written, setWritten] = useState<string | null>(null);
   const [bounds, setBounds] = useState<Bounds>({ models: ["*"], pass_through: [], limits: {}, budget: null });
   const make = useAct("workspaces.create", {
