@@ -209,7 +209,7 @@ export function fileField(files: readonly unknown[]): "image" | "image[]" {
   return files.length === 1 ? "image" : "image[]";
 }
 
-/** The vendor requires this parameter except for streams. */
+/** Vendors require the content type, and a stream of bytes has none. */
 function typeOf(file: string): string {
   const extension = file.split(".").at(-1)?.toLowerCase() ?? "";
   return extension === "jpg" ? "image/jpeg" : `image/${extension === "" ? "png" : extension}`;

@@ -14,7 +14,7 @@ interface StartVideo {
   readonly forgetProblem: () => void;
 }
 
-/** A task without a response. */
+/** A task that may have started although its response was lost. */
 interface Lost {
   readonly text: string;
   readonly key: string;

@@ -3,7 +3,7 @@ import { jsonOf } from "./json-text.ts";
 export interface CapturedEvents {
   /** The JSON of each event, in order; one that cannot be read is left out. */
   readonly events: readonly unknown[];
-  /** Whether the protocol has a final event. */
+  /** The final event was captured, or the protocol has none. */
   readonly done: boolean;
 }
 
