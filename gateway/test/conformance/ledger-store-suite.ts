@@ -101,6 +101,14 @@ function insertTests(make: StoreGroundFactory): void {
     expect((await ground.ledgerStore.check()).faults).toEqual([]);
   });
 
+  test("keeps the first record of an attempt that stands twice in a batch, and counts it once", async () => {
+    await using ground = await make();
+    const [first, second] = [plainEntry("a", { costNanoUsd: 1 }), plainEntry("a", { costNanoUsd: 2 })];
+    expect(await ground.ledgerStore.insert([plainEntry("b"), first, second])).toBe(2);
+    expect((await everyEntry(ground)).find(({ attemptId }) => attemptId === first.attemptId)?.costNanoUsd).toBe(1);
+    expect((await ground.ledgerStore.check()).faults).toEqual([]);
+  });
+
   test("a batch with an entry that cannot be stored leaves nothing behind", async () => {
     await using ground = await make();
     for (const make of [ledgerEntry, plainEntry]) {

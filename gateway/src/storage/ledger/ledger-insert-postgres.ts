@@ -42,9 +42,9 @@ function named<Result>(name: string, statement: string, parameters: readonly unk
   return { ...(query as CompiledQuery<Result>), name };
 }
 
-/** Each attempt once; two writers of the same ones take them in the same order, and do not wait in a circle. */
+/** Each attempt once, its first record; sorted, so that two writers of the same attempts do not wait for each other in a circle. */
 function inOrder(given: readonly LedgerRecord[]): readonly LedgerRecord[] {
-  const byId = new Map(given.map((record) => [idOf(record), record]));
+  const byId = new Map(given.toReversed().map((record) => [idOf(record), record]));
   return [...byId.keys()].sort().map((id) => byId.get(id) as LedgerRecord);
 }
 
