@@ -13,11 +13,13 @@ import {
   cursorOf,
   cutPage,
   type Database,
+  deleteRows,
   heldRows,
   isAfter,
   isLeasedUntil,
   pageSize,
   parseCursor,
+  putRow,
   type Row,
   relaxedWrite,
   type Tables,
@@ -78,10 +80,8 @@ export type AssetStore = ReturnType<typeof createAssetStore>;
 /** Any number of stores, in any process, may use the same database. */
 export function createAssetStore({ database }: { readonly database: Database }) {
   const { kysely } = database;
-  const deleteRow = async (table: "assets" | "asset_groups", workspaceId: string, id: string): Promise<boolean> => {
-    const rows = kysely.deleteFrom(table).where("id", "=", id).where("workspace_id", "=", workspaceId);
-    return (await rows.executeTakeFirst()).numDeletedRows > 0n;
-  };
+  const deleteRow = async (table: "assets" | "asset_groups", workspaceId: string, id: string): Promise<boolean> =>
+    (await deleteRows(kysely, table, { id, workspace_id: workspaceId })) > 0;
   return {
     async createGroup(group: AssetGroup): Promise<void> {
       await kysely.insertInto("asset_groups").values(columnsOf(group)).execute();
@@ -213,12 +213,8 @@ export function createAssetStore({ database }: { readonly database: Database }) 
       return rows.map((row) => membersOf(row));
     },
     async bind(binding: AssetBinding): Promise<void> {
-      const row = columnsOf(binding);
-      await kysely
-        .insertInto("asset_bindings")
-        .values(row)
-        .onConflict((conflict) => conflict.columns(["asset_id", "provider_id"]).doUpdateSet(row))
-        .execute();
+      const { asset_id, provider_id, ...columns } = columnsOf(binding);
+      await putRow(kysely, "asset_bindings", { asset_id, provider_id }, columns);
     },
   };
 }

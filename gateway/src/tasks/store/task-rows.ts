@@ -17,6 +17,7 @@ import {
   cursorOf,
   cutPage,
   type Database,
+  findRows,
   isAfter,
   type NewRow,
   type PagePosition,
@@ -166,12 +167,8 @@ export function taskReads({ kysely }: Database, vault: Vault) {
     /** Also if deleted. */
     findByKey: (workspaceId: string, key: string): Promise<Task | null> => findByKey(kysely, vault, workspaceId, key),
     async events(taskId: string): Promise<readonly TaskEvent[]> {
-      return await kysely
-        .selectFrom("task_events")
-        .select(["task_id as taskId", "at", "state", "detail"])
-        .where("task_id", "=", taskId)
-        .orderBy("position")
-        .execute();
+      const rows = await findRows(kysely, "task_events", { task_id: taskId }, "position");
+      return rows.map(({ position: _, ...row }) => membersOf(row));
     },
     /** A page of videos, newest first by default. Without their requests, which could be gigabytes. */
     async page(filter: TaskFilter, cursor: string | TaskPosition | null, limit: number): Promise<TaskPage> {
@@ -221,10 +218,10 @@ export function taskReads({ kysely }: Database, vault: Vault) {
         const asked = Array.from({ length: idsAtOnce }, (_, index) => some[index] ?? some.at(-1) ?? "");
         const rows = await kysely
           .selectFrom("tasks")
-          .select(["id as taskId", "upstream_id", "provider_id as providerId"])
+          .select(["id as taskId", "upstream_id as upstreamId", "provider_id as providerId"])
           .where("upstream_id", "in", asked)
           .execute();
-        owners.push(...rows.map(({ upstream_id, ...row }) => ({ ...row, upstreamId: upstream_id ?? "" })));
+        owners.push(...rows.map((row) => ({ ...row, upstreamId: row.upstreamId ?? "" })));
       }
       return owners;
     },

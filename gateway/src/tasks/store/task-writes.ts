@@ -9,7 +9,16 @@ import {
   type WebhookDelivery,
 } from "#core/index.ts";
 import type { BlobInfo, Vault } from "#ports/index.ts";
-import { type Connection, type Database, heldRows, ledgerWriter, relaxedWrite } from "#storage/tables.ts";
+import {
+  type Connection,
+  type Database,
+  deleteRows,
+  findRow,
+  heldRows,
+  ledgerWriter,
+  relaxedWrite,
+  setColumns,
+} from "#storage/tables.ts";
 import type { LeasedTask } from "./task-leases.ts";
 import { findByKey, newTaskRow, outputColumns, stepColumns, type TaskRow, type TaskStep } from "./task-rows.ts";
 
@@ -125,11 +134,8 @@ export function taskWrites(database: Database, vault: Vault) {
         const row = await heldRows(database, task).executeTakeFirst();
         if (row === undefined || row.output === null) return false;
         const output: NonNullable<Task["output"]> = JSON.parse(row.output);
-        await transaction
-          .updateTable("tasks")
-          .set(outputColumns({ ...output, blobHash, contentType: contentType ?? output.contentType }))
-          .where("id", "=", id)
-          .execute();
+        const columns = outputColumns({ ...output, blobHash, contentType: contentType ?? output.contentType });
+        await setColumns(transaction, "tasks", { id }, columns);
         return true;
       });
     },
@@ -148,29 +154,20 @@ export function taskWrites(database: Database, vault: Vault) {
           .where("deleted_at", "is", null);
         const row = await heldRows(database, task).executeTakeFirst();
         if (row === undefined) return null;
-        const emptied = await transaction
-          .updateTable("tasks")
-          .set({
-            deleted_at: now,
-            asked: JSON.stringify(emptyRequest),
-            output: null,
-            blob_hash: null,
-            error: null,
-            sealed_account: null,
-            callback_url: null,
-            metadata: "{}",
-          })
-          .where("id", "=", id)
-          .where("deleted_at", "is", null)
-          .executeTakeFirst();
-        if (emptied.numUpdatedRows !== 1n) return null;
-        await transaction.updateTable("task_requests").set({ request: "{}" }).where("task_id", "=", id).execute();
+        const emptied = {
+          deleted_at: now,
+          asked: JSON.stringify(emptyRequest),
+          output: null,
+          blob_hash: null,
+          error: null,
+          sealed_account: null,
+          callback_url: null,
+          metadata: "{}",
+        };
+        if ((await setColumns(transaction, "tasks", { id, deleted_at: null }, emptied)) === 0) return null;
+        await setColumns(transaction, "task_requests", { task_id: id }, { request: "{}" });
         // Webhooks contain the request, too. Pending ones are deleted after delivery.
-        await transaction
-          .deleteFrom("webhook_deliveries")
-          .where("task_id", "=", id)
-          .where("due_at", "is", null)
-          .execute();
+        await deleteRows(transaction, "webhook_deliveries", { task_id: id, due_at: null });
         return row;
       });
     },
@@ -182,13 +179,8 @@ export function taskWrites(database: Database, vault: Vault) {
         .execute();
     },
     async material(taskId: string): Promise<BlobInfo | null> {
-      const row = await kysely
-        .selectFrom("task_materials")
-        .select(["hash", "size_bytes as size"])
-        .where("task_id", "=", taskId)
-        .where("spent", "=", 0)
-        .executeTakeFirst();
-      return row ?? null;
+      const row = await findRow(kysely, "task_materials", { task_id: taskId, spent: 0 });
+      return row === undefined ? null : { hash: row.hash, size: row.size_bytes };
     },
     /**
      * Marks and returns unneeded material, so that no task can claim it any more: of tasks that will not be sent again, and
@@ -229,21 +221,15 @@ export function taskWrites(database: Database, vault: Vault) {
     },
     /** Call after its bytes were removed. */
     async deleteMaterial(taskId: string): Promise<void> {
-      await kysely.deleteFrom("task_materials").where("task_id", "=", taskId).where("spent", "=", 1).execute();
+      await deleteRows(kysely, "task_materials", { task_id: taskId, spent: 1 });
     },
   };
 }
 
 /** Throws if the material was given up in the meantime. */
 async function claimMaterial(transaction: Connection, taskId: string, { hash }: BlobInfo): Promise<void> {
-  const owned = await transaction
-    .updateTable("task_materials")
-    .set({ spent: 0 })
-    .where("task_id", "=", taskId)
-    .where("hash", "=", hash)
-    .where("spent", "=", 0)
-    .executeTakeFirst();
-  if (owned.numUpdatedRows !== 1n) throw new Error(`the material of ${taskId} was given up before its task was stored`);
+  const owned = await setColumns(transaction, "task_materials", { task_id: taskId, hash, spent: 0 }, { spent: 0 });
+  if (owned !== 1) throw new Error(`the material of ${taskId} was given up before its task was stored`);
 }
 
 /** Fields of a poll without news. Losing such a write costs one poll. */
