@@ -1,7 +1,7 @@
 // What every built form of the gateway has in it: the program, one file for each of its threads, the console, the files of
 // the API reference, and the licences of all packages that went in.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildConsole } from "./build-console.mjs";
 import { install, root } from "./install.mjs";
@@ -69,7 +69,7 @@ export function makeStatic(folder) {
   install();
   if (!buildConsole()) throw new Error("the console could not be built");
   const into = join(folder, "static");
-  mkdirSync(join(into, "docs"), { recursive: true });
+  cpSync(join(source, "admin", "docs"), join(into, "docs"), { recursive: true });
   cpSync(join(root, "console", "dist"), join(into, "console"), {
     recursive: true,
     filter: (file) => !file.endsWith(".built-from"),

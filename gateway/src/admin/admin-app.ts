@@ -5,7 +5,7 @@ import type { AdminOptions } from "./dependencies.ts";
 import { checkStateChange } from "./handlers/callers.ts";
 import { type AdminEnv, mountHandlers, readJson } from "./handlers/calls.ts";
 import { consoleHandlers } from "./handlers/console-handlers.ts";
-import { answerConsole, answerDocs, answerText, docsFile, pagePolicy, policyReportPath } from "./pages.ts";
+import { answerConsole, answerDocs, answerText, pagePolicy, policyReportPath } from "./pages.ts";
 import { policyReports } from "./policy-reports.ts";
 import { ScimCalls } from "./scim/scim-calls.ts";
 import { scimPath } from "./scim/scim-schema.ts";
@@ -23,9 +23,9 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   app.get("/", (c) => c.redirect("/console/", 302));
   app.get("/console", (c) => c.redirect("/console/", 308));
   app.get("/console/*", (c) => answerConsole(options, c.req.raw));
-  app.get("/docs", (c) => answerDocs(c.req.raw));
+  app.get("/docs", (c) => answerDocs(options.files, c.req.raw));
   app.get("/docs/", (c) => c.redirect("/docs", 308));
-  app.get("/docs/*", (c) => docsFile(options.files, c.req.raw));
+  app.get("/docs/*", (c) => answerDocs(options.files, c.req.raw));
   app.get("/openapi.json", async (c) => {
     const { openApiDocument } = await import("@sluice/contract/openapi");
     openApi ??= JSON.stringify(openApiDocument((options.callsUrl ?? (() => options.publicUrl))()));

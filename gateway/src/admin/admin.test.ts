@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createMemoryTries } from "#coordination/index.ts";
 import { createSetup } from "#identity/index.ts";
 import type { Observer, StaticFile } from "#ports/index.ts";
@@ -20,6 +22,8 @@ function file(text: string, type: string, immutable = false): StaticFile {
   };
 }
 
+const docs = (name: string) => readFileSync(join(import.meta.dir, "docs", name), "utf8");
+
 const built = new Map([
   [
     "console/index.html",
@@ -29,6 +33,8 @@ const built = new Map([
     ),
   ],
   ["console/assets/index-abcd1234.js", file("console.log(1)", "text/javascript; charset=utf-8", true)],
+  ["docs/index.html", file(docs("index.html"), "text/html; charset=utf-8")],
+  ["docs/start.js", file(docs("start.js"), "text/javascript; charset=utf-8")],
   ["docs/swagger-ui.css", file(".swagger-ui{}", "text/css; charset=utf-8")],
 ]);
 

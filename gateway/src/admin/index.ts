@@ -7,6 +7,5 @@ export { createAdmin } from "./admin.ts";
 export { NoticeSender, NoticeWatch } from "./budgets/notices.ts";
 export type { ConfigFacts, LedgerExportFacts, ProcessNumbers } from "./dependencies.ts";
 export { priceListView } from "./models/price-list-reading.ts";
-export { docsFiles } from "./pages.ts";
 
 export { RequestTail } from "./tail/request-tail.ts";

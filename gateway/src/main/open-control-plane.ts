@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { createAdmin, docsFiles, NoticeSender, NoticeWatch } from "#admin/index.ts";
+import { createAdmin, NoticeSender, NoticeWatch } from "#admin/index.ts";
 import { type ApiDependencies, createAsKey, endpointsOf, untranslatedEndpointsOf } from "#api/index.ts";
 import { createNoticeStore } from "#directory/index.ts";
 import { AgentSignIn, agentSettingsBy, createSetup, IssuerRecheck, type SharedSetup } from "#identity/index.ts";
@@ -193,17 +193,11 @@ interface ShownLink {
 /** Folders with the console's build and the API reference. */
 function staticRoots(): readonly StaticRoot[] {
   const built = join(import.meta.dir, "static");
-  return isBuilt
-    ? [
-        { prefix: "console", directory: join(built, "console") },
-        { prefix: "docs", directory: join(built, "docs"), only: docsFiles },
-      ]
-    : [
-        { prefix: "console", directory: join(import.meta.dir, "..", "..", "..", "console", "dist") },
-        {
-          prefix: "docs",
-          directory: dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json")),
-          only: docsFiles,
-        },
-      ];
+  if (isBuilt) return ["console", "docs"].map((prefix) => ({ prefix, directory: join(built, prefix) }));
+  const swaggerUi = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
+  return [
+    { prefix: "console", directory: join(import.meta.dir, "..", "..", "..", "console", "dist") },
+    { prefix: "docs", directory: join(import.meta.dir, "..", "admin", "docs") },
+    { prefix: "docs", directory: swaggerUi, only: ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"] },
+  ];
 }
