@@ -32,26 +32,12 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
   const seen: Seen = { key: null, model: null, failure: null, attempts: noAttempts(), principal: null };
   let response: Answer;
   let streaming = false;
-  const ended = new RequestEnding(dependencies, {
-    requestId,
-    startedMs,
-    address,
-    seen,
-    path,
-    route,
-    method: request.method,
-  });
-  const report = (): void => {
-    ended.report(response.status);
-  };
+  const { method } = request;
+  const ended = new RequestEnding(dependencies, { requestId, startedMs, address, seen, path, route, method });
+  const report = (): void => ended.report(response.status);
   const exchange: Exchange = {
-    request,
+    ...arrival,
     requestId,
-    path,
-    query: arrival.query,
-    startedMs,
-    address: arrival.address,
-    openSocket: arrival.openSocket,
     seen,
     streams: () => {
       streaming = true;
@@ -99,9 +85,7 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
   if (streaming) return response;
   if (request.whenAnswered === undefined) report();
   else {
-    request.whenAnswered((failure) => {
-      ended.left(response.status, failure);
-    });
+    request.whenAnswered((failure) => ended.left(response.status, failure));
   }
   return response;
 }

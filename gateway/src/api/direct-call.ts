@@ -54,16 +54,14 @@ function readHead({ method, target, headers }: CallerRequest): DirectHead | null
   return { protocol, route: routeOf(path, method), path, query };
 }
 
-/** The caller's address behind trusted proxies. */
-type AddressOf = (request: CallerRequest) => string;
-
 /**
  * Answers the common call without a promise: a small body that arrived with its head, for a model, with a cached key. Returns false,
  * with nothing done, for any other request; `answerArrival` then answers it with the same result.
  */
 export function answerDirect(
   dependencies: ApiDependencies,
-  addressOf: AddressOf,
+  /** The caller's address behind trusted proxies. */
+  addressOf: (request: CallerRequest) => string,
   request: CallerRequest,
   reply: Reply,
 ): boolean {

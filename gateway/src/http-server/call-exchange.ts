@@ -2,8 +2,7 @@ import { asFailure, type BodySink, Failure, type LiveBody, type PieceReader } fr
 import { fieldOf, type RequestHead } from "#http1/index.ts";
 import { continueBytes, expectsContinue, fieldLine, linesOf, ServerAnswer } from "./answer.ts";
 import { type BodyFlow, CallerRequest } from "./caller-request.ts";
-import type { ServerExchange } from "./exchange.ts";
-import type { ServerConnection } from "./server-connection.ts";
+import type { ServerConnection, ServerExchange } from "./server-connection.ts";
 import { SocketTunnel, UpgradeAnswer } from "./socket-tunnel.ts";
 
 /** Takes the answer to a call, or an error. One of the two is called, once. */
@@ -224,7 +223,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
     }
   }
 
-  /** `told`: pieces that were read already. `reading`: the pending read. */
+  /** `first`: pieces that were read already. `reading`: the pending read. */
   async #stream(
     status: number,
     lines: string,

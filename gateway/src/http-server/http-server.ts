@@ -5,9 +5,8 @@ import type { Clock } from "#ports/index.ts";
 import { answerHead, expectsContinue, linesOf, type ServerAnswer } from "./answer.ts";
 import { type AnswerCall, CallExchange } from "./call-exchange.ts";
 import type { CallerConnections, ConnectionClosing, ConnectionPlace } from "./caller-connections.ts";
-import type { ConnectionHost, ServerExchange } from "./exchange.ts";
 import { type HandshakeProblem, Handshakes } from "./handshakes.ts";
-import { ServerConnection } from "./server-connection.ts";
+import { type ConnectionHost, ServerConnection, type ServerExchange } from "./server-connection.ts";
 
 /** Bound of a TLS handshake. */
 const callerHandshakeMs = 20_000;
@@ -51,7 +50,7 @@ function tlsOf({ chain, key }: { readonly chain: string; readonly key: string })
   return { cert: chain, key, ALPNProtocols: Buffer.from("\x08http/1.1\x08http/1.0", "latin1") };
 }
 
-export class HttpServer implements ConnectionHost<ServerConnection> {
+export class HttpServer implements ConnectionHost {
   readonly idleMs: number;
   readonly turnMs: number;
   readonly memory: CallerMemory;

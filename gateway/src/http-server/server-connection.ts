@@ -2,10 +2,54 @@ import type { Socket } from "bun";
 import { anonymousOwner, bounds, type CallerMemory, type HeldMemory, type MemoryOwner } from "#core/index.ts";
 import { MalformedMessage, type RequestHead, RequestReader } from "#http1/index.ts";
 import { type AnswerFraming, answerHead, isBodyless } from "./answer.ts";
-import type { ConnectionPlace } from "./caller-connections.ts";
-import type { ConnectionHost, ServerExchange } from "./exchange.ts";
+import type { ConnectionClosing, ConnectionPlace } from "./caller-connections.ts";
 import { HeldBytes, Pace } from "./held-bytes.ts";
 import { Outbox } from "./outbox.ts";
+
+/** Receives the events of one request and its answer from the connection. */
+export interface ServerExchange {
+  /** The head was read, and `onBody` was called with the bytes of the body that arrived with it. */
+  start(): void;
+  onBody(piece: Uint8Array): void;
+  onBodyEnd(): void;
+  /** The body is malformed. An answer still reaches the caller. */
+  onMalformed(thrown: unknown): void;
+  /** The body, or a message of a WebSocket, arrives too slowly. The exchange answers. */
+  onSlow(): void;
+  /** The caller closed its side of the connection. An answer may still reach it. */
+  onCallerDone(): void;
+  /** The whole answer was sent. */
+  onSent(): void;
+  /** The connection has ended. `slow`: because the caller read its answer too slowly. */
+  onGone(slow: boolean): void;
+  /** The written bytes were sent: there is room for more. */
+  onRoom(): void;
+  /** Bytes of a connection that became a WebSocket. */
+  onRaw(bytes: Uint8Array): void;
+}
+
+/** The server, for its connections. */
+export interface ConnectionHost {
+  open(connection: ServerConnection, head: RequestHead): ServerExchange;
+  /** Answers a malformed request. */
+  refuse(connection: ServerConnection, problem: MalformedMessage): void;
+  /** Answers a request with a head that did not arrive in time. */
+  refuseLate(connection: ServerConnection): void;
+  /** Counts a connection that is closed for its caller's slowness. */
+  closing(cause: ConnectionClosing): void;
+  /** The tick at which so much time has passed. */
+  after(ms: number): number;
+  readonly idleMs: number;
+  /** Milliseconds between two ticks. */
+  readonly turnMs: number;
+  readonly memory: CallerMemory;
+  readonly secure: boolean;
+  date(): string;
+  /** Whether every answer closes its connection. */
+  leaving(): boolean;
+  flushSoon(connection: ServerConnection): void;
+  forget(connection: ServerConnection): void;
+}
 
 /** Counts the bytes of answers that the caller has not read yet against its memory. */
 class UnreadAnswer {
@@ -60,7 +104,7 @@ export class ServerConnection {
   readonly unread: UnreadAnswer;
   /** Bytes that arrived after the current request. */
   readonly input: HeldBytes;
-  readonly #host: ConnectionHost<ServerConnection>;
+  readonly #host: ConnectionHost;
   readonly #socket: Socket<ServerConnection>;
   readonly #reader: RequestReader;
   readonly #outbox: Outbox;
@@ -83,7 +127,7 @@ export class ServerConnection {
   #dueAt: number;
   readonly #place: ConnectionPlace;
 
-  constructor(host: ConnectionHost<ServerConnection>, socket: Socket<ServerConnection>, place: ConnectionPlace) {
+  constructor(host: ConnectionHost, socket: Socket<ServerConnection>, place: ConnectionPlace) {
     this.#host = host;
     this.#socket = socket;
     this.#place = place;

@@ -14,4 +14,4 @@
 export { addressKind } from "./address-kind.ts";
 export type { InProcessHandler } from "./in-process.ts";
 export { type TransportOptions, trustedWith } from "./route-table.ts";
-export { createTransport } from "./transport.ts";
+export { createTransport } from "./socket-transport.ts";

@@ -1,13 +1,14 @@
-import { bounds, type CallSignal, Failure, type PieceReader } from "#core/index.ts";
+import { asFailure, bounds, type CallSignal, Failure, type PieceReader } from "#core/index.ts";
 import { FieldHeaders, fieldOf, MalformedMessage, type ResponseHead } from "#http1/index.ts";
 import type { AnswerListener, Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 import { Connection, type ConnectionUser, TurnSends } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { Exchange } from "./exchange.ts";
+import { demoScheme, sendInProcess } from "./in-process.ts";
 import { originEnd } from "./origin.ts";
 import { RequestBody, streamedBody } from "./request-body.ts";
 import { requestHead } from "./request-head.ts";
-import type { Route, RouteTable, Target } from "./route-table.ts";
+import { type Route, RouteTable, type Target, type TransportOptions } from "./route-table.ts";
 import {
   clientClosed,
   closedEarly,
@@ -25,8 +26,27 @@ import { SocketBody } from "./socket-body.ts";
 
 const nothing = new Uint8Array(0);
 
+export function createTransport(options: TransportOptions): Transport {
+  const { clock, inProcess = new Map() } = options;
+  const sockets = new SocketTransport(clock, new RouteTable(options));
+  return {
+    send: (request, signal) =>
+      request.url.startsWith(demoScheme)
+        ? sendInProcess(clock, inProcess, request, signal)
+        : sockets.send(request, signal),
+    begin(request, signal, listener) {
+      if (!request.url.startsWith(demoScheme)) sockets.begin(request, signal, listener);
+      else
+        sendInProcess(clock, inProcess, request, signal).then(
+          (answer) => listener.onAnswer(answer),
+          (thrown: unknown) => listener.onFailure(asFailure(thrown)),
+        );
+    },
+  };
+}
+
 /** Sends over its own connections, so it knows which bytes were written and when. */
-export class SocketTransport implements Transport {
+class SocketTransport implements Transport {
   readonly #clock: Clock;
   readonly #routes: RouteTable;
   readonly #pool: ConnectionPool;

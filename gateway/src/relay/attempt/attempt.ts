@@ -1,6 +1,6 @@
 import { outcomeOf } from "#bodies/index.ts";
-import { asFailure, bounds, Failure } from "#core/index.ts";
-import type { AnswerListener, OutboundAnswer } from "#ports/index.ts";
+import { bounds, Failure } from "#core/index.ts";
+import type { OutboundAnswer } from "#ports/index.ts";
 import {
   errorInReply,
   failedResponse,
@@ -25,12 +25,11 @@ import {
 } from "../translation/translations.ts";
 import { streamType, type TranslatedAnswer, type Translator, Warnings } from "../translation/translator.ts";
 import { answerHeaders, translatedHeaders } from "./answer-headers.ts";
-import type { AttemptEntry } from "./attempt-entry.ts";
 import type { AttemptParts, CallTally } from "./call-tally.ts";
 import { type LaneMatch, matchLane } from "./lane-match.ts";
 import { sendAttempt } from "./outbound.ts";
 import { openStream, readWhole } from "./receive-answer.ts";
-import { type AttemptListener, type BegunAttempt, beginEntry, drains, endedBy, waitsForDisk } from "./run-attempt.ts";
+import { type AttemptListener, type AttemptSteps, type BegunAttempt, runAttempt } from "./run-attempt.ts";
 import { type RefusedBy, refusalInStream, refusalOf } from "./upstream-refusal.ts";
 
 /** One try against one deployment. */
@@ -49,104 +48,24 @@ export function openAttempt(
     listener.onFailure(new Failure("unsupported_by_model", message, options));
     return;
   }
-  new Attempt(dependencies, call, selection, match, tally, listener).start();
+  const parts = { dependencies, call, selection, match, tally, warnings: new Warnings() };
+  let translator: Translator | null = null;
+  const steps: AttemptSteps = {
+    send(attempt, signal, listener) {
+      if (match.translated) translator = translatorOf(attempt);
+      return sendAttempt(attempt, translator, signal, listener);
+    },
+    deliver(attempt, answer) {
+      if (translator?.searches === true) attempt.entry.money.searches = true;
+      return deliver({ ...attempt, translator }, answer);
+    },
+  };
+  runAttempt(parts, steps, listener);
 }
 
-/**
- * An attempt is written ahead, sent, and answered. Each step waits only where it must (for the disk, a large body, a token), so that
- * a common call is sent within `start`.
- */
-class Attempt implements BegunAttempt, AnswerListener {
-  readonly dependencies: RelayDependencies;
-  readonly call: Call;
-  readonly selection: Selection;
-  readonly match: LaneMatch;
-  readonly tally: CallTally;
-  readonly warnings = new Warnings();
+interface Attempt extends BegunAttempt {
   /** null: caller and upstream speak the same dialect. */
-  translator: Translator | null = null;
-  entry!: AttemptEntry;
-  readonly #listener: AttemptListener;
-  /** Where the upstream may finish, the caller's signal holds only until an answer has begun. */
-  #own: AbortController | null = null;
-  #ended = false;
-
-  constructor(
-    dependencies: RelayDependencies,
-    call: Call,
-    selection: Selection,
-    match: LaneMatch,
-    tally: CallTally,
-    listener: AttemptListener,
-  ) {
-    this.dependencies = dependencies;
-    this.call = call;
-    this.selection = selection;
-    this.match = match;
-    this.tally = tally;
-    this.#listener = listener;
-  }
-
-  start(): void {
-    const { call, dependencies, selection } = this;
-    this.tally.attempts++;
-    try {
-      this.entry = beginEntry(this);
-    } catch (thrown) {
-      this.#listener.onFailure(asFailure(thrown));
-      return;
-    }
-    if (drains(call, selection.deployment.provider)) {
-      this.#own = new AbortController();
-      if (call.signal.aborted) this.#own.abort();
-      else call.signal.addEventListener("abort", this.#gone, { once: true });
-    }
-    if (waitsForDisk(dependencies)) dependencies.journal.synced().then(this.#send, this.onFailure);
-    else this.#send();
-  }
-
-  readonly #gone = (): void => this.#own?.abort();
-
-  readonly #send = (): void => {
-    try {
-      if (this.match.translated) this.translator = translatorOf(this);
-      const waiting = sendAttempt(this, this.translator, this.#own?.signal ?? this.call.signal, this);
-      waiting?.catch(this.onFailure);
-    } catch (thrown) {
-      this.onFailure(thrown);
-    }
-  };
-
-  onAnswer(answer: OutboundAnswer): void {
-    let delivery: Delivery | Promise<Delivery>;
-    try {
-      if (this.translator?.searches === true) this.entry.money.searches = true;
-      delivery = deliver(this, answer);
-    } catch (thrown) {
-      this.onFailure(thrown);
-      return;
-    }
-    if (delivery instanceof Promise) delivery.then(this.#delivered, this.onFailure);
-    else this.#delivered(delivery);
-  }
-
-  readonly #delivered = (delivery: Delivery): void => {
-    this.#end();
-    // A stream may last long, and its request is not needed any more.
-    if (this.call.body instanceof Uint8Array) this.call.body = null;
-    this.#listener.onDelivery(delivery);
-  };
-
-  readonly onFailure = (thrown: unknown): void => {
-    if (this.#ended) return;
-    this.#end();
-    this.#listener.onFailure(endedBy(this.call, this.entry, thrown));
-  };
-
-  #end(): void {
-    this.#ended = true;
-    if (this.#own !== null) this.call.signal.removeEventListener("abort", this.#gone);
-  }
+  readonly translator: Translator | null;
 }
 
 function deliver(attempt: Attempt, answer: OutboundAnswer): Delivery | Promise<Delivery> {

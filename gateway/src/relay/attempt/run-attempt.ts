@@ -1,4 +1,5 @@
 import { asFailure, type CallSignal, Failure, type Provider } from "#core/index.ts";
+import type { AnswerListener, OutboundAnswer } from "#ports/index.ts";
 import type { Call, Delivery, RelayDependencies } from "../call.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
 import type { AttemptParts } from "./call-tally.ts";
@@ -13,45 +14,76 @@ export interface AttemptListener {
   onFailure(failure: Failure): void;
 }
 
-/**
- * One attempt with its ledger entry. Resolves once an answer has begun; until then it throws a Failure that says what may be tried
- * next, with the entry settled.
- */
-export async function runAttempt(
-  parts: AttemptParts,
-  work: (entry: AttemptEntry, signal: CallSignal) => Promise<Delivery>,
-): Promise<Delivery> {
+/** What differs between attempts. A step waits only where it must (for a large body, a token), so that a common call is sent at once. */
+export interface AttemptSteps {
+  send(attempt: BegunAttempt, signal: CallSignal, listener: AnswerListener): Promise<void> | undefined;
+  /** Resolves once an answer has begun. */
+  deliver(attempt: BegunAttempt, answer: OutboundAnswer): Delivery | Promise<Delivery>;
+}
+
+/** One attempt: written ahead, sent, and answered. */
+export function runAttempt(parts: AttemptParts, steps: AttemptSteps, listener: AttemptListener): void {
   const { dependencies, call, selection, tally } = parts;
   tally.attempts++;
-  const entry = beginEntry(parts);
+  let entry: AttemptEntry;
+  try {
+    entry = new AttemptEntry(parts);
+  } catch (thrown) {
+    selection.end("cancelled", 0);
+    listener.onFailure(asFailure(thrown));
+    return;
+  }
+  const attempt: BegunAttempt = { ...parts, entry };
   // Where the upstream may finish, the caller's signal holds only until an answer has begun.
   const own = drains(call, selection.deployment.provider) ? new AbortController() : null;
   const gone = (): void => own?.abort();
-  if (own !== null) call.signal.addEventListener("abort", gone, { once: true });
   if (call.signal.aborted) gone();
-  try {
-    if (waitsForDisk(dependencies)) await dependencies.journal.synced();
-    const delivery = await work(entry, own?.signal ?? call.signal);
+  else if (own !== null) call.signal.addEventListener("abort", gone, { once: true });
+  let isEnded = false;
+  const end = (): void => {
+    isEnded = true;
+    if (own !== null) call.signal.removeEventListener("abort", gone);
+  };
+  const onDelivery = (delivery: Delivery): void => {
+    end();
     // A stream may last long, and its request is not needed any more.
     if (call.body instanceof Uint8Array) call.body = null;
-    return delivery;
-  } catch (thrown) {
-    throw endedBy(call, entry, thrown);
-  } finally {
-    if (own !== null) call.signal.removeEventListener("abort", gone);
-  }
+    listener.onDelivery(delivery);
+  };
+  const onFailure = (thrown: unknown): void => {
+    if (isEnded) return;
+    end();
+    listener.onFailure(entry.fail(call.signal.aborted ? callerGone(thrown) : asFailure(thrown)));
+  };
+  const onAnswer = (answer: OutboundAnswer): void => {
+    let delivery: Delivery | Promise<Delivery>;
+    try {
+      delivery = steps.deliver(attempt, answer);
+    } catch (thrown) {
+      onFailure(thrown);
+      return;
+    }
+    if (delivery instanceof Promise) delivery.then(onDelivery, onFailure);
+    else onDelivery(delivery);
+  };
+  const send = (): void => {
+    try {
+      steps.send(attempt, own?.signal ?? call.signal, { onAnswer, onFailure })?.catch(onFailure);
+    } catch (thrown) {
+      onFailure(thrown);
+    }
+  };
+  if (waitsForDisk(dependencies)) dependencies.journal.synced().then(send, onFailure);
+  else send();
 }
 
-/** Settles an attempt that failed before an answer began. */
-export function endedBy({ signal }: Call, entry: AttemptEntry, thrown: unknown): Failure {
-  const failure = asFailure(thrown);
-  if (!signal.aborted) return entry.fail(failure);
-  const { arrival } = failure;
-  return entry.fail(new Failure("client_closed", "The caller went away.", { arrival, cause: thrown }));
+function callerGone(thrown: unknown): Failure {
+  const { arrival } = asFailure(thrown);
+  return new Failure("client_closed", "The caller went away.", { arrival, cause: thrown });
 }
 
 /** Whether the intent of an attempt must be on disk before it is sent. */
-export function waitsForDisk({ configSnapshot }: Pick<RelayDependencies, "configSnapshot">): boolean {
+function waitsForDisk({ configSnapshot }: Pick<RelayDependencies, "configSnapshot">): boolean {
   const durability = configSnapshot().settings["ledger.durability"];
   return durability === "strict" || durability === "remote";
 }
@@ -59,13 +91,4 @@ export function waitsForDisk({ configSnapshot }: Pick<RelayDependencies, "config
 /** What the upstream finishes in any case is read to its end: it has to be paid for. */
 export function drains({ facts }: Call, { disconnect }: Provider): boolean {
   return facts.background === true || disconnect === "drain";
-}
-
-export function beginEntry(parts: AttemptParts): AttemptEntry {
-  try {
-    return new AttemptEntry(parts);
-  } catch (thrown) {
-    parts.selection.end("cancelled", 0);
-    throw thrown;
-  }
 }

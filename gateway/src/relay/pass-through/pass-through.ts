@@ -1,6 +1,6 @@
 import { outcomeOf, unpack } from "#bodies/index.ts";
 import { bounds, type CallSignal, Failure } from "#core/index.ts";
-import type { OutboundAnswer } from "#ports/index.ts";
+import type { AnswerListener, OutboundAnswer } from "#ports/index.ts";
 import {
   isAwsEventStreamType,
   isEventStreamType,
@@ -22,7 +22,7 @@ import type { CallTally } from "../attempt/call-tally.ts";
 import type { LaneMatch } from "../attempt/lane-match.ts";
 import { addAttemptHeaders, copyHeaders, forwardedHeaders } from "../attempt/outbound.ts";
 import { openStream, readWhole } from "../attempt/receive-answer.ts";
-import { type BegunAttempt, runAttempt } from "../attempt/run-attempt.ts";
+import { type AttemptSteps, type BegunAttempt, runAttempt } from "../attempt/run-attempt.ts";
 import { inSafeWords, refusalOf } from "../attempt/upstream-refusal.ts";
 import type { Delivery, RelayDependencies } from "../call.ts";
 import { Warnings } from "../translation/translator.ts";
@@ -33,7 +33,7 @@ interface PassThroughAttempt extends BegunAttempt {
   readonly passed: PassThroughCall;
 }
 
-/** Sends the call once, to the one account that it names, and returns the answer unchanged. Throws Failure, as `runAttempt`. */
+/** Sends the call once, to the one account that it names, and returns the answer unchanged. Throws Failure. */
 export function passThrough(
   dependencies: RelayDependencies,
   passed: PassThroughCall,
@@ -51,9 +51,12 @@ export function passThrough(
   const warnings = new Warnings();
   if (price.by === "unknown") warnings.add(unpriced);
   const parts = { dependencies, call, selection, match: matchOfPath(route), tally, warnings };
-  return runAttempt(parts, async (entry, signal) => {
-    const attempt: PassThroughAttempt = { ...parts, entry, passed };
-    return deliver(attempt, await send(attempt, signal));
+  return new Promise((onDelivery, onFailure) => {
+    const steps: AttemptSteps = {
+      send: (attempt, signal, listener) => send({ ...attempt, passed }, signal, listener),
+      deliver: (attempt, answer) => deliver({ ...attempt, passed }, answer),
+    };
+    runAttempt(parts, steps, { onDelivery, onFailure });
   });
 }
 
@@ -68,7 +71,7 @@ function matchOfPath({ provider, kind, target, protocol }: PassThroughRoute): La
   return { kind, lane, translated: false, traits, adjusts: false, url: null, streamUrl: null };
 }
 
-async function send(attempt: PassThroughAttempt, signal: CallSignal): Promise<OutboundAnswer> {
+async function send(attempt: PassThroughAttempt, signal: CallSignal, listener: AnswerListener): Promise<void> {
   const { dependencies, call, passed, entry } = attempt;
   const { route, method, body } = passed;
   const { provider, kind, target } = route;
@@ -84,7 +87,7 @@ async function send(attempt: PassThroughAttempt, signal: CallSignal): Promise<Ou
   const sent =
     body === null || body instanceof Uint8Array ? body : { size: body.size, open: () => body.read(0, body.size) };
   // On a kept connection the runtime may send a request again.
-  return dependencies.providerClient.send(draft, { ...provider.timeouts, ownConnection: true }, signal, sent);
+  dependencies.providerClient.begin(draft, { ...provider.timeouts, ownConnection: true }, signal, sent, listener);
 }
 
 const ofBodies = ["content-type", "content-encoding"] as const;
