@@ -23,7 +23,7 @@ const headEnd = Buffer.from("\r\n\r\n");
 /** Of `content-length`, in any case that clients use. */
 const lengthName = Buffer.from("ength: ");
 
-/** The end of the message; -1 while it is not known. */
+/** The index after the message; -1 if its head is incomplete. */
 function messageEnd(bytes: Buffer): number {
   const head = bytes.indexOf(headEnd);
   const at = head < 0 ? -1 : bytes.indexOf(lengthName);
@@ -68,8 +68,8 @@ Bun.listen<Side>({
     data(socket, bytes) {
       const request = whole(socket.data, bytes);
       if (request === null) return;
-      const kept = idle.pop();
-      if (kept !== undefined) send(request, socket, kept);
+      const connection = idle.pop();
+      if (connection !== undefined) send(request, socket, connection);
       else {
         const copy = Buffer.from(request);
         const side: Side = { other: null, held: null };

@@ -24,7 +24,7 @@ function beginAtA({ router }: RoutingGround): number {
   return begun;
 }
 
-/** A deployment that was down, and whose breaker a call has just closed. */
+/** A deployment that was down until a call closed its breaker. */
 function recovering(): RoutingGround {
   const ground = routingGround(3);
   breakAll(ground, broken);
@@ -80,7 +80,7 @@ describe("a deployment whose breaker has closed", () => {
   });
 });
 
-describe("a deployment whose time out is over, and whose account can be checked", () => {
+describe("a deployment after its timeout, with an account that can be checked", () => {
   test("gets no call before the check; one call probes it then, and closes its breaker", async () => {
     const asked: string[] = [];
     const answer = Promise.withResolvers<boolean>();

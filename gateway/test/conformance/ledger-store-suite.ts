@@ -101,7 +101,7 @@ function insertTests(make: StoreGroundFactory): void {
     expect((await ground.ledgerStore.check()).faults).toEqual([]);
   });
 
-  test("keeps the first record of an attempt that stands twice in a batch, and counts it once", async () => {
+  test("keeps the first record of an attempt that occurs twice in a batch, and counts it once", async () => {
     await using ground = await make();
     const [first, second] = [plainEntry("a", { costNanoUsd: 1 }), plainEntry("a", { costNanoUsd: 2 })];
     expect(await ground.ledgerStore.insert([plainEntry("b"), first, second])).toBe(2);

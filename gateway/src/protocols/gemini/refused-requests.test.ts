@@ -16,7 +16,7 @@ function write(turn: Partial<Turn>, upstreamModel = "gemini-2.5-flash") {
   return { body: JSON.parse(new TextDecoder().decode(bytes)), warnings };
 }
 
-describe("what makes Gemini refuse a request", () => {
+describe("requests that Gemini refuses", () => {
   // "Function calling with a response mime type: 'application/json' is unsupported"
   test("puts JSON output with functions into the instructions before Gemini 3", () => {
     const { body, warnings } = write({ tools: [tool], format });
