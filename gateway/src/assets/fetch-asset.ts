@@ -7,18 +7,13 @@ import { assetBytesMax, mediaTypeOf, tooLargeFor } from "./media-type.ts";
 /** Idle timeout of a fetch. */
 const assetIdleMs = 20_000;
 
-interface FetchedAsset {
-  readonly blob: BlobInfo;
-  readonly contentType: string;
-}
-
 /** Fetches an asset into the blob store. Stops at a wrong type or size. `drop` removes stored bytes that fail a check. */
 export async function fetchAsset(
   asset: Pick<Asset, "sourceUrl" | "type">,
   dependencies: Pick<AssetsDependencies, "blobs" | "transport" | "clock" | "observer">,
   drop: (hash: string) => Promise<void>,
   signal: AbortSignal,
-): Promise<FetchedAsset | Refusal> {
+): Promise<{ readonly blob: BlobInfo; readonly contentType: string } | Refusal> {
   const answer = await openSource(asset.sourceUrl, dependencies, signal);
   if (isRefusal(answer)) return answer;
   const { body } = answer;

@@ -45,15 +45,13 @@ interface ImageSize {
   readonly height: number;
 }
 
-type Reader = (view: ByteView) => Promise<ImageSize | null>;
-
 /** The size in pixels, without rotation; null if the header cannot be read. */
 export async function imageSizeOf(view: ByteView, contentType: string): Promise<ImageSize | null> {
   const size = (await readers[contentType]?.(view)) ?? null;
   return size === null || size.width === 0 || size.height === 0 ? null : size;
 }
 
-const readers: Readonly<Record<string, Reader>> = {
+const readers: Readonly<Record<string, (view: ByteView) => Promise<ImageSize | null>>> = {
   "image/png": (view) => fixed(view, 24, (head) => [head.readUInt32BE(16), head.readUInt32BE(20)]),
   "image/gif": (view) => fixed(view, 10, (head) => [head.readUInt16LE(6), head.readUInt16LE(8)]),
   "image/bmp": (view) => fixed(view, 26, bitmapSides),

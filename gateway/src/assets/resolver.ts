@@ -167,21 +167,12 @@ export class Resolver {
   async #bindingOf(asset: Asset, account: LibraryAccount, addressOf: () => Promise<string>): Promise<AssetBinding> {
     const binding = await this.#dependencies.store.binding(asset.id, account.provider.id);
     if (binding?.status === "Active") return binding;
-    return once(this.#bindings, `${asset.id} ${account.provider.id}`, () =>
-      this.#bind(asset, account, binding, addressOf),
-    );
-  }
-
-  async #bind(
-    asset: Asset,
-    account: LibraryAccount,
-    existing: AssetBinding | null,
-    addressOf: () => Promise<string>,
-  ): Promise<AssetBinding> {
-    const group = await this.#dependencies.store.findGroup(asset.workspaceId, asset.groupId);
-    if (group === null) throw new Failure("asset_not_found", `There is no asset ${asset.id}.`);
-    const pending = existing?.status === "Processing" ? existing : await this.#create(asset, group, account, addressOf);
-    return this.#untilActive(pending, account);
+    return once(this.#bindings, `${asset.id} ${account.provider.id}`, async () => {
+      const group = await this.#dependencies.store.findGroup(asset.workspaceId, asset.groupId);
+      if (group === null) throw new Failure("asset_not_found", `There is no asset ${asset.id}.`);
+      const pending = binding?.status === "Processing" ? binding : await this.#create(asset, group, account, addressOf);
+      return this.#untilActive(pending, account);
+    });
   }
 
   async #create(

@@ -27,7 +27,7 @@ export class Plan {
   /** The prompt exceeds context windows of this size, and unknown ones. */
   #tooLongFor: number | null = null;
   /** Refusals that may be the account's fault, which another deployment's success proves. */
-  #suspects: Suspect[] | null = null;
+  #suspects: { readonly candidate: Candidate; readonly forbidden: boolean }[] | null = null;
 
   constructor(order: CandidateOrder, origin: PlanOrigin, dependencies: PlanDependencies) {
     this.#order = order;
@@ -205,11 +205,6 @@ export class Plan {
 function backoffMs(retry: number, unit: number): number {
   const ceilingMs = Math.min(bounds.backoffMsMax, bounds.backoffMsMin * 4 ** (retry + 1));
   return bounds.backoffMsMin + unit * (ceilingMs - bounds.backoffMsMin);
-}
-
-interface Suspect {
-  readonly candidate: Candidate;
-  readonly forbidden: boolean;
 }
 
 type Stop = Extract<StepRemark["code"], `stop_${string}`>;

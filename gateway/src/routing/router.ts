@@ -13,11 +13,6 @@ export interface RouterOptions extends CircuitsOptions {
 type CanServe = (deployment: Deployment) => boolean;
 const everything: CanServe = () => true;
 
-interface SuitableTiers {
-  readonly tiers: readonly ModelTier[];
-  readonly excluded: boolean;
-}
-
 export class Router {
   readonly #dependencies: PlanDependencies;
 
@@ -77,7 +72,7 @@ const suitableTiersOf = oncePerObject((model: Model) => {
   return oncePerObject((canServe: CanServe) => findSuitableTiers(model, canServe, null));
 });
 
-function findSuitableTiers(model: Model, canServe: CanServe, provider: string | null): SuitableTiers {
+function findSuitableTiers(model: Model, canServe: CanServe, provider: string | null) {
   const all = tiersOf(model, provider);
   const suiting = all.map((tier) => tier.filter(canServe));
   return {

@@ -8,7 +8,7 @@ import {
 import { defineKind } from "../define-kind.ts";
 import type { Lane, ProviderKind } from "../kind.ts";
 import { arkModels } from "../reasoning/vendor-models.ts";
-import { type SettingField, settingField, signingFields } from "../setting-field.ts";
+import { settingField, signingFields } from "../setting-field.ts";
 import { chatWith, embeddings, images, responses } from "../standard-lanes.ts";
 import { arkVideo } from "../video/ark.ts";
 
@@ -44,24 +44,20 @@ function arkKind(
 ): ProviderKind {
   return defineKind({
     ...named,
-    fields: arkFields(place),
+    fields: [
+      ...signingFields("For the asset library, which does not accept the API key."),
+      settingField("project_name", "Project", { help: "The project for asset groups. Default: default." }),
+      settingField("region", "Asset library region", { placeholder: place.region, setsDestination: true }),
+      settingField("openapi_url", "Asset library URL", { placeholder: place.url, setsDestination: true }),
+      settingField("mark_tasks", "Tag video tasks", {
+        type: "boolean",
+        help: "Sends our task id as safety_identifier, to find a task again if its answer was lost.",
+      }),
+    ],
     reasoning: arkModels,
     lanes,
     checkSettings: libraryProblem,
     video: arkVideo({}),
     library: volcengineLibrary(place),
   });
-}
-
-function arkFields({ url, region }: LibraryPlace): readonly SettingField[] {
-  return [
-    ...signingFields("For the asset library, which does not accept the API key."),
-    settingField("project_name", "Project", { help: "The project for asset groups. Default: default." }),
-    settingField("region", "Asset library region", { placeholder: region, setsDestination: true }),
-    settingField("openapi_url", "Asset library URL", { placeholder: url, setsDestination: true }),
-    settingField("mark_tasks", "Tag video tasks", {
-      type: "boolean",
-      help: "Sends our task id as safety_identifier, to find a task again if its answer was lost.",
-    }),
-  ];
 }

@@ -3,7 +3,6 @@ import { columnsOf, membersOf, type Task, type WebhookDelivery } from "#core/ind
 import type { Vault } from "#ports/index.ts";
 import {
   type Database,
-  findRows,
   isLeasedUntil,
   isUnleased,
   newLeaseToken,
@@ -32,6 +31,20 @@ export interface PollRequest {
   /** `new`: append to the queue. `placed`: the reserved slot has come. `spare`: now or not at all. */
   readonly kind: "new" | "placed" | "spare";
 }
+
+const deliveryColumns = [
+  "id",
+  "task_id",
+  "workspace_id",
+  "url",
+  "body",
+  "tries",
+  "due_at",
+  "created_at",
+  "last_status",
+  "last_error",
+  "delivered_at",
+] as const;
 
 /** Work that becomes due and is leased: tasks, polls of accounts, webhooks. */
 export function taskLeases(database: Database, vault: Vault) {
@@ -151,7 +164,7 @@ export function taskLeases(database: Database, vault: Vault) {
       const rows = await relaxedWrite(database, (connection) =>
         updateDue(database, connection, "webhook_deliveries", { now, limit })
           .set({ due_at: now + leaseMs })
-          .returningAll()
+          .returning(deliveryColumns)
           .execute(),
       );
       return rows.map((row) => membersOf(row));
@@ -189,7 +202,13 @@ export function taskLeases(database: Database, vault: Vault) {
         .execute();
     },
     async deliveries(taskId: string): Promise<readonly WebhookDelivery[]> {
-      const rows = await findRows(kysely, "webhook_deliveries", { task_id: taskId }, "created_at", "id");
+      const rows = await kysely
+        .selectFrom("webhook_deliveries")
+        .select(deliveryColumns)
+        .where("task_id", "=", taskId)
+        .orderBy("created_at")
+        .orderBy("id")
+        .execute();
       return rows.map((row) => membersOf(row));
     },
   };

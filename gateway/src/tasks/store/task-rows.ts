@@ -14,10 +14,10 @@ import type { Vault } from "#ports/index.ts";
 import {
   accountSealId,
   type Connection,
+  chunksOf,
   cursorOf,
   cutPage,
   type Database,
-  findRows,
   isAfter,
   type NewRow,
   type PagePosition,
@@ -167,8 +167,12 @@ export function taskReads({ kysely }: Database, vault: Vault) {
     /** Also if deleted. */
     findByKey: (workspaceId: string, key: string): Promise<Task | null> => findByKey(kysely, vault, workspaceId, key),
     async events(taskId: string): Promise<readonly TaskEvent[]> {
-      const rows = await findRows(kysely, "task_events", { task_id: taskId }, "position");
-      return rows.map(({ position: _, ...row }) => membersOf(row));
+      return await kysely
+        .selectFrom("task_events")
+        .select(["task_id as taskId", "at", "state", "detail"])
+        .where("task_id", "=", taskId)
+        .orderBy("position")
+        .execute();
     },
     /** A page of videos, newest first by default. Without their requests, which could be gigabytes. */
     async page(filter: TaskFilter, cursor: string | TaskPosition | null, limit: number): Promise<TaskPage> {
@@ -209,11 +213,9 @@ export function taskReads({ kysely }: Database, vault: Vault) {
       return { count: Number(row.count), oldestAt: row.oldest === null ? null : Number(row.oldest) };
     },
     /** Tasks of any workspace with these upstream ids, to match a vendor's list. */
-    async withUpstreamIds(upstreamIds: readonly string[]): Promise<readonly UpstreamIdOwner[]> {
-      const owners: UpstreamIdOwner[] = [];
-      const wanted = [...new Set(upstreamIds)];
-      for (let start = 0; start < wanted.length; start += idsAtOnce) {
-        const some = wanted.slice(start, start + idsAtOnce);
+    async withUpstreamIds(upstreamIds: readonly string[]) {
+      const owners: { taskId: string; upstreamId: string; providerId: string | null }[] = [];
+      for (const some of chunksOf([...new Set(upstreamIds)], idsAtOnce)) {
         // Padded to a fixed length, so that one prepared statement serves every list.
         const asked = Array.from({ length: idsAtOnce }, (_, index) => some[index] ?? some.at(-1) ?? "");
         const rows = await kysely
@@ -226,12 +228,6 @@ export function taskReads({ kysely }: Database, vault: Vault) {
       return owners;
     },
   };
-}
-
-interface UpstreamIdOwner {
-  readonly taskId: string;
-  readonly upstreamId: string;
-  readonly providerId: string | null;
 }
 
 const idsAtOnce = 64;

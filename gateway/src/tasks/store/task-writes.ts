@@ -245,14 +245,7 @@ const bookkeeping: ReadonlySet<string> = new Set([
 
 /** False: the lease was lost. An expired lease is valid until another pass takes the task, so that the upstream's id is not lost. */
 async function updateLeased(connection: Connection, leased: LeasedTask, change: Partial<TaskRow>): Promise<boolean> {
-  const result = await connection
-    .updateTable("tasks")
-    .set(change)
-    .where("id", "=", leased.task.id)
-    .where("lease", "=", leased.lease)
-    .where("final", "=", sql.lit(0))
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  return (await setColumns(connection, "tasks", { id: leased.task.id, lease: leased.lease, final: 0 }, change)) === 1;
 }
 
 async function leasedState(connection: Connection, leased: LeasedTask): Promise<string | null> {
