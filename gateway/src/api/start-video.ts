@@ -17,7 +17,7 @@ import { authenticated } from "./authenticated.ts";
 import { mayBeLarge } from "./body.ts";
 import { callableModels, noModel } from "./callable-models.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
-import { captureOf, type RequestCapture } from "./request-capture.ts";
+import { captureOf } from "./request-capture.ts";
 import { renderFailure } from "./respond.ts";
 import { readTags } from "./tags.ts";
 
@@ -50,18 +50,13 @@ export async function startVideo(
   }
 }
 
-interface ReadCall {
-  readonly call: CreateCall;
-  readonly capture: RequestCapture | null;
-}
-
 /** Afterward only the body's material is held in memory. */
 async function readCall(
   dependencies: ApiDependencies,
   exchange: Exchange,
   principal: Principal,
   endpoint: VideoEndpoint,
-): Promise<ReadCall> {
+) {
   const { request, requestId } = exchange;
   const place = dependencies.memory.open(principal, "request");
   try {

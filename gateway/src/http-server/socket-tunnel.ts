@@ -11,10 +11,7 @@ const tokenHeader = "x-sluice-socket";
 const switching = Buffer.from("HTTP/1.1 101 ");
 const nothing = Buffer.alloc(0);
 
-/** Bounds what the caller of a WebSocket sends. */
-export interface Guarded {
-  guard(guard: MessageGuard): void;
-}
+export type Guarded = Pick<SocketTunnel, "guard">;
 
 /** An answer that turns its connection into a WebSocket of the runtime's server, which `SocketUpgrades` knows. */
 export class UpgradeAnswer extends ServerAnswer {
@@ -80,7 +77,7 @@ export class SocketUpgrades<Pending> {
  * refusing    a message was refused: the caller's bytes are dropped.
  * over        either side has closed.
  */
-export class SocketTunnel implements Guarded {
+export class SocketTunnel {
   readonly #connection: ServerConnection;
   readonly #upgrade: UpgradeAnswer;
   #phase: "connecting" | "open" | "refusing" | "over" = "connecting";
@@ -112,6 +109,7 @@ export class SocketTunnel implements Guarded {
     }).catch(() => this.#closed());
   }
 
+  /** Bounds what the caller sends. */
   guard(guard: MessageGuard): void {
     this.#meter = new MessageMeter(guard);
   }

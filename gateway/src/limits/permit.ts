@@ -10,10 +10,7 @@ export interface SpentBudget {
   readonly resetsAt: number | null;
 }
 
-export interface RateStates {
-  /** The limit of this name with the least left; null: the caller has none. */
-  tightestRate(name: "rpm" | "tpm"): LimitHeader | null;
-}
+export type RateStates = Pick<Permit, "tightestRate">;
 
 export interface PermitOwner {
   /** A permit was ended that had ended before. */
@@ -26,7 +23,7 @@ export interface PermitOwner {
  * A place in every limit of the caller, held until `settle` or `release`. The first of them counts; later ones do nothing and return
  * false. A shared counter may apply it a moment after the return.
  */
-export class Permit implements RateStates {
+export class Permit {
   readonly #owner: PermitOwner;
   readonly #rules: readonly LimitRule[];
   /** null: the caller has no limits. */
@@ -61,6 +58,7 @@ export class Permit implements RateStates {
     return this.#owner.topUp(this.#rules, this.#reserved.ticket, Math.ceil(amount), Math.ceil(least));
   }
 
+  /** The limit of this name with the least left; null: the caller has none. */
   tightestRate(name: "rpm" | "tpm"): LimitHeader | null {
     return this.#reserved === null ? null : tightestRate(this.#rules, this.#reserved.states, name);
   }

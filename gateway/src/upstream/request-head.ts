@@ -16,16 +16,13 @@ const ownNames: ReadonlySet<string> = new Set([
 const bodyMethods: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
 const plainTarget = /^[\x21-\x7e]*$/;
 
-/** The parts of a route that a request's head needs. */
-type HeadRoute = Pick<Route, "origin" | "way">;
-
 /**
  * The head of a request with its empty line; for a proxy with the whole URL (RFC 9112 §3.2.2). `rest`: the URL after its origin.
  * `bodyBytes`: null without a body. Throws invalid_request for an invalid header: it is the caller's, and invalid for every upstream.
  */
 export function requestHead(
   request: OutboundRequest,
-  { origin, way }: HeadRoute,
+  { origin, way }: Pick<Route, "origin" | "way">,
   rest: string,
   bodyBytes: number | null,
 ): string {

@@ -32,15 +32,12 @@ export interface MeasuredUsage {
   readonly served?: Served | undefined;
 }
 
-/** Estimates the input tokens of a call, for answers that do not report them. */
-export interface InputEstimate {
-  inputTokens(): number;
-}
+type InputEstimate = Pick<AttemptMoney, "inputTokens">;
 
 const nothingUsed: MeasuredUsage = { usage: noUsage, source: "none" };
 
 /** The usage of one attempt so far, at its end, and expected; and the money that is held while it streams. */
-export class AttemptMoney implements InputEstimate {
+export class AttemptMoney {
   readonly #parts: AttemptParts;
   /** null: the caller has no budget, the model no price, or the answer comes as a whole. */
   readonly #held: StreamMoney | null;
@@ -61,6 +58,7 @@ export class AttemptMoney implements InputEstimate {
     this.#held = hold === null || price === null ? null : new StreamMoney(tally.permit, hold, price);
   }
 
+  /** Estimates the input, for answers that do not report it. */
   inputTokens(): number {
     const { dependencies, call, selection } = this.#parts;
     return dependencies.forecast.input(call, selection.model.name);
