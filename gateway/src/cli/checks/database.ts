@@ -27,42 +27,27 @@ const doctorWholeCheckBytesMax = 1024 * 1024 * 1024;
 
 /** Checks that the database opens, its schema fits this version, and the master key is right. */
 export const databaseCheck: Check = async ({ environment, clock }) => {
-  const path = join(environment.dataDir, "sluice.db");
   if (environment.databaseUrl !== null) {
     return await postgresFindings(environment, environment.databaseUrl.reveal(), clock);
   }
+  const paths = dataPaths(environment.dataDir);
   try {
-    refuseMoved(dataPaths(environment.dataDir));
-    refuseLostDatabase(dataPaths(environment.dataDir));
+    refuseMoved(paths);
+    refuseLostDatabase(paths);
   } catch (thrown) {
     return [fail("database", failureLine(thrown), "fix this before starting")];
   }
-  if (!existsSync(path)) return [ok("database", "will be created at the first start")];
+  if (!existsSync(paths.database)) return [ok("database", "will be created at the first start")];
   let database: Database;
   try {
-    database = openDatabase({ path, create: false });
+    database = openDatabase({ path: paths.database, create: false });
   } catch (thrown) {
     return [fail("database", failureLine(thrown), "check the owner of the file, or restore a backup")];
   }
-  try {
-    const { state, applied, pending, unknown } = await schemaState(database);
-    if (state === "newer") {
-      const advice = "start that version, or restore an older backup";
-      return [fail("database", laterVersion(unknown), advice)];
-    }
-    if (state === "empty" || state === "behind") return [behind("database", pending)];
-    return [
-      await soundness(database, path),
-      state === "ahead"
-        ? warn("database", `${laterVersion(unknown)} and only added to the schema`, "start that version when you can")
-        : ok("database", `schema ${applied.at(-1) ?? "empty"}`),
-      await keyFinding(environment, database, "start with the master key of this database"),
-    ];
-  } catch (thrown) {
-    return [fail("database", failureLine(thrown), "restore a backup")];
-  } finally {
-    await database.close();
-  }
+  return await contentFindings(environment, database, {
+    inspect: async () => [await soundness(database, paths.database)],
+    advice: "restore a backup",
+  });
 };
 
 /** Takes longer for larger files. */
@@ -90,12 +75,16 @@ async function postgresFindings(environment: Environment, url: string, clock: Cl
   }
   const answeredAt = clock.now();
   const { version, place, encrypted, serverTime, connections, connectionsMax } = facts;
+  const database = await openPlace(placeOf(environment), { isChecked: true, poolSize: 1 });
   const how = `${encrypted ? "encrypted" : "not encrypted"}, ${answeredAt - askedAt} ms`;
   return [
     ok("database", `PostgreSQL ${version} (${place}), ${how}`),
     clockFinding(serverTime, askedAt, answeredAt),
     roomFinding(connections, connectionsMax),
-    ...(await contentFindings(environment)),
+    ...(await contentFindings(environment, database, {
+      inspect: () => processFindings(database),
+      advice: "see the server's log",
+    })),
   ];
 }
 
@@ -117,40 +106,42 @@ function roomFinding(connections: number, connectionsMax: number): Finding {
   return warn("database room", detail, advice);
 }
 
-async function contentFindings(environment: Environment): Promise<readonly Finding[]> {
-  const database = await openPlace(placeOf(environment), { isChecked: true, poolSize: 1 });
+interface Inspection {
+  /** Further checks of a database with a usable schema. */
+  readonly inspect: () => Promise<readonly Finding[]>;
+  /** For a database that cannot be read. */
+  readonly advice: string;
+}
+
+/** Checks the schema and the master key, and closes the database. */
+async function contentFindings(
+  environment: Environment,
+  database: Database,
+  { inspect, advice }: Inspection,
+): Promise<readonly Finding[]> {
+  const name = "database schema";
   try {
     const { state, applied, pending, unknown } = await schemaState(database);
-    if (state === "empty") return [ok("database schema", "will be created at the first start")];
-    if (state === "newer") {
-      return [
-        fail("database schema", laterVersion(unknown), "start that version: this one does not support the schema"),
-      ];
+    const later = `migrated by a newer version (${unknown.join(", ")})`;
+    if (state === "empty") return [ok(name, "will be created at the first start")];
+    if (state === "newer") return [fail(name, later, "start that version, or restore an older backup")];
+    const key = await keyFinding(environment, database);
+    if (state === "behind") {
+      return [warn(name, `migrations to run: ${pending.join(", ")}`, "run `sluice migrate`, or just start"), key];
     }
     const schema =
       state === "current"
-        ? ok("database schema", applied.at(-1) ?? "")
-        : state === "ahead"
-          ? warn("database schema", laterVersion(unknown), "upgrade this version soon; it works next to the newer one")
-          : behind("database schema", pending);
-    const key = await keyFinding(environment, database, "restore the key, or set SLUICE_MASTER_KEY to it");
-    return [schema, key, ...(state === "current" || state === "ahead" ? await processFindings(database) : [])];
+        ? ok(name, applied.at(-1) ?? "")
+        : warn(name, later, "upgrade this version soon; it works next to the newer one");
+    return [schema, key, ...(await inspect())];
   } catch (thrown) {
-    return [fail("database schema", failureLine(thrown), "see the server's log")];
+    return [fail(name, failureLine(thrown), advice)];
   } finally {
     await database.close();
   }
 }
 
-function laterVersion(unknown: readonly string[]): string {
-  return `migrated by a newer version (${unknown.join(", ")})`;
-}
-
-function behind(name: string, pending: readonly string[]): Finding {
-  return warn(name, `migrations to run: ${pending.join(", ")}`, "run `sluice migrate`, or just start");
-}
-
-async function keyFinding({ masterKey, dataDir }: Environment, database: Database, advice: string): Promise<Finding> {
+async function keyFinding({ masterKey, dataDir }: Environment, database: Database): Promise<Finding> {
   const name = "master key fits";
   const isFile = database.flavour.name === "sqlite";
   if (isFile && masterKey === null && !existsSync(join(dataDir, "master.key"))) {
@@ -162,7 +153,7 @@ async function keyFinding({ masterKey, dataDir }: Environment, database: Databas
     await openVaultOf(database, { masterKey: masterKey?.reveal() ?? null, dataDir, mayMakeKey: false });
     return ok(name, "matches the database");
   } catch (thrown) {
-    return fail(name, failureLine(thrown), advice);
+    return fail(name, failureLine(thrown), "restore the key, or set SLUICE_MASTER_KEY to it");
   }
 }
 

@@ -3,7 +3,7 @@ import { constants, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { access, stat, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { bounds, type LedgerExportPlace } from "#core/index.ts";
+import { bounds, type LedgerExportPlace, within } from "#core/index.ts";
 import { ledgerExportPlace } from "#directory/index.ts";
 import { networkOf, openBlobs } from "#main/control.ts";
 import { openLedgerObjects } from "#main/ledger-export.ts";
@@ -178,14 +178,8 @@ export const ledgerExportCheck: Check = async ({ environment, clock }) => {
 /** Rejects after a time limit, even if the work ignores its signal. */
 async function inTime(clock: Clock, work: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
   const late = new AbortController();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = clock.after(bounds.doctorBlobsMs, () => {
+  await within(clock, bounds.doctorBlobsMs, work(late.signal), () => {
     late.abort();
-    reject(new Error("timed out"));
+    throw new Error("timed out");
   });
-  try {
-    await Promise.race([work(late.signal), promise]);
-  } finally {
-    stop();
-  }
 }
