@@ -1,8 +1,8 @@
 import type { Checkpoint, Intent, LedgerEntry, Settlement } from "#core/index.ts";
 
 /**
- * The write-ahead file of the ledger. When `intent` returns, the record survives a crash of this process; a settlement does at the end of
- * the turn of the loop. With `disk` durability they survive a crash of the machine too, after bounds.journalSyncMs.
+ * The write-ahead file of the ledger. When `intent` or `settle` returns, the record survives a crash of this process. With `disk`
+ * durability it survives a crash of the machine too, after bounds.journalSyncMs.
  */
 export interface Journal {
   /** Throws ledger_unavailable if it cannot be written: no intent, no dispatch. */
@@ -12,10 +12,7 @@ export interface Journal {
    * next.
    */
   checkpoint(checkpoint: Checkpoint): void;
-  /**
-   * Written with the next intent, or at the end of this turn of the loop. Never throws. While the disk fails, at most
-   * bounds.journalBacklogMax records wait to be retried.
-   */
+  /** Never throws. While the disk fails, at most bounds.journalBacklogMax records wait to be retried. */
   settle(settlement: Settlement): void;
   /**
    * A whole entry: a call refused before any attempt, or what another model used within an attempt. Never throws. Written before the next

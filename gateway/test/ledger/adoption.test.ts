@@ -12,7 +12,6 @@ import {
   attemptIdOf,
   type Books,
   checkpointOf,
-  endOfTurn,
   entryOf,
   intentOf,
   listeningObserver,
@@ -249,7 +248,6 @@ test("the books are proven with the journals of all processes", async () => {
     for (let n = 11; n <= 12; n++) journal.intent(intentOf(n));
     journal.settle(settlementOf(11));
   });
-  await endOfTurn();
   const verify = () => verifyLedger({ store: books.store, leftovers: readJournal(books.directory) });
   expect(await verify()).toMatchObject({ journal: { settled: 3, open: 2 }, faults: [] });
   const [name = ""] = segmentsIn(second.slot.path);

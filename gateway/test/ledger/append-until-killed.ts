@@ -4,8 +4,8 @@ import { systemClock } from "#system/index.ts";
 import { checkpointOf, intentOf, refusalOf, settlementOf } from "./history.ts";
 
 /**
- * A process that writes attempts from the number in its arguments on until it is killed, and says on stdout what the
- * journal has written. Arguments: journal directory, database, first number, and of one that shares the directory
+ * A process that writes attempts from the number in its arguments on until it is killed, and says on stdout what a
+ * journal call has returned for. Arguments: journal directory, database, first number, and of one that shares the directory
  * with others the process and the installation that it is.
  */
 const [, , path = "", databasePath = "", first = "1", owner, installation = ""] = process.argv;
@@ -29,8 +29,6 @@ const journal = new FileJournal({
 });
 
 const say = (line: string) => writeSync(1, `${line}\n`);
-/** A settlement is written at the end of the turn. */
-const sayAfterTurn = (line: string) => setImmediate(() => say(line));
 
 function some(from: number): void {
   for (let n = from; n < from + 6; n++) {
@@ -41,7 +39,7 @@ function some(from: number): void {
   for (let n = from; n < from + 5; n++) {
     journal.checkpoint(checkpointOf(n, 3));
     journal.settle(settlementOf(n));
-    sayAfterTurn(`settled ${n}`);
+    say(`settled ${n}`);
   }
   journal.refuse(refusalOf(from + 6));
   setTimeout(some, 1, from + 7);

@@ -160,8 +160,3 @@ export function segmentsIn(directory: string): string[] {
     .filter((name) => name.endsWith(".wal"))
     .sort();
 }
-
-/** The journal writes settlements at the end of the turn. */
-export function endOfTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}

@@ -10,7 +10,6 @@ import {
   attemptIdOf,
   type Books,
   checkpointOf,
-  endOfTurn,
   entryOf,
   intentOf,
   listeningObserver,
@@ -184,7 +183,6 @@ test("a drain that starts again reads the files from the oldest, and nothing cou
   }
   await journal.drained(soon());
   journal.settle(settlementOf(0));
-  await endOfTurn();
   const again = drainInPlace(books.directory, 1, books.store);
   const last = segmentsIn(books.directory).at(-1) ?? "";
   const bytes = readFileSync(`${books.directory}/${last}`).length;
@@ -310,30 +308,29 @@ test("what is written while a thread comes to rest is moved by the next one, and
 test("while many calls end, the drain is told of them less often, so that more go in one batch", async () => {
   const { journal, drain, clock } = inRestingThread();
   let n = 0;
-  const write = async (count: number): Promise<void> => {
+  const write = (count: number): void => {
     for (const last = n + count; n < last; ) {
       journal.intent(intentOf(++n));
       journal.settle(settlementOf(n));
     }
-    await endOfTurn();
   };
   const toldWithin = (ms: number): boolean => {
     const before = clock.pending;
     clock.advance(ms);
     return clock.pending < before;
   };
-  await write(drainBusyEntries);
+  write(drainBusyEntries);
   clock.advance(drainNoticeMs);
   expect(drain.hasThread).toBe(true);
-  await write(drainBusyEntries);
+  write(drainBusyEntries);
   expect(toldWithin(drainNoticeMs)).toBe(false);
   expect(toldWithin(drainBusyNoticeMs)).toBe(true);
-  await write(1);
+  write(1);
   expect(toldWithin(drainBusyNoticeMs)).toBe(true);
-  await write(1);
+  write(1);
   expect(toldWithin(drainNoticeMs)).toBe(true);
   // Whoever asks does not wait for that.
-  await write(drainBusyEntries);
+  write(drainBusyEntries);
   await journal.drained(soon());
   expect(journal.lag).toBe(0);
   await journal.close(patienceMs);

@@ -8,7 +8,6 @@ import { FakeClock } from "../../../test/fake-clock.ts";
 import { noDrain } from "../../../test/ledger/drain-in-place.ts";
 import {
   checkpointOf,
-  endOfTurn,
   intentOf,
   listeningObserver,
   recordsOf,
@@ -44,12 +43,11 @@ function open(change: Partial<JournalOptions> = {}) {
   return { journal, observer, clock, fatal };
 }
 
-test("an intent is in the file when the call that wrote it returns, a settlement at the end of the turn", async () => {
+test("an intent and a settlement are in the file when the call that wrote them returns", async () => {
   const { journal } = open();
   journal.intent(intentOf(1));
   expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001"]);
   journal.settle(settlementOf(1));
-  await endOfTurn();
   expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001", "settle att_00000001"]);
   expect(journal.lag).toBe(1);
 });
@@ -93,7 +91,6 @@ test("a segment that is full is followed by the next, and records keep their ord
     journal.settle(settlementOf(n));
     written.push(`intent ${intentOf(n).attemptId}`, `settle ${intentOf(n).attemptId}`);
   }
-  await endOfTurn();
   expect(segmentsIn(path).length).toBeGreaterThan(3);
   expect(await recordsOf(readJournal(path))).toEqual(written);
 });
@@ -160,7 +157,6 @@ test("the segment that begins as a full disk has room again holds nothing but wh
   journal.intent(intentOf(1));
   disk.left = 0;
   journal.settle(settlementOf(1));
-  await endOfTurn();
   expect(journal.healthy).toBe(false);
   disk.left = 1_000_000;
   clock.advance(journalRetryMs);
@@ -205,7 +201,6 @@ test("a write that stops in the middle of a record leaves nothing of it between 
     } catch (error) {
       expect(error).toBeInstanceOf(Failure);
     }
-    await endOfTurn();
     clock.advance(journalRetryMs * 4);
   }
   expect(journal.healthy).toBe(true);
@@ -326,7 +321,6 @@ test("a raw usage too large for a record costs the entry its raw usage, not the 
   const { journal } = open();
   journal.intent(intentOf(1));
   journal.settle(settlementOf(1, { rawUsage: "x".repeat(bounds.journalRecordBytesMax) }));
-  await endOfTurn();
   expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001", "settle att_00000001"]);
 });
 

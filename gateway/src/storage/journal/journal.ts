@@ -56,7 +56,7 @@ export interface JournalOptions {
  *
  * When a record is in the file, where it survives the end of the process:
  *   intent      when `intent` returns, with everything before it
- *   settlement  with the next intent, and at the latest at the end of this turn of the loop
+ *   settlement  when `settle` returns, so before the caller gets the end of the answer
  *   checkpoint  at once with an upstream's id, else within bounds.journalSyncMs, as a refusal
  *
  * States:
@@ -79,8 +79,6 @@ export class FileJournal implements Journal {
   #settledWaiting = 0;
   #settledLost = 0;
   #unbookFlush: (() => void) | null = null;
-  /** Whether what is in the buffer is written at the end of this turn. */
-  #endsTurn = false;
   #closing: Promise<void> | null = null;
   #closed = false;
 
@@ -144,8 +142,8 @@ export class FileJournal implements Journal {
       this.#buffer.append(recordLetters.settle, encodeSettlement({ ...settlement, rawUsage: null, errorCode: null }));
     if (!this.#take(kept)) return;
     // After a failed sync the process is about to end, but what the operating system holds will outlive it.
-    if (this.#sync.fatal !== null) this.#write();
-    else if (this.#healthy) this.#writeThisTurn();
+    // Before the caller can have the answer: a killed process must not leave what it delivered as interrupted.
+    if (this.#healthy || this.#sync.fatal !== null) this.#write();
   }
 
   refuse(entry: LedgerEntry): void {
@@ -214,16 +212,6 @@ export class FileJournal implements Journal {
     if (taken === length) return true;
     this.#fail(this.#segment.problem);
     return false;
-  }
-
-  /** One write for all that end in a turn. */
-  #writeThisTurn(): void {
-    if (this.#endsTurn) return;
-    this.#endsTurn = true;
-    setImmediate(() => {
-      this.#endsTurn = false;
-      if (this.#healthy && !this.#closed) this.#write();
-    });
   }
 
   #writeSoon(): void {

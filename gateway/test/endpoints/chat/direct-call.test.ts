@@ -54,7 +54,9 @@ function plain(text: string): string {
 
 function plainEntry(entry: LedgerEntry): string {
   const { at: _at, endedAt: _end, startedAfterMs: _after, ...rest } = entry;
-  const stable = Object.entries(rest).filter(([name]) => !name.endsWith("Ms") && !/^(workspace|group|key)Id$/.test(name));
+  const stable = Object.entries(rest).filter(
+    ([name]) => !name.endsWith("Ms") && !/^(workspace|group|key)Id$/.test(name),
+  );
   return plain(JSON.stringify(Object.fromEntries(stable)));
 }
 
