@@ -38,6 +38,13 @@ test.each([
   expect(mediaUrlsIn(encoder.encode(text))).toEqual([]);
 });
 
+test.each([
+  '{"source":{"type":"url","url":"https://x.example/a.png","x":{"source":{"type":"url","url":"https://x.example/b.png"}}}}',
+  '{"source":{"type":"url","url":"https://x.example/a.png","x":{"image_url":"https://x.example/b.png"}}}',
+])("rejects a source that contains another address: %s", (text) => {
+  expect(() => mediaUrlsIn(encoder.encode(text))).toThrow("must not contain another address");
+});
+
 test("bounds a picture that is named many times", () => {
   const image = '{"image_url":"https://x.example/a.png"}';
   const body = encoder.encode(`{"content":[${`${image},`.repeat(100)}${image}]}`);

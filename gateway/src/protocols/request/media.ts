@@ -99,10 +99,22 @@ export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
       const url = String(readSpan(bytes, span));
       if (!/^https?:\/\//i.test(url)) throw invalid(param, "must be an http(s) URL or a data URL");
       if (param === "file_url") throw invalid(param, "cannot be fetched for this model: send the content inline");
-      found.push({ url, span: asSource ? { start, end: valueEnd(bytes, start) } : span, asSource });
+      found.push({ url, span: asSource ? { start, end: -1 } : span, asSource });
     },
   );
-  return found.sort((one, other) => one.span.start - other.span.start);
+  found.sort((one, other) => one.span.start - other.span.start);
+  return withSourceEnds(bytes, found);
+}
+
+/** Finds the ends of source objects afterwards: one inside another is refused, and not read again for each of them. */
+function withSourceEnds(bytes: Buffer, found: readonly MediaUrl[]): readonly MediaUrl[] {
+  let last = 0;
+  return found.map((media) => {
+    const { start } = media.span;
+    if (start < last) throw invalid("source", "must not contain another address");
+    last = media.asSource ? valueEnd(bytes, start) : media.span.end;
+    return { ...media, span: { start, end: last } };
+  });
 }
 
 /** A quick search of the bytes. */
