@@ -10,7 +10,7 @@ import { providersPath } from "./endpoints/pass-through.ts";
 import { renderFailure } from "./respond.ts";
 import { dataPlane, dialectOf, isCallersPath, routeOf } from "./routes.ts";
 
-/** What a port serves: `calls`: the data plane; `console`: console, admin API and monitoring. */
+/** Scope of a port. `calls`: the data plane; `console`: console, admin API and monitoring; `all`: both. */
 export type ListenerRole = "all" | "calls" | "console";
 
 /** One request as it arrived. */

@@ -6,7 +6,7 @@ import type { Clock } from "#ports/index.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
-/** What one kind of endpoint accepts. */
+/** Limits of the bodies that an endpoint accepts. */
 export interface BodyRules {
   /** Bound of the body as sent and, if it is compressed, of the decompressed body. */
   readonly bytesMax: number;

@@ -62,7 +62,7 @@ export interface ApiServerOptions {
   readonly certificate?: ServerCertificate;
 }
 
-/** What the parts of a port share. */
+/** Shared by the parts of a port. */
 interface Port {
   readonly dependencies: ApiDependencies;
   readonly role: ListenerRole;

@@ -18,7 +18,7 @@ export interface Tally {
   isIdle(atMs: number, pressed: boolean): boolean;
 }
 
-/** What one reservation took of one tally, and the state of the tally right after. */
+/** The amount that a reservation took of a tally, and the tally's state right after. */
 export class Share implements ClaimState {
   readonly tally: Tally;
   /** Grows when a reservation of money is topped up. */

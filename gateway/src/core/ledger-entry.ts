@@ -12,7 +12,7 @@ import type { Usage, UsageSource } from "./usage.ts";
  */
 export type Outcome = "succeeded" | "failed" | "cancelled" | "interrupted" | "rejected" | "pending";
 
-/** What is known before an attempt is sent. It is written ahead. Times are Unix milliseconds. */
+/** The facts of an attempt before it is sent, written to the journal first. Times are Unix milliseconds. */
 export interface Intent {
   readonly attemptId: string;
   readonly requestId: string;
@@ -82,7 +82,7 @@ export interface Settlement extends Settled, Omit<Checkpoint, "at" | "pending" |
   readonly totalMs: number;
   readonly upstreamMs: number | null;
   readonly overheadMs: number | null;
-  /** What the translation between dialects dropped or changed: short texts without content of the call. Absent if nothing was. */
+  /** Warnings of the translation between dialects: short texts without content of the call. Absent if there are none. */
   readonly warnings?: readonly string[];
 }
 

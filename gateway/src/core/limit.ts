@@ -2,7 +2,7 @@ import type { NanoUsd } from "./money.ts";
 
 export type ScopeKind = "workspace" | "group" | "person" | "key";
 export type BudgetPeriod = "day" | "week" | "month" | "total";
-/** What a limit does while the shared counter is down. */
+/** Behavior of a limit while the shared counter is down. */
 export type FailMode = "open" | "closed";
 
 export interface RateLimits {

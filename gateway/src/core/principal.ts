@@ -34,7 +34,7 @@ export interface ApiKey extends Omit<Group, "models"> {
   readonly expiresAt: number | null;
   readonly createdAt: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** What is captured of its requests. */
+  /** Parts of its requests to capture. */
   readonly capture: Capture;
   /** Set if the key was found by its previous secret: when that one expires. */
   readonly secretUntil?: number;

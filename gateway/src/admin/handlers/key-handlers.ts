@@ -61,7 +61,7 @@ export function keyHandlers(dependencies: ConsoleDependencies) {
     },
     "keys.revoke": async (call) => {
       const before = await requireKey(call, dependencies);
-      // The owner may stop the key, whoever created it.
+      // The owner may revoke the key even if somebody else created it.
       if (before.owner?.id !== call.actor.userId) checkMaker(call, before);
       return await applied(controlStore.revokeKey(before.workspace.id, before.id, call.auditSource));
     },

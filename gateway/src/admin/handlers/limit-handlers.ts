@@ -51,7 +51,7 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
   } satisfies Partial<Handlers>;
 }
 
-/** The id stands in for a new workspace that is not in the snapshot yet. */
+/** The id replaces a new workspace that is not in the snapshot yet. */
 function workspaceView(id: string, configSnapshot: ConfigSnapshot): LimitUsageRow["workspace"] {
   return { id, slug: configSnapshot.workspaces.get(id)?.slug ?? id };
 }

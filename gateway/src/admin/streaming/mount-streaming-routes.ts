@@ -43,7 +43,7 @@ function pattern(pathOf: (workspace: string, id: string) => string, id: string):
 async function tailRequests(call: StreamingCall, dependencies: ConsoleDependencies): Promise<Response> {
   const { request, params, actor, held, workspace } = call;
   const seen = visiblePerson({ actor, held });
-  // Hono handles HEAD as GET, and nobody would read the stream.
+  // Hono handles HEAD as GET; the stream would never be read.
   if (request.method === "HEAD") throw new Failure("method_not_allowed", "Method HEAD not allowed. Use GET.");
   // The view checks the credentials again while it is open.
   const credentials = new Request(request.url, { headers: new Headers(request.headers) });
@@ -178,7 +178,7 @@ const extensions: ReadonlyMap<string, string> = new Map([
   ["audio/mp4", "m4a"],
 ]);
 
-/** Refuses a body that nobody reads. */
+/** Refuses a request with a body that no handler reads. */
 function cancelBody(body: ReadableStream<Uint8Array> | null): void {
   body?.cancel().catch(() => undefined);
 }

@@ -83,7 +83,7 @@ export function addDemo(program: CliCommand): void {
         ...others,
         SLUICE_DATA_DIR: folder,
         SLUICE_DRAIN_GRACE_MS: "0",
-        // Not on disk, so that nobody can read the secrets if the demo is killed.
+        // Kept in memory only, so no secrets stay on disk if the demo is killed.
         SLUICE_MASTER_KEY: randomBytes(32).toString("base64url"),
       };
       try {

@@ -44,7 +44,7 @@ export class RecentUsage {
     for (const [index, { kind, key, windowMs, amount }] of claims.entries()) {
       if (kind !== "window") continue;
       const used = Math.round(settledAmount(actual, index, amount));
-      // What a call used beyond its reservation counts as of its end.
+      // Use beyond the reservation counts from the end of the call.
       this.#add(key, windowMs, Math.min(used, amount), takenMs, atMs);
       this.#add(key, windowMs, used - amount, atMs, atMs);
     }

@@ -33,7 +33,7 @@ export const limitsBounds = {
   redisRestoreMax: 100,
   /** Finished calls and costs waiting for an unreachable Redis. */
   redisOutboxMax: 100_000,
-  /** How long a recalled share is leased to nobody. */
+  /** Time before a recalled share can be leased again. */
   shareRecallPauseMs: 2_000,
   /** Shares of a process. */
   sharesMax: 100_000,

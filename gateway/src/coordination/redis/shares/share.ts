@@ -29,7 +29,7 @@ export interface ShareAllocation {
   amount: number;
 }
 
-/** What one message reports about one share. `give`: amount returned; `want`: amount requested. */
+/** The report of one share in a message. `give`: amount returned; `want`: amount requested. */
 export interface ShareMessage {
   readonly share: Share;
   readonly seq: number;
