@@ -300,7 +300,9 @@ export const configSchema = z.strictObject({
     .array(tokenSchema)
     .max(10_000)
     .optional()
-    .describe("Admin tokens for scripts. A token that is removed from the file is revoked."),
+    .describe(
+      "Admin tokens for scripts. A token that is removed from the file does not work until it is declared again.",
+    ),
   oidc: z.array(oidcSchema).max(100).optional().describe("Single sign-on accounts."),
   settings: settingsSchema.optional(),
 });

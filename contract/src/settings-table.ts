@@ -72,7 +72,7 @@ export const settingsTable = [
     path: "audit.retention_days",
     kind: days(90, daysMax),
     default: 3_650,
-    help: "Older entries of the audit log are deleted. At least 90, so that nobody can use it to erase their traces.",
+    help: "Older entries of the audit log are deleted. At least 90, so that nobody can delete recent entries by shortening it.",
     form: "retention",
   },
   {

@@ -1,5 +1,5 @@
 import { type ConfigSnapshot, Failure, isBlocked, type Model, oncePerObject, type Principal } from "#core/index.ts";
-import { mayCall, whyNot } from "#identity/index.ts";
+import { deniedBy, mayCall } from "#identity/index.ts";
 
 /** The requested model, then its fallbacks, without blocked ones and without models that are not granted. If empty, see `noModel`. */
 export function callableModels(configSnapshot: ConfigSnapshot, principal: Principal, name: string): readonly Model[] {
@@ -61,7 +61,7 @@ export function modelNotFound(name: string): Failure {
  * model exists.
  */
 function whyNotFound(principal: Principal, model: string): string {
-  const level = whyNot(principal, model);
+  const level = deniedBy(principal, model);
   if (level === null) return `There is no model called "${model}".`;
   return `${holderOf(principal, level)} is not granted the model "${model}".`;
 }

@@ -9,7 +9,7 @@
 export { type AgentSettingsNow, type AgentSettingsVersion, settingsChecksum } from "./agents/agent-settings.ts";
 export type { AgentGrant, AgentSession, WaitingDevice } from "./agents/agent-sign-ins.ts";
 export type { KeyChange } from "./keys/key-rules.ts";
-export type { ExpiringToken as EndingToken, NewKey } from "./keys/keys.ts";
+export type { ExpiringToken, NewKey } from "./keys/keys.ts";
 export {
   type Crossing,
   createNoticeStore,
@@ -22,11 +22,11 @@ export type { MemberChange } from "./people/members.ts";
 export { deploymentDraft } from "./providers/deployments.ts";
 export { kindConflicts, type ProviderRecord } from "./providers/providers.ts";
 export { ConfigConflict } from "./refusals.ts";
-export type { IssuerCheck as IssuerToAsk } from "./rights/rights.ts";
+export type { IssuerCheck } from "./rights/rights.ts";
 export type { ScimComparison, ScimFilter, ScimPage } from "./scim/scim-filter.ts";
 export type { ScimGroup, ScimGroupChange, ScimMemberChange } from "./scim/scim-groups.ts";
 export type { ScimUser, ScimUserForm } from "./scim/scim-users.ts";
-export { ledgerExportLocation as ledgerExportPlace } from "./settings.ts";
+export { ledgerExportLocation } from "./settings.ts";
 export {
   type AgentStore,
   type ControlStore,

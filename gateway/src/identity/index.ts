@@ -32,14 +32,14 @@ export {
 } from "./key-secret.ts";
 export {
   accessReason,
-  deniedBy as whyNot,
+  deniedBy,
   deploymentsReady,
   isGranted,
-  type KeyAccess as KeyUsage,
+  type KeyAccess,
   matches,
   matchingPattern,
   mayCall,
   mayPassThrough,
-  passThroughDeniedBy as whyNotPassThrough,
+  passThroughDeniedBy,
 } from "./model-grant.ts";
 export { createSetup, makeFirstAdministrator, type Setup, type SharedSetup } from "./setup.ts";

@@ -66,7 +66,7 @@ export class KeyCache {
     return this.#shared(digest);
   }
 
-  /** Reports uses of a key, at a limited rate. */
+  /** Marks a key as recently used, so that the cache keeps it. */
   touch(digest: string): void {
     this.#known.get(digest);
   }

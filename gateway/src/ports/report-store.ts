@@ -22,7 +22,7 @@ interface CallFilter {
   readonly groupId?: string;
   readonly personId?: string;
   /** Show only this person and their keys, and what belongs to no single person. Does not affect sums. */
-  readonly visiblePerson?: string;
+  readonly visiblePerson?: string | undefined;
 }
 
 /** Unix milliseconds; `to` is excluded. */

@@ -125,7 +125,7 @@ export class Call {
     await takeTry(this.dependencies.tries.starts, [this.address]);
   }
 
-  /** Counts an attempt and runs it; a success is not counted. */
+  /** Counts an attempt and runs it. A success is not counted, and resets the count of the account. */
   async guess<Result>(guess: Guess, work: () => Promise<Result>): Promise<Result> {
     const { guesses } = this.dependencies.tries;
     // A known browser is not affected by a locked account, but by a locked address.

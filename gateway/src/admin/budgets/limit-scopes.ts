@@ -18,7 +18,7 @@ interface ScopeFilter {
   readonly search?: string | undefined;
   readonly key?: string | undefined;
   /** If set, limits of other users and their keys are left out; those of shared keys are included. */
-  readonly visiblePerson?: string;
+  readonly visiblePerson?: string | undefined;
 }
 
 /** Maximum keys, and users, in one answer. */
@@ -53,13 +53,13 @@ export async function limitScopes(
   { controlStore, people }: ScopeStores,
 ): Promise<LimitScopes> {
   const workspaceId = workspace?.id ?? null;
-  const only = visiblePerson === undefined ? {} : { userIds: [visiblePerson] };
+  const userIds = visiblePerson === undefined ? undefined : [visiblePerson];
   const persons =
-    key === undefined ? await people.limitedPeople({ workspaceId, search, ...only }, limitedKeysMax + 1) : [];
+    key === undefined ? await people.limitedPeople({ workspaceId, search, userIds }, limitedKeysMax + 1) : [];
   const keys = await controlStore.limitedKeys(
     {
       workspaceId,
-      ...(visiblePerson === undefined ? {} : { visiblePerson }),
+      visiblePerson,
       ...(search === undefined ? {} : { search }),
       ...(key === undefined ? {} : { keyId: key }),
     },

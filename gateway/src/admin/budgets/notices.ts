@@ -10,7 +10,7 @@ import {
   personScopeId,
   tokenEndingName,
 } from "#core/index.ts";
-import type { ControlStore, Crossing, DueNotice, EndingToken, NoticeStore, StoredNotice } from "#directory/index.ts";
+import type { ControlStore, Crossing, DueNotice, ExpiringToken, NoticeStore, StoredNotice } from "#directory/index.ts";
 import { type Admission, type LimitUsage, periodStart } from "#limits/index.ts";
 import type { Clock, Leadership, Mailer, Observer, Transport } from "#ports/index.ts";
 import { webhookHeaders, webhookProblem } from "#tasks/index.ts";
@@ -188,7 +188,7 @@ type NewCrossing = Parameters<NoticeStore["recordCrossings"]>[0][number];
  */
 function tokenEndings(
   notices: readonly StoredNotice[],
-  tokens: readonly EndingToken[],
+  tokens: readonly ExpiringToken[],
   nowMs: number,
 ): readonly NewCrossing[] {
   const endings: NewCrossing[] = [];
@@ -212,7 +212,7 @@ function tokenEndings(
   return endings;
 }
 
-function coversToken({ workspaceId, scope, scope_id }: StoredNotice, token: EndingToken): boolean {
+function coversToken({ workspaceId, scope, scope_id }: StoredNotice, token: ExpiringToken): boolean {
   if (workspaceId !== token.workspaceId) return false;
   return scope === null || (scope === "key" && (scope_id === null || scope_id === token.keyId));
 }

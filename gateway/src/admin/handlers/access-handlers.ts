@@ -13,7 +13,14 @@ import {
   sleep,
   withoutUndefined,
 } from "#core/index.ts";
-import { accessReason, deploymentsReady, isGranted, type KeyUsage, matches, matchingPattern } from "#identity/index.ts";
+import {
+  accessReason,
+  deploymentsReady,
+  isGranted,
+  type KeyAccess,
+  matches,
+  matchingPattern,
+} from "#identity/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { personScopeOf, personScopes } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
@@ -62,7 +69,7 @@ export function accessHandlers(dependencies: ConsoleDependencies) {
 function modelFilter(
   { key: asked, callable }: ConsoleCall<"access.table">["query"],
   key: ConsoleKey | undefined,
-  standingOfKey: (key: ConsoleKey) => KeyUsage | null,
+  standingOfKey: (key: ConsoleKey) => KeyAccess | null,
   configSnapshot: ConfigSnapshot,
 ): ((model: Model) => boolean) | null {
   if (callable === undefined) return null;
@@ -79,7 +86,7 @@ function modelFilter(
 function accessCheck(
   { query, actor }: ConsoleCall<"access.check">,
   key: ConsoleKey,
-  standing: KeyUsage,
+  standing: KeyAccess,
   configSnapshot: ConfigSnapshot,
 ) {
   const seesAll = actor.administrator;
@@ -101,7 +108,7 @@ function accessCheck(
   return { ...about, allowed: reason === "yes", reason, deployments: deploymentsReady(model), fallbacks };
 }
 
-function stepsOf(key: ConsoleKey, { workspace, group }: KeyUsage, model: string) {
+function stepsOf(key: ConsoleKey, { workspace, group }: KeyAccess, model: string) {
   const step = (scope: "workspace" | "group" | "key", label: string, patterns: readonly string[] | null) => {
     const matched = patterns === null ? null : matchingPattern(patterns, model);
     return { scope, label, patterns, matched, allowed: patterns === null || matched !== null };
@@ -117,7 +124,7 @@ function keyAccessOf(
   key: ConsoleKey,
   configSnapshot: ConfigSnapshot,
   persons: ReadonlyMap<string, LimitScope>,
-): KeyUsage | null {
+): KeyAccess | null {
   const workspace = configSnapshot.workspaces.get(key.workspace.id);
   const group = configSnapshot.groups.get(key.group.id);
   if (workspace === undefined || group === undefined) return null;

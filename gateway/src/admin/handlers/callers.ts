@@ -13,7 +13,6 @@ import {
   type Workspace,
 } from "#core/index.ts";
 import { looksLikeAdminToken } from "#identity/index.ts";
-import type { RequestFilter } from "#ports/index.ts";
 import { noSuchTask, type VideoTasks } from "#tasks/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 
@@ -113,11 +112,6 @@ export function visiblePerson({ actor, held }: Viewer): string | null {
   if (meets(held, "admin")) return null;
   if (actor === null) throw notSignedIn();
   return actor.userId;
-}
-
-export function visiblePersonFilter(looker: Viewer): Pick<RequestFilter, "visiblePerson"> {
-  const person = visiblePerson(looker);
-  return person === null ? {} : { visiblePerson: person };
 }
 
 /** Throws `forbidden` for another person's data. */

@@ -4,7 +4,7 @@ import type { LimitUsage } from "#limits/index.ts";
 import type { PersonDaySpend, ReportStore } from "#ports/index.ts";
 import { isExhausted, limitScopes, limitScopesOfPerson, limitView, publicScopeId } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { checkPerson, visiblePersonFilter } from "./callers.ts";
+import { checkPerson, visiblePerson } from "./callers.ts";
 import type { Handlers } from "./calls.ts";
 
 export function limitHandlers(dependencies: ConsoleDependencies) {
@@ -22,7 +22,11 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
         workspaceIds: homes,
         truncated,
       } = person === undefined
-        ? await limitScopes({ workspace, ...query, ...visiblePersonFilter(call) }, configSnapshot, dependencies)
+        ? await limitScopes(
+            { workspace, ...query, visiblePerson: visiblePerson(call) ?? undefined },
+            configSnapshot,
+            dependencies,
+          )
         : await limitScopesOfPerson({ workspace, person }, configSnapshot, dependencies);
       const now = dependencies.clock.now();
       const since = forecastSince(now);

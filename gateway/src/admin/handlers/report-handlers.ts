@@ -1,9 +1,9 @@
 import type { QueryOf } from "@sluice/contract";
 import { meets } from "@sluice/contract/words";
 import { bounds, columnsOf, Failure, invalidRequest, withoutUndefined } from "#core/index.ts";
-import type { SessionUsage } from "#ports/index.ts";
+import type { RequestFilter, SessionUsage } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { checkPerson, visiblePerson, visiblePersonFilter } from "./callers.ts";
+import { checkPerson, visiblePerson } from "./callers.ts";
 import { type Handlers, pageSize } from "./calls.ts";
 
 /** Longest period of a chart in minutes. */
@@ -31,7 +31,7 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
         stepMs: asked.stepMs,
         by: query.by ?? "none",
         ...entriesOf(query),
-        ...visiblePersonFilter(call),
+        visiblePerson: visiblePerson(call) ?? undefined,
       });
       const { from, to, stepMs, at } = reading.stepMs === asked.stepMs ? asked : stepsOf({ ...query, step: "hour" });
       return {
@@ -72,14 +72,14 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
     "requests.list": async (call) => {
       const { query, workspace } = call;
       checkPerson(call, query.person);
-      const filter = {
+      const filter: RequestFilter = {
         workspaceId: workspace?.id ?? null,
         ...entriesOf(query),
         ...withoutUndefined({
           ...{ search: query.search, endpoint: query.endpoint, outcome: query.outcome, status: query.status },
           ...{ errorCode: query.error_code, minMs: query.min_ms, from: query.from, to: query.to },
         }),
-        ...visiblePersonFilter(call),
+        visiblePerson: visiblePerson(call) ?? undefined,
       };
       return await reports.requests(filter, query.cursor ?? null, query.limit ?? pageSize);
     },
@@ -113,7 +113,16 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
   } satisfies Partial<Handlers>;
 }
 
-function entriesOf({ model, provider, key, group, person }: QueryOf<"usage.series"> | QueryOf<"requests.list">) {
+function entriesOf({
+  model,
+  provider,
+  key,
+  group,
+  person,
+}: QueryOf<"usage.series"> | QueryOf<"requests.list">): Pick<
+  RequestFilter,
+  "model" | "provider" | "keyId" | "groupId" | "personId"
+> {
   return withoutUndefined({ model, provider, keyId: key, groupId: group, personId: person });
 }
 

@@ -1,6 +1,5 @@
 import type { ConsoleWorkspace } from "@sluice/contract";
-import type { Actor } from "#core/index.ts";
-import { orNotFound } from "#core/index.ts";
+import { type Actor, orNotFound } from "#core/index.ts";
 import type { StoredWorkspace } from "#directory/index.ts";
 import { withBudgetUse } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";

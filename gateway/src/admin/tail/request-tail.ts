@@ -28,7 +28,7 @@ export class RequestTail {
   readonly #options: RequestTailOptions;
   readonly #keyNames: ReturnType<typeof keyNames>;
   readonly #listeners = new Set<TailListener>();
-  /** Interned ids of users and workspaces. */
+  /** Shares the views fairly between users and workspaces. */
   readonly #places = new FairShare(bounds.tailsMax);
   #shared: SharedTail | null = null;
   #closed = false;

@@ -1,5 +1,5 @@
 import { asFailure, Failure, type HeaderReader, type Principal, passedModel } from "#core/index.ts";
-import { mayPassThrough, whyNotPassThrough } from "#identity/index.ts";
+import { mayPassThrough, passThroughDeniedBy } from "#identity/index.ts";
 import type { OutboundMethod } from "#ports/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
 import {
@@ -90,7 +90,7 @@ function protocolByHeaders(headers: HeaderReader): EndpointProtocol {
 
 function whyNotFound(principal: Principal, provider: string): string {
   const shown = provider.slice(0, 64);
-  const level = whyNotPassThrough(principal, provider);
+  const level = passThroughDeniedBy(principal, provider);
   if (level === null) return `There is no provider called "${shown}".`;
   return `${holderOf(principal, level)} does not name the provider "${shown}" in pass_through.`;
 }

@@ -4,7 +4,7 @@ import { access, stat, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { bounds, type LedgerExportPlace, within } from "#core/index.ts";
-import { ledgerExportPlace } from "#directory/index.ts";
+import { ledgerExportLocation } from "#directory/index.ts";
 import { networkOf, openBlobs } from "#main/control.ts";
 import { openLedgerObjects } from "#main/ledger-export.ts";
 import type { BlobStore, Clock } from "#ports/index.ts";
@@ -156,7 +156,7 @@ export const ledgerExportCheck: Check = async ({ environment, clock }) => {
   const name = "ledger export";
   let place: LedgerExportPlace | null;
   try {
-    place = await readDatabase(environment, ledgerExportPlace);
+    place = await readDatabase(environment, ledgerExportLocation);
   } catch {
     return [warn(name, "failed to read the setting of the export", "see the checks of the database")];
   }

@@ -35,8 +35,8 @@ export async function addDevice({ database, clock }: Directory, device: NewDevic
  */
 async function evictWaitingDevices(kysely: Connection, over: number): Promise<void> {
   const rows = await findRows(kysely, "agent_devices", { state: not("approved") }, "created_at");
-  const findWaitingDevice = rows.map((row) => ({ ...row, networks: networksOf(row.ip) }));
-  const removed = oldestOfLargestNetworks(findWaitingDevice, over + bounds.deviceCodesDropped);
+  const devices = rows.map((row) => ({ ...row, networks: networksOf(row.ip) }));
+  const removed = oldestOfLargestNetworks(devices, over + bounds.deviceCodesDropped);
   if (removed.length === 0) {
     throw new Failure("rate_limit_exceeded", "Too many devices wait for their tokens. Try again in some minutes.", {
       retryAfterMs: bounds.deviceCodeMs,

@@ -287,7 +287,7 @@ interface LimitedKeyFilter {
   /** Keys whose calls count for this user. */
   readonly ownerId?: string;
   /** Keys whose calls count for this user or for nobody. */
-  readonly visiblePerson?: string;
+  readonly visiblePerson?: string | undefined;
 }
 
 /** Keys in use that have a limit or a budget of their own, by workspace and name. */

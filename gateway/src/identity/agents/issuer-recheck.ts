@@ -1,5 +1,5 @@
 import { bounds, Failure, within } from "#core/index.ts";
-import type { IssuerToAsk, RightsStore } from "#directory/index.ts";
+import type { IssuerCheck, RightsStore } from "#directory/index.ts";
 import type { Clock, Observer, SignIn } from "#ports/index.ts";
 
 export interface IssuerRecheckOptions {
@@ -29,7 +29,7 @@ export class IssuerRecheck {
     for (const asked of await this.#options.rights.issuerChecks(userId)) await this.#checkOne(userId, asked);
   }
 
-  async #checkOne(userId: string, asked: IssuerToAsk): Promise<void> {
+  async #checkOne(userId: string, asked: IssuerCheck): Promise<void> {
     const account = asked.source.slice("oidc:".length);
     const patience = this.#options.signIn.issuerPatience(account);
     if (patience === null) return;
@@ -56,7 +56,7 @@ export class IssuerRecheck {
   }
 
   /** Never throws. */
-  async #ask(userId: string, account: string, asked: IssuerToAsk): Promise<void> {
+  async #ask(userId: string, account: string, asked: IssuerCheck): Promise<void> {
     const { rights, signIn, observer } = this.#options;
     const source = { actor: `single sign-on ${account}`, ip: null };
     try {
