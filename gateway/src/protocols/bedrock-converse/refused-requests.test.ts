@@ -47,6 +47,20 @@ test("declares every tool schema as an object", () => {
   expect(toolConfig.tools[0].toolSpec.inputSchema.json).toEqual({ type: "object", properties: {} });
 });
 
+test("names the format of media by an unusual type or a file extension", () => {
+  const about = { name: null, detail: null, cache: null };
+  const jpg = { kind: "base64", mediaType: "image/jpg", data: "AAAA" } as const;
+  const opus = { kind: "url", url: "s3://bucket/voice.opus", mediaType: null } as const;
+  const { messages } = write({
+    messages: [user({ kind: "image", source: jpg, ...about }, { kind: "audio", source: opus, ...about }, says("go"))],
+  });
+  expect(messages[0].content).toMatchObject([
+    { image: { format: "jpeg" } },
+    { audio: { format: "opus" } },
+    { text: "go" },
+  ]);
+});
+
 test("keeps pictures of a result without a call", () => {
   const source = { kind: "base64", mediaType: "image/png", data: "AAAA" } as const;
   const { messages } = write({

@@ -84,12 +84,17 @@ function readAudio(part: JsonObject, param: string): MediaPart {
 
 /** Nested in `file` in chat; Responses also accepts `file_url`. */
 function readFile(part: JsonObject, param: string, dialect: OpenaiDialect): MediaPart {
-  const file = part["type"] === "file" ? objectOf(part["file"]) : part;
+  const isNested = part["type"] === "file";
+  const file = isNested ? objectOf(part["file"]) : part;
   const name = textOf(file["filename"]);
-  const data = textOf(file["file_data"]) ?? textOf(file["file_url"]);
+  const data = textOf(file["file_data"]);
+  const url = textOf(file["file_url"]);
   const fileId = textOf(file["file_id"]);
-  if (data === null && fileId === null) throw missingParam(`${param}.file_data`);
-  const source = data === null ? fileSource(fileId ?? "", dialect) : dataSource(data, name);
+  let source: MediaSource;
+  if (data !== null) source = dataSource(data, name);
+  else if (url !== null) source = urlSource(url);
+  else if (fileId !== null) source = fileSource(fileId, dialect);
+  else throw missingParam(`${param}.${isNested ? "file." : ""}file_data`);
   const type = source.kind === "base64" ? source.mediaType : "";
   const kind = (["image", "audio", "video"] as const).find((media) => type.startsWith(`${media}/`)) ?? "document";
   return mediaPart(kind, source, { name, cache: readCacheHint(part) });

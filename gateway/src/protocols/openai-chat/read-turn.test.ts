@@ -225,6 +225,11 @@ describe("invalid requests", () => {
     [{ messages: [{ role: "wizard", content: "x" }] }, "invalid_request", "messages[0].role"],
     [{ messages: [{ role: "tool", content: "x" }] }, "missing_required_parameter", "messages[0].tool_call_id"],
     [
+      { messages: [{ role: "user", content: [{ type: "file", file: {} }] }] },
+      "missing_required_parameter",
+      "messages[0].content[0].file.file_data",
+    ],
+    [
       { messages: [{ role: "user", content: [{ type: "hologram" }] }] },
       "unsupported_by_model",
       "messages[0].content[0].type",

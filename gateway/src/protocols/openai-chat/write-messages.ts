@@ -60,12 +60,17 @@ class MessageWriter {
       ({ role, parts }) => role === "user" && parts.some((part) => part.kind !== "tool-result"),
     );
     const resultOf = pairResults(messages);
-    const paired = new Set(resultOf.values());
+    // Calls in user messages are dropped, so their results have no call.
+    const calls = messages.flatMap((message) => (message.role === "assistant" ? callsIn(message) : []));
+    const answers = new Set<TurnPart>(calls.flatMap((call) => resultOf.get(call) ?? []));
     for (const [index, message] of messages.entries()) {
-      if (message.role === "user") this.#writeUser(message, paired);
+      if (message.role === "user") this.#writeUser(message, answers);
       else if (message.role === "system") this.#writeInstruction(textsIn(message.parts).join("\n\n"));
       else {
-        const calls = message.parts.filter((part) => part.kind === "tool-call");
+        if (message.parts.some((part) => part.kind === "tool-result" && !answers.has(part))) {
+          this.#warn("a tool result in an answer of the model was dropped");
+        }
+        const calls = callsIn(message);
         this.#writeAssistant(message, calls, index > loopStart);
         if (calls.length > 0) this.#writeResults(calls, resultOf);
       }
@@ -99,9 +104,6 @@ class MessageWriter {
     const refusalText = message.parts.flatMap((part) => (part.kind === "refusal" ? [part.text] : [])).join("");
     // Strict upstreams refuse unknown fields.
     const [text, refusal] = this.#isStrict ? [answerText + refusalText, ""] : [answerText, refusalText];
-    if (message.parts.some((part) => part.kind === "tool-result")) {
-      this.#warn("a tool result in an answer of the model was dropped");
-    }
     if (message.parts.some(isMedia)) {
       this.#warn("media in an answer of the model are not supported by the upstream and were dropped");
     }
@@ -183,11 +185,11 @@ class MessageWriter {
     return [heading, ...media];
   }
 
-  #writeUser(message: TurnMessage, paired: ReadonlySet<TurnPart>): void {
+  #writeUser(message: TurnMessage, answers: ReadonlySet<TurnPart>): void {
     const content: JsonObject[] = [];
     for (const part of message.parts) {
       if (part.kind === "tool-result") {
-        if (!paired.has(part)) content.push(...this.#writeOrphanResult(part));
+        if (!answers.has(part)) content.push(...this.#writeOrphanResult(part));
       } else if (isContent(part)) {
         content.push(contentPart(part, this.#fetchesUrls));
       } else {
@@ -209,6 +211,10 @@ class MessageWriter {
   #media({ parts }: ToolResultPart): readonly JsonObject[] {
     return parts.flatMap((part) => (plainText(part) === null ? [contentPart(part, this.#fetchesUrls)] : []));
   }
+}
+
+function callsIn({ parts }: TurnMessage): ToolCallPart[] {
+  return parts.filter((part) => part.kind === "tool-call");
 }
 
 /** An empty text counts as missing. */

@@ -89,6 +89,33 @@ describe("writing a chat request", () => {
     expect(write({ reasoning: { ...requested, visible: true } }).body["reasoning_effort"]).toBe(expected as string);
   });
 
+  test("sends the result of a call that a user message contains as text", () => {
+    const { messages, warnings } = write({
+      messages: [
+        ...hello,
+        { role: "user", parts: [call("c1")] },
+        { role: "user", parts: [result("c1", text("blue"))] },
+      ],
+    });
+    expect(JSON.stringify(messages)).toContain("blue");
+    expect(warnings).toEqual([
+      expect.stringContaining("tool-call in a user message"),
+      expect.stringContaining("a tool result without its call"),
+    ]);
+  });
+
+  test("sends a result in an answer of the model after its call, and warns only of one without a call", () => {
+    const { messages, warnings } = write({
+      messages: [...hello, { role: "assistant", parts: [call("c1"), result("c1", text("blue"))] }],
+    });
+    expect(messages.at(-1)).toMatchObject({ role: "tool", content: "blue" });
+    expect(warnings).toEqual([]);
+    const orphan = write({
+      messages: [...hello, { role: "assistant", parts: [text("x"), result("c2", text("red"))] }],
+    });
+    expect(orphan.warnings).toEqual(["a tool result in an answer of the model was dropped"]);
+  });
+
   test("puts a schema into the instructions where it is not supported", () => {
     const format = { kind: "schema", name: null, description: null, schema: { type: "object" }, strict: null } as const;
     const { body, messages, warnings } = write({ format }, { noSchemaOutput: true });

@@ -215,7 +215,9 @@ function unreadableItem(type: string, param: string): Failure {
 }
 
 function readContent(content: unknown, param: string, warn: Warn): Exclude<ContentPart, ReasoningPart>[] {
-  return readContentParts(content, param, "openai-responses", (type) => {
-    warn(`content of type ${quotableName(type)} is not supported and was dropped`);
-  }).filter((part) => part.kind !== "reasoning");
+  const drop = (type: unknown): void => warn(`content of type ${quotableName(type)} is not supported and was dropped`);
+  return readContentParts(content, param, "openai-responses", drop).filter((part) => {
+    if (part.kind === "reasoning") drop("thinking");
+    return part.kind !== "reasoning";
+  });
 }

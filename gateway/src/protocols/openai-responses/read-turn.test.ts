@@ -66,6 +66,26 @@ describe("reading a Responses request", () => {
     ]);
   });
 
+  test("keeps the URL of a file, also in a vendor's storage", () => {
+    const urls = ["https://example.com/a.pdf", "gs://bucket/a.pdf", "s3://bucket/a.pdf"];
+    const { turn } = read({
+      input: [{ role: "user", content: urls.map((url) => ({ type: "input_file", file_url: url })) }],
+    });
+    expect(turn.messages[0]?.parts).toMatchObject(
+      urls.map((url) => ({ kind: "document", source: { kind: "url", url, mediaType: null } })),
+    );
+  });
+
+  test("warns of reasoning in content, which Responses does not have", () => {
+    const content = [
+      { type: "thinking", thinking: "hm" },
+      { type: "output_text", text: "x" },
+    ];
+    const { turn, warnings } = read({ input: [{ role: "assistant", content }] });
+    expect(turn.messages).toEqual([assistant(text("x"))]);
+    expect(warnings).toEqual([expect.stringContaining("content of type thinking")]);
+  });
+
   test("reads custom tools and calls with one text argument", () => {
     const { turn } = read({
       tools: [

@@ -20,6 +20,7 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
   ["mp3", "audio/mpeg"],
   ["wav", "audio/wav"],
   ["ogg", "audio/ogg"],
+  ["opus", "audio/opus"],
   ["flac", "audio/flac"],
   ["aac", "audio/aac"],
   ["m4a", "audio/mp4"],
@@ -36,6 +37,7 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
 
 const extensions: ReadonlyMap<string, string> = new Map([
   ...[...mediaTypes].reverse().map(([extension, type]) => [type, extension] as const),
+  ["image/jpg", "jpeg"],
   ["audio/wave", "wav"],
   ["audio/x-wav", "wav"],
 ]);
