@@ -58,6 +58,10 @@ test("accepts -1 seconds, a random seed and an automatic ratio if the vendor sup
   expect(message({ duration: -1, seed: -1, ratio: "auto", audio: false }, vendor)).toBeNull();
 });
 
+test("passes on a vendor's field that has the name of a property of every object", () => {
+  expect(message({ constructor: "x" }, [onEndpoint("a", {})])).toBeNull();
+});
+
 test("a deployment's own capabilities override the adapter's", () => {
   const request = readVideoRequest({ prompt: "x", duration: 30 });
   const known = arkDeployment("a", 1, { upstreamModel: "doubao-seedance-1-0-pro-250528" });

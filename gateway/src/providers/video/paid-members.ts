@@ -30,7 +30,8 @@ export function paidMembersIn(
     for (const [name, value] of Object.entries(members)) {
       if (above === "" && holders.has(name) && isObject(value)) collect(value, `${name}.`);
       const folded = name.replaceAll(/[-_]/g, "").toLowerCase();
-      const paid = own[folded] ?? common.find(([names]) => names.test(folded))?.[1];
+      const paid =
+        (Object.hasOwn(own, folded) ? own[folded] : undefined) ?? common.find(([names]) => names.test(folded))?.[1];
       if (paid === undefined || value === null || paid.takes.includes(value) || passesMember(provider, name)) continue;
       found.push({ ...paid, path: above + name, value });
     }

@@ -127,5 +127,11 @@ describe("a request for a video", () => {
       "invalid_request",
       "references[0].type",
     ]);
+    for (const role of ["reference_text", ["reference"], {}]) {
+      expect(refusal({ prompt: "x", references: [{ url: "https://x.example/a", role }] })).toEqual([
+        "invalid_request",
+        "references[0].role",
+      ]);
+    }
   });
 });

@@ -170,7 +170,7 @@ function readMaterialItem(value: unknown, param: string, role: Role): VideoMater
 function readRole(value: unknown, param: string, fallback: Role): Role {
   if (value === null) return fallback;
   if (value === "first_frame" || value === "last_frame") return value;
-  if (/^reference(?:_image|_video|_audio)?$/.test(String(value))) return "reference";
+  if (typeof value === "string" && /^reference(?:_image|_video|_audio)?$/.test(value)) return "reference";
   throw invalidParameter(`${param}.role`, 'must be "first_frame", "last_frame" or "reference"');
 }
 
