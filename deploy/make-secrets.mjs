@@ -2,8 +2,8 @@
 //
 //   node deploy/make-secrets.mjs SLUICE_ADMIN_EMAIL=you@example.com [SLUICE_PUBLIC_URL=https://ai.example.com …]
 //
-// Compose reads deploy/.env by itself, so later commands need no variables in the shell. Secrets that exist are kept; so are
-// variables that are not given again.
+// Compose reads deploy/.env, so later commands need no variables in the shell. Existing secrets are kept; so are variables that
+// are not given again.
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,15 +13,15 @@ const home = dirname(fileURLToPath(import.meta.url));
 writeVariables(process.argv.slice(2));
 
 const folder = join(home, "secrets");
-// Containers are handed each file alone and read it as users of their own; on this machine the folder keeps others out.
+// Each container gets single files and reads them as another user; on this machine the folder protects them.
 mkdirSync(folder, { recursive: true, mode: 0o700 });
 
-const postgres = kept("postgres-password", random);
-const redis = kept("redis-password", random);
-kept("master-key", random);
-kept("admin-password", random);
-kept("database-url", () => `postgres://sluice:${postgres}@postgres:5432/sluice?sslmode=disable`);
-kept("redis-url", () => `redis://:${redis}@redis:6379`);
+const postgres = keepOrCreate("postgres-password", random);
+const redis = keepOrCreate("redis-password", random);
+keepOrCreate("master-key", random);
+keepOrCreate("admin-password", random);
+keepOrCreate("database-url", () => `postgres://sluice:${postgres}@postgres:5432/sluice?sslmode=disable`);
+keepOrCreate("redis-url", () => `redis://:${redis}@redis:6379`);
 console.log(`The variables of this installation are in ${join(home, ".env")}.`);
 console.log(
   `Keep a copy of ${join(folder, "master-key")} apart from every backup: without it no key and no provider works.`,
@@ -54,7 +54,7 @@ function fail(message) {
   process.exit(2);
 }
 
-function kept(name, make) {
+function keepOrCreate(name, make) {
   const file = join(folder, name);
   if (!existsSync(file)) writeFileSync(file, `${make()}\n`, { mode: 0o444, flag: "wx" });
   return readFileSync(file, "utf8").trim();

@@ -23,7 +23,7 @@ export function digestOfChart() {
   return hash.digest("hex");
 }
 
-/** The whole text of sluice.yaml; throws with what Helm says. */
+/** The whole text of sluice.yaml; throws with Helm's message. */
 export function rendered() {
   const words = ["template", "sluice", join(folder, "chart"), "--namespace", "sluice", "--values", values];
   // A Helm that was built without its makefile believes in a Kubernetes of long ago.

@@ -110,7 +110,7 @@ function filesBelow(paths: readonly string[]): string[] {
 const skipped = /node_modules\/|\/dist\/|^gateway\/test\/phrases\.|\/models-dev|price-list\.json/;
 
 const everywhere = [
-  ...["gateway", "console", "contract", "simulator", "bench", "test", "scripts", "site", "docs"],
+  ...["gateway", "console", "contract", "simulator", "bench", "test", "scripts", "site", "docs", "deploy"],
   ...["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"],
 ];
 

@@ -9,15 +9,14 @@ import { maskText, redacted } from "./redacted.ts";
 /** An observer that never throws, so that a broken log or metric does not interrupt a call. Logs what was thrown. */
 export function guardedObserver(observer: Observer): Observer {
   // Three fixed parameters: a rest parameter would allocate an array for each call.
-  const guarded =
-    <One, Two, Three>(act: (one: One, two: Two, three: Three) => void) =>
-    (one: One, two: Two, three: Three): void => {
+  const guarded = <Act extends (one: never, two: never, three: never) => void>(act: Act): Act =>
+    ((one: never, two: never, three: never): void => {
       try {
         act(one, two, three);
       } catch (error) {
         logFailure(observer, error);
       }
-    };
+    }) as Act;
   return {
     log: guarded((level, message, fields) => observer.log(level, message, fields)),
     attemptEnd: guarded((entry, fault) => observer.attemptEnd(entry, fault)),
@@ -25,7 +24,7 @@ export function guardedObserver(observer: Observer): Observer {
     requestEnd: guarded((end) => observer.requestEnd(end)),
     breakerChange: guarded((deploymentId, state, reason) => observer.breakerChange(deploymentId, state, reason)),
     configReload: guarded((result, detail) => observer.configReload(result, detail)),
-  } as Observer;
+  };
 }
 
 function logFailure(observer: Observer, error: unknown): void {

@@ -11,7 +11,7 @@ export function maskText(text: string): string {
   return maskSecrets(text.length > bounds.logTextMax ? `${text.slice(0, bounds.logTextMax)}…` : text);
 }
 
-/** Whether the value of a header is never shown. Stricter than in logs, because unknown headers are shown too. */
+/** Whether a header holds a credential, which is redacted everywhere in a capture. Includes more names than `isSecretName`. */
 export function isSecretHeader(name: string): boolean {
   return isSecretName(name) || (secretHeader.test(name) && name.toLowerCase() !== "idempotency-key");
 }

@@ -111,7 +111,7 @@ test("compose.yaml waits for healthy servers, names what it uses, and lets nobod
 });
 
 test("the secrets that compose files hand over are the ones that make-secrets.mjs makes", () => {
-  const made = [...textOf("make-secrets.mjs").matchAll(/kept\("([a-z-]+)"/g)].map(([, name]) => name).sort();
+  const made = [...textOf("make-secrets.mjs").matchAll(/keepOrCreate\("([a-z-]+)"/g)].map(([, name]) => name).sort();
   expect(Object.keys(compose.secrets).sort()).toEqual(made as string[]);
   for (const [name, { file }] of Object.entries<{ file: string }>({ ...compose.secrets, ...small.secrets })) {
     expect(file).toBe(`./secrets/${name}`);

@@ -102,7 +102,7 @@ export function priceRank(price: PriceConfig | null): number | null {
   return price.image ?? price.video ?? (price.input ?? 0) + (price.output ?? 0);
 }
 
-/** Tool prices are listed separately. */
+/** Without the prices of long contexts and tools, which only come in addition to these. */
 function amountsOf({
   variants = [],
   long_context: _,
