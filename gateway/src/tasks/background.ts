@@ -83,7 +83,7 @@ export async function pollResponse(pass: TaskPass, withinMs: number = Number.POS
     ...(result.kind === "gone" ? { goneSince: goneSince ?? now } : {}),
     ...(result.kind === "open" && goneSince !== null ? { goneSince: null } : {}),
   };
-  await scheduleNextPoll(pass, step, { retryAfterMs, withinMs: withinMs });
+  await scheduleNextPoll(pass, step, { retryAfterMs, withinMs });
 }
 
 /** A queued response has produced nothing; canceling it costs only its input. */

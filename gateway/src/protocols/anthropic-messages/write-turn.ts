@@ -99,9 +99,9 @@ function boundThinking(
   if (traits.dropsMovedThoughts !== true || traits.reasoning?.bindsThoughts !== true) return thinking;
   if (!history.some(({ content }) => content.some(isThinking))) return thinking;
   // The default of models that always think.
-  const lastUserBlock = thinking ?? (traits.reasoning.always === true ? { type: "adaptive" } : null);
-  if (!thinks(lastUserBlock)) return thinking;
-  return { ...lastUserBlock, block_binding: { prefix_mismatch_behavior: "drop_block" } };
+  const sent = thinking ?? (traits.reasoning.always === true ? { type: "adaptive" } : null);
+  if (!thinks(sent)) return thinking;
+  return { ...sent, block_binding: { prefix_mismatch_behavior: "drop_block" } };
 }
 
 function thinks(thinking: JsonObject | null): boolean {
