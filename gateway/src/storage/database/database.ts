@@ -76,8 +76,8 @@ export function databaseNow({ flavour }: Pick<Database, "flavour">): RawBuilder<
 export async function deleteInBatches(
   { flavour }: Pick<Database, "flavour">,
   remove: (rows: number) => DeleteQueryBuilder<Tables, keyof Tables, DeleteResult>,
-  rows: number = flavour.name === "sqlite" ? bounds.pruneRows : bounds.pruneRowsPostgres,
 ): Promise<number> {
+  const rows = flavour.name === "sqlite" ? bounds.pruneRows : bounds.pruneRowsPostgres;
   for (let removed = 0; ; await Bun.sleep(bounds.prunePauseMs)) {
     const gone = Number((await remove(rows).executeTakeFirstOrThrow()).numDeletedRows);
     removed += gone;

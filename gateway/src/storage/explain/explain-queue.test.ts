@@ -7,6 +7,7 @@ import type { CapturedRequest, ExplainedRequest } from "#ports/index.ts";
 import { isSecretHeader, isShownHeader } from "#telemetry/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { openMigrated } from "../../../test/migrated.ts";
+import { writingHere } from "../../../test/writing-here.ts";
 import type { Database } from "../database/database.ts";
 import {
   type ExplainerOptions,
@@ -334,5 +335,32 @@ describe("prune", () => {
     const now = clock.now();
     const ages = { explanationsBefore: now - dayMs, capturesBefore: now - dayMs, now };
     expect(await told.prune(ages)).toBe(1_260);
+  });
+
+  test("writes new entries between two batches", async () => {
+    const orders: string[] = [];
+    const { keep, prune, end } = writingHere(database);
+    const queue = explainer({
+      writer: {
+        keep(batch) {
+          orders.push("keep");
+          return keep(batch);
+        },
+        async prune(ages) {
+          orders.push("prune");
+          queue.explain(explained(`req_new_${orders.length}`));
+          void queue.written();
+          return await prune(ages);
+        },
+        end,
+      },
+    });
+    for (let count = 0; count < 1_200; count++) queue.explain(explained(`req_${count}`));
+    await queue.written();
+    clock.advance(2 * dayMs);
+    orders.length = 0;
+    const now = clock.now();
+    expect(await queue.prune({ explanationsBefore: now - dayMs, capturesBefore: now - dayMs, now })).toBe(1_200);
+    expect(orders.slice(0, 4)).toEqual(["prune", "keep", "prune", "keep"]);
   });
 });

@@ -1,5 +1,5 @@
 import type { Explanation } from "@sluice/contract/console";
-import { maskSecrets, messageOf, within } from "#core/index.ts";
+import { bounds, maskSecrets, messageOf, within } from "#core/index.ts";
 import type {
   CapturedBody,
   CapturedRequest,
@@ -123,10 +123,16 @@ export class ExplainQueue implements Explainer {
     this.#options.content?.willCapture(requestId);
   }
 
-  /** Resolves to the number of rows removed. */
+  /** In small batches with pauses, in which queued entries are written. Resolves to the number of rows removed. */
   async prune(ages: ExplainAges): Promise<number> {
-    if (!(await hasExpiredRows(this.#options.database, ages))) return 0;
-    return await this.#enqueue(() => this.#writer.prune(ages));
+    let removed = 0;
+    if (!(await hasExpiredRows(this.#options.database, ages))) return removed;
+    for (; !this.#closed; await Bun.sleep(bounds.prunePauseMs)) {
+      const batch = await this.#enqueue(() => this.#writer.prune(ages));
+      if (batch === 0) break;
+      removed += batch;
+    }
+    return removed;
   }
 
   /** Resolves when everything queued so far is written or dropped. */
@@ -241,6 +247,7 @@ function sizeOf(row: NewRow<"request_captures">): number {
 /** Does one order at a time. */
 export interface ExplainWriter {
   keep(batch: ExplainBatch): Promise<number>;
+  /** Removes one batch; 0: nothing is left. */
   prune(ages: ExplainAges): Promise<number>;
   end(timeoutMs: number): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, sql } from "kysely";
 import type { Clock, ExplainStore } from "#ports/index.ts";
-import { type Database, deleteInBatches } from "../database/database.ts";
+import type { Database } from "../database/database.ts";
 import type { NewRow, Tables } from "../database/schema.ts";
 
 export interface ExplainBatch {
@@ -39,29 +39,26 @@ export async function writeExplanations(database: Database, { explanations, capt
 const explanationsAtOnce = 500;
 const capturesAtOnce = 20;
 
-/** In small batches, so that writers hardly wait. Resolves to the number of rows removed. */
-export async function pruneExplanations(database: Database, ages: ExplainAges): Promise<number> {
-  const { kysely } = database;
-  const explanations = await deleteInBatches(
-    database,
-    (limit) => {
-      const old = kysely
-        .selectFrom("request_explanations")
-        .select("request_id")
-        .where("at", "<", ages.explanationsBefore);
-      return kysely.deleteFrom("request_explanations").where("request_id", "in", old.orderBy("at").limit(limit));
-    },
-    explanationsAtOnce,
-  );
-  const captures = await deleteInBatches(
-    database,
-    (limit) => {
-      const old = kysely.selectFrom("request_captures").select("request_id").where(isTooOld(ages));
-      return kysely.deleteFrom("request_captures").where("request_id", "in", old.limit(limit));
-    },
-    capturesAtOnce,
-  );
-  return explanations + captures;
+/** Removes one small batch of each kind, so that writers hardly wait. Resolves to the number of rows removed; 0: none is left. */
+export async function pruneExplanations({ kysely }: Database, ages: ExplainAges): Promise<number> {
+  const explanations = kysely
+    .selectFrom("request_explanations")
+    .select("request_id")
+    .where("at", "<", ages.explanationsBefore)
+    .orderBy("at")
+    .limit(explanationsAtOnce);
+  const captures = kysely
+    .selectFrom("request_captures")
+    .select("request_id")
+    .where(isTooOld(ages))
+    .limit(capturesAtOnce);
+  const removals = [
+    kysely.deleteFrom("request_explanations").where("request_id", "in", explanations),
+    kysely.deleteFrom("request_captures").where("request_id", "in", captures),
+  ];
+  let removed = 0;
+  for (const removal of removals) removed += Number((await removal.executeTakeFirstOrThrow()).numDeletedRows);
+  return removed;
 }
 
 /** Called often; the answer is mostly no. */
