@@ -50,7 +50,7 @@ function insertTests(make: StoreGroundFactory): void {
     await using ground = await make();
     // PostgreSQL has no zero character.
     const zero = ground.database.flavour.name === "postgres" ? "\uFFFD" : "\u0000";
-    const tagged = (character: string) => ({ tags: { team: `ä${character}\n'"`, run: "7" } });
+    const tagged = (character: string) => ({ tags: { team: `ä${character}\n'"`, [`run${character}`]: "7" } });
     const entries = [
       ledgerEntry("a", { ...tagged("\u0000"), userAgent: "", model: "x\ny z", stream: false }),
       refusedEntry("b"),

@@ -49,7 +49,7 @@ export interface TaskTables {
     position: number;
   };
   webhook_deliveries: Columns<WebhookDelivery>;
-  /** How often an account of a vendor is asked about tasks, by all processes together; see `takePoll`. */
+  /** How often an account of a vendor is asked about tasks, by all processes together; see `reservePoll`. */
   account_polls: {
     account: string;
     /** Behind the last place that was given. */

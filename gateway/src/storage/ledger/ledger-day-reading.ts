@@ -89,14 +89,14 @@ export interface RowPart {
 }
 
 interface RollupQuery extends RowPart {
-  /** From `readyDays`, in the same snapshot. */
+  /** From `summedRuns`, in the same snapshot. */
   readonly days: readonly TimeSpan[];
   /** Scope columns to filter or group by. */
   readonly needed: readonly ScopeColumn[];
   /** Columns to read, including `hour` if needed. */
   readonly columns: readonly RollupColumn[];
   /**
-   * For questions about people, from `peopleTimes`. Rows then have a `person_id`, empty if they belong to no single person. Hours in
+   * For questions about people, from `personSumTimes`. Rows then have a `person_id`, empty if they belong to no single person. Hours in
    * which a key changed hands are read from entries, which have no sketches, so percentiles omit those calls.
    */
   readonly people?: Pick<PersonSumTimes, "shared">;

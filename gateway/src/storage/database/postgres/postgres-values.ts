@@ -55,12 +55,18 @@ function element(given: unknown): string {
 const needsCare = /["\\\0]/;
 const escaped = /["\\]/g;
 
-/** jsonb rejects zero characters and lone surrogates; they become U+FFFD. */
+/** jsonb rejects zero characters and lone surrogates, in texts and in names of members; they become U+FFFD. */
 export function postgresJson(json: string): string {
   if (!refusedEscape.test(json)) return json;
-  return JSON.stringify(JSON.parse(json), (_, value: unknown) =>
-    typeof value === "string" ? value.replaceAll("\0", "\uFFFD").toWellFormed() : value,
-  );
+  return JSON.stringify(JSON.parse(json), (_, value: unknown) => {
+    if (typeof value === "string") return acceptedText(value);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [acceptedText(name), member]));
+  });
+}
+
+function acceptedText(text: string): string {
+  return text.replaceAll("\0", "\uFFFD").toWellFormed();
 }
 
 const refusedEscape = /\\u(?:0000|[dD][89a-fA-F])/;
