@@ -101,7 +101,7 @@ export function agentPaths(): Record<string, PathItem> {
         {
           post: keyed(
             `take_${signal}`,
-            `Send agent ${signal} (OTLP over HTTP). Forwarded to the gateway's collector, or dropped without one`,
+            `Send agent ${signal} (OTLP over HTTP). Forwarded to the gateway's collector if it relays telemetry, otherwise dropped`,
             {
               "200": { description: "Always, whatever was sent.", headers: headersOf("plain") },
               ...errorsShaped("anthropic", 413),

@@ -120,7 +120,8 @@ test("a removed user is gone with everything they held, and a workspace keeps it
 
 test("a reset link sets a new password once, within a day, and ends the sessions", async () => {
   await using ground = await openPeopleGround();
-  const { viewer } = ground.users;
+  const { viewer, owner } = ground.users;
+  for (const { id } of [viewer, viewer, owner]) await openSession(ground, id);
   const reset = () => ground.call("administrator", "users.reset", { params: idOf(ground, "viewer") });
   const first = (await reset()).body;
   expect(first.link).toStartWith("http://localhost:8787/console/#reset=");
@@ -128,6 +129,7 @@ test("a reset link sets a new password once, within a day, and ends the sessions
   const second = (await reset()).body;
   expect((await complete(ground, first.link)).status).toBe(404);
   expect((await complete(ground, second.link)).body).toEqual({ email: viewer.email });
+  expect(await openSessions(ground)).toEqual([owner.id]);
   const { kysely } = ground.database;
   const stored = kysely.selectFrom("auth_accounts").select("password").where("user_id", "=", viewer.id);
   expect(await stored.executeTakeFirst()).toEqual({ password: testHash(password) });
