@@ -140,13 +140,13 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
       if (answer instanceof UpgradeAnswer) answer.onEnd();
       return;
     }
+    this.#connection.unread.owner = this.#request.owner;
     if (answer instanceof UpgradeAnswer) {
       this.#tunnel = new SocketTunnel(this.#connection, this.#socketPath, answer);
       return;
     }
     try {
       this.#settleBody();
-      this.#connection.unread.owner = this.#request.owner;
       if (answer instanceof ServerAnswer) this.#send(answer);
       else this.#sendResponse(answer).catch((thrown: unknown) => this.fail(thrown));
     } catch (thrown) {

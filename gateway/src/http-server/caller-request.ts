@@ -82,7 +82,8 @@ export class CallerRequest {
   }
 
   get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
-    if (this.#head.framing.kind === "none") return null;
+    const { framing } = this.#head;
+    if (framing.kind === "none" || (framing.kind === "length" && framing.bytes === 0)) return null;
     this.#stream ??= new ReadableStream<Uint8Array<ArrayBuffer>>(
       { pull: (controller) => this.#pull(controller), cancel: () => this.drop() },
       { highWaterMark: 0 },

@@ -59,8 +59,7 @@ export class CallRun implements AttemptListener {
       this.#refuse(thrown);
       return;
     }
-    if (permit instanceof Promise)
-      permit.then(this.#admitted, this.#refuse).catch((error) => this.#listener.failed(error));
+    if (permit instanceof Promise) void permit.then(this.#admitted, this.#refuse);
     else this.#admitted(permit);
   }
 
@@ -80,7 +79,7 @@ export class CallRun implements AttemptListener {
 
   readonly #admitted = (permit: Permit): void => {
     this.#tally = new CallTally(permit, this.#estimate, this.#over);
-    this.#attempt(this.#plan?.next(null) ?? null);
+    this.#attemptNext(null);
   };
 
   readonly #over = (): void => {
@@ -98,15 +97,35 @@ export class CallRun implements AttemptListener {
     };
     const refused = notAdmitted(this.#dependencies, call, thrown, story);
     refused.then(
-      (refusal) => this.#listener.answered(refusal),
+      (refusal) => this.#answer(refusal),
       (error: unknown) => this.#listener.failed(error),
     );
   };
 
-  #attempt(selection: Selection | null): void {
-    if (selection === null) this.#end();
-    else if (selection.waitMs > 0) void this.#attemptLater(selection);
-    else openAttempt(this.#dependencies, this.#call, selection, this.#tally, this);
+  /** Never throws: it may run inside the transport, which serves other calls, too. */
+  #attemptNext(failure: Failure | null): void {
+    try {
+      const selection = this.#plan?.next(failure) ?? null;
+      if (selection === null) this.#end();
+      else if (selection.waitMs > 0) this.#attemptLater(selection).catch(this.#crash);
+      else openAttempt(this.#dependencies, this.#call, selection, this.#tally, this);
+    } catch (thrown) {
+      this.#crash(thrown);
+    }
+  }
+
+  /** Ends the call after an error in our own code. */
+  readonly #crash = (thrown: unknown): void => {
+    this.#listener.failed(thrown);
+    this.#tally.end();
+  };
+
+  #answer(result: CallResult): void {
+    try {
+      this.#listener.answered(result);
+    } catch (thrown) {
+      this.#listener.failed(thrown);
+    }
   }
 
   async #attemptLater(selection: Selection): Promise<void> {
@@ -122,9 +141,9 @@ export class CallRun implements AttemptListener {
 
   onDelivery(delivery: Delivery): void {
     const { handover } = this.#tally;
-    if (handover === null) this.#listener.answered(delivery);
+    if (handover === null) this.#answer(delivery);
     // The money of a background response must be held by its task before its caller knows of it.
-    else handover.then(() => this.#listener.answered(delivery)).catch(this.#onFailed);
+    else handover.then(() => this.#answer(delivery), this.#onFailed);
   }
 
   readonly #onFailed = (thrown: unknown): void => this.onFailure(asFailure(thrown));
@@ -133,7 +152,7 @@ export class CallRun implements AttemptListener {
     reportUnexpected(this.#dependencies, this.#call, failure);
     this.#failure = failure;
     if (failure.unhealthy || failure.upstream?.status === 429) this.#passing ??= failure;
-    this.#attempt(this.#plan?.next(failure) ?? null);
+    this.#attemptNext(failure);
   }
 
   /** Nothing is left to try. */
@@ -147,7 +166,7 @@ export class CallRun implements AttemptListener {
     tally.end();
     if (tally.attempts === 0) recordRefusal(this.#dependencies, this.#call, failure);
     const headers = refusalHeaders(this.#call.protocol.dialect, tally, this.#dependencies.clock.now());
-    this.#listener.answered({ failure, headers });
+    this.#answer({ failure, headers });
   }
 
   #constraintsOf(call: Call): RoutingConstraints {

@@ -54,6 +54,17 @@ test("after a standstill, arrived bytes are read before a timeout counts", () =>
   expect(exchange.failure?.message).toContain("idle");
 });
 
+test("a standstill counts anew when the exchanges of an earlier one have ended", () => {
+  const { clock, exchange, ring } = open();
+  exchange.begin("headers", 5_000);
+  ring(7_000);
+  exchange.end();
+  const next = new Exchange(clock, new AbortController().signal, 60_000);
+  next.begin("headers", 5_000);
+  ring(7_000);
+  expect(next.failure).toBeNull();
+});
+
 test("a process that never keeps up still times out", () => {
   const { exchange, ring } = open();
   exchange.begin("headers", 5_000);

@@ -27,7 +27,9 @@ class Deadlines {
   }
 
   forget(exchange: Exchange): void {
-    if (this.#exchanges.delete(exchange) && this.#exchanges.size === 0) this.#stop();
+    if (!this.#exchanges.delete(exchange) || this.#exchanges.size > 0) return;
+    this.#wasBlocked = false;
+    this.#stop();
   }
 
   #arm(dueMs: number, nowMs: number): void {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { Failure } from "#core/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { createMetrics, createObserver, guardedObserver } from "#telemetry/index.ts";
 import { FakeClock } from "../fake-clock.ts";
@@ -22,6 +23,18 @@ describe("an observer that throws", () => {
       expect(entries).toEqual([["succeeded", null, true]]);
     },
   );
+
+  test.each([
+    ["before its answer", "upstream_unreachable", "failed"],
+    ["because its caller left", "client_closed", "cancelled"],
+  ] as const)("does not keep a call that failed %s from its end", async (_, code, outcome) => {
+    const transport = () => ({
+      send: () => Promise.reject(new Failure(code, "gone", { arrival: "unknown", retry: "never" })),
+    });
+    const { heard, left, entries } = await callWith(codec, false, { ...noise, attemptEnd: throwing }, { transport });
+    expect([heard, left]).toEqual(["internal_error", [0, 0, 0, 0, 0]]);
+    expect(entries).toEqual([[outcome, code, false]]);
+  });
 
   test.each([
     ["a whole answer", false],

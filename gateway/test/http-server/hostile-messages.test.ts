@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ServerAnswer } from "#http-server/index.ts";
 import { openSocket } from "../edge/raw-socket.ts";
 import { goodRequests, refusedRequests } from "../http1/vectors.ts";
 import { type EchoServer, startEcho } from "./echo-server.ts";
@@ -32,6 +33,19 @@ test("answers good messages in one write one after the other", async () => {
     ...plain.map(([, , start]) => start.replace(/ 1\.[01]$/, "").replace("http://a.example", "")),
     "GET /smuggled",
   ]);
+});
+
+test("a request with a content length of 0 has no body", async () => {
+  const server = startEcho({
+    answer: ({ body }, reply) => reply.send(new ServerAnswer(200, {}, Buffer.from(`body: ${body === null}`))),
+  });
+  const answered = await server.exchange(
+    ...["", "content-length: 0\r\n", "content-length: 1\r\n"].map(
+      (line) => `DELETE / HTTP/1.1\r\nhost: a\r\n${line}\r\n${line.includes("1") ? "x" : ""}`,
+    ),
+  );
+  server.stop();
+  expect([...answered.matchAll(/body: (true|false)/g)].map(([, isNull]) => isNull)).toEqual(["true", "true", "false"]);
 });
 
 const post = `POST /v1/x?y HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\nhello`;

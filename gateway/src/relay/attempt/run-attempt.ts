@@ -53,7 +53,7 @@ export function runAttempt(parts: AttemptParts, steps: AttemptSteps, listener: A
   const onFailure = (thrown: unknown): void => {
     if (isEnded) return;
     end();
-    listener.onFailure(entry.fail(call.signal.aborted ? callerGone(thrown) : asFailure(thrown)));
+    listener.onFailure(settleFailed(entry, call.signal.aborted ? callerGone(thrown) : asFailure(thrown)));
   };
   const onAnswer = (answer: OutboundAnswer): void => {
     let delivery: Delivery | Promise<Delivery>;
@@ -75,6 +75,15 @@ export function runAttempt(parts: AttemptParts, steps: AttemptSteps, listener: A
   };
   if (waitsForDisk(dependencies)) dependencies.journal.synced().then(send, onFailure);
   else send();
+}
+
+/** An error while settling must not keep the call from its end. */
+function settleFailed(entry: AttemptEntry, failure: Failure): Failure {
+  try {
+    return entry.fail(failure);
+  } catch (thrown) {
+    return asFailure(thrown);
+  }
 }
 
 function callerGone(thrown: unknown): Failure {
