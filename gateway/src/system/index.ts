@@ -13,6 +13,6 @@ export { OrderThread, serveOrders } from "./order-thread.ts";
 export { isBuilt, lowerPriority, releaseMemory } from "./process.ts";
 export * from "./system-clock.ts";
 export * from "./time-ordered-ids.ts";
-export { inheritAuthorities as trustAsTheProcess, trustAuthorities } from "./trust.ts";
+export { inheritAuthorities, trustAuthorities } from "./trust.ts";
 export { WorkerPool } from "./worker-pool.ts";
 export { WorkerThread } from "./worker-thread.ts";

@@ -5,7 +5,7 @@ const sharedName = "sluice.authorities";
 
 /**
  * Adds certificate authorities (PEM) to the usual ones, as default for all connections: PostgreSQL, Redis, mail. Threads call
- * `trustAsTheProcess`.
+ * `inheritAuthorities`.
  */
 export function trustAuthorities(authorities: readonly string[]): void {
   if (authorities.length === 0) return;

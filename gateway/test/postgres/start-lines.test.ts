@@ -50,6 +50,9 @@ await onPostgres("starting", () => {
       expect(looked).toContain(`ok    ${line}`);
     }
     expect(looked).not.toContain("postgres://");
+    const smaller = new URL(ground.url);
+    smaller.searchParams.set("pool_size", "2");
+    expect((await run("doctor", smaller.href)).stdout).toContain("connections are in use; a process may open 12\n");
   });
 
   test("another master key, and none where there was one", async () => {

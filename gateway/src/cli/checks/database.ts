@@ -61,8 +61,6 @@ async function soundness(database: Database, path: string): Promise<Finding> {
 
 /** Budgets and keys use the clocks of the processes, leases that of the server. */
 const differenceMsMax = 10_000;
-/** Connections of a process for writing, reading, reports, the drain and explanations, with the default pool size. */
-const connectionsOfProcess = 17;
 
 /** Checks the server, its clock and connections, the schema and the master key. */
 async function postgresFindings(environment: Environment, url: string, clock: Clock): Promise<readonly Finding[]> {
@@ -74,13 +72,13 @@ async function postgresFindings(environment: Environment, url: string, clock: Cl
     return [fail("database", failureLine(thrown), "see SLUICE_DATABASE_URL; fix this before starting")];
   }
   const answeredAt = clock.now();
-  const { version, place, encrypted, serverTime, connections, connectionsMax } = facts;
+  const { version, place, encrypted, serverTime } = facts;
   const database = await openPlace(placeOf(environment), { isChecked: true, poolSize: 1 });
   const how = `${encrypted ? "encrypted" : "not encrypted"}, ${answeredAt - askedAt} ms`;
   return [
     ok("database", `PostgreSQL ${version} (${place}), ${how}`),
     clockFinding(serverTime, askedAt, answeredAt),
-    roomFinding(connections, connectionsMax),
+    roomFinding(facts),
     ...(await contentFindings(environment, database, {
       inspect: () => processFindings(database),
       advice: "see the server's log",
@@ -99,11 +97,11 @@ function clockFinding(serverTime: number, askedAt: number, answeredAt: number): 
   return warn(name, detail, "synchronize both clocks (NTP): budgets and leases depend on them");
 }
 
-function roomFinding(connections: number, connectionsMax: number): Finding {
-  const detail = `${connections} of ${connectionsMax} connections are in use`;
+function roomFinding(facts: Awaited<ReturnType<typeof postgresFacts>>): Finding {
+  const { connections, connectionsMax, connectionsOfProcess } = facts;
+  const detail = `${connections} of ${connectionsMax} connections are in use; a process may open ${connectionsOfProcess}`;
   if (connections + connectionsOfProcess <= connectionsMax) return ok("database room", detail);
-  const advice = `a process may open ${connectionsOfProcess}: raise max_connections, or lower pool_size in the address`;
-  return warn("database room", detail, advice);
+  return warn("database room", detail, "raise max_connections, or lower pool_size in the address");
 }
 
 interface Inspection {

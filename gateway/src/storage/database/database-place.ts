@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
 import type { Secret } from "#core/index.ts";
-import { trustAsTheProcess } from "#system/index.ts";
+import { inheritAuthorities } from "#system/index.ts";
 import type { Database } from "./database.ts";
 import { openDatabase } from "./open-database.ts";
 import type { PostgresOptions } from "./postgres/open-postgres.ts";
@@ -43,7 +43,7 @@ export async function openInThread(place: ThreadPlace): Promise<Database> {
 export function threadDatabase(prepare: (database: Database) => Promise<void> = async () => undefined) {
   let opened: Promise<Database> | null = null;
   const openFirst = async (): Promise<Database> => {
-    trustAsTheProcess();
+    inheritAuthorities();
     const database = await openInThread(workerData as ThreadPlace);
     await prepare(database);
     return database;

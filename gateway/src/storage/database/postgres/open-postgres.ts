@@ -57,10 +57,12 @@ export async function openPostgres({ url, isChecked = false, ...given }: Postgre
   };
 }
 
-/** Facts about the server. Throws PostgresUnusable. */
-export async function postgresFacts(url: string): Promise<PostgresFacts & { readonly place: string }> {
+/** Facts about the server, and how many connections a process may open. Throws PostgresUnusable. */
+export async function postgresFacts(url: string) {
   const settings = postgresSettings(url);
-  return { ...(await checkAddress(settings)), place: settings.place };
+  const facts = await checkAddress(settings);
+  // Pools for writing, reading and reports; single ones for the drain, explanations, notices, leases and health checks.
+  return { ...facts, place: settings.place, connectionsOfProcess: 3 * settings.poolSize + 6 };
 }
 
 async function checkAddress(settings: PostgresSettings): Promise<PostgresFacts> {
