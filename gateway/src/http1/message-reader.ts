@@ -289,9 +289,9 @@ export class RequestReader extends MessageReader<RequestHead> {
   }
 
   protected readHead(text: string): RequestHead | null {
-    // Empty lines before a request are allowed (RFC 9112 §2.2).
     const again = this.#last?.again(text) ?? null;
     if (again !== null) return again;
+    // Empty lines before a request are allowed (RFC 9112 §2.2).
     let at = 0;
     for (; text.startsWith("\r\n", at); at += 2) {
       if (++this.#emptyLines > emptyLinesMax) throw new MalformedMessage("syntax", "There are too many empty lines.");
