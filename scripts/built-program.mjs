@@ -87,8 +87,8 @@ export function writeNotices(file) {
     const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
     return `${"=".repeat(80)}\n${name} ${version}: ${license ?? "see below"}\n\n${licenceText(join(root, path))}`;
   });
-  const catalogue = join(root, "gateway/src/providers/price-list");
-  texts.push(`${"=".repeat(80)}\nData of genai-prices: MIT\n\n${licenceText(catalogue)}`);
+  const priceList = join(root, "gateway/src/providers/price-list");
+  texts.push(`${"=".repeat(80)}\nData of genai-prices: MIT\n\n${licenceText(priceList)}`);
   const runtime = `The runtime is Bun; its licence and those of its parts: https://bun.com/docs/project/license`;
   writeFileSync(file, `Packages that are part of Sluice, and their licences.\n${runtime}\n\n${texts.join("\n")}`);
 }

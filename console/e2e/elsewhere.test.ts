@@ -137,7 +137,7 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     await page.getByText("Does the device show this code?").waitFor();
     await page.getByText("sluice-cli").waitFor();
     expect(await page.locator("output").innerText()).toBe(code);
-    expect(asked.filter((path) => path.startsWith("/api/agents/"))).toEqual(["/api/agents/look"]);
+    expect(asked.filter((path) => path.startsWith("/api/agents/"))).toEqual(["/api/agents/find-device"]);
     expect(await barriers(page)).toEqual([]);
     await page.getByRole("combobox", { name: "Workspace" }).selectOption({ label: "Acme" });
     await page.getByRole("button", { name: "Code matches: sign in" }).click();

@@ -22,7 +22,7 @@ interface Provider {
 const [wheel = "", published = ""] = process.argv.slice(2);
 if (!/^\d{4}-\d\d-\d\d$/.test(published)) throw new Error("Say on which day the version was published: 2026-11-10.");
 const root = join(import.meta.dir, "../..");
-const printed = Bun.spawnSync(["python3", join(root, "scripts/catalogue-data.py"), wheel], { stderr: "inherit" });
+const printed = Bun.spawnSync(["python3", join(root, "scripts/price-list-data.py"), wheel], { stderr: "inherit" });
 if (printed.exitCode !== 0) throw new Error(`The data of ${wheel} could not be read.`);
 const data = JSON.parse(printed.stdout.toString()) as {
   readonly version: string;

@@ -57,9 +57,9 @@ export type AgentUsageRow = z.infer<typeof usageRowSchema>;
 
 /** Sign-ins of coding agents. */
 export const agentRoutes = {
-  "agents.look": route({
+  "agents.findDevice": route({
     method: "POST",
-    path: "/api/agents/look",
+    path: "/api/agents/find-device",
     summary: "Get the device that waits with a code",
     needs: "signed-in",
     body: z.strictObject({ code }),

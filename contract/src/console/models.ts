@@ -41,20 +41,20 @@ export const consoleModelSchema = z.object({
   price: priceSchema.nullable().describe("In the units of the config file. null: no price, calls cost 0."),
   price_version: z.string().nullable(),
   price_origin: z
-    .enum(["catalogue", "set"])
+    .enum(["price_list", "set"])
     .nullable()
     .describe(
-      "`catalogue`: from the price list; `set`: set by somebody, never changed by the price list. null: no price.",
+      "`price_list`: from the price list; `set`: set by a person, never changed by the price list. null: no price.",
     ),
   context_window: count
     .nullable()
     .describe("Tokens, as set, or else from the price list for the first deployment's model."),
   next_price: z
-    .object({ from: at, price: priceSchema, origin: z.enum(["catalogue", "set"]) })
+    .object({ from: at, price: priceSchema, origin: z.enum(["price_list", "set"]) })
     .nullable()
     .describe("A price that takes effect at `from`."),
   price_guessed: z.boolean().describe("The price is from a price list entry with a similar name. Check it."),
-  context_window_origin: z.enum(["catalogue", "set"]).nullable().describe("null: unknown."),
+  context_window_origin: z.enum(["price_list", "set"]).nullable().describe("null: unknown."),
   deprecated: z
     .boolean()
     .describe("The vendor has retired the first deployment's model or will do so, as far as known."),
@@ -86,7 +86,7 @@ export const priceVersionSchema = z.object({
   effective_from: at,
   price: priceSchema,
   current: z.boolean(),
-  origin: z.enum(["catalogue", "set"]),
+  origin: z.enum(["price_list", "set"]),
 });
 export type ConsolePriceVersion = z.infer<typeof priceVersionSchema>;
 

@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import { agentSettingsRoutes } from "./agent-settings.ts";
 import { agentRoutes } from "./agents.ts";
-import { catalogueRoutes } from "./catalogue.ts";
 import { keyRoutes } from "./keys.ts";
 import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
+import { priceListRoutes } from "./price-list.ts";
 import { providerRoutes } from "./providers.ts";
 import { requestRoutes } from "./requests.ts";
 import { rightsRoutes } from "./rights.ts";
@@ -21,7 +21,7 @@ export const consoleRoutes = {
   ...keyRoutes,
   ...providerRoutes,
   ...modelRoutes,
-  ...catalogueRoutes,
+  ...priceListRoutes,
   ...usageRoutes,
   ...requestRoutes,
   ...mediaRoutes,

@@ -96,9 +96,9 @@ export const sessionRoutes = {
     needs: "public",
     answer: sessionAnswerSchema,
   }),
-  "invitation.look": route({
+  "invitation.find": route({
     method: "POST",
-    path: "/api/invitation/look",
+    path: "/api/invitation/find",
     summary: "Get an invitation",
     needs: "public",
     body: z.strictObject({ token: inviteToken }),

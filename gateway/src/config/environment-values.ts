@@ -243,8 +243,8 @@ export interface PriceListSource {
   /** An https address, or a file. */
   readonly from: string;
   readonly everyMs: number;
-  /** `show`: an administrator applies changed prices. `take`: prices that were not set by hand are changed automatically. */
-  readonly changes: "show" | "take";
+  /** `review`: an administrator applies changed prices. `apply`: prices that were not set by hand are changed automatically. */
+  readonly changes: "review" | "apply";
   /** The required SHA-256 of the data, in hexadecimal. */
   readonly digest: string | null;
   /** Ed25519. The signature of the data is at the same address with `.sig` appended. */
@@ -252,34 +252,34 @@ export interface PriceListSource {
 }
 
 export function readPriceListSource(reader: VariableReader): PriceListSource | null {
-  const from = reader.text("SLUICE_CATALOGUE_FROM");
-  const hours = reader.integer("SLUICE_CATALOGUE_HOURS", 1, priceListHoursMax) ?? priceListHours;
-  const changes = reader.oneOf("SLUICE_CATALOGUE_CHANGES", ["show", "take"]) ?? "show";
+  const from = reader.text("SLUICE_PRICE_LIST_FROM");
+  const hours = reader.integer("SLUICE_PRICE_LIST_HOURS", 1, priceListHoursMax) ?? priceListHours;
+  const changes = reader.oneOf("SLUICE_PRICE_LIST_CHANGES", ["review", "apply"]) ?? "review";
   const digest = readDigest(reader);
   const publicKey = readKey(reader);
-  const others = ["HOURS", "CHANGES", "DIGEST", "PUBLIC_KEY"].map((one) => `SLUICE_CATALOGUE_${one}`);
-  refuseWithout(reader, "SLUICE_CATALOGUE_FROM", others);
+  const others = ["HOURS", "CHANGES", "DIGEST", "PUBLIC_KEY"].map((one) => `SLUICE_PRICE_LIST_${one}`);
+  refuseWithout(reader, "SLUICE_PRICE_LIST_FROM", others);
   if (from === null) return null;
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(from)?.[1]?.toLowerCase();
   if (scheme !== undefined && scheme !== "https")
-    return reader.refuse("SLUICE_CATALOGUE_FROM", "must be an https address or a file");
-  if (changes === "take" && digest === null && publicKey === null)
+    return reader.refuse("SLUICE_PRICE_LIST_FROM", "must be an https address or a file");
+  if (changes === "apply" && digest === null && publicKey === null)
     return reader.refuse(
-      "SLUICE_CATALOGUE_CHANGES",
-      "is take, which needs SLUICE_CATALOGUE_PUBLIC_KEY or SLUICE_CATALOGUE_DIGEST to verify the prices",
+      "SLUICE_PRICE_LIST_CHANGES",
+      "is apply, which needs SLUICE_PRICE_LIST_PUBLIC_KEY or SLUICE_PRICE_LIST_DIGEST to verify the prices",
     );
   return Object.freeze({ from, everyMs: hours * 3_600_000, changes, digest, publicKey });
 }
 
 function readDigest(reader: VariableReader): string | null {
-  const text = reader.text("SLUICE_CATALOGUE_DIGEST");
+  const text = reader.text("SLUICE_PRICE_LIST_DIGEST");
   if (text === null) return null;
   const hex = /^(?:sha256:)?([0-9a-f]{64})$/i.exec(text)?.[1];
-  return hex?.toLowerCase() ?? reader.refuse("SLUICE_CATALOGUE_DIGEST", "must be sha256:<64 hexadecimal digits>");
+  return hex?.toLowerCase() ?? reader.refuse("SLUICE_PRICE_LIST_DIGEST", "must be sha256:<64 hexadecimal digits>");
 }
 
 function readKey(reader: VariableReader): KeyObject | null {
-  const text = reader.text("SLUICE_CATALOGUE_PUBLIC_KEY");
+  const text = reader.text("SLUICE_PRICE_LIST_PUBLIC_KEY");
   if (text === null) return null;
   const bare = text.replaceAll(/-----[A-Z ]+-----|\s/g, "");
   try {
@@ -289,7 +289,7 @@ function readKey(reader: VariableReader): KeyObject | null {
     // Refused below.
   }
   return reader.refuse(
-    "SLUICE_CATALOGUE_PUBLIC_KEY",
+    "SLUICE_PRICE_LIST_PUBLIC_KEY",
     "must be an Ed25519 public key in PEM, with or without the BEGIN and END lines",
   );
 }

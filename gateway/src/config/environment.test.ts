@@ -235,24 +235,24 @@ test("a mail server needs a sender, and its address may hold a password that is 
 test("where newer prices are looked for, and what is taken only from whom one knows", () => {
   const key = generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "pem" }).toString();
   const from = "https://prices.example/data.json";
-  expect(readEnvironment({ SLUICE_CATALOGUE_FROM: from }).priceList).toEqual({
-    ...{ from, everyMs: 86_400_000, changes: "show", digest: null, publicKey: null },
+  expect(readEnvironment({ SLUICE_PRICE_LIST_FROM: from }).priceList).toEqual({
+    ...{ from, everyMs: 86_400_000, changes: "review", digest: null, publicKey: null },
   });
-  const taking = { SLUICE_CATALOGUE_FROM: from, SLUICE_CATALOGUE_CHANGES: "take" };
+  const taking = { SLUICE_PRICE_LIST_FROM: from, SLUICE_PRICE_LIST_CHANGES: "apply" };
   const bare = key.replaceAll(/-----.*-----|\n/g, "");
   for (const one of [key, bare]) {
-    const { priceList } = readEnvironment({ ...taking, SLUICE_CATALOGUE_PUBLIC_KEY: one });
-    expect([priceList?.changes, priceList?.publicKey?.asymmetricKeyType]).toEqual(["take", "ed25519"]);
+    const { priceList } = readEnvironment({ ...taking, SLUICE_PRICE_LIST_PUBLIC_KEY: one });
+    expect([priceList?.changes, priceList?.publicKey?.asymmetricKeyType]).toEqual(["apply", "ed25519"]);
   }
   expect(problemsOf(taking)).toEqual([
-    "SLUICE_CATALOGUE_CHANGES is take, which needs SLUICE_CATALOGUE_PUBLIC_KEY or SLUICE_CATALOGUE_DIGEST to verify the prices",
+    "SLUICE_PRICE_LIST_CHANGES is apply, which needs SLUICE_PRICE_LIST_PUBLIC_KEY or SLUICE_PRICE_LIST_DIGEST to verify the prices",
   ]);
-  expect(problemsOf({ SLUICE_CATALOGUE_FROM: "http://prices.example/data.json" })).toHaveLength(1);
-  expect(problemsOf({ SLUICE_CATALOGUE_HOURS: "3" })).toEqual([
-    "SLUICE_CATALOGUE_HOURS has no effect without SLUICE_CATALOGUE_FROM",
+  expect(problemsOf({ SLUICE_PRICE_LIST_FROM: "http://prices.example/data.json" })).toHaveLength(1);
+  expect(problemsOf({ SLUICE_PRICE_LIST_HOURS: "3" })).toEqual([
+    "SLUICE_PRICE_LIST_HOURS has no effect without SLUICE_PRICE_LIST_FROM",
   ]);
-  expect(problemsOf({ SLUICE_CATALOGUE_FROM: "prices.json", SLUICE_CATALOGUE_PUBLIC_KEY: "a" })).toEqual([
-    "SLUICE_CATALOGUE_PUBLIC_KEY must be an Ed25519 public key in PEM, with or without the BEGIN and END lines",
+  expect(problemsOf({ SLUICE_PRICE_LIST_FROM: "prices.json", SLUICE_PRICE_LIST_PUBLIC_KEY: "a" })).toEqual([
+    "SLUICE_PRICE_LIST_PUBLIC_KEY must be an Ed25519 public key in PEM, with or without the BEGIN and END lines",
   ]);
 });
 

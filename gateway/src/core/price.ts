@@ -42,7 +42,7 @@ export interface PriceVersion {
   readonly variants?: readonly PriceVariant[];
   readonly effectiveFrom: number;
   /** Set if it comes from the price list, not from a person. */
-  readonly origin?: "catalogue";
+  readonly origin?: "price_list";
 }
 
 /** In ascending weight. Of the variants that match, the one with the heaviest axes is the most specific. */

@@ -16,7 +16,7 @@ export interface RefreshPriceListOptions {
   readonly metrics: Pick<Metrics, "numbers">;
 }
 
-const auditSource = { actor: "catalogue of prices", ip: null };
+const auditSource = { actor: "price list update", ip: null };
 
 /**
  * Updates the price list regularly, in one process of the installation. Prices set by people are never changed, and the current list is
@@ -29,10 +29,10 @@ export function refreshPriceList(
   const { clock, observer, metrics } = options;
   let failures = 0;
   let waiting = 0;
-  metrics.numbers({ sluice_catalogue_refresh_failures_total: () => failures });
+  metrics.numbers({ sluice_price_list_refresh_failures_total: () => failures });
   metrics.numbers({
-    sluice_catalogue_prices_waiting: () => waiting,
-    sluice_catalogue_age_seconds: () => (clock.now() - (lastPriceListDate() ?? clock.now())) / 1_000,
+    sluice_price_list_changes_waiting: () => waiting,
+    sluice_price_list_age_seconds: () => (clock.now() - (lastPriceListDate() ?? clock.now())) / 1_000,
   });
   if (source === null) return async () => undefined;
   const fault = new LastingFault({
@@ -40,7 +40,7 @@ export function refreshPriceList(
     fault: "failed to update the price list; retrying",
     over: "updates of the price list succeed again",
   });
-  const lead = options.leadership.lead("catalogue", async ({ signal }) => {
+  const lead = options.leadership.lead("price-list", async ({ signal }) => {
     try {
       while (!signal.aborted) {
         try {
@@ -61,7 +61,7 @@ export function refreshPriceList(
   return () => lead.stop();
 }
 
-/** Returns how many prices wait to be accepted. */
+/** Returns how many price changes wait for approval. */
 async function refreshOnce(
   source: PriceListSource,
   options: RefreshPriceListOptions,
@@ -78,14 +78,14 @@ async function refreshOnce(
   const asIf = {
     listModels: () => controlStore.listModels(),
     listProviders: () => controlStore.listProviders(),
-    storedPriceList: async () => (isNew ? { ...read, takenAt: clock.now() } : stored),
+    storedPriceList: async () => (isNew ? { ...read, loadedAt: clock.now() } : stored),
   };
   // Rejects an invalid price list before anything is changed.
   const { view, changes } = await priceListView({ controlStore: asIf, clock });
   signal.throwIfAborted();
   if (isNew) await controlStore.storePriceList(read, auditSource);
   const models = changes.map(({ model }) => model);
-  if (source.changes === "show") {
+  if (source.changes === "review") {
     if (isNew) observer.log("info", "new price list available", { source: read.source, digest: read.digest, models });
     return changes.length;
   }
@@ -93,10 +93,10 @@ async function refreshOnce(
   const prices = changes
     .filter(({ guessed }) => !guessed)
     .map(({ model, after, from }) => ({ model, price: after, from }));
-  const taken = prices.length === 0 ? [] : await controlStore.applyListPrices(prices, auditSource);
-  if (isNew || taken.length > 0)
-    observer.log("info", "prices updated", { source: view.source, digest: read.digest, models: taken });
-  return changes.length - prices.filter(({ model }) => taken.includes(model)).length;
+  const applied = prices.length === 0 ? [] : await controlStore.applyListPrices(prices, auditSource);
+  if (isNew || applied.length > 0)
+    observer.log("info", "prices updated", { source: view.source, digest: read.digest, models: applied });
+  return changes.length - prices.filter(({ model }) => applied.includes(model)).length;
 }
 
 /** Checks the pinned digest and signature. */
@@ -166,7 +166,7 @@ async function readSource(from: string, transport: Pick<Transport, "send">, sign
     (found) => (found.isFile() ? found.size : null),
     () => null,
   );
-  if (size === null) throw refusal(`there is no file ${from}`);
+  if (size === null) throw refusal(`file ${from} not found`);
   if (size > bounds.priceListBytesMax) throw refusal(`${from} has more than ${bounds.priceListBytesMax} bytes`);
   return await readFile(from, { signal });
 }

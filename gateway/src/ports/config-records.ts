@@ -38,5 +38,5 @@ export interface StoredPriceList {
   /** SHA-256 of the text, hex. */
   readonly digest: string;
   /** Unix milliseconds. */
-  readonly takenAt: number;
+  readonly loadedAt: number;
 }

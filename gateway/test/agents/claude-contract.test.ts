@@ -81,7 +81,7 @@ test("a device code is pending, polled too soon, granted once, and then expired"
   await passed(bounds.devicePollMs);
   expect((await agent.poll(body.device_code)).body).toEqual({ error: "authorization_pending" });
 
-  const seen = await ground.ada.call("POST", "/api/agents/look", {
+  const seen = await ground.ada.call("POST", "/api/agents/find-device", {
     code: body.user_code.toLowerCase().replace("-", " "),
   });
   expect(seen.body).toMatchObject({ code: body.user_code, client: "claude-code/2.1.330" });
@@ -246,7 +246,7 @@ test("a confirmed code cannot be confirmed by others, and viewers cannot confirm
   expect(await ground.approve(vic, body.user_code)).toBe(403);
   expect(await ground.approve(member, body.user_code)).toBe(200);
   expect(await ground.approve(ground.ada, body.user_code)).toBe(404);
-  expect((await ground.ada.call("POST", "/api/agents/look", { code: body.user_code })).status).toBe(404);
+  expect((await ground.ada.call("POST", "/api/agents/find-device", { code: body.user_code })).status).toBe(404);
   const { access_token: token } = (await agent.poll(body.device_code)).body;
   expect(JSON.parse(Buffer.from(token.split(".")[1], "base64url").toString()).email).toBe(member.email);
 });

@@ -266,8 +266,8 @@ function written(name: string, content: string): string {
 }
 
 test("shows prices of a newer price list, and applies them only with --yes; custom prices stay", async () => {
-  const dataDir = join(folder, "catalogue");
-  const config = join(folder, "catalogue.json");
+  const dataDir = join(folder, "price-list");
+  const config = join(folder, "price-list.json");
   const deployments = [{ provider: "main" }];
   writeFileSync(
     config,
@@ -287,7 +287,7 @@ test("shows prices of a newer price list, and applies them only with --yes; cust
     JSON.stringify([{ id: "openai", models: [{ id: "gpt-5", match, prices: { input_mtok: 3 } }] }]),
   );
   const digest = new Bun.CryptoHasher("sha256").update(readFileSync(prices)).digest("hex");
-  const update = (...more: string[]) => sluice(["catalogue", "update", "--from", prices, ...more], dataDir);
+  const update = (...more: string[]) => sluice(["price-list", "update", "--from", prices, ...more], dataDir);
 
   const shown = await update();
   expect(shown).toMatchObject({ status: 0, stderr: "" });
@@ -296,14 +296,17 @@ test("shows prices of a newer price list, and applies them only with --yes; cust
   expect(shown.stdout).not.toContain("gpt-5-mini");
   expect((await update("--digest", `sha256:${"0".repeat(64)}`, "--yes")).stderr).toContain("nothing was changed");
   expect((await update("--digest", "md5:1")).stderr).toContain("sha256:<64 hexadecimal digits>");
-  expect(JSON.parse((await update("--json")).stdout)).toMatchObject({ taken: [], changes: [{ after: { input: 3 } }] });
+  expect(JSON.parse((await update("--json")).stdout)).toMatchObject({
+    applied: [],
+    changes: [{ after: { input: 3 } }],
+  });
 
   const taken = await update("--digest", `sha256:${digest}`, "--yes", "--json");
-  expect(JSON.parse(taken.stdout)).toMatchObject({ taken: ["gpt-5"], digest });
-  expect((await sluice(["catalogue", "update"], dataDir)).stdout).toContain("no prices change");
-  const insecure = await sluice(["catalogue", "update", "--from", "http://prices.example/data.json"], dataDir);
+  expect(JSON.parse(taken.stdout)).toMatchObject({ applied: ["gpt-5"], digest });
+  expect((await sluice(["price-list", "update"], dataDir)).stdout).toContain("no prices change");
+  const insecure = await sluice(["price-list", "update", "--from", "http://prices.example/data.json"], dataDir);
   expect(insecure).toMatchObject({ status: 1, stderr: expect.stringContaining("https") });
   writeFileSync(prices, "[]");
   expect(await update("--yes")).toMatchObject({ status: 1, stderr: expect.stringContaining("not a price list") });
-  expect((await sluice(["catalogue", "update", "--from", join(folder, "nowhere")], dataDir)).status).toBe(1);
+  expect((await sluice(["price-list", "update", "--from", join(folder, "nowhere")], dataDir)).status).toBe(1);
 });

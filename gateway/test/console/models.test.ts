@@ -67,13 +67,13 @@ describe("a model of the console", () => {
       body.context_window_origin,
     ];
     expect(window(await ground.makeModel("house"))).toEqual([null, null]);
-    expect(window(await ground.makeModel("gpt-5"))).toEqual([400_000, "catalogue"]);
+    expect(window(await ground.makeModel("gpt-5"))).toEqual([400_000, "price_list"]);
     expect(window(await change(ground, "gpt-5", { context_window: 32_000 }))).toEqual([32_000, "set"]);
     expect(window(await change(ground, "gpt-5", { owned_by: "me" }))).toEqual([32_000, "set"]);
     const { contextWindow, deployments } = (await ground.controlStore.configSnapshot()).models.get("gpt-5") ?? {};
     expect([contextWindow, deployments?.map((each) => each.contextWindow)]).toEqual([32_000, [32_000]]);
     expect((await change(ground, "gpt-5", { context_window: 0 })).code).toBe("invalid_request");
-    expect(window(await change(ground, "gpt-5", { context_window: null }))).toEqual([400_000, "catalogue"]);
+    expect(window(await change(ground, "gpt-5", { context_window: null }))).toEqual([400_000, "price_list"]);
   });
 
   test("says what of last week's usage its price leaves out, until the price is complete", async () => {

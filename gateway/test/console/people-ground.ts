@@ -51,7 +51,7 @@ export async function openPeopleGround({
     invite: (who, email, role = "member") =>
       ground.call(who, "invitations.create", { params: { workspace: "acme" }, body: { email, role } }),
     look: (link, ip = "192.0.2.50") =>
-      ground.call("nobody", "invitation.look", { body: { token: secretOf(link) }, ip }),
+      ground.call("nobody", "invitation.find", { body: { token: secretOf(link) }, ip }),
     accept: (link, as = "nobody", ip = "192.0.2.51") =>
       ground.call(as, "invitation.accept", {
         body: { token: secretOf(link), ...(as === "nobody" ? account : {}) },

@@ -21,7 +21,7 @@ async function openRefresh(more: Partial<PriceListSource> = {}) {
   await ground.makeProvider("main", { kind: "openai" });
   await ground.makeModel("gpt-5", { deployments: [{ provider: "main" }] });
   await ground.makeModel("gpt-5-mini", { deployments: [{ provider: "main" }], price: { input: 9 } });
-  const folder = mkdtempSync(join(tmpdir(), "sluice-catalogue-"));
+  const folder = mkdtempSync(join(tmpdir(), "sluice-price-list-"));
   const from = join(folder, "prices.json");
   const lines: string[] = [];
   const numbers = new Map<string, () => number>();
@@ -29,7 +29,7 @@ async function openRefresh(more: Partial<PriceListSource> = {}) {
     for (const [name, read] of Object.entries(readers)) numbers.set(name, read);
   };
   const stop = refreshPriceList(
-    { from, everyMs: hourMs, changes: "show", digest: null, publicKey: null, ...more },
+    { from, everyMs: hourMs, changes: "review", digest: null, publicKey: null, ...more },
     {
       ...ground,
       transport: { send: () => Promise.reject(new Failure("upstream_unreachable", "it is not asked")) },
@@ -83,7 +83,7 @@ function signed(from: string, text: string, key: KeyObject): void {
   writeFileSync(`${from}.sig`, sign(null, Buffer.from(text), key).toString("base64"));
 }
 
-test("newer prices wait for somebody, and a source that is away, or no catalogue, changes nothing", async () => {
+test("newer prices wait for somebody, and a source that is away, or no price list, changes nothing", async () => {
   await using refresh = await openRefresh();
   expect(await refresh.told(1)).toEqual(["failed to update the price list; retrying"]);
   writeFileSync(refresh.from, priceListText(3));
@@ -93,16 +93,16 @@ test("newer prices wait for somebody, and a source that is away, or no catalogue
     "updates of the price list succeed again",
   ]);
   expect(await refresh.price("gpt-5")).toBe(null);
-  expect(refresh.number("sluice_catalogue_prices_waiting")).toBe(1);
+  expect(refresh.number("sluice_price_list_changes_waiting")).toBe(1);
   const before = await refresh.ground.controlStore.storedPriceList();
   writeFileSync(refresh.from, "[]");
   refresh.nextHour();
   await refresh.told(4);
-  expect(refresh.number("sluice_catalogue_refresh_failures_total")).toBe(2);
+  expect(refresh.number("sluice_price_list_refresh_failures_total")).toBe(2);
   expect(await refresh.ground.controlStore.storedPriceList()).toEqual(before);
   // Another process may look from now on, and tells of them.
   await refresh.stop();
-  expect(refresh.number("sluice_catalogue_prices_waiting")).toBe(0);
+  expect(refresh.number("sluice_price_list_changes_waiting")).toBe(0);
 });
 
 test("the metric says how old the price list in use is, and a list that is the same makes it no younger", async () => {
@@ -111,44 +111,44 @@ test("the metric says how old the price list in use is, and a list that is the s
   writeFileSync(refresh.from, priceListText(3));
   refresh.nextHour();
   await refresh.told(3);
-  expect(refresh.number("sluice_catalogue_age_seconds")).toBe(0);
+  expect(refresh.number("sluice_price_list_age_seconds")).toBe(0);
   for (let hour = 1; hour <= 3; hour++) {
     refresh.nextHour();
     await until(() => refresh.ground.clock.pending > 0);
-    expect(refresh.number("sluice_catalogue_age_seconds")).toBe(hour * 3_600);
+    expect(refresh.number("sluice_price_list_age_seconds")).toBe(hour * 3_600);
   }
 });
 
-test("with `take` a signed price list changes the prices that nobody has set; what others signed changes nothing", async () => {
+test("with `apply`, a signed price list changes prices that no person has set, and one signed with another key changes nothing", async () => {
   const other = generateKeyPairSync("ed25519");
-  await using refresh = await openRefresh({ changes: "take", publicKey: keys.publicKey });
+  await using refresh = await openRefresh({ changes: "apply", publicKey: keys.publicKey });
   await refresh.told(1);
   signed(refresh.from, priceListText(3), other.privateKey);
   refresh.nextHour();
-  await until(() => refresh.number("sluice_catalogue_refresh_failures_total") === 2);
+  await until(() => refresh.number("sluice_price_list_refresh_failures_total") === 2);
   await until(() => refresh.ground.clock.pending > 0);
   expect(await refresh.ground.controlStore.storedPriceList()).toBe(null);
   signed(refresh.from, priceListText(3), keys.privateKey);
   refresh.nextHour();
   await refresh.told(3);
-  expect(await refresh.price("gpt-5")).toMatchObject({ origin: "catalogue" });
-  expect(await refresh.price("gpt-5-mini")).not.toMatchObject({ origin: "catalogue" });
+  expect(await refresh.price("gpt-5")).toMatchObject({ origin: "price_list" });
+  expect(await refresh.price("gpt-5-mini")).not.toMatchObject({ origin: "price_list" });
   const first = (await refresh.price("gpt-5"))?.id;
   signed(refresh.from, priceListText(4), keys.privateKey);
   refresh.nextHour();
   await refresh.told(4);
   expect((await refresh.price("gpt-5"))?.id).not.toBe(first ?? "");
   expect(await refresh.ground.controlStore.listPrices("gpt-5")).toHaveLength(2);
-  expect(refresh.number("sluice_catalogue_prices_waiting")).toBe(0);
+  expect(refresh.number("sluice_price_list_changes_waiting")).toBe(0);
 });
 
 test("signed data may begin with a mark of the order of its bytes", async () => {
-  await using refresh = await openRefresh({ changes: "take", publicKey: keys.publicKey });
+  await using refresh = await openRefresh({ changes: "apply", publicKey: keys.publicKey });
   await refresh.told(1);
   signed(refresh.from, `\ufeff${priceListText(3)}`, keys.privateKey);
   refresh.nextHour();
   await refresh.told(3);
-  expect(await refresh.price("gpt-5")).toMatchObject({ origin: "catalogue" });
+  expect(await refresh.price("gpt-5")).toMatchObject({ origin: "price_list" });
 });
 
 test("data of another digest than the pinned one changes nothing", async () => {
@@ -156,6 +156,6 @@ test("data of another digest than the pinned one changes nothing", async () => {
   await refresh.told(1);
   writeFileSync(refresh.from, priceListText(3));
   refresh.nextHour();
-  await until(() => refresh.number("sluice_catalogue_refresh_failures_total") === 2);
+  await until(() => refresh.number("sluice_price_list_refresh_failures_total") === 2);
   expect(await refresh.ground.controlStore.storedPriceList()).toBe(null);
 });

@@ -3,9 +3,9 @@ import type { ConfigFile, ModelConfig } from "@sluice/contract/config-file";
 import { ConfigSnapshotHolder } from "../../src/main/config-snapshot-holder.ts";
 import { type ModelsGround, openModelsGround } from "./models-ground.ts";
 
-const show = async (ground: ModelsGround) => (await ground.call("administrator", "catalogue.show", {})).body;
-const take = (ground: ModelsGround, body: Readonly<Record<string, unknown>>) =>
-  ground.call("administrator", "catalogue.take", { body });
+const show = async (ground: ModelsGround) => (await ground.call("administrator", "priceList.show", {})).body;
+const apply = (ground: ModelsGround, body: Readonly<Record<string, unknown>>) =>
+  ground.call("administrator", "priceList.apply", { body });
 const model = async (ground: ModelsGround, name: string) =>
   (await ground.call("administrator", "models.show", { params: { model: name } })).body;
 const source = { actor: "test", ip: null };
@@ -24,7 +24,7 @@ const newer = (usd: number) => ({
 
 async function opened(): Promise<ModelsGround> {
   const ground = await openModelsGround();
-  // What is taken here is newer than what comes with the program.
+  // The lists here are newer than the bundled one.
   ground.clock.jump(Date.UTC(2026, 10, 24) - ground.clock.now());
   await ground.makeProvider("main", { kind: "openai" });
   await ground.makeProvider("own", { kind: "openai-compatible" });
@@ -43,7 +43,7 @@ describe("the price list", () => {
     await ground.makeModel("house", on("own"));
     const seen = await show(ground);
     expect(seen).toMatchObject({
-      ...{ taken_at: null, digest: null, source: expect.stringContaining("genai-prices") },
+      ...{ loaded_at: null, digest: null, source: expect.stringContaining("genai-prices") },
       ...{ published_at: expect.any(Number), age_days: expect.any(Number) },
     });
     expect(seen.changes).toEqual([
@@ -64,11 +64,11 @@ describe("the price list", () => {
       calls: "blocked_in_budgets",
       context_window: 400_000,
     });
-    const done = await take(ground, { version: seen.version });
-    expect(done.body).toMatchObject({ taken: ["gpt-5"], changes: [] });
+    const done = await apply(ground, { version: seen.version });
+    expect(done.body).toMatchObject({ applied: ["gpt-5"], changes: [] });
     expect(await model(ground, "gpt-5")).toMatchObject({
       price: { input: 1.25 },
-      price_origin: "catalogue",
+      price_origin: "price_list",
       calls: "priced",
     });
     expect(await model(ground, "gpt-5-mini")).toMatchObject({ price: { input: 9 }, price_origin: "set" });
@@ -79,22 +79,22 @@ describe("the price list", () => {
       .where("action", "=", "set-price")
       .where("object", "=", "model gpt-5")
       .execute();
-    expect(audit.map(({ after }) => JSON.parse(after ?? "null"))).toMatchObject([{ origin: "catalogue" }]);
+    expect(audit.map(({ after }) => JSON.parse(after ?? "null"))).toMatchObject([{ origin: "price_list" }]);
   });
 
   test("a newer one changes prices that came from it, as new versions, and none that somebody set since", async () => {
     await using ground = await opened();
     await ground.makeModel("gpt-5", on("main"));
-    await take(ground, { version: (await show(ground)).version });
+    await apply(ground, { version: (await show(ground)).version });
     await ground.controlStore.storePriceList(newer(3), source);
     const seen = await show(ground);
-    expect(seen).toMatchObject({ source: "prices.json", digest: "3", models: 1, taken_at: expect.any(Number) });
+    expect(seen).toMatchObject({ source: "prices.json", digest: "3", models: 1, loaded_at: expect.any(Number) });
     expect(seen.changes).toMatchObject([{ model: "gpt-5", before: { input: 1.25 }, after: { input: 3 } }]);
-    expect((await take(ground, { version: seen.version, models: ["gpt-5"] })).body.taken).toEqual(["gpt-5"]);
+    expect((await apply(ground, { version: seen.version, models: ["gpt-5"] })).body.applied).toEqual(["gpt-5"]);
     const prices = await ground.call("administrator", "models.prices", { params: { model: "gpt-5" } });
     expect(prices.body.data).toMatchObject([
-      { current: true, origin: "catalogue", price: { input: 3 } },
-      { current: false, origin: "catalogue", price: { input: 1.25 } },
+      { current: true, origin: "price_list", price: { input: 3 } },
+      { current: false, origin: "price_list", price: { input: 1.25 } },
     ]);
     const set = { params: { model: "gpt-5" }, body: { price: { input: 4 } } };
     await ground.call("administrator", "models.update", set);
@@ -106,7 +106,7 @@ describe("the price list", () => {
     expect((await model(ground, "gpt-5")).price).toEqual({ input: 4 });
   });
 
-  test("a price of an entry for a similar name is shown as a guess, before it is taken and after", async () => {
+  test("a price of an entry for a similar name is shown as a guess, before it is applied and after", async () => {
     await using ground = await opened();
     const similar = [{ id: "gpt-5", match: { starts_with: "gpt-5" }, prices: { input_mtok: 3 } }];
     const text = JSON.stringify([{ id: "openai", models: similar }]);
@@ -118,13 +118,13 @@ describe("the price list", () => {
       { model: "gpt-5-mini", guessed: false },
       { model: "gpt-5.9", guessed: true },
     ]);
-    const done = await take(ground, { version: seen.version });
-    expect(done.body).toMatchObject({ taken: ["gpt-5-mini", "gpt-5.9"], guessed: ["gpt-5.9"] });
+    const done = await apply(ground, { version: seen.version });
+    expect(done.body).toMatchObject({ applied: ["gpt-5-mini", "gpt-5.9"], guessed: ["gpt-5.9"] });
     expect(await model(ground, "gpt-5.9")).toMatchObject({ price: { input: 3 }, price_guessed: true });
     expect(await model(ground, "gpt-5-mini")).toMatchObject({ price: { input: 3 }, price_guessed: false });
   });
 
-  test("a price that begins on a day is shown thirty days ahead, taken in advance, and comes into force by itself", async () => {
+  test("a price that begins on a day is shown thirty days ahead, can be applied in advance, and takes effect on that day", async () => {
     await using ground = await opened();
     const dated = (usd: number) => [
       { prices: { input_mtok: 2 } },
@@ -145,19 +145,19 @@ describe("the price list", () => {
       { model: "gpt-5", from: null, before: null, after: { input: 2 } },
       { model: "gpt-5", from: december, before: { input: 2 }, after: { input: 4 } },
     ]);
-    expect((await take(ground, { version: seen.version })).body).toMatchObject({ taken: ["gpt-5"], changes: [] });
-    // What was taken in advance is another price in newer data.
+    expect((await apply(ground, { version: seen.version })).body).toMatchObject({ applied: ["gpt-5"], changes: [] });
+    // Newer data has another price than the one applied in advance.
     await ground.controlStore.storePriceList(dataOf(5), source);
     const newer = await show(ground);
     expect(newer.changes).toMatchObject([{ from: december, before: { input: 4 }, after: { input: 5 } }]);
-    await take(ground, { version: newer.version });
+    await apply(ground, { version: newer.version });
 
     const holder = await followed(ground);
     const priced = () => holder.current.models.get("gpt-5")?.price;
     expect(priced()?.table.inputUncached).toBe(2_000_000);
     expect(await model(ground, "gpt-5")).toMatchObject({
       price: { input: 2 },
-      next_price: { from: december, price: { input: 5 }, origin: "catalogue" },
+      next_price: { from: december, price: { input: 5 }, origin: "price_list" },
     });
     while (ground.clock.now() < december) {
       expect(priced()?.table.inputUncached).toBe(2_000_000);
@@ -175,7 +175,7 @@ describe("the price list", () => {
     ]);
   });
 
-  test("a price may be set for later, taken away again, and is forgotten when another is set now", async () => {
+  test("a future price can be set and removed, and setting a price now discards it", async () => {
     await using ground = await opened();
     await ground.makeModel("gpt-5", on("main", { price: { input: 1 } }));
     const update = (body: object) =>
@@ -204,16 +204,16 @@ describe("the price list", () => {
     await using ground = await opened();
     await ground.makeModel("gpt-5", on("main"));
     const { version } = await show(ground);
-    expect((await take(ground, { version, models: ["nobody"] })).code).toBe("invalid_request");
+    expect((await apply(ground, { version, models: ["nobody"] })).code).toBe("invalid_request");
     await ground.makeModel("gpt-5-mini", on("main"));
-    expect(await take(ground, { version })).toMatchObject({ status: 409, code: "conflict" });
+    expect(await apply(ground, { version })).toMatchObject({ status: 409, code: "conflict" });
     expect((await model(ground, "gpt-5")).price).toBeNull();
     for (const who of ["viewer", "admin"] as const) {
-      expect((await ground.call(who, "catalogue.show", {})).status).toBe(403);
+      expect((await ground.call(who, "priceList.show", {})).status).toBe(403);
     }
   });
 
-  test("a price that was taken stays with a model of the config file that says nothing of one", async () => {
+  test("keeps an applied price of a model whose config file sets no price", async () => {
     await using ground = await opened();
     const file = (price?: object) => ({
       providers: [{ id: "filed", kind: "openai", api_key: "sk" }],
@@ -222,9 +222,9 @@ describe("the price list", () => {
     await ground.controlStore.apply(file(), "file");
     const seen = await show(ground);
     expect(seen.changes).toMatchObject([{ model: "gpt-5", managed_by: "file" }]);
-    await take(ground, { version: seen.version });
+    await apply(ground, { version: seen.version });
     await ground.controlStore.apply(file(), "file");
-    expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 1.25 }, price_origin: "catalogue" });
+    expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 1.25 }, price_origin: "price_list" });
     await ground.controlStore.apply(file({ input: 2 }), "file");
     expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 2 }, price_origin: "set" });
     await ground.controlStore.apply(file(), "file");
@@ -321,7 +321,7 @@ describe("the price list", () => {
     await ground.call("administrator", "providers.import", { params: { provider: "main" }, body });
     expect(await model(ground, "five")).toMatchObject({
       price: { input: 1.25, output: 10 },
-      price_origin: "catalogue",
+      price_origin: "price_list",
       max_output_tokens: 128_000,
     });
   });

@@ -5,7 +5,7 @@ export const afterCatalogChange: readonly RouteId[] = [
   "models.list",
   "models.show",
   "models.prices",
-  "catalogue.show",
+  "priceList.show",
   "providers.list",
   "providers.show",
   "providers.upstreamModels",

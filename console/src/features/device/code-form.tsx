@@ -15,7 +15,7 @@ interface CodeFormProps {
 /** The code as the device shows it. */
 export function CodeForm({ suggested, onFound }: CodeFormProps) {
   const [code, setCode] = useState(suggested);
-  const look = useAct("agents.look", { inline: true, onDone: onFound });
+  const look = useAct("agents.findDevice", { inline: true, onDone: onFound });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     look.mutate({ body: { code } });

@@ -1,5 +1,5 @@
 import { Anchor, Stack, Text } from "@mantine/core";
-import type { ConsoleCatalogue, SystemFacts } from "@sluice/contract";
+import type { ConsolePriceList, SystemFacts } from "@sluice/contract";
 import type { ReactNode } from "react";
 import { useCall } from "../../api/use-call.ts";
 import { formatDuration } from "../../client/format.ts";
@@ -20,7 +20,7 @@ const everyMs = 5_000;
 /** How the gateway itself is, while one looks. */
 export function SystemTab() {
   const system = useCall("system.show", { everyMs });
-  const catalogue = useCall("catalogue.show", {});
+  const priceList = useCall("priceList.show", {});
   const { answer } = useSession();
   const facts = system.data;
   if (system.error !== null && facts === undefined) {
@@ -65,7 +65,7 @@ export function SystemTab() {
       </Stats>
       <ProcessList everyMs={everyMs} />
       <Section title={t("settings.system.installation")}>
-        <Facts facts={[...factsOf(facts, answer.public_url), catalogueFact(catalogue.data)]} />
+        <Facts facts={[...factsOf(facts, answer.public_url), priceListFact(priceList.data)]} />
         <Text fz="xs" c="dimmed" mt="md">
           <Rich
             text="settings.system.monitoring"
@@ -115,9 +115,9 @@ function factsOf(facts: SystemFacts | undefined, publicUrl: string): readonly Fa
 }
 
 /** The source and age of the price catalog. */
-function catalogueFact(catalogue: ConsoleCatalogue | undefined): Fact {
+function priceListFact(priceList: ConsolePriceList | undefined): Fact {
   const name = catalogText("catalog.prices.title");
-  if (catalogue === undefined) return { name, value: "…" };
-  const { source, age_days: days } = catalogue;
+  if (priceList === undefined) return { name, value: "…" };
+  const { source, age_days: days } = priceList;
   return { name, value: days === null ? source : catalogText("catalog.prices.age", { source, days }) };
 }

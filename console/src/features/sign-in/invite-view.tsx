@@ -20,7 +20,7 @@ import { useSignOut } from "../../session/use-sign-out.ts";
 import { PageWaiting } from "../../shell/page-waiting.tsx";
 import { Card } from "./card.tsx";
 
-type Invitation = AnswerOf<"invitation.look">;
+type Invitation = AnswerOf<"invitation.find">;
 
 interface InviteViewProps {
   readonly token: string;
@@ -33,8 +33,8 @@ export function InviteView({ token, onSignedIn }: InviteViewProps) {
   const { leave } = useArrival();
   const { user } = useSessionAnswer();
   const invitation = useQuery<Invitation, Problem>({
-    queryKey: ["invitation.look"],
-    queryFn: () => call("invitation.look", { body: { token } }),
+    queryKey: ["invitation.find"],
+    queryFn: () => call("invitation.find", { body: { token } }),
     gcTime: 0,
   });
   if (invitation.isPending) return <PageWaiting />;

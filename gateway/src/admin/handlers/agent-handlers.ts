@@ -25,7 +25,7 @@ const agentUsageWorkspacesMax = 50;
 export function agentHandlers(dependencies: ConsoleDependencies) {
   const { agentSignIn, agents, configSnapshot } = dependencies;
   return {
-    "agents.look": async ({ actor, body, ip }) => {
+    "agents.findDevice": async ({ actor, body, ip }) => {
       const person = requireConsoleUser(actor);
       const device = await agentSignIn.findDevice(body.code, { userId: person.userId, ip });
       const { userCode: code, ...shown } = device;

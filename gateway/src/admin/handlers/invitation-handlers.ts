@@ -33,7 +33,7 @@ export function invitationHandlers(dependencies: ConsoleDependencies) {
       checkInvitationRevoke(actor, grantOf(invitation));
       await people.revokeInvitation(invitation.id, auditSource);
     },
-    "invitation.look": async ({ body, ip }) => {
+    "invitation.find": async ({ body, ip }) => {
       const invitation = await openInvitation(dependencies, throttle, body.token, ip);
       return { ...invitation, has_account: (await people.userByEmail(invitation.email)) !== null };
     },

@@ -52,8 +52,8 @@ export function modelHandlers(dependencies: ConsoleDependencies) {
       const record = await visibleRecord(dependencies, params.model, actor);
       return { from, to, ...simulatePrice(price, await reports.modelUsage(record.name, from, to)) };
     },
-    "catalogue.show": async () => (await priceListView(dependencies)).view,
-    "catalogue.take": async ({ body, auditSource }) => {
+    "priceList.show": async () => (await priceListView(dependencies)).view,
+    "priceList.apply": async ({ body, auditSource }) => {
       const { view, changes } = await priceListView(dependencies);
       if (view.version !== body.version) {
         throw new Failure("conflict", "Prices or models have changed since this list was shown. Reload it.", {
@@ -69,10 +69,10 @@ export function modelHandlers(dependencies: ConsoleDependencies) {
       const prices = changes.flatMap(({ model, after, from }) =>
         wanted.has(model) ? [{ model, price: after, from }] : [],
       );
-      const taken = await applied(controlStore.applyListPrices(prices, auditSource));
-      const guesses = changes.filter(({ model, guessed }) => guessed && taken.includes(model));
+      const models = await applied(controlStore.applyListPrices(prices, auditSource));
+      const guesses = changes.filter(({ model, guessed }) => guessed && models.includes(model));
       const guessed = [...new Set(guesses.map(({ model }) => model))];
-      return { ...(await priceListView(dependencies)).view, taken, guessed };
+      return { ...(await priceListView(dependencies)).view, applied: models, guessed };
     },
   } satisfies Partial<Handlers>;
 }

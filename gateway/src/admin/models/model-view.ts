@@ -139,9 +139,10 @@ export async function modelViews(dependencies: ConsoleDependencies, actor: Actor
               price: priceConfigOf(record.next_price),
               origin: record.next_price.origin ?? "set",
             },
-      price_guessed: record.price?.origin === "catalogue" && entry?.guessed === true,
+      price_guessed: record.price?.origin === "price_list" && entry?.guessed === true,
       context_window: record.context_window ?? entry?.contextWindow ?? null,
-      context_window_origin: record.context_window !== null ? "set" : entry?.contextWindow == null ? null : "catalogue",
+      context_window_origin:
+        record.context_window !== null ? "set" : entry?.contextWindow == null ? null : "price_list",
       deprecated: entry?.deprecated === true || retiresAt !== null,
       retires_at: retiresAt,
       unpriced: record.unpriced,

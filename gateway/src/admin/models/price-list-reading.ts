@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ConsoleCatalogue } from "@sluice/contract";
+import type { ConsolePriceList } from "@sluice/contract";
 import { columnsOf } from "#core/index.ts";
 import type { ControlStore } from "#directory/index.ts";
 import type { Clock } from "#ports/index.ts";
@@ -29,7 +29,7 @@ export async function priceListInUse({
 /** The current price list and the price changes it proposes. */
 export async function priceListView(
   dependencies: PriceListDependencies,
-): Promise<{ readonly view: ConsoleCatalogue; readonly changes: readonly PriceChange[] }> {
+): Promise<{ readonly view: ConsolePriceList; readonly changes: readonly PriceChange[] }> {
   const inUse = await priceListInUse(dependencies);
   const { data, stored, prices } = inUse;
   const since = priceListDate(inUse);
@@ -37,9 +37,9 @@ export async function priceListView(
   const providers = await dependencies.controlStore.listProviders();
   const owners = new Map(models.map(({ name, managed_by }) => [name, managed_by]));
   const changes = priceChanges(models, new Map(providers.map(({ id, kind }) => [id, kind])), prices);
-  const view: ConsoleCatalogue = {
+  const view: ConsolePriceList = {
     source: stored?.source ?? data.source ?? "",
-    taken_at: stored?.takenAt ?? null,
+    loaded_at: stored?.loadedAt ?? null,
     digest: stored?.digest ?? null,
     published_at: data.publishedAt,
     age_days: since === null ? null : Math.max(0, Math.floor((dependencies.clock.now() - since) / dayMs)),

@@ -15,51 +15,52 @@ interface Options {
 export function addPriceListUpdate(program: CliCommand): void {
   const { terminal } = program;
   program
-    .command("catalogue")
-    .description("keep prices current")
+    .command("price-list")
+    .description("compare and update prices")
     .command("update")
-    .description("show which prices a newer price list changes, and apply them with --yes")
+    .description("compare prices with a newer price list; --yes applies the changes")
     .option("--from <source>", "https address or file with genai-prices data (default: the current price list)")
     .option("--digest <sha256>", "expected digest of the data, sha256:<64 hexadecimal digits>")
     .option("--yes", "apply the price list and each changed price")
     .action(async (options: Options, command: CliCommand) => {
       const wanted = wantedDigest(options);
-      const taken = options.from === undefined ? null : await readFrom(options.from, terminal);
-      if (taken !== null && wanted !== null && taken.digest !== wanted) {
+      const downloaded = options.from === undefined ? null : await readFrom(options.from, terminal);
+      if (downloaded !== null && wanted !== null && downloaded.digest !== wanted) {
         throw new CommandFailed(
-          `the data of ${options.from} is sha256:${taken.digest}, not sha256:${wanted}; nothing was changed`,
+          `the data of ${options.from} is sha256:${downloaded.digest}, not sha256:${wanted}; nothing was changed`,
         );
       }
       await withControl(terminal.variables, (control) =>
-        update(control, command, { taken, yes: options.yes === true }),
+        update(control, command, { downloaded, yes: options.yes === true }),
       );
     });
 }
 
-interface Asked {
-  readonly taken: { readonly text: string; readonly digest: string; readonly source: string } | null;
+interface Update {
+  /** null: compare the list in use. */
+  readonly downloaded: { readonly text: string; readonly digest: string; readonly source: string } | null;
   readonly yes: boolean;
 }
 
-async function update(control: Control, command: CliCommand, { taken, yes }: Asked): Promise<void> {
+async function update(control: Control, command: CliCommand, { downloaded, yes }: Update): Promise<void> {
   const { controlStore, clock } = control;
   const { priceListView } = await import("#admin/index.ts");
   const asIf =
-    taken === null
+    downloaded === null
       ? controlStore
-      : { ...readers(controlStore), storedPriceList: async () => ({ ...taken, takenAt: clock.now() }) };
+      : { ...readers(controlStore), storedPriceList: async () => ({ ...downloaded, loadedAt: clock.now() }) };
   const { view, changes } = await priceListView({ controlStore: asIf, clock }).catch((thrown: unknown) => {
     throw thrown instanceof Failure
-      ? new CommandFailed(`${taken?.source ?? "the catalogue"}: ${thrown.message}`)
+      ? new CommandFailed(`${downloaded?.source ?? "the price list"}: ${thrown.message}`)
       : thrown;
   });
-  let done: readonly string[] = [];
+  let applied: readonly string[] = [];
   if (yes) {
-    if (taken !== null) await controlStore.storePriceList(taken, auditSource);
+    if (downloaded !== null) await controlStore.storePriceList(downloaded, auditSource);
     const prices = changes.map(({ model, after, from }) => ({ model, price: after, from }));
-    done = prices.length === 0 ? [] : await controlStore.applyListPrices(prices, auditSource);
+    applied = prices.length === 0 ? [] : await controlStore.applyListPrices(prices, auditSource);
   }
-  const data = { source: view.source, digest: view.digest, models: view.models, changes: view.changes, taken: done };
+  const data = { source: view.source, digest: view.digest, models: view.models, changes: view.changes, applied };
   const rows = changes.map((change) => [
     change.guessed ? `${change.model} (a guess)` : change.model,
     `${change.provider}/${change.upstreamModel}`,
@@ -67,10 +68,10 @@ async function update(control: Control, command: CliCommand, { taken, yes }: Ask
     `${priceWords(change.after)}${change.from === null ? "" : ` from ${timeText(change.from).slice(0, 10)}`}`,
   ]);
   await command.report(data, [
-    `catalogue  ${view.source}, ${view.models} models${view.digest === null ? "" : `, sha256:${view.digest}`}`,
-    ...table(["model", "of", "before", "after"], rows, "no prices change"),
-    ...(changes.length === 0 && (taken === null || yes) ? [] : [summary(changes.length, done.length, yes)]),
-    ...guesses(changes, done),
+    `price list  ${view.source}, ${view.models} models${view.digest === null ? "" : `, sha256:${view.digest}`}`,
+    ...table(["model", "upstream", "before", "after"], rows, "no prices change"),
+    ...(changes.length === 0 && (downloaded === null || yes) ? [] : [summary(changes.length, applied.length, yes)]),
+    ...guesses(changes, applied),
   ]);
 }
 
@@ -79,9 +80,9 @@ function readers(store: Control["controlStore"]) {
 }
 
 /** A price of a model with a similar name should be checked. */
-function guesses(changes: readonly PriceChange[], done: readonly string[]): readonly string[] {
-  const taken = changes.flatMap(({ model, guessed }) => (guessed && done.includes(model) ? [model] : []));
-  return taken.length === 0 ? [] : [`check these guessed prices: ${[...new Set(taken)].join(", ")}`];
+function guesses(changes: readonly PriceChange[], applied: readonly string[]): readonly string[] {
+  const guessedModels = changes.flatMap(({ model, guessed }) => (guessed && applied.includes(model) ? [model] : []));
+  return guessedModels.length === 0 ? [] : [`check these guessed prices: ${[...new Set(guessedModels)].join(", ")}`];
 }
 
 function summary(changes: number, done: number, yes: boolean): string {

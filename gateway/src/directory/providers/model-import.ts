@@ -41,7 +41,7 @@ async function importOne(
   const deployment = { provider, upstream_model };
   const before = await modelRecord(context.transaction, name, context.at);
   if (before === null) {
-    await insertModel(context, { ...draft, deployments: [deployment] }, "catalogue");
+    await insertModel(context, { ...draft, deployments: [deployment] }, "price_list");
     return "created";
   }
   if (before.managed_by === "file") return { code: "managed_by_file", params: {} };

@@ -17,7 +17,7 @@ export async function createModel(context: ControlWrite, draft: ModelDraft): Pro
 export async function insertModel(
   context: ControlWrite,
   draft: ModelDraft,
-  origin: "catalogue" | null = null,
+  origin: "price_list" | null = null,
 ): Promise<ModelRecord> {
   const { transaction } = context;
   const taken = await findRow(transaction, "models", { name: draft.name });
@@ -95,7 +95,7 @@ async function checkedRow(
 async function writePriceAndDeployments(
   context: ControlWrite,
   draft: ModelDraft,
-  origin: "catalogue" | null = null,
+  origin: "price_list" | null = null,
 ): Promise<ModelRecord> {
   const { name, price, next_price: next } = draft;
   if (price !== undefined) await setPrice(context, name, price, { origin });
@@ -262,7 +262,7 @@ export async function applyListPrices(context: ControlWrite, prices: readonly Li
   for (const { model, price, from } of prices) {
     const record = await modelRecord(context.transaction, model, context.at);
     if (record === null || !takesListPrice(record)) continue;
-    await setPrice(context, model, price, { origin: "catalogue", from: from ?? undefined });
+    await setPrice(context, model, price, { origin: "price_list", from: from ?? undefined });
     changed.add(model);
   }
   return [...changed];
@@ -270,5 +270,5 @@ export async function applyListPrices(context: ControlWrite, prices: readonly Li
 
 /** Neither a price nor a rule for calls without a price was set by hand. */
 function takesListPrice({ price, unpriced }: ModelRecord): boolean {
-  return price === null ? unpriced === null : price.origin === "catalogue";
+  return price === null ? unpriced === null : price.origin === "price_list";
 }

@@ -79,7 +79,7 @@ export async function setPrice(
 }
 
 interface PriceSetting {
-  readonly origin?: "catalogue" | null;
+  readonly origin?: "price_list" | null;
   /** Unix milliseconds; now if left out or in the past. */
   readonly from?: number | undefined;
 }
@@ -139,14 +139,14 @@ export async function applyPrices(
     const isDue = from !== null && from <= context.at;
     const price = isDue ? next?.price : model.price;
     // A file without a price keeps a price that came from the price list.
-    const keepsPriceList = price === undefined && (before.inForce ?? before.next)?.origin === "catalogue";
+    const keepsPriceList = price === undefined && (before.inForce ?? before.next)?.origin === "price_list";
     if (!keepsPriceList) await setPrice(context, model.name, price ?? null, {}, before);
     if (next !== undefined && from !== null && !isDue) await setPrice(context, model.name, next.price, { from });
     else if (before.next !== null && !keepsPriceList) await dropNextPrice(context, model.name);
   }
 }
 
-const rowName = "catalogue.data";
+const rowName = "price_list.data";
 
 /** null: the built-in price list is in use. */
 export async function priceListIn(connection: Connection): Promise<StoredPriceList | null> {
@@ -156,12 +156,12 @@ export async function priceListIn(connection: Connection): Promise<StoredPriceLi
 
 export async function storePriceList(
   { transaction, log, at }: ControlWrite,
-  priceList: Omit<StoredPriceList, "takenAt">,
+  priceList: Omit<StoredPriceList, "loadedAt">,
 ): Promise<void> {
   const before = await priceListIn(transaction);
-  await putSystemValue(transaction, rowName, JSON.stringify({ ...priceList, takenAt: at }));
+  await putSystemValue(transaction, rowName, JSON.stringify({ ...priceList, loadedAt: at }));
   // The config snapshot has context windows from the price list.
   log.configChanged();
   const view = ({ source, digest }: Pick<StoredPriceList, "source" | "digest">) => ({ source, digest });
-  log.record("update", "setting catalogue", before === null ? null : view(before), view(priceList));
+  log.record("update", "setting price_list", before === null ? null : view(before), view(priceList));
 }

@@ -17,7 +17,7 @@ export interface PriceListInUse {
 export async function priceListData(stored: StoredPriceList | null): Promise<PriceListInUse> {
   const bundled = await bundledPriceList();
   let inUse: PriceListInUse = { data: bundled, stored: null };
-  if (stored !== null && (bundled.publishedAt ?? 0) <= stored.takenAt) {
+  if (stored !== null && (bundled.publishedAt ?? 0) <= stored.loadedAt) {
     if (lastStored?.digest !== stored.digest) lastStored = { digest: stored.digest, data: readPriceList(stored.text) };
     inUse = { data: lastStored.data, stored };
   }
@@ -27,7 +27,7 @@ export async function priceListData(stored: StoredPriceList | null): Promise<Pri
 
 /** When the data was published, else when it was downloaded (Unix milliseconds). */
 export function priceListDate({ data, stored }: PriceListInUse): number | null {
-  return data.publishedAt ?? stored?.takenAt ?? null;
+  return data.publishedAt ?? stored?.loadedAt ?? null;
 }
 
 let lastDate: number | null = null;

@@ -18,7 +18,7 @@ function configSnapshotOf(deployments: readonly Deployment[], contextWindow: num
 }
 
 const newer = (window: number) => ({
-  ...{ source: "test", takenAt: Date.UTC(2100, 0), digest: String(window) },
+  ...{ source: "test", loadedAt: Date.UTC(2100, 0), digest: String(window) },
   text: JSON.stringify([
     { id: "openai", models: [{ id: "x", match: { equals: "x" }, context_window: window, prices: {} }] },
   ]),

@@ -83,7 +83,7 @@ function laterChanges(
     const isStored = stored?.effectiveFrom === next.from && isSame(before, next.price);
     return isStored ? [] : [{ ...about, from: next.from, before, after: next.price }];
   }
-  if (stored?.origin !== "catalogue" || current === null || isSame(before, current)) return [];
+  if (stored?.origin !== "price_list" || current === null || isSame(before, current)) return [];
   return [{ ...about, from: stored.effectiveFrom, before, after: current }];
 }
 
@@ -92,7 +92,7 @@ function isSame(one: PriceConfig | null, other: PriceConfig): boolean {
 }
 
 function mayChange({ price, unpriced }: ModelRecord): boolean {
-  return price === null ? unpriced === null : price.origin === "catalogue";
+  return price === null ? unpriced === null : price.origin === "price_list";
 }
 
 function samePrice(one: PriceConfig, other: PriceConfig): boolean {

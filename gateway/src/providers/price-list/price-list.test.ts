@@ -192,7 +192,7 @@ test.each([["{"], ["{}"], ["[]"], ["null"], ['[{"id":"openai","models":[]}]'], [
 
 test("a release is refused when the price list is older than thirty days on its day", async () => {
   const { publishedAt } = await bundledPriceList();
-  const script = new URL("../../../../scripts/check-catalogue.mjs", import.meta.url).pathname;
+  const script = new URL("../../../../scripts/check-price-list.mjs", import.meta.url).pathname;
   const on = (days: number) => new Date((publishedAt ?? 0) + days * 86_400_000).toISOString().slice(0, 10);
   const check = (when: string) =>
     Bun.spawnSync([process.execPath, script, when], { stdout: "ignore", stderr: "ignore" });

@@ -17,7 +17,7 @@ export function priceOf(row: Row<"prices">): PriceVersion {
     table: Object.freeze(table),
     ...(variants === undefined ? {} : { variants }),
     effectiveFrom: row.effective_from,
-    ...(row.origin === "catalogue" ? { origin: row.origin } : {}),
+    ...(row.origin === "price_list" ? { origin: row.origin } : {}),
   });
 }
 

@@ -117,7 +117,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     model: string;
     price_table: string;
     effective_from: number;
-    /** `catalogue`: taken from there. null: somebody set it. */
+    /** `price_list`: taken from there. null: somebody set it. */
     origin: Generated<string | null>;
   };
   /**

@@ -67,7 +67,7 @@ export function AboutSection({ model, draft, onChange, fault, disabled }: AboutS
           <NumberInput
             label={t("models.about.contextWindow")}
             description={t("models.about.contextWindowHelp")}
-            {...(model.context_window_origin === "catalogue" && model.context_window !== null
+            {...(model.context_window_origin === "price_list" && model.context_window !== null
               ? { placeholder: formatCount(model.context_window) }
               : {})}
             min={1}

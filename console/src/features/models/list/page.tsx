@@ -32,8 +32,8 @@ export default function ModelsPage() {
   const query = useCall("models.list", { everyMs: lookMs });
   const all: readonly ModelRow[] = query.data?.data ?? none;
   // Notices above the list load with it, so that they do not move it later.
-  const catalogue = useCall("catalogue.show", { enabled: mayChange });
-  const waiting = mayChange && (query.isPending || catalogue.isPending);
+  const priceList = useCall("priceList.show", { enabled: mayChange });
+  const waiting = mayChange && (query.isPending || priceList.isPending);
   const fitting = useMemo(() => all.filter((model) => fitsModel(model, search)), [all, search]);
   return (
     <PageFrame

@@ -1,5 +1,5 @@
 import { Alert, Button, Checkbox, Group, Stack, Table, Text } from "@mantine/core";
-import type { ConsoleCatalogue, PriceConfig } from "@sluice/contract";
+import type { ConsolePriceList, PriceConfig } from "@sluice/contract";
 import { IconCoin } from "@tabler/icons-react";
 import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
@@ -14,13 +14,13 @@ import { priceItems, priceWords } from "../../catalog/price-words.ts";
 /** Price changes in the catalog: announced above the list, reviewed before they are applied. */
 export function PriceChanges() {
   const [open, setOpen] = useState(false);
-  const { data } = useCall("catalogue.show", {});
+  const { data } = useCall("priceList.show", {});
   if (data === undefined) return null;
   const old = data.age_days !== null && data.age_days > oldDays;
-  if (data.changes.length === 0 && !open) return old ? <OldCatalogue days={data.age_days ?? 0} /> : null;
+  if (data.changes.length === 0 && !open) return old ? <OldPriceList days={data.age_days ?? 0} /> : null;
   return (
     <>
-      {old && <OldCatalogue days={data.age_days ?? 0} />}
+      {old && <OldPriceList days={data.age_days ?? 0} />}
       <Alert
         color="blue"
         variant="light"
@@ -34,7 +34,7 @@ export function PriceChanges() {
           </Button>
         </Group>
       </Alert>
-      {open && <Review catalogue={data} onClose={() => setOpen(false)} />}
+      {open && <Review priceList={data} onClose={() => setOpen(false)} />}
     </>
   );
 }
@@ -42,7 +42,7 @@ export function PriceChanges() {
 /** As the alert rule counts it. */
 const oldDays = 60;
 
-function OldCatalogue({ days }: { readonly days: number }) {
+function OldPriceList({ days }: { readonly days: number }) {
   return (
     <Alert color="yellow" variant="light" icon={<IconCoin size={18} />} title={t("models.catalog.old", { days })}>
       {t("models.catalog.oldHelp")}
@@ -50,10 +50,10 @@ function OldCatalogue({ days }: { readonly days: number }) {
   );
 }
 
-function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; readonly onClose: () => void }) {
-  const { changes, version, source, age_days: age } = catalogue;
-  const [left, setLeft] = useState<ReadonlySet<string>>(guessedModels(catalogue));
-  const take = useAct("catalogue.take", {
+function Review({ priceList, onClose }: { readonly priceList: ConsolePriceList; readonly onClose: () => void }) {
+  const { changes, version, source, age_days: age } = priceList;
+  const [left, setLeft] = useState<ReadonlySet<string>>(guessedModels(priceList));
+  const apply = useAct("priceList.apply", {
     invalidates: afterCatalogChange,
     inline: true,
     done: t("models.catalog.done"),
@@ -108,15 +108,15 @@ function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; 
             </Table.Tbody>
           </Table>
         </Table.ScrollContainer>
-        <FormProblem problem={take.error} />
+        <FormProblem problem={apply.error} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             {t("models.catalog.later")}
           </Button>
           <Button
             disabled={wanted.length === 0}
-            loading={take.isPending}
-            onClick={() => take.mutate({ body: { version, models: wanted } })}
+            loading={apply.isPending}
+            onClick={() => apply.mutate({ body: { version, models: wanted } })}
           >
             {t("models.catalog.take", { count: wanted.length })}
           </Button>
@@ -127,7 +127,7 @@ function Review({ catalogue, onClose }: { readonly catalogue: ConsoleCatalogue; 
 }
 
 /** A guessed price is not selected by default. */
-function guessedModels({ changes }: ConsoleCatalogue): ReadonlySet<string> {
+function guessedModels({ changes }: ConsolePriceList): ReadonlySet<string> {
   return new Set(changes.flatMap(({ model, guessed }) => (guessed ? [model] : [])));
 }
 

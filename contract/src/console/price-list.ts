@@ -8,19 +8,21 @@ const priceChangeSchema = z.object({
   provider: z.string().describe("Provider of the first deployment, whose model was looked up."),
   upstream_model: z.string(),
   managed_by: managedBy,
-  from: at.nullable().describe("When the price takes effect, at most thirty days ahead. null: as soon as it is taken."),
+  from: at
+    .nullable()
+    .describe("When the price takes effect, at most thirty days ahead. null: as soon as it is applied."),
   before: priceSchema.nullable().describe("null: no price."),
   after: priceSchema,
   guessed: z
     .boolean()
     .describe(
-      "The catalogue's entry is for a similar name (`claude-sonnet-5` for `claude-sonnet-5-5`). Check the price before you take it.",
+      "The price list's entry is for a similar name (`claude-sonnet-5` for `claude-sonnet-5-5`). Check the price before you apply it.",
     ),
 });
 
-const catalogueSchema = z.object({
+const priceListSchema = z.object({
   source: z.string().describe("Origin of the price list in use."),
-  taken_at: at.nullable().describe("null: included in the program."),
+  loaded_at: at.nullable().describe("null: included in the program."),
   digest: z.string().nullable().describe("SHA-256 of the file; null: included in the program."),
   published_at: at.nullable().describe("null: unknown."),
   age_days: count.nullable().describe("Days since it was published, or otherwise since it was loaded. null: unknown."),
@@ -28,32 +30,30 @@ const catalogueSchema = z.object({
   changes: z
     .array(priceChangeSchema)
     .describe("Prices that differ from those of the models. Prices that somebody set are never changed."),
-  version: z.string().describe("Version of these changes, to send back with the ones to take."),
+  version: z.string().describe("Version of these changes, to send back when applying them."),
 });
-export type ConsoleCatalogue = z.infer<typeof catalogueSchema>;
+export type ConsolePriceList = z.infer<typeof priceListSchema>;
 
-export const catalogueRoutes = {
-  "catalogue.show": route({
+export const priceListRoutes = {
+  "priceList.show": route({
     method: "GET",
-    path: "/api/catalogue",
+    path: "/api/price-list",
     summary: "Get the price list and the price changes it proposes",
     needs: "administrator",
-    answer: catalogueSchema,
+    answer: priceListSchema,
   }),
-  "catalogue.take": route({
+  "priceList.apply": route({
     method: "POST",
-    path: "/api/catalogue/take",
-    summary: "Take prices from the price list, each as a new version",
+    path: "/api/price-list/apply",
+    summary: "Apply prices of the price list, each as a new version",
     needs: "administrator",
     body: z.strictObject({
       version: z.string().min(1).max(128).describe("The `version` of the changes shown: 409 if they changed since."),
       models: z.array(z.string().min(1).max(256)).min(1).max(10_000).optional().describe("Default: all changes."),
     }),
-    answer: catalogueSchema.extend({
-      taken: z.array(z.string()),
-      guessed: z
-        .array(z.string())
-        .describe("Models among these whose price was guessed from a similar name. Check them."),
+    answer: priceListSchema.extend({
+      applied: z.array(z.string()).describe("Models that got a new price."),
+      guessed: z.array(z.string()).describe("Those priced by the entry of a similar name. Check them."),
     }),
   }),
 } as const;

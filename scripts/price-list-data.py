@@ -1,4 +1,4 @@
-"""Prints the price data of a genai-prices wheel as JSON: python3 scripts/catalogue-data.py genai_prices-0.2.3-py3-none-any.whl
+"""Prints the price data of a genai-prices wheel as JSON: python3 scripts/price-list-data.py genai_prices-0.2.3-py3-none-any.whl
 
 The wheel holds its data as Python source. It is read as syntax and never run, so nothing has to be installed.
 """

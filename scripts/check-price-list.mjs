@@ -1,5 +1,5 @@
-// Fails when the price catalogue that comes with the program is older than thirty days:
-// node scripts/check-catalogue.mjs [day of the release, default today: 2026-11-24]
+// Fails when the price list that comes with the program is older than thirty days:
+// node scripts/check-price-list.mjs [day of the release, default today: 2026-11-24]
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
