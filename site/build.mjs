@@ -1,4 +1,4 @@
-// `npm run docs:site`: builds the documents into dist/site, a folder of static files. With --dev it shows them while they are written.
+// `npm run docs:site` builds the documents into dist/site, a folder of static files. With --dev it serves them and reloads on changes.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -15,11 +15,11 @@ const isDev = process.argv.includes("--dev");
 run("node", [join(site, "node_modules", "vitepress", "bin", "vitepress.js"), isDev ? "dev" : "build", site]);
 if (!isDev) {
   const dead = deadAnchors();
-  if (dead.length > 0) fail(`these links lead to no heading:\n${dead.join("\n")}`);
+  if (dead.length > 0) fail(`links to missing headings:\n${dead.join("\n")}`);
   console.log(`The site is in ${built}.`);
 }
 
-/** The packages of the site are its own: nothing else of the repository needs them. */
+/** The site has its own packages, installed when it is first built. */
 function install() {
   const stampFile = join(site, "node_modules", ".installed");
   const stamp = createHash("sha256")
@@ -40,7 +40,7 @@ function fail(why) {
   process.exit(1);
 }
 
-/** VitePress looks for pages; whether a page has the heading is looked for here. */
+/** VitePress checks links to pages; this checks links to headings. */
 function deadAnchors() {
   const pages = readdirSync(built, { recursive: true })
     .map((name) => name.replaceAll("\\", "/"))

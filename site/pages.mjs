@@ -1,4 +1,4 @@
-// Which pages the site has, and in what order. A page of docs/ that is in no group fails the build.
+// The pages of the site in their order. A page of docs/ that is missing here fails the build.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,35 +8,28 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const groups = [
   ["Get started", ["README.md", "docs/README.md", "docs/quickstart.md", "docs/console.md"]],
   ["Clients", folder("docs/clients")],
-  ["Concepts", ["docs/glossary.md", "docs/architecture.md"]],
-  ["Guides", ["team-budgets", "failover", "from-litellm"].map((name) => `docs/guides/${name}.md`)],
+  ["Concepts", docs("concepts", "limits", "retries", "prices")],
+  ["Guides", docs("guides/team-budgets", "guides/failover", "guides/ldap-saml", "guides/from-litellm")],
   ["Providers", folder("docs/providers")],
-  ["Calls", ["docs/translation.md", "docs/video.md", "docs/assets.md", "docs/pass-through.md"]],
-  ["Teams", ["docs/people.md", "docs/console-roles.md", "docs/scim.md", "docs/agent-sign-in.md"]],
+  ["Calls", docs("translation", "video", "assets", "pass-through", "request-details")],
+  ["Teams", docs("people", "console-roles", "scim", "agent-sign-in")],
   [
-    "Run it",
+    "Operations",
     [
-      "deployment",
-      "terraform",
-      "scale",
-      "performance",
-      "operations",
-      "telemetry",
-      "alerts",
-      "ledger-export",
-      "upgrade",
-      "troubleshooting",
-    ].map((name) => `docs/${name}.md`),
+      ...docs("operations/README", "deployment", "terraform"),
+      ...docs("operations/running", "operations/network", "operations/security"),
+      ...docs("operations/monitoring", "alerts", "telemetry"),
+      ...docs("operations/databases", "scale", "operations/capacity", "performance"),
+      ...docs("operations/backup", "upgrade", "operations/ledger", "ledger-export"),
+      ...docs("operations/incidents", "troubleshooting", "operations/fault-tests"),
+    ],
   ],
-  ["Reference", ["docs/configuration.md", "docs/api.md"]],
+  ["Reference", docs("configuration", "cli", "api")],
   [
     "Contribute",
     [
       "CONTRIBUTING.md",
-      "docs/dependencies.md",
-      "docs/adapters.md",
-      "docs/adding-an-endpoint.md",
-      "docs/adding-a-migration.md",
+      ...docs("architecture", "glossary", "dependencies", "adapters", "adding-an-endpoint", "adding-a-migration"),
       "SECURITY.md",
       "CHANGELOG.md",
     ],
@@ -44,19 +37,23 @@ const groups = [
   ["Decisions", folder("docs/decisions")],
 ];
 
-/** A folder's first page says what the others are. */
+function docs(...names) {
+  return names.map((name) => `docs/${name}.md`);
+}
+
+/** The pages of a folder, its index first. */
 function folder(path) {
   const names = readdirSync(join(root, path)).filter((name) => name.endsWith(".md") && name !== "README.md");
   return ["README.md", ...names.sort()].map((name) => `${path}/${name}`);
 }
 
-/** Every page by its path in the repository: where the site has it, and what it is called. */
+/** By path in the repository: the path on the site and the title. */
 export const pages = new Map(
   groups.flatMap(([, paths]) => paths.map((path) => [path, { place: placeOf(path), title: titleOf(path) }])),
 );
 
 function placeOf(path) {
-  if (path === "docs/README.md") return "contents.md"; // the README of the repository is the site's first page
+  if (path === "docs/README.md") return "contents.md"; // README.md is the home page
   return path.replace(/^docs\//, "").replace(/(^|\/)README\.md$/, "$1index.md");
 }
 

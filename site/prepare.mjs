@@ -1,26 +1,26 @@
-// Makes the pages of the site of those of the repository: links lead to where the site has things, and what is no page is one of its files.
+// Copies the pages of the repository for the site and rewrites their links. Linked files that are not pages are copied too.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { pages, root } from "./pages.mjs";
 
-/** Writes everything anew into `folder`. Throws with every link that leads nowhere, and with pages that are in no group. */
+/** Replaces the content of `folder`. Throws with a list of broken links and of pages that are in no group. */
 export function prepare(folder) {
   rmSync(folder, { recursive: true, force: true });
   const problems = [];
   for (const name of readdirSync(join(root, "docs"), { recursive: true })) {
     const path = posix.join("docs", name.replaceAll("\\", "/"));
-    if (path.endsWith(".md") && !pages.has(path)) problems.push(`${path}: is in no group of site/pages.mjs`);
+    if (path.endsWith(".md") && !pages.has(path)) problems.push(`${path}: add it to a group in site/pages.mjs`);
   }
   for (const [path, { place }] of pages) {
-    const told = (problem) => problems.push(`${path}: ${problem}`);
-    write(join(folder, place), pageOf(path, place, { folder, told }));
+    const report = (problem) => problems.push(`${path}: ${problem}`);
+    write(join(folder, place), pageOf(path, place, { folder, report }));
   }
   if (problems.length > 0) throw new Error(problems.join("\n"));
 }
 
-function pageOf(path, place, { folder, told }) {
+function pageOf(path, place, { folder, report }) {
   const text = readFileSync(join(root, path), "utf8");
-  // What stands between fences is shown as it is.
+  // Code blocks are not changed.
   const parts = text.split(/(^ *```[\s\S]*?^ *```$)/m);
   return parts.map((part, index) => (index % 2 === 1 ? part : linked(part))).join("");
 
@@ -41,7 +41,7 @@ function pageOf(path, place, { folder, told }) {
   function fileOf(found, target) {
     const source = join(root, found);
     if (found.startsWith("..") || !existsSync(source) || !statSync(source).isFile()) {
-      told(`${target} leads nowhere`);
+      report(`broken link ${target}`);
       return target;
     }
     const name = /\.\w+$/.test(found) ? found : `${found}.txt`;

@@ -12,6 +12,7 @@ import { documentPages, type Snippet, snippetsOf, textOfPage } from "../../test/
 import { parseConfig } from "../src/config/parse-config.ts";
 import { kindCheck } from "../src/main/config-checks.ts";
 import { webhookHeaders } from "../src/tasks/deliver/deliveries.ts";
+import { cliReferencePage, withCommands } from "./write-cli-reference.ts";
 
 /**
  * What the pages show, as far as it can be judged without a gateway; test/acceptance/documents.test.ts does the rest, in a
@@ -238,4 +239,19 @@ test("troubleshooting has a heading for each error code of the API", () => {
     [...heading.matchAll(/`(\w+)`/g)].map(([, code]) => code),
   );
   expect(headings.toSorted()).toEqual(codes.toSorted());
+});
+
+test("docs/cli.md has the help of every command (else run gateway/test/write-cli-reference.ts)", async () => {
+  const page = readFileSync(cliReferencePage, "utf8");
+  expect(page).toBe(await withCommands(page));
+});
+
+test("docs/README.md links every page of the documents, except folders that have an index", () => {
+  const index = readFileSync(join(root, "docs/README.md"), "utf8");
+  const linked = new Set([...index.matchAll(/\]\(([^()#\s]+)/g)].map(([, target = ""]) => join("docs", target)));
+  const indexed = new Set(["docs/clients", "docs/providers", "docs/decisions"]);
+  const missing = pages.filter(
+    (page) => page.startsWith("docs/") && page !== "docs/README.md" && !linked.has(page) && !indexed.has(dirname(page)),
+  );
+  expect(missing).toEqual([]);
 });

@@ -47,9 +47,9 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.stop());
 
-/** Metric and labels, as the table of the document on operations has them. */
+/** Metric and labels, from the table in docs/operations/monitoring.md. */
 function described(): ReadonlyMap<string, ReadonlySet<string>> {
-  const text = readFileSync(join(root, "docs/operations.md"), "utf8");
+  const text = readFileSync(join(root, "docs/operations/monitoring.md"), "utf8");
   const table = text.slice(text.indexOf("## Metrics"), text.indexOf("## The log"));
   const all = new Map<string, ReadonlySet<string>>();
   for (const [, names = "", labels = ""] of table.matchAll(/^\| (`sluice_[^|]+) \| ([^|]+) \|/gm)) {

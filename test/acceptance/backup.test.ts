@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const shell = Bun.which("sqlite3");
 
-/** The ways to a backup that docs/operations.md names. */
+/** The ways to back up that docs/operations/backup.md lists. */
 const ways: Readonly<Record<string, (path: string) => Promise<void>>> = {
   "the admin API": async (path) => {
     const answer = await (await AdminClient.signIn(gateway.url)).call("POST", "/api/backup");

@@ -1,6 +1,6 @@
 import type { GaugeRule } from "./metric-reports.ts";
 
-/** Every metric of the gateway. Names ending in `_total` are counters. docs/operations.md lists the labels. */
+/** Every metric of the gateway. Names ending in `_total` are counters. docs/operations/monitoring.md lists the labels. */
 export const metricHelp = {
   sluice_event_loop_delay_seconds: "Longest delay of the event loop in the last minute.",
   sluice_ledger_lag_entries: "Settled ledger entries in the journal that are not yet in the database.",

@@ -42,9 +42,9 @@ const configuration = (upstream: number): string => `
   ${documented(upstream)}
 `;
 
-/** docs/operations.md, as it stands, but for the ports. */
+/** The configuration in docs/operations/network.md with other ports. */
 function documented(upstream: number): string {
-  const page = readFileSync(join(import.meta.dir, "..", "..", "..", "docs", "operations.md"), "utf8");
+  const page = readFileSync(join(import.meta.dir, "..", "..", "..", "docs", "operations", "network.md"), "utf8");
   const block = /```nginx\n([\s\S]+?)```/.exec(page)?.[1] ?? "";
   return block.replace("listen 80;", `listen 127.0.0.1:${documentedPort};`).replace(":8787;", `:${upstream};`);
 }

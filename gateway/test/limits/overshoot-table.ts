@@ -5,7 +5,7 @@ import type { Script } from "@sluice/simulator";
 export interface Cell {
   readonly path: string;
   readonly body: object | (() => FormData);
-  /** What operations.md says that it is held at: tokens, or characters, at 10 USD for a million of either. */
+  /** The reservation in docs/limits.md: tokens, or characters, at 10 USD for a million of either. */
   readonly held: number;
   readonly script?: Script;
   /** What it costs at the upstream, in the same unit; left out: input and output as the upstream counts them. */

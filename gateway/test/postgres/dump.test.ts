@@ -10,7 +10,7 @@ import { asOwner, emptyPostgres } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { hello, startGateway } from "../started-gateway.ts";
 
-const documents = join(import.meta.dir, "..", "..", "..", "docs", "operations.md");
+const documents = join(import.meta.dir, "..", "..", "..", "docs", "operations", "backup.md");
 const programs = postgresPrograms();
 const none =
   programs !== null && Bun.which("pg_dump", { PATH: programs }) !== null ? null : "no pg_dump beside the server";

@@ -15,7 +15,7 @@ export interface Classes {
   readonly cost: string;
   /** Changes what a call costs within what is held for it: its output up to the cap, its input and cache marks by the body. */
   readonly within: string;
-  /** Costs what cannot be bounded: "Not bounded" in docs/operations.md names it. */
+  /** Costs what cannot be bounded: "Not bounded" in docs/limits.md names it. */
   readonly unbounded: string;
   /** Has the vendor fetch, send or sign in somewhere on the caller's behalf, with what the caller gave. */
   readonly elsewhere: string;

@@ -93,7 +93,7 @@ describe("what costs something", () => {
   });
 
   test("and is named in the documents where it is not bounded", async () => {
-    const text = await Bun.file(resolve(import.meta.dir, "../../../docs/operations.md")).text();
+    const text = await Bun.file(resolve(import.meta.dir, "../../../docs/limits.md")).text();
     const list = text.slice(text.indexOf("**Not bounded:**")).split("\n\n", 1)[0] ?? "";
     const names = Object.values(vendors).flatMap(({ unbounded }) => namesIn(unbounded));
     expect(names.filter((name) => !list.includes(`\`${name}\``))).toEqual([]);

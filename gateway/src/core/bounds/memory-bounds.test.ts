@@ -26,7 +26,7 @@ test("the shipped deployment files grant the default memory", () => {
 });
 
 test("the documentation shows the table", () => {
-  const text = read("docs/operations.md");
+  const text = read("docs/operations/capacity.md");
   for (const { name, what, bytes } of memoryParts) {
     expect(text).toContain(`| ${name} | ${Math.round(bytes(memoryBytesDefault) / mebibyte)} MiB | ${what} |`);
   }

@@ -19,7 +19,7 @@ const connectionBytes = 42 * 1024;
 
 /**
  * Parts of a process's memory. `large`, `small`, `connections` and `spool` are enforced; the other parts are reserved for
- * things with their own limits. From 1 GiB on the parts add up to at most SLUICE_MEMORY_MB. `docs/operations.md` shows the same table.
+ * things with their own limits. From 1 GiB on the parts add up to at most SLUICE_MEMORY_MB. `docs/operations/capacity.md` shows the same table.
  */
 export const memoryParts = [
   {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { bounds } from "#core/index.ts";
 import { addressBounds, hostedTools } from "./unseen-costs.ts";
 
-const text = readFileSync(join(import.meta.dir, "../../../../docs/operations.md"), "utf8");
-const section = text.slice(text.indexOf("### Reservations"), text.indexOf("### Limits in Redis"));
+const text = readFileSync(join(import.meta.dir, "../../../../docs/limits.md"), "utf8");
+const section = text.slice(text.indexOf("## Reservations"), text.indexOf("## Alerts on budgets"));
 const rows = section.split("\n").filter((line) => line.startsWith("| "));
 const figure = (count: number): string => count.toLocaleString("en-US");
 

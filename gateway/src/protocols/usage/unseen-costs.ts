@@ -8,7 +8,7 @@ import type { ServerToolUse } from "./reading.ts";
  * picture   by the tokens of the largest picture
  * window    by the model's context window
  * nothing   it is no input by itself: a tool that reads it is held, or it is used without being read
- * What a row does not bound stands in docs/operations.md, under "Reservations".
+ * docs/limits.md lists what a row does not bound, under "Reservations".
  */
 export type UnseenBound = "record" | "picture" | "window" | "nothing";
 
@@ -41,7 +41,7 @@ export const addressBounds: Readonly<Record<string, UnseenBound>> = {
 export interface HostedTool {
   /** Its `type`, or in Gemini's dialect the name of a member. */
   readonly type: RegExp;
-  /** The name in docs/operations.md. */
+  /** The name in docs/limits.md. */
   readonly title: string;
   /** The usage class of its calls. Null: they cost nothing by themselves. */
   readonly counted: keyof ServerToolUse | null;

@@ -114,7 +114,7 @@ interface ExtraPrices {
   readonly longWrites?: number;
 }
 
-/** Read on 2026-11-24; also listed in docs/operations.md. */
+/** Read on 2026-11-24; also listed in docs/prices.md. */
 const extraPrices: readonly ExtraPrices[] = [
   // platform.claude.com/docs/en/about-claude/pricing: one-hour cache writes cost twice the input, also in clouds.
   { providers: ["anthropic", "aws", "google"], models: /claude/, beside: "cache_write_5m", longWrites: 2 },

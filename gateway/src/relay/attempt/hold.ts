@@ -47,7 +47,7 @@ const learnedMax = 4;
 
 /**
  * The share of the limits that a call reserves: the probable cost of its input, and the maximum cost of its output, at the most
- * expensive model of its plan. See docs/operations.md, Limits.
+ * expensive model of its plan. See docs/limits.md.
  */
 export class CallEstimate implements Estimate {
   readonly tokens: number;
