@@ -1,17 +1,17 @@
 import type { ProviderConfig } from "@sluice/contract";
 import { type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 import { version } from "./messages/claude-gateway.ts";
-import { arrived } from "./moved-gateway.ts";
+import { lastUpstream } from "./mixed-vendor-gateway.ts";
 
-/** One model behind an account of a kind. */
-export interface Served {
+/** A model and its account, by provider type and settings. */
+export interface UpstreamModel {
   readonly kind: string;
   readonly model: string;
   readonly settings?: NonNullable<ProviderConfig["settings"]>;
 }
 
-/** A gateway with each of them under the name `kind/model`. */
-export function reasoningGateway(all: readonly Served[]): Promise<StartedGateway> {
+/** A gateway that serves each model under the name `kind/model`. */
+export function reasoningGateway(all: readonly UpstreamModel[]): Promise<StartedGateway> {
   const accounts = [...new Map(all.map((one) => [accountOf(one), one])).values()];
   return startGateway({
     providers: (simulator) =>
@@ -24,34 +24,35 @@ export function reasoningGateway(all: readonly Served[]): Promise<StartedGateway
   });
 }
 
-export function nameOf(served: Served): string {
+export function nameOf(served: UpstreamModel): string {
   return `${accountOf(served)}/${served.model}`;
 }
 
-function accountOf({ kind, settings }: Served): string {
+function accountOf({ kind, settings }: UpstreamModel): string {
   return settings === undefined ? kind : `${kind}-${Object.keys(settings).join("-")}`.replaceAll("_", "-");
 }
 
-export interface Told {
+export interface Received {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly warnings: string;
 }
 
-/** What an upstream is told when a caller of one endpoint asks for this. */
-export async function toldTo(
+/** Sends a request to one endpoint and returns what the upstream received. */
+export async function sendTo(
   gateway: StartedGateway,
-  served: Served,
+  served: UpstreamModel,
   path: string,
-  asked: Readonly<Record<string, unknown>>,
-): Promise<Told> {
+  fields: Readonly<Record<string, unknown>>,
+): Promise<Received> {
   gateway.simulator.simulator.truth.clear();
   gateway.simulator.simulator.addPreset({ script: { keep_received: true }, count: 1, model: served.model });
-  const body = { model: nameOf(served), ...asked };
+  const body = { model: nameOf(served), ...fields };
   const answer = await gateway.post(path, body, { headers: version });
   const warnings = answer.headers.get("x-sluice-warnings") ?? "";
   const text = await answer.text();
-  if (gateway.simulator.simulator.truth.list().data.length === 0) throw new Error(`nothing arrived: ${text}`);
-  const { body: sent } = arrived(gateway);
+  if (gateway.simulator.simulator.truth.list().data.length === 0)
+    throw new Error(`no request reached the upstream: ${text}`);
+  const { body: sent } = lastUpstream(gateway);
   return { status: answer.status, body: JSON.parse(sent) as Record<string, unknown>, warnings };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { call, granted, startGranted, startVendor } from "../endpoints/providers/vendor.ts";
+import { call, ownGrant, startGranted, startVendor } from "../endpoints/providers/vendor.ts";
 import { aliceKey } from "../started-gateway.ts";
 import { captureOf, explanationOf } from "./ground.ts";
 
@@ -30,7 +30,7 @@ test("why a call that was passed through failed, or was not passed, is told to w
 test("a key that captures bodies captures what is passed through, without the account's key; of an upload only its size", async () => {
   const vendor = await startVendor();
   const keys = [{ name: "alice", secret: aliceKey, pass_through: ["own"], capture: "bodies" as const }];
-  const gateway = await startGranted(vendor, {}, { workspace: { ...granted, keys } });
+  const gateway = await startGranted(vendor, {}, { workspace: { ...ownGrant, keys } });
   try {
     vendor.answer = ({ headers }, response) => {
       response.writeHead(200, { "content-type": "application/json" });

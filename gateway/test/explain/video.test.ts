@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ask, settledTask, videoGateway } from "../endpoints/video-tasks/video-gateway.ts";
+import { settledTask, taskRequest, videoGateway } from "../endpoints/video-tasks/video-gateway.ts";
 import { aliceKey, type Overrides, startGateway, upstream } from "../started-gateway.ts";
 import { captureOf, explanationOf, headersIn, rowsIn } from "./ground.ts";
 
@@ -29,7 +29,7 @@ test("a task that one account refused and another took is explained; its one att
   const gateway = await startGateway(twoAccounts);
   try {
     gateway.simulator.simulator.addPreset({ script: { status: 429, error_message: "no room" }, count: 1, model });
-    const response = await gateway.post(path, ask);
+    const response = await gateway.post(path, taskRequest);
     const { id } = (await response.clone().json()) as { id: string };
     const explanation = await explanationOf(gateway, response);
     await settledTask(gateway, id);
@@ -49,7 +49,7 @@ test("a task that a budget refuses is explained with the budget", async () => {
     keys: [{ name: "alice", secret: aliceKey, budget: { usd: 0.01, period: "day" } }],
   });
   try {
-    const explanation = await explanationOf(gateway, await gateway.post(path, ask));
+    const explanation = await explanationOf(gateway, await gateway.post(path, taskRequest));
     expect(explanation?.refusal).toMatchObject({ code: "budget_exceeded", limit: 0.01, used: 0 });
     expect(explanation?.refusal?.scope).toContain("key acme/alice");
   } finally {
@@ -60,7 +60,7 @@ test("a task that a budget refuses is explained with the budget", async () => {
 test("a task that its only account took leaves nothing", async () => {
   const gateway = await startGateway(videoGateway);
   try {
-    expect((await gateway.post(path, ask)).status).toBe(200);
+    expect((await gateway.post(path, taskRequest)).status).toBe(200);
     expect(await rowsIn(gateway)).toEqual({ explanations: 0, captures: 0 });
   } finally {
     await gateway.stop();
@@ -73,12 +73,12 @@ test("what a capturing key asks for, and what it is answered, is kept, refused o
     keys: [{ name: "alice", secret: aliceKey, capture: "bodies" }],
   });
   try {
-    const body = JSON.stringify(ask, null, 1);
+    const body = JSON.stringify(taskRequest, null, 1);
     const made = await gateway.post(path, body);
     const kept = await captureOf(gateway, made);
     expect(kept).toMatchObject({ request_body: body, response_body: await made.text(), truncated: false });
     expect(headersIn(kept?.response_headers)).toMatchObject({ "content-type": "application/json" });
-    const refused = await gateway.post(path, { ...ask, duration: -7 });
+    const refused = await gateway.post(path, { ...taskRequest, duration: -7 });
     expect(refused.status).toBe(400);
     expect((await captureOf(gateway, refused))?.response_body).toBe(await refused.text());
   } finally {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSocket } from "../endpoints/responses-socket/socket-ground.ts";
+import { openSocket } from "../endpoints/responses-socket/socket-gateway.ts";
 import { aliceKey, type StartedGateway, startGateway } from "../started-gateway.ts";
 
 const malloryKey = "sk-mallory-0123456789abcdefghij";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startVendor, type Vendor } from "../endpoints/providers/vendor.ts";
-import { openSocket } from "../endpoints/responses-socket/socket-ground.ts";
+import { openSocket } from "../endpoints/responses-socket/socket-gateway.ts";
 import { settledTask } from "../endpoints/video-tasks/video-gateway.ts";
 import { explanationOf } from "../explain/ground.ts";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
@@ -178,7 +178,9 @@ const places: Readonly<Record<string, () => Promise<string>>> = {
       const failed = { id: "t1", status: "failed", error: { code: key, message: ofAccount } };
       response.end(json(method === "POST" ? { id: "t1" } : failed));
     };
-    const made = (await (await ask("/v1/video/tasks", { model: "clip", prompt: "a boat" })).json()) as { id: string };
+    const made = (await (await ask("/v1/video/tasks", { model: "clip", prompt: "a boat" })).json()) as {
+      id: string;
+    };
     const headers = { authorization: `Bearer ${callersKey}` };
     return JSON.stringify(await settledTask({ ...gateway, get: (path) => gateway.get(path, headers) }, made.id));
   },

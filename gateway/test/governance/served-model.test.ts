@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ProviderConfig } from "@sluice/contract";
-import { openSocket } from "../endpoints/responses-socket/socket-ground.ts";
+import { openSocket } from "../endpoints/responses-socket/socket-gateway.ts";
 import { aliceKey, type StartedGateway, startGateway } from "../started-gateway.ts";
 
 /** What the upstream answers next. */

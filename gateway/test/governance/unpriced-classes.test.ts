@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ProviderConfig } from "@sluice/contract";
 import { until } from "../../../test/until.ts";
-import { ask, settledTask, videoGateway } from "../endpoints/video-tasks/video-gateway.ts";
+import { settledTask, taskRequest, videoGateway } from "../endpoints/video-tasks/video-gateway.ts";
 import { MovedClock } from "../moved-clock.ts";
 import { aliceKey, errorOf, type StartedGateway, startGateway } from "../started-gateway.ts";
 
@@ -107,7 +107,7 @@ test("a video that is priced by another measure than its vendor counts is marked
   if (clip === undefined) throw new Error("there is a model of videos");
   const own = await startGateway({ ...videoGateway, models: [{ ...clip, price: { image: 0.04 } }] });
   try {
-    const made = await own.post("/v1/video/tasks", ask);
+    const made = await own.post("/v1/video/tasks", taskRequest);
     expect(made.status).toBe(200);
     const { id } = (await made.json()) as { id: string };
     await settledTask(own, id);

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { until } from "../../../test/until.ts";
-import { openSocket, responseIn } from "../endpoints/responses-socket/socket-ground.ts";
+import { openSocket, responseIn } from "../endpoints/responses-socket/socket-gateway.ts";
 import { type RawUpstream, rawAnswer, startRawUpstream } from "../raw-upstream.ts";
 import { aliceKey, hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 

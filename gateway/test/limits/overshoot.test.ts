@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { modelEndpoints } from "@sluice/contract/words";
 import type { Script } from "@sluice/simulator";
 import { until } from "../../../test/until.ts";
-import { openSocket } from "../endpoints/responses-socket/socket-ground.ts";
+import { openSocket } from "../endpoints/responses-socket/socket-gateway.ts";
 import { arkAccount } from "../endpoints/video-tasks/video-gateway.ts";
 import { type StartedGateway, scriptHeader, startGateway, upstream } from "../started-gateway.ts";
 import {

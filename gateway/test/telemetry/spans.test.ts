@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { LedgerEntry } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
-import { arkAccount, ask, settledTask } from "../endpoints/video-tasks/video-gateway.ts";
+import { arkAccount, settledTask, taskRequest } from "../endpoints/video-tasks/video-gateway.ts";
 import { aliceKey, hello, type StartedGateway, upstream } from "../started-gateway.ts";
 import { type CollectedSpan, Collector } from "./collector.ts";
 import { clientKind, serverKind, tracedGateway } from "./traced-gateway.ts";
@@ -263,7 +263,7 @@ for (const protocol of ["http/protobuf", "http/json"]) {
 
   test(title("a video task is a trace of its own; it and the call that began it are linked both ways"), async () => {
     const traceId = "0af7651916cd43dd8448eb211c80319c";
-    const answer = await gateway.post("/v1/video/tasks", ask, {
+    const answer = await gateway.post("/v1/video/tasks", taskRequest, {
       headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` },
     });
     await settledTask(gateway, ((await answer.json()) as { id: string }).id);

@@ -13,15 +13,15 @@ type Group = { readonly id: string; readonly created_at: number };
 type Page = { readonly data: readonly Group[]; readonly has_more: boolean; readonly next: string | null };
 const read = async <T>(answer: Response | Promise<Response>): Promise<T> => (await (await answer).json()) as T;
 
-test("a group has every member that the contract names, on our own platform and on a library's", async () => {
+test("returns every field of the contract, for a local group and for a library's group", async () => {
   for (const platform of ["local", "volcengine"]) {
-    const asked = { platform, name: "heroes", description: "who is\nin the film", project_name: "default" };
+    const fields = { platform, name: "heroes", description: "who is\nin the film", project_name: "default" };
     const before = Math.floor(Date.now() / 1_000);
-    const made = await gateway.post(path, { ...asked, unknown_field: [1] });
-    expect(made.headers.get("x-request-id")).toStartWith("req_");
-    const group = await read<Group>(made);
+    const created = await gateway.post(path, { ...fields, unknown_field: [1] });
+    expect(created.headers.get("x-request-id")).toStartWith("req_");
+    const group = await read<Group>(created);
     expect(group).toEqual({
-      ...asked,
+      ...fields,
       id: expect.stringMatching(/^ag_[0-9A-Z]{26}$/),
       group_id: group.id,
       object: "asset_group",
@@ -33,14 +33,14 @@ test("a group has every member that the contract names, on our own platform and 
   }
 });
 
-test("what may be left out is filled in", async () => {
+test("fills in defaults for optional fields", async () => {
   expect(await read(gateway.post(path, { platform: "local", name: "x", description: null }))).toMatchObject({
     description: "",
     project_name: "default",
   });
 });
 
-test("the library is told the project and the texts, signed with the account's key", async () => {
+test("sends the project and the texts to the library, signed with the account's key", async () => {
   await gateway.post(path, {
     platform: "volcengine",
     name: "monsters",
@@ -57,7 +57,7 @@ test("the library is told the project and the texts, signed with the account's k
   });
 });
 
-test("groups are listed newest first, page by page, each once, also by platform", async () => {
+test("lists groups newest first, each once across pages, and filters by platform", async () => {
   for (let n = 0; n < 5; n++) await gateway.post(path, { platform: "local", name: `shot ${n}` });
   const whole = await read<Page>(gateway.get(`${path}?limit=100`));
   expect([whole.has_more, whole.next]).toEqual([false, null]);
@@ -75,7 +75,7 @@ test("groups are listed newest first, page by page, each once, also by platform"
   expect(own.data.length).toBe(2);
 });
 
-test("a group goes with everything in it, here and in the library", async () => {
+test("deletes a group with all its assets, here and in the library", async () => {
   const headers = { authorization: `Bearer ${aliceKey}` };
   const group = await read<Group>(gateway.post(path, { platform: "volcengine", name: "extras" }));
   const asset = {
@@ -85,8 +85,8 @@ test("a group goes with everything in it, here and in the library", async () => 
     asset_type: "Image",
   };
   const { id } = await read<Group>(gateway.post("/v1/assets", { ...asset, name: "anna" }));
-  const gone = await fetch(`${gateway.url}${path}/${group.id}`, { method: "DELETE", headers });
-  expect([gone.status, await gone.json()]).toEqual([
+  const deleted = await fetch(`${gateway.url}${path}/${group.id}`, { method: "DELETE", headers });
+  expect([deleted.status, await deleted.json()]).toEqual([
     200,
     { id: group.id, object: "asset_group.deleted", deleted: true },
   ]);

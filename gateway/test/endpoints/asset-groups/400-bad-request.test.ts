@@ -17,20 +17,20 @@ test.each([
   ["description", { platform: "local", name: "a", description: "d".repeat(301) }],
   ["description", { platform: "local", name: "a", description: "a\u0007b" }],
   ["project_name", { platform: "local", name: "a", project_name: {} }],
-])("%s is judged before anything is made: %j", async (param, body) => {
+])("returns 400 for an invalid %s: %j", async (param, body) => {
   expect(await errorOf(await gateway.post(path, body))).toMatchObject({ status: 400, code: "invalid_request", param });
 });
 
-test("sixty-four characters are sixty-four, however many bytes each has", async () => {
+test("counts characters, not bytes, against the limit of 64", async () => {
   expect((await gateway.post(path, { platform: "local", name: "\u{1F3AC}".repeat(64) })).status).toBe(200);
 });
 
-test("a platform that no account here has is refused with what is lacking", async () => {
-  const told = await errorOf(await gateway.post(path, { platform: "byteplus", name: "heroes" }));
-  expect(told).toMatchObject({ status: 400, code: "invalid_request", param: "platform" });
-  expect(told.message).toContain("byteplus");
+test("names the platform when no account serves it", async () => {
+  const error = await errorOf(await gateway.post(path, { platform: "byteplus", name: "heroes" }));
+  expect(error).toMatchObject({ status: 400, code: "invalid_request", param: "platform" });
+  expect(error.message).toContain("byteplus");
 });
 
-test("a page that no list gave out is told by the name of its parameter", async () => {
+test("names the parameter when a page cursor is invalid", async () => {
   expect(await errorOf(await gateway.get(`${path}?after=x`))).toMatchObject({ status: 400, param: "after" });
 });

@@ -6,8 +6,8 @@ let gateway: StartedGateway;
 let group: string;
 beforeAll(async () => {
   gateway = await startGateway(videoGateway);
-  const made = await gateway.post("/v1/asset-groups", { platform: "volcengine", name: "heroes" });
-  group = ((await made.json()) as { id: string }).id;
+  const created = await gateway.post("/v1/asset-groups", { platform: "volcengine", name: "heroes" });
+  group = ((await created.json()) as { id: string }).id;
 });
 afterAll(() => gateway.stop());
 
@@ -20,7 +20,7 @@ const asset = () => ({
   name: "anna",
 });
 
-test.each(["", "{", "[]", "7"])("a body that is no JSON object is told to be so: %j", async (body) => {
+test.each(["", "{", "[]", "7"])("returns 400 for a body that is not a JSON object: %j", async (body) => {
   expect(await errorOf(await gateway.post(path, body))).toMatchObject({ status: 400, code: "invalid_json" });
 });
 
@@ -31,37 +31,37 @@ test.each([
   ["credentials", "https://user:word@pictures.example/anna.png"],
   ["a line break", "https://pictures.example/\r\nx-evil: 1"],
   ["a path only", "/anna.png"],
-  ["more than any address has", `https://pictures.example/${"a".repeat(20_000)}`],
-])("an address with %s is refused before anybody is asked", async (_, url) => {
+  ["too many characters", `https://pictures.example/${"a".repeat(20_000)}`],
+])("rejects a URL with %s before calling the library", async (_, url) => {
   const before = gateway.simulator.simulator.truth.list().total;
   for (const platform of ["local", "volcengine"]) {
-    const told = await errorOf(await gateway.post(path, { ...asset(), platform, url }));
-    expect(told).toMatchObject({ status: 400, code: "invalid_request", param: "url" });
+    const error = await errorOf(await gateway.post(path, { ...asset(), platform, url }));
+    expect(error).toMatchObject({ status: 400, code: "invalid_request", param: "url" });
   }
   expect(gateway.simulator.simulator.truth.list().total).toBe(before);
 });
 
-test("a look that names no platform is told so", async () => {
+test("returns 400 when the platform parameter is missing", async () => {
   for (const place of [`${path}/as_none`, `${path}/as_none?platform=`, `/v1/asset-groups/${group}`]) {
-    const told = await errorOf(await gateway.get(place));
-    expect(told).toMatchObject({ status: 400, code: "missing_required_parameter", param: "platform" });
+    const error = await errorOf(await gateway.get(place));
+    expect(error).toMatchObject({ status: 400, code: "missing_required_parameter", param: "platform" });
   }
 });
 
-test("a page that no list gave out is told by the name of its parameter", async () => {
+test("names the parameter when a page cursor or limit is invalid", async () => {
   expect(await errorOf(await gateway.get(`${path}?after=x`))).toMatchObject({ status: 400, param: "after" });
   expect(await errorOf(await gateway.get(`${path}?limit=1e9`))).toMatchObject({ status: 400, param: "limit" });
 });
 
-test("what the library says of the request itself is told with its code, and nothing is kept of it", async () => {
+test("returns the library's error code for a bad request, and stores nothing", async () => {
   gateway.simulator.simulator.addPreset({
     script: { status: 400, error_code: "InvalidParameter.URL", error_message: "The account 2100 may not." },
     count: 1,
     model: "CreateAsset",
   });
-  const told = await errorOf(await gateway.post(path, asset()));
-  expect(told).toMatchObject({ status: 400, code: "invalid_request" });
-  expect(told.message).toContain("InvalidParameter.URL");
-  expect(told.message).not.toContain("2100");
+  const error = await errorOf(await gateway.post(path, asset()));
+  expect(error).toMatchObject({ status: 400, code: "invalid_request" });
+  expect(error.message).toContain("InvalidParameter.URL");
+  expect(error.message).not.toContain("2100");
   expect(((await (await gateway.get(path)).json()) as { data: object[] }).data).toEqual([]);
 });

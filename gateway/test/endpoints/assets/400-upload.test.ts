@@ -10,8 +10,8 @@ let gateway: StartedGateway;
 let group: string;
 beforeAll(async () => {
   gateway = await startGateway(videoGateway);
-  const made = await gateway.post("/v1/asset-groups", { platform: "local", name: "heroes" });
-  group = ((await made.json()) as { id: string }).id;
+  const created = await gateway.post("/v1/asset-groups", { platform: "local", name: "heroes" });
+  group = ((await created.json()) as { id: string }).id;
 });
 afterAll(() => gateway.stop());
 
@@ -22,7 +22,7 @@ const blobs = () =>
 afterEach(async () => {
   expect(((await (await gateway.get("/v1/assets")).json()) as { data: object[] }).data).toEqual([]);
   expect(blobs()).toEqual([]);
-  // Of a caller that went away the gateway hears a moment later.
+  // The gateway notices a caller's disconnect a moment later.
   await until(() => readdirSync(join(gateway.dataDir, "spool")).length === 0);
 });
 
@@ -36,7 +36,7 @@ test.each([
   ["no group", () => uploadForm({}, picture), "missing_required_parameter", "group_id"],
   ["a field called file", () => uploadForm({ group_id: group, file: "x" }, null), "invalid_request", "file"],
   [
-    "a url beside the file",
+    "a url next to the file",
     () => uploadForm({ group_id: group, url: "https://a.b" }, picture),
     "invalid_request",
     "url",
@@ -61,7 +61,7 @@ test.each([
     "name",
   ],
   [
-    "a platform of others",
+    "another platform",
     () => uploadForm({ group_id: group, platform: "volcengine" }, picture),
     "invalid_request",
     "platform",
@@ -69,11 +69,11 @@ test.each([
   ["a side too short", () => uploadForm({ group_id: group }, png(299, 300)), "invalid_request", "file"],
   ["sides too unlike", () => uploadForm({ group_id: group }, png(900, 300)), "invalid_request", "file"],
   ["a sound too short", () => uploadForm({ group_id: group }, wav(2_044)), "invalid_request", "file"],
-] as const)("a form with %s is told which field is wrong, and nothing is kept", async (_, form, code, param) => {
+] as const)("names the wrong field of a form with %s, and stores nothing", async (_, form, code, param) => {
   expect(await upload(form())).toMatchObject({ status: 400, code, param });
 });
 
-test("a second file, and a file of another name, are refused", async () => {
+test("rejects a second file, and a file in another field", async () => {
   const two = uploadForm({ group_id: group }, picture);
   two.append("file", new Blob([picture]), "b.png");
   expect(await upload(two)).toMatchObject({ status: 400, code: "invalid_request", param: "file" });
@@ -86,18 +86,18 @@ test.each([
   ["ends before its last boundary", '--b\r\ncontent-disposition: form-data; name="group_id"\r\n\r\nag_1\r\n'],
   ["has nothing in it", "--b--\r\n"],
   ["is empty", ""],
-])("a form that %s is refused", async (_, body) => {
+])("rejects a form that %s", async (_, body) => {
   const form = { headers: { "content-type": "multipart/form-data; boundary=b" } };
   expect(await errorOf(await gateway.post("/v1/assets", body, form))).toMatchObject({ status: 400 });
 });
 
-test("a form whose caller goes away in its middle leaves nothing", async () => {
-  const leave = new AbortController();
-  const begin = `--b\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\n`;
+test("stores nothing when the caller disconnects in the middle of a form", async () => {
+  const disconnect = new AbortController();
+  const start = `--b\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\n`;
   const started = Promise.withResolvers<void>();
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
-      controller.enqueue(new Uint8Array(Buffer.concat([Buffer.from(begin), picture])));
+      controller.enqueue(new Uint8Array(Buffer.concat([Buffer.from(start), picture])));
       started.resolve();
       return new Promise(() => {});
     },
@@ -107,9 +107,9 @@ test("a form whose caller goes away in its middle leaves nothing", async () => {
     method: "POST",
     headers: { ...headers, ...type },
     body,
-    signal: leave.signal,
+    signal: disconnect.signal,
   });
   await started.promise;
-  leave.abort();
+  disconnect.abort();
   expect(await sending.catch((thrown: Error) => thrown.name)).toBe("AbortError");
 });

@@ -17,8 +17,8 @@ test.each([
   ["GET", "/v1/asset-groups"],
   ["GET", "/v1/asset-groups/ag_01?platform=local"],
   ["DELETE", "/v1/asset-groups/ag_01"],
-])("%s %s wants a key before anything else, and a known one", async (method, path) => {
-  for (const headers of [{}, { authorization: "Bearer sk-nobody-0123456789abcdefgh" }]) {
+])("%s %s checks the key before anything else", async (method, path) => {
+  for (const headers of [{}, { authorization: "Bearer sk-unknown-0123456789abcdefgh" }]) {
     const answer = await fetch(`${gateway.url}${path}`, { method, headers, body: method === "POST" ? "{" : null });
     expect(await errorOf(answer)).toMatchObject({ status: 401, code: "invalid_api_key" });
   }

@@ -15,9 +15,9 @@ beforeAll(async () => {
     models: [{ name: "paint-test", type: "image", deployments: [{ provider: "paints", upstream_model: "up-paint" }] }],
     moreWorkspaces: [{ slug: "rival", keys: [{ name: "mallory", secret: strangerKey }] }],
   });
-  group = await made("/v1/asset-groups", { platform: "volcengine", name: "heroes" });
-  local = await made("/v1/asset-groups", { platform: "local", name: "heroes" });
-  asset = await made("/v1/assets", material(group, "volcengine"));
+  group = await create("/v1/asset-groups", { platform: "volcengine", name: "heroes" });
+  local = await create("/v1/asset-groups", { platform: "local", name: "heroes" });
+  asset = await create("/v1/assets", material(group, "volcengine"));
   await settledTask(gateway, asset, `/v1/assets/${asset}?platform=volcengine`);
 });
 afterAll(() => gateway?.stop());
@@ -30,14 +30,18 @@ const material = (groupId: string, platform: string) => ({
   name: "anna",
 });
 
-async function made(path: string, body: object): Promise<string> {
+async function create(path: string, body: object): Promise<string> {
   return ((await (await gateway.post(path, body)).json()) as { id: string }).id;
 }
 
-/** An id of the same form that nothing has. */
-const nobodys = (id: string): string => `${id.slice(0, 3)}${"0".repeat(26)}`;
+/** An id of the same form that nothing uses. */
+const unusedId = (id: string): string => `${id.slice(0, 3)}${"0".repeat(26)}`;
 
-async function told(method: string, path: string, body: object | null = null): Promise<readonly [number, string]> {
+async function callAsStranger(
+  method: string,
+  path: string,
+  body: object | null = null,
+): Promise<readonly [number, string]> {
   const answer = await fetch(`${gateway.url}${path}`, {
     method,
     headers: { authorization: `Bearer ${strangerKey}`, "content-type": "application/json" },
@@ -46,7 +50,7 @@ async function told(method: string, path: string, body: object | null = null): P
   return [answer.status, (await answer.text()).replaceAll(/(as|ag)_[0-9A-Za-z]{26}/g, "$1_?")];
 }
 
-describe("another workspace's id looks like one that does not exist, and no library is asked about it", () => {
+describe("answers for another workspace's id like for a missing one, without calling the library", () => {
   test.each([
     ["GET", "/v1/assets/:asset?platform=volcengine", "asset_not_found"],
     ["GET", "/v1/assets/:asset?platform=local", "asset_not_found"],
@@ -59,34 +63,34 @@ describe("another workspace's id looks like one that does not exist, and no libr
     const at = (change: (id: string) => string): string =>
       path.replace(":asset", change(asset)).replace(":group", change(group)).replace(":local", change(local));
     const before = gateway.simulator.simulator.truth.list().total;
-    const theirs = await told(
+    const theirs = await callAsStranger(
       method,
       at((id) => id),
     );
-    expect(theirs).toEqual(await told(method, at(nobodys)));
+    expect(theirs).toEqual(await callAsStranger(method, at(unusedId)));
     expect([theirs[0], theirs[1]]).toEqual([404, expect.stringContaining(`"code":"${code}"`)]);
     expect(gateway.simulator.simulator.truth.list().total).toBe(before);
   });
 
-  test.each(["volcengine", "local"])("a group that material is to go into, on %s", async (platform) => {
+  test.each(["volcengine", "local"])("creating an asset in a group on %s", async (platform) => {
     const id = platform === "local" ? local : group;
     const before = gateway.simulator.simulator.truth.list().total;
-    const theirs = await told("POST", "/v1/assets", material(id, platform));
-    expect(theirs).toEqual(await told("POST", "/v1/assets", material(nobodys(id), platform)));
+    const theirs = await callAsStranger("POST", "/v1/assets", material(id, platform));
+    expect(theirs).toEqual(await callAsStranger("POST", "/v1/assets", material(unusedId(id), platform)));
     expect([theirs[0], theirs[1]]).toEqual([404, expect.stringContaining('"code":"asset_group_not_found"')]);
     expect(gateway.simulator.simulator.truth.list().total).toBe(before);
   });
 
-  test.each(["/v1/images/edits", "/v1/images/generations"])("a picture that %s is to begin with", async (path) => {
+  test.each(["/v1/images/edits", "/v1/images/generations"])("sending an asset to %s", async (path) => {
     const body = (id: string) => ({ model: "paint-test", prompt: "make it red", image: `asset://${id}` });
     const before = gateway.simulator.simulator.truth.list().total;
-    const theirs = await told("POST", path, body(asset));
-    expect(theirs).toEqual(await told("POST", path, body(nobodys(asset))));
+    const theirs = await callAsStranger("POST", path, body(asset));
+    expect(theirs).toEqual(await callAsStranger("POST", path, body(unusedId(asset))));
     expect([theirs[0], theirs[1]]).toEqual([404, expect.stringContaining('"code":"asset_not_found"')]);
     expect(gateway.simulator.simulator.truth.list().total).toBe(before);
   });
 
-  test("a list shows neither, whatever it is filtered by", async () => {
+  test("lists neither, with any filter", async () => {
     for (const path of [
       "/v1/assets",
       `/v1/assets?group_id=${group}`,
@@ -94,12 +98,12 @@ describe("another workspace's id looks like one that does not exist, and no libr
       "/v1/asset-groups",
       "/v1/asset-groups?platform=local",
     ]) {
-      const [status, body] = await told("GET", path);
+      const [status, body] = await callAsStranger("GET", path);
       expect([status, JSON.parse(body)]).toEqual([200, { object: "list", data: [], has_more: false, next: null }]);
     }
   });
 
-  test("to its owner all of it is still there", async () => {
+  test("still returns everything to its owner", async () => {
     for (const path of [
       `/v1/assets/${asset}?platform=volcengine`,
       `/v1/asset-groups/${group}?platform=volcengine`,
@@ -110,9 +114,9 @@ describe("another workspace's id looks like one that does not exist, and no libr
   });
 });
 
-test("a file does not go into another workspace's group", async () => {
+test("returns 404 when a file is uploaded into another workspace's group", async () => {
   const body = uploadForm({ group_id: local }, png(300, 300));
   const headers = { authorization: `Bearer ${strangerKey}` };
-  const told = await errorOf(await fetch(`${gateway.url}/v1/assets`, { method: "POST", headers, body }));
-  expect(told).toMatchObject({ status: 404, code: "asset_group_not_found" });
+  const error = await errorOf(await fetch(`${gateway.url}/v1/assets`, { method: "POST", headers, body }));
+  expect(error).toMatchObject({ status: 404, code: "asset_group_not_found" });
 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 test.each(["as_", "as_0", "asset-20260101-abcde", "ag_01", "as_..", `as_${"0".repeat(65)}`])(
-  "%s is no asset",
+  "returns 404 for the invalid asset id %s",
   async (id) => {
     expect(await errorOf(await gateway.get(`/v1/assets/${id}?platform=local`))).toMatchObject({
       status: 404,
@@ -19,38 +19,38 @@ test.each(["as_", "as_0", "asset-20260101-abcde", "ag_01", "as_..", `as_${"0".re
   },
 );
 
-test("a platform that does not exist is named as such where something is made or listed", async () => {
+test("names the platform parameter when the platform does not exist", async () => {
   const group = { platform: "Local", name: "heroes" };
   for (const answer of [
     await gateway.post("/v1/asset-groups", group),
     await gateway.get("/v1/assets?platform=Local"),
   ]) {
-    const told = await errorOf(answer);
-    expect(told).toMatchObject({ status: 404, code: "not_found", param: "platform" });
-    expect(told.message).toContain("local, volcengine, byteplus");
+    const error = await errorOf(answer);
+    expect(error).toMatchObject({ status: 404, code: "not_found", param: "platform" });
+    expect(error.message).toContain("local, volcengine, byteplus");
   }
 });
 
-test("a group of one platform takes no material of another", async () => {
-  const made = await gateway.post("/v1/asset-groups", { platform: "local", name: "heroes" });
-  const { id } = (await made.json()) as { id: string };
+test("returns 404 when the group belongs to another platform", async () => {
+  const created = await gateway.post("/v1/asset-groups", { platform: "local", name: "heroes" });
+  const { id } = (await created.json()) as { id: string };
   const asset = { platform: "volcengine", group_id: id, url: "https://pictures.example/a.png", asset_type: "Image" };
-  const told = await errorOf(await gateway.post("/v1/assets", { ...asset, name: "anna" }));
-  expect(told).toMatchObject({ status: 404, code: "asset_group_not_found" });
+  const error = await errorOf(await gateway.post("/v1/assets", { ...asset, name: "anna" }));
+  expect(error).toMatchObject({ status: 404, code: "asset_group_not_found" });
   expect(gateway.simulator.simulator.truth.list().total).toBe(0);
 });
 
-test("a file goes into a group of our own platform that is there", async () => {
-  const made = await gateway.post("/v1/asset-groups", { platform: "volcengine", name: "heroes" });
-  const { id } = (await made.json()) as { id: string };
+test("uploads files only into existing groups of the local platform", async () => {
+  const created = await gateway.post("/v1/asset-groups", { platform: "volcengine", name: "heroes" });
+  const { id } = (await created.json()) as { id: string };
   for (const group of [id, "ag_01M7YK1MQB0000F97S3E9P36EE", "as_1", "../x"]) {
     const body = uploadForm({ group_id: group }, png(300, 300));
     const headers = { authorization: `Bearer ${aliceKey}` };
-    const told = await errorOf(await fetch(`${gateway.url}/v1/assets`, { method: "POST", headers, body }));
-    expect(told).toMatchObject({ status: 404, code: "asset_group_not_found" });
+    const error = await errorOf(await fetch(`${gateway.url}/v1/assets`, { method: "POST", headers, body }));
+    expect(error).toMatchObject({ status: 404, code: "asset_group_not_found" });
   }
   const unknown = uploadForm({ group_id: id, platform: "mars" }, png(300, 300));
   const headers = { authorization: `Bearer ${aliceKey}` };
-  const told = await errorOf(await fetch(`${gateway.url}/v1/assets`, { method: "POST", headers, body: unknown }));
-  expect(told).toMatchObject({ status: 404, code: "not_found", param: "platform" });
+  const error = await errorOf(await fetch(`${gateway.url}/v1/assets`, { method: "POST", headers, body: unknown }));
+  expect(error).toMatchObject({ status: 404, code: "not_found", param: "platform" });
 });

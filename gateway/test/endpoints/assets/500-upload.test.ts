@@ -5,12 +5,12 @@ import { aliceKey, errorOf, startGateway } from "../../started-gateway.ts";
 import { videoGateway } from "../video-tasks/video-gateway.ts";
 import { png, uploadForm } from "./upload-form.ts";
 
-test("a file that cannot be kept is told to be, and leaves no asset", async () => {
+test("returns 500 and creates no asset when the file cannot be stored", async () => {
   const gateway = await startGateway(videoGateway);
   try {
-    const made = await gateway.post("/v1/asset-groups", { platform: "local", name: "heroes" });
-    const { id } = (await made.json()) as { id: string };
-    // Where the folder of the blobs was, there is a file now.
+    const created = await gateway.post("/v1/asset-groups", { platform: "local", name: "heroes" });
+    const { id } = (await created.json()) as { id: string };
+    // Replace the folder of the blobs with a file.
     rmSync(join(gateway.dataDir, "blobs"), { recursive: true, force: true });
     writeFileSync(join(gateway.dataDir, "blobs"), "");
     const body = uploadForm({ group_id: id }, png(300, 300));

@@ -3,11 +3,11 @@ import { until } from "../../../../test/until.ts";
 import { errorOf, startGateway } from "../../started-gateway.ts";
 import { videoGateway } from "../video-tasks/video-gateway.ts";
 
-test("a group whose account was switched off takes no more material, and what is in it is still shown", async () => {
+test("rejects new assets but still returns the group after its account was disabled", async () => {
   const gateway = await startGateway(videoGateway);
   try {
-    const made = await gateway.post("/v1/asset-groups", { platform: "volcengine", name: "heroes" });
-    const { id } = (await made.json()) as { id: string };
+    const created = await gateway.post("/v1/asset-groups", { platform: "volcengine", name: "heroes" });
+    const { id } = (await created.json()) as { id: string };
     const providers =
       videoGateway.providers?.(gateway.simulator).map((provider) => ({ ...provider, enabled: false })) ?? [];
     const workspaces = [{ slug: "acme", groups: [{ name: "default" }], keys: videoGateway.keys ?? [] }];

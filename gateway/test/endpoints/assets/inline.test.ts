@@ -4,9 +4,9 @@ import { createAssetStore } from "#assets/index.ts";
 import { assetInlinedBytesMax } from "#assets/resolver.ts";
 import { createDiskBlobStore } from "#storage/index.ts";
 import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
-import { ask, videoGateway } from "../video-tasks/video-gateway.ts";
+import { taskRequest, videoGateway } from "../video-tasks/video-gateway.ts";
 
-/** A vendor that keeps what it was sent. */
+/** A vendor that records the bodies it receives. */
 const bodies: string[] = [];
 const vendor = Bun.serve({
   idleTimeout: 0,
@@ -30,14 +30,14 @@ afterAll(async () => {
   await vendor.stop(true);
 });
 
-/** An Active asset of our own platform; this gateway has no public address. */
+/** An Active asset on the local platform. This gateway has no public address. */
 async function localAsset(id: string, bytes: Uint8Array): Promise<string> {
   const { database } = gateway.control;
   const clock = { now: () => Date.now() };
   const blobs = createDiskBlobStore({ directory: join(gateway.dataDir, "blobs"), clock });
   const { hash } = await blobs.put(new Blob([bytes]).stream(), bytes.length, new AbortController().signal);
-  const made = await gateway.post("/v1/asset-groups", { platform: "local", name: `of ${id}` });
-  const { id: groupId } = (await made.json()) as { id: string };
+  const created = await gateway.post("/v1/asset-groups", { platform: "local", name: `of ${id}` });
+  const { id: groupId } = (await created.json()) as { id: string };
   const { workspace_id: workspaceId } = await database.kysely
     .selectFrom("asset_groups")
     .select("workspace_id")
@@ -66,16 +66,16 @@ async function localAsset(id: string, bytes: Uint8Array): Promise<string> {
   return `asset://${id}`;
 }
 
-const inBase64 = (bytes: Uint8Array): string => `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;
+const dataUrl = (bytes: Uint8Array): string => `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;
 
-test("an asset of ours goes inside the request for a video where no upstream could fetch it, wherever it is referred to", async () => {
-  const small = new TextEncoder().encode("a small picture");
-  const large = crypto.getRandomValues(new Uint8Array(65_536));
-  const [one, two] = [await localAsset("as_0small", small), await localAsset("as_large", large)];
+test("inlines local assets into a video request, because the upstream could not fetch them", async () => {
+  const smallBytes = new TextEncoder().encode("a small picture");
+  const largeBytes = crypto.getRandomValues(new Uint8Array(65_536));
+  const [one, two] = [await localAsset("as_0small", smallBytes), await localAsset("as_large", largeBytes)];
   const content = [{ type: "image_url", image_url: { url: two }, role: "reference_image" }];
-  // Words that look like a reference are words.
+  // A prompt that happens to be a reference stays text.
   const answer = await gateway.post("/v1/video/tasks", {
-    ...ask,
+    ...taskRequest,
     prompt: one,
     image: one,
     content,
@@ -85,26 +85,26 @@ test("an asset of ours goes inside the request for a video where no upstream cou
   const sent = JSON.parse(bodies.at(-1) ?? "");
   expect(sent.content).toEqual([
     { type: "text", text: one },
-    { type: "image_url", image_url: { url: inBase64(large) }, role: "reference_image" },
-    { type: "image_url", image_url: { url: inBase64(small) }, role: "first_frame" },
+    { type: "image_url", image_url: { url: dataUrl(largeBytes) }, role: "reference_image" },
+    { type: "image_url", image_url: { url: dataUrl(smallBytes) }, role: "first_frame" },
   ]);
-  expect(sent.more).toEqual({ deep: [inBase64(large)] });
+  expect(sent.more).toEqual({ deep: [dataUrl(largeBytes)] });
 });
 
-test("and inside the request for a picture", async () => {
+test("inlines local assets into an image request", async () => {
   const bytes = crypto.getRandomValues(new Uint8Array(40_000));
   const one = await localAsset("as_picture", bytes);
   const answer = await gateway.post("/v1/images/generations", { model: "paint-test", prompt: "x", image: [one, one] });
   expect(answer.status).toBe(200);
-  expect(JSON.parse(bodies.at(-1) ?? "").image).toEqual([inBase64(bytes), inBase64(bytes)]);
+  expect(JSON.parse(bodies.at(-1) ?? "").image).toEqual([dataUrl(bytes), dataUrl(bytes)]);
 });
 
-test("more of them than one request may carry are refused, and nothing is sent", async () => {
+test("rejects more inlined assets than one request may carry, and sends nothing", async () => {
   const bytes = new Uint8Array(assetInlinedBytesMax);
   const before = bodies.length;
   const many: string[] = [];
   for (let n = 0; n < 4; n++) many.push(await localAsset(`as_many${n}`, bytes));
-  const video = await errorOf(await gateway.post("/v1/video/tasks", { ...ask, references: many }));
+  const video = await errorOf(await gateway.post("/v1/video/tasks", { ...taskRequest, references: many }));
   expect(video).toMatchObject({ status: 400, code: "invalid_request" });
   expect(video.message).toContain("SLUICE_PUBLIC_URL");
   const picture = await errorOf(

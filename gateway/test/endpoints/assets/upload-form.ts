@@ -1,6 +1,6 @@
 import { deflateSync } from "node:zlib";
 
-/** A picture as a PNG, of one colour. */
+/** A PNG picture in a single color. */
 export function png(width: number, height: number): Uint8Array<ArrayBuffer> {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
@@ -20,7 +20,7 @@ function chunk(name: string, data: Buffer): Buffer {
   return Buffer.concat([size, body, sum]);
 }
 
-/** A second of silence, as a WAV; `bytes`: the whole of it, if it is to be longer. */
+/** One second of silence as a WAV file. `bytes` sets the size of the file, for longer sounds. */
 export function wav(bytes = 16_044): Uint8Array<ArrayBuffer> {
   const sound = Buffer.alloc(bytes);
   sound.write("RIFF", 0, "latin1");

@@ -17,9 +17,9 @@ beforeAll(async () => {
   const { control } = gateway;
   const blobs = createDiskBlobStore({ directory: join(gateway.dataDir, "blobs"), clock: systemClock });
   const { hash } = await blobs.put(new Blob([bytes]).stream(), 1_024, new AbortController().signal);
-  const transport: Transport = { send: () => Promise.reject(new Error("nobody is asked")) };
-  // What another process of the same gateway, which knows its address, would give out.
-  const neighbour = new Assets({
+  const transport: Transport = { send: () => Promise.reject(new Error("no call is expected")) };
+  // Signs links as another process of the same gateway, which knows the public address, would.
+  const otherProcess = new Assets({
     store: createAssetStore({ database: control.database }),
     blobs,
     transport,
@@ -35,11 +35,11 @@ beforeAll(async () => {
     publicUrl: () => gateway.url,
   });
   const asset = { blobHash: hash, contentType: "image/png" };
-  url = neighbour.blobUrl(asset as never, 60_000) ?? "";
+  url = otherProcess.blobUrl(asset as never, 60_000) ?? "";
 });
 afterAll(() => gateway.stop());
 
-test("whoever has a signed link reads the bytes without a key, whole and in parts, and never as a page of ours", async () => {
+test("serves a signed link without a key, whole or in ranges, and never as a page of the gateway", async () => {
   const whole = await fetch(url);
   expect([whole.status, await whole.text()]).toEqual([200, "the bytes of a picture"]);
   expect(Object.fromEntries(whole.headers)).toMatchObject({
@@ -58,9 +58,9 @@ test("whoever has a signed link reads the bytes without a key, whole and in part
   expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, "22", ""]);
 });
 
-test("a link that was changed, or leads to nothing, is not found, and says nothing of what is there", async () => {
+test("returns the same 404 for every link that was changed or leads nowhere", async () => {
   const { hash, query } = { hash: "0".repeat(64), query: new URL(url).search };
-  const told: unknown[] = [];
+  const errors: unknown[] = [];
   for (const wrong of [
     url.replace(/signature=[^&]+/, "signature=wrong"),
     url.replace(/expires=\d+/, "expires=99999999999"),
@@ -69,8 +69,8 @@ test("a link that was changed, or leads to nothing, is not found, and says nothi
     url.replace(/\?.*/, ""),
   ]) {
     expect(wrong).not.toBe(url);
-    told.push(await errorOf(await fetch(wrong)));
+    errors.push(await errorOf(await fetch(wrong)));
   }
-  for (const one of told) expect(one).toEqual(told[0]);
-  expect(told[0]).toMatchObject({ status: 404, code: "not_found" });
+  for (const error of errors) expect(error).toEqual(errors[0]);
+  expect(errors[0]).toMatchObject({ status: 404, code: "not_found" });
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { StartedGateway } from "../../started-gateway.ts";
-import { reasoningGateway, type Served, toldTo } from "../reasoning-gateway.ts";
+import { reasoningGateway, sendTo, type UpstreamModel } from "../reasoning-gateway.ts";
 
-const claude = (model: string): Served => ({ kind: "anthropic", model });
+const claude = (model: string): UpstreamModel => ({ kind: "anthropic", model });
 const names = [
   "claude-opus-5-5",
   "claude-sonnet-5-5",
@@ -19,9 +19,9 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }];
-const asked = { messages: [{ role: "user", content: "hi" }], max_completion_tokens: 4_000 };
-const tell = (model: string, more: object) =>
-  toldTo(gateway, claude(model), "/v1/chat/completions", { ...asked, ...more });
+const request = { messages: [{ role: "user", content: "hi" }], max_completion_tokens: 4_000 };
+const send = (model: string, more: object) =>
+  sendTo(gateway, claude(model), "/v1/chat/completions", { ...request, ...more });
 
 test.each([
   ["claude-opus-5-5", { type: "adaptive", display: "omitted" }, "low", /cannot be disabled/],
@@ -29,8 +29,8 @@ test.each([
   ["claude-sonnet-5-5", { type: "between_tools" }, undefined, /^$/],
   ["claude-opus-5", { type: "disabled" }, undefined, /^$/],
   ["claude-haiku-4-5", { type: "disabled" }, undefined, /^$/],
-])("%s is not told to stop thinking in a way that it refuses", async (model, thinking, effort, warned) => {
-  const { body, warnings } = await tell(model, { reasoning_effort: "none" });
+])("disables the thinking of %s only in a way that it accepts", async (model, thinking, effort, warned) => {
+  const { body, warnings } = await send(model, { reasoning_effort: "none" });
   expect([body["thinking"], (body["output_config"] as { effort?: string } | undefined)?.effort]).toEqual([
     thinking,
     effort,
@@ -38,22 +38,22 @@ test.each([
   expect(warnings).toMatch(warned);
 });
 
-test("an effort that a model does not take becomes the next one, with a warning", async () => {
-  const { body, warnings } = await tell("claude-opus-4-6", { reasoning_effort: "xhigh" });
+test("replaces an effort that the model does not accept with the next one, with a warning", async () => {
+  const { body, warnings } = await send("claude-opus-4-6", { reasoning_effort: "xhigh" });
   expect(body["output_config"]).toEqual({ effort: "max" });
   expect(warnings).toContain('"xhigh" is not accepted by this model: "max" was used');
-  expect((await tell("claude-opus-5", { reasoning_effort: "xhigh" })).body["output_config"]).toEqual({
+  expect((await send("claude-opus-5", { reasoning_effort: "xhigh" })).body["output_config"]).toEqual({
     effort: "xhigh",
   });
 });
 
-test("models that refuse forced tools and sampling are told neither, with warnings", async () => {
+test("drops forced tools and sampling for models that refuse them, with warnings", async () => {
   for (const model of ["claude-opus-5-5", "claude-sonnet-5-5"]) {
-    const { body, warnings } = await tell(model, { tools, tool_choice: "required", temperature: 0.5 });
+    const { body, warnings } = await send(model, { tools, tool_choice: "required", temperature: 0.5 });
     expect([body["tool_choice"], body["temperature"]]).toEqual([{ type: "auto" }, undefined]);
     expect(warnings).toContain("does not accept a forced tool choice");
     expect(warnings).toContain("temperature");
   }
-  const { body } = await tell("claude-haiku-4-5", { tools, tool_choice: "required", temperature: 0.5 });
+  const { body } = await send("claude-haiku-4-5", { tools, tool_choice: "required", temperature: 0.5 });
   expect([body["tool_choice"], body["temperature"]]).toEqual([{ type: "any" }, 0.5]);
 });

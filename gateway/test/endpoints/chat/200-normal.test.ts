@@ -7,23 +7,23 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test("a call is answered with the upstream's own bytes", async () => {
+test("returns the upstream's bytes unchanged", async () => {
   const response = await gateway.chat(hello, { script: { tokens: 5, keep_sent: true } });
   expect(response.status).toBe(200);
   const text = await response.text();
   expect(text).toBe(gateway.simulator.simulator.truth.list().data.at(-1)?.sent_body ?? "nothing was sent");
 });
 
-test("the upstream gets the body with nothing but the model changed, and its own credential", async () => {
+test("changes only the model in the body, and sends the account's own credential", async () => {
   const body = `{ "messages":[{"role":"user","content":"h\\u00e9"}],"model" : "gpt-test", "x_unknown":{"a":[1.0,2e3]},"n":1 }`;
   await (await gateway.chat(body, { script: { tokens: 1, keep_received: true } })).text();
-  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
-  expect(seen?.received_body).toBe(body.replace('"gpt-test"', '"upstream-gpt"'));
-  expect(seen?.authorization_last4).toBe("main");
-  expect(JSON.stringify(seen?.request_headers)).not.toContain(aliceKey);
+  const received = gateway.simulator.simulator.truth.list().data.at(-1);
+  expect(received?.received_body).toBe(body.replace('"gpt-test"', '"upstream-gpt"'));
+  expect(received?.authorization_last4).toBe("main");
+  expect(JSON.stringify(received?.request_headers)).not.toContain(aliceKey);
 });
 
-test("the headers of vendors' clients arrive upstream; credentials, cookies, hop-by-hop and unknown ones do not", async () => {
+test("forwards the headers of vendors' clients, but no credentials, cookies, hop-by-hop or unknown headers", async () => {
   const headers = {
     "x-stainless-lang": "js",
     "openai-beta": "a=b",
@@ -36,18 +36,25 @@ test("the headers of vendors' clients arrive upstream; credentials, cookies, hop
     "x-api-key": aliceKey,
   };
   await (await gateway.chat(hello, { script: { tokens: 1 }, headers })).text();
-  const seen = gateway.simulator.simulator.truth.list().data.at(-1)?.request_headers ?? {};
-  expect(seen).toMatchObject({
+  const received = gateway.simulator.simulator.truth.list().data.at(-1)?.request_headers ?? {};
+  expect(received).toMatchObject({
     "x-stainless-lang": "js",
     "openai-beta": "a=b",
     "user-agent": "tool/1.0",
     "accept-encoding": "identity",
   });
-  const kept = ["cookie", "x-forwarded-for", "openai-organization", "x-api-key", "x-my-own", "x-portkey-custom-host"];
-  for (const name of kept) expect(seen).not.toHaveProperty(name);
+  const removed = [
+    "cookie",
+    "x-forwarded-for",
+    "openai-organization",
+    "x-api-key",
+    "x-my-own",
+    "x-portkey-custom-host",
+  ];
+  for (const name of removed) expect(received).not.toHaveProperty(name);
 });
 
-test("the answer says who served it and hides what tells about the upstream account", async () => {
+test("names the provider and the deployment, and hides headers about the upstream account", async () => {
   const response = await gateway.chat(hello, {
     script: { tokens: 1, headers: { "openai-organization": "org-secret", "x-codex-x": "1" } },
   });
@@ -61,7 +68,7 @@ test("the answer says who served it and hides what tells about the upstream acco
   expect(response.headers.has("openai-organization")).toBe(false);
 });
 
-test("one ledger entry holds the upstream's numbers and the exact price", async () => {
+test("writes one ledger entry with the upstream's usage and the exact price", async () => {
   const response = await gateway.chat(hello, { script: { tokens: 7, prompt_tokens: 100, cached_tokens: 40 } });
   await response.text();
   const entry = (await gateway.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
@@ -82,13 +89,14 @@ test("one ledger entry holds the upstream's numbers and the exact price", async 
   expect(entry?.priceVersion).toMatch(/^prc_/);
 });
 
-test("a reply without usage is estimated and marked so; a reported zero stays zero", async () => {
-  const silent = await gateway.chat(hello, { script: { tokens: 5, no_usage: true } });
-  const zero = await gateway.chat(hello, { script: { tokens: 5, zero_usage: true } });
-  await Promise.all([silent.text(), zero.text()]);
+test("estimates missing usage, marks it as estimated, and keeps a reported zero", async () => {
+  const withoutUsage = await gateway.chat(hello, { script: { tokens: 5, no_usage: true } });
+  const zeroUsage = await gateway.chat(hello, { script: { tokens: 5, zero_usage: true } });
+  await Promise.all([withoutUsage.text(), zeroUsage.text()]);
   const entries = await gateway.entries();
-  const of = (response: Response) => entries.find((each) => each.requestId === response.headers.get("x-request-id"));
-  expect(of(silent)).toMatchObject({ usageSource: "estimated", outcome: "succeeded" });
-  expect(of(silent)?.usage.output).toBeGreaterThan(0);
-  expect(of(zero)).toMatchObject({ usageSource: "upstream", costNanoUsd: 0 });
+  const entryOf = (response: Response) =>
+    entries.find((each) => each.requestId === response.headers.get("x-request-id"));
+  expect(entryOf(withoutUsage)).toMatchObject({ usageSource: "estimated", outcome: "succeeded" });
+  expect(entryOf(withoutUsage)?.usage.output).toBeGreaterThan(0);
+  expect(entryOf(zeroUsage)).toMatchObject({ usageSource: "upstream", costNanoUsd: 0 });
 });

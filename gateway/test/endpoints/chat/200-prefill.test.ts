@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { StartedGateway } from "../../started-gateway.ts";
-import { nameOf, reasoningGateway, type Served, toldTo } from "../reasoning-gateway.ts";
+import { nameOf, reasoningGateway, sendTo, type UpstreamModel } from "../reasoning-gateway.ts";
 
 const refusing = ["claude-opus-4-6", "claude-sonnet-4-6", "claude-opus-4-7", "claude-sonnet-5", "claude-fable-5-1"];
-const kinds: readonly Served[] = [
+const kinds: readonly UpstreamModel[] = [
   ...[...refusing, "claude-haiku-4-5", "claude-sonnet-4-5"].map((model) => ({ kind: "anthropic", model })),
   { kind: "bedrock", model: "us.anthropic.claude-opus-4-6-v1", settings: { region: "us-east-1" } },
 ];
@@ -14,17 +14,17 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const begun = "Sure: {";
+const prefill = "Sure: {";
 const question = "Say hello as JSON";
-/** Each dialect's way to begin the answer for the model. */
+/** How each dialect prefills the answer. */
 const callers = [
-  ["chat", "/v1/chat/completions", { messages: chat("user", question, "assistant", begun) }],
-  ["Responses", "/v1/responses", { input: chat("user", question, "assistant", begun) }],
-  ["Gemini", null, { contents: [content("user", question), content("model", begun)] }],
+  ["chat", "/v1/chat/completions", { messages: chat("user", question, "assistant", prefill) }],
+  ["Responses", "/v1/responses", { input: chat("user", question, "assistant", prefill) }],
+  ["Gemini", null, { contents: [content("user", question), content("model", prefill)] }],
 ] as const;
 
-function chat(...said: readonly string[]) {
-  return said.flatMap((role, at) => (at % 2 === 0 ? [{ role, content: said[at + 1] }] : []));
+function chat(...rolesAndTexts: readonly string[]) {
+  return rolesAndTexts.flatMap((role, at) => (at % 2 === 0 ? [{ role, content: rolesAndTexts[at + 1] }] : []));
 }
 
 function content(role: string, text: string) {
@@ -37,62 +37,59 @@ const texts = (messages: unknown) =>
     one.content.map(({ text }) => text).join(""),
   ]);
 
-function tell(served: Served, [, path, body]: (typeof callers)[number], more: object = {}) {
+function send(served: UpstreamModel, [, path, body]: (typeof callers)[number], more: object = {}) {
   const where = path ?? `/v1beta/models/${encodeURIComponent(nameOf(served))}:generateContent`;
-  return toldTo(gateway, served, where, { ...body, ...more });
+  return sendTo(gateway, served, where, { ...body, ...more });
 }
 
-describe.each(callers.map((caller) => [caller[0], caller] as const))(
-  "the beginning of an answer, from %s",
-  (_, caller) => {
-    test.each(kinds.filter(({ model }) => !/4-5/.test(model)))(
-      "is sent as a message with a warning where $model accepts no prefill",
-      async (served) => {
-        const { status, body, warnings } = await tell(served, caller);
-        const said = texts(body["messages"]);
-        expect([status, said.slice(0, 2)]).toEqual([
-          200,
-          [
-            ["user", question],
-            ["assistant", begun],
-          ],
-        ]);
-        expect([said.length, said[2]?.[0], said[2]?.[1]]).toEqual([
-          3,
-          "user",
-          expect.stringContaining("where it ends"),
-        ]);
-        expect(warnings).toContain("the prefilled answer was sent as a message");
-      },
-    );
+describe.each(callers.map((caller) => [caller[0], caller] as const))("a prefilled answer, from %s", (_, caller) => {
+  test.each(kinds.filter(({ model }) => !/4-5/.test(model)))(
+    "becomes a message, with a warning, where $model accepts no prefill",
+    async (served) => {
+      const { status, body, warnings } = await send(served, caller);
+      const messages = texts(body["messages"]);
+      expect([status, messages.slice(0, 2)]).toEqual([
+        200,
+        [
+          ["user", question],
+          ["assistant", prefill],
+        ],
+      ]);
+      expect([messages.length, messages[2]?.[0], messages[2]?.[1]]).toEqual([
+        3,
+        "user",
+        expect.stringContaining("where it ends"),
+      ]);
+      expect(warnings).toContain("the prefilled answer was sent as a message");
+    },
+  );
 
-    test.each(kinds.filter(({ model }) => /4-5/.test(model)))("is told to $model as it is", async (served) => {
-      const { body, warnings } = await tell(served, caller);
-      expect(texts(body["messages"]).at(-1)).toEqual(["assistant", begun]);
-      expect(warnings).not.toContain("beginning");
-    });
-  },
-);
+  test.each(kinds.filter(({ model }) => /4-5/.test(model)))("is sent unchanged to $model", async (served) => {
+    const { body, warnings } = await send(served, caller);
+    expect(texts(body["messages"]).at(-1)).toEqual(["assistant", prefill]);
+    expect(warnings).not.toContain("beginning");
+  });
+});
 
-test("thinking stays on where the beginning has become a request", async () => {
+test("keeps thinking enabled where the prefill has become a message", async () => {
   const [caller] = callers;
   const served = { kind: "anthropic", model: "claude-opus-4-6" };
-  const { body, warnings } = await tell(served, caller, { reasoning_effort: "high" });
+  const { body, warnings } = await send(served, caller, { reasoning_effort: "high" });
   expect(body["thinking"]).toMatchObject({ type: "adaptive" });
   expect(warnings).not.toContain("disabled");
 });
 
-test("a beginning of white space alone is none", async () => {
+test("ignores a prefill of white space", async () => {
   const blank = { messages: chat("user", question, "assistant", "  \n") };
   for (const model of ["claude-opus-4-6", "claude-haiku-4-5"]) {
-    const { body, warnings } = await toldTo(gateway, { kind: "anthropic", model }, "/v1/chat/completions", blank);
+    const { body, warnings } = await sendTo(gateway, { kind: "anthropic", model }, "/v1/chat/completions", blank);
     expect(texts(body["messages"])).toEqual([["user", question]]);
     expect(warnings).toBe("");
   }
 });
 
-test("messages at /v1/messages go on as they are: their caller speaks to the vendor", async () => {
-  const body = { max_tokens: 9, messages: chat("user", question, "assistant", begun) };
-  const told = await toldTo(gateway, { kind: "anthropic", model: "claude-opus-4-6" }, "/v1/messages", body);
-  expect(told.body["messages"]).toEqual(body.messages);
+test("leaves /v1/messages unchanged, because their callers know the vendor's rules", async () => {
+  const body = { max_tokens: 9, messages: chat("user", question, "assistant", prefill) };
+  const received = await sendTo(gateway, { kind: "anthropic", model: "claude-opus-4-6" }, "/v1/messages", body);
+  expect(received.body["messages"]).toEqual(body.messages);
 });

@@ -17,17 +17,17 @@ test.each([
     "invalid_json",
     null,
   ],
-  ["nesting without end", `{"model":"gpt-test","messages":${"[".repeat(5_000)}`, "invalid_json", null],
+  ["endless nesting", `{"model":"gpt-test","messages":${"[".repeat(5_000)}`, "invalid_json", null],
   ["no model", '{"messages":[{"role":"user","content":"x"}]}', "missing_required_parameter", "model"],
   ["no messages", '{"model":"gpt-test"}', "missing_required_parameter", "messages"],
-  ["messages that are no list", '{"model":"gpt-test","messages":"hi"}', "invalid_request", "messages"],
+  ["messages that are not a list", '{"model":"gpt-test","messages":"hi"}', "invalid_request", "messages"],
   [
     "a stream that is neither true nor false",
     '{"model":"gpt-test","messages":[1],"stream":1}',
     "invalid_request",
     "stream",
   ],
-])("%s is refused and names the field", async (_title, body, code, param) => {
+])("returns 400 for %s and names the field", async (_title, body, code, param) => {
   const served = gateway.simulator.simulator.truth.list().total;
   const response = await gateway.chat(body);
   expect(response.headers.get("x-request-id")).toMatch(/^req_/);
@@ -35,7 +35,7 @@ test.each([
   expect(gateway.simulator.simulator.truth.list().total).toBe(served);
 });
 
-test("an upstream's own 400 comes back as the upstream said it", async () => {
+test("returns an upstream's 400 unchanged", async () => {
   const body =
     '{"error":{"message":"max_tokens is too large","type":"invalid_request_error","param":"max_tokens","code":"invalid_value"}}';
   const response = await gateway.chat(hello, { script: { status: 400, body } });
@@ -43,7 +43,7 @@ test("an upstream's own 400 comes back as the upstream said it", async () => {
   expect(await response.text()).toBe(body);
 });
 
-test("tags that cannot be read are refused, naming the header", async () => {
+test("names the header when the tags are invalid", async () => {
   const response = await gateway.chat(hello, { headers: { "x-sluice-tags": "no-value" } });
   expect(await errorOf(response)).toMatchObject({ status: 400, code: "invalid_request", param: "x-sluice-tags" });
 });

@@ -17,18 +17,18 @@ afterAll(() => gateway.stop());
 
 test.each([
   ["no key", null, {}, "invalid_api_key"],
-  ["an unknown key", "sk-nobody-0123456789abcdefgh", {}, "invalid_api_key"],
+  ["an unknown key", "sk-unknown-0123456789abcdefgh", {}, "invalid_api_key"],
   ["a disabled key", disabledKey, {}, "disabled_api_key"],
   ["an expired key", expiredKey, {}, "expired_api_key"],
   ["two different keys", aliceKey, { "x-api-key": disabledKey }, "conflicting_credentials"],
-])("%s is refused before the body is looked at", async (_title, key, headers, code) => {
+])("rejects %s before reading the body", async (_title, key, headers, code) => {
   const response = await gateway.chat("{", { key, headers });
   expect(response.headers.get("content-type")).toBe("application/json");
   expect(await errorOf(response)).toMatchObject({ status: 401, code });
 });
 
-test("every credential carrier gives the same decision", async () => {
-  for (const key of [aliceKey, disabledKey, expiredKey, "sk-nobody-0123456789abcdefgh"]) {
+test("decides the same for a key in either header", async () => {
+  for (const key of [aliceKey, disabledKey, expiredKey, "sk-unknown-0123456789abcdefgh"]) {
     const bearer = await gateway.chat(hello, { key, script: { tokens: 1 } });
     const header = await gateway.chat(hello, { key: null, headers: { "x-api-key": key }, script: { tokens: 1 } });
     await Promise.all([bearer.text(), header.text()]);
@@ -36,7 +36,7 @@ test("every credential carrier gives the same decision", async () => {
   }
 });
 
-test("a refusal never repeats what was sent as a key", async () => {
+test("never repeats the key in the error", async () => {
   const response = await gateway.chat(hello, { key: "sk-canary-9d3f0c5e7a8b1c2d3e4f" });
   expect(await response.text()).not.toContain("canary");
 });

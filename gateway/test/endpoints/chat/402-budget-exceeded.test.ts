@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { aliceKey, hello, startGateway } from "../../started-gateway.ts";
 
-test("a spent budget refuses with limit, used, scope and the time it is new again, and survives a restart of the counters", async () => {
+test("returns 402 with the limit, the amount used, the scope and the reset time", async () => {
   const gateway = await startGateway({
-    // A call of 5 output tokens costs 50,000 nano-USD and its input; the third would go beyond.
+    // A call with 5 output tokens costs 50,000 nano-USD plus its input, so the third would exceed the budget.
     keys: [{ name: "alice", secret: aliceKey, budget: { usd: 0.00012, period: "month" } }],
     models: [{ name: "gpt-test", deployments: [{ provider: "main" }], price: { input: 0, output: 10 } }],
   });
@@ -24,14 +24,14 @@ test("a spent budget refuses with limit, used, scope and the time it is new agai
   }
 });
 
-test("however many call at once, a budget for ten calls admits ten", async () => {
+test("admits ten of many concurrent calls when the budget covers ten", async () => {
   const gateway = await startGateway({
     keys: [{ name: "alice", secret: aliceKey }],
     workspace: { budget: { usd: 0.0005, period: "total" } },
     models: [{ name: "gpt-test", deployments: [{ provider: "main" }], price: { input: 0, output: 10 } }],
   });
   try {
-    // The eleventh may be told that money is held (429) or that it is spent (402), by how far the others are.
+    // Depending on the other calls, the eleventh finds its budget reserved (429) or spent (402).
     const calls = Array.from({ length: 40 }, () =>
       gateway.chat({ ...hello, max_tokens: 5 }, { script: { tokens: 5, latency_ms: 100 } }),
     );

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { aliceKey, errorOf, hello, startGateway } from "../../started-gateway.ts";
 
-test("a key bound to other addresses is refused, and a forwarded address does not help", async () => {
+test("rejects a key bound to other addresses, ignoring a forwarded address", async () => {
   const gateway = await startGateway({ keys: [{ name: "alice", secret: aliceKey, allowed_ips: ["203.0.113.0/24"] }] });
   try {
     const response = await gateway.chat(hello, { headers: { "x-forwarded-for": "203.0.113.5" } });
@@ -11,7 +11,7 @@ test("a key bound to other addresses is refused, and a forwarded address does no
   }
 });
 
-test("a key bound to the caller's own address is let in", async () => {
+test("accepts a key bound to the caller's address", async () => {
   const gateway = await startGateway({
     keys: [{ name: "alice", secret: aliceKey, allowed_ips: ["127.0.0.0/8", "::1"] }],
   });
@@ -22,7 +22,7 @@ test("a key bound to the caller's own address is let in", async () => {
   }
 });
 
-test("the keys of a disabled workspace are refused", async () => {
+test("rejects the keys of a disabled workspace", async () => {
   const gateway = await startGateway({ workspace: { enabled: false } });
   try {
     expect(await errorOf(await gateway.chat(hello))).toMatchObject({ status: 403, code: "forbidden" });

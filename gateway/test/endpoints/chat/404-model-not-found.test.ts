@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test("a model that does not exist and one that is not granted look alike", async () => {
+test("answers the same for a missing model and for one that the key may not use", async () => {
   const missing = await errorOf(await gateway.chat({ ...hello, model: "no-such" }));
   const forbidden = await errorOf(await gateway.chat(hello, { key: bobKey }));
   expect(missing).toMatchObject({ status: 404, code: "model_not_found", param: "model" });
@@ -21,7 +21,7 @@ test("a model that does not exist and one that is not granted look alike", async
   expect({ ...forbidden, message: "" }).toEqual({ ...missing, message: "" });
 });
 
-test("the refusal is in the ledger and nothing went upstream", async () => {
+test("records the rejection in the ledger and sends nothing upstream", async () => {
   const served = gateway.simulator.simulator.truth.list().total;
   const response = await gateway.chat({ ...hello, model: "no-such" });
   const entry = (await gateway.entries()).find((each) => each.requestId === response.headers.get("x-request-id"));
@@ -34,6 +34,6 @@ test("the refusal is in the ledger and nothing went upstream", async () => {
   expect(gateway.simulator.simulator.truth.list().total).toBe(served);
 });
 
-test.each(["/v1/nothing", "/v1/chat", "/v1"])("there is no %s", async (path) => {
+test.each(["/v1/nothing", "/v1/chat", "/v1"])("returns 404 for %s", async (path) => {
   expect(await errorOf(await gateway.get(path))).toMatchObject({ status: 404, code: "not_found" });
 });

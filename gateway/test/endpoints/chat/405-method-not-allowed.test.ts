@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { errorOf, startGateway } from "../../started-gateway.ts";
 
-test("another method is refused and told which is possible", async () => {
+test("returns 405 with the allowed method", async () => {
   const gateway = await startGateway();
   try {
     const response = await gateway.get("/v1/chat/completions");

@@ -3,29 +3,29 @@ import { connect } from "node:net";
 import { bounds } from "#core/index.ts";
 import { aliceKey, errorOf, hello, startGateway } from "../../started-gateway.ts";
 
-/** Sends raw bytes and resolves to what came back until the answer's head is whole. */
+/** Sends raw bytes and returns what came back, up to the end of the answer's head. */
 function exchange(port: number, head: string, feed: (write: (bytes: string) => boolean) => void): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1", () => {
       socket.write(head);
       feed((bytes) => !socket.destroyed && socket.write(bytes));
     });
-    let seen = "";
+    let received = "";
     socket.on("data", (data) => {
-      seen += data.toString("latin1");
-      if (!seen.includes("\r\n\r\n")) return;
+      received += data.toString("latin1");
+      if (!received.includes("\r\n\r\n")) return;
       socket.destroy();
-      resolve(seen);
+      resolve(received);
     });
-    socket.on("error", (error) => (seen === "" ? reject(error) : resolve(seen)));
-    socket.on("close", () => resolve(seen));
+    socket.on("error", (error) => (received === "" ? reject(error) : resolve(received)));
+    socket.on("close", () => resolve(received));
   });
 }
 
 const head = (extra: string): string =>
   `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${aliceKey}\r\ncontent-type: application/json\r\n${extra}\r\n\r\n`;
 
-test("a body that declares too much is refused before it is sent", async () => {
+test("rejects a body by its declared length, before it arrives", async () => {
   const gateway = await startGateway();
   try {
     const answer = await exchange(
@@ -39,7 +39,7 @@ test("a body that declares too much is refused before it is sent", async () => {
   }
 });
 
-test("a body that declares nothing is cut off at the bound", async () => {
+test("cuts off a body without a declared length at the bound", async () => {
   const gateway = await startGateway();
   try {
     const piece = "x".repeat(1 << 20);
@@ -62,18 +62,18 @@ test("a body that declares nothing is cut off at the bound", async () => {
   }
 });
 
-test("a body of more values, or of more members at its top, than any client sends is refused", async () => {
+test("rejects a body with too many values or too many top-level members", async () => {
   const gateway = await startGateway();
   try {
-    const begin = JSON.stringify(hello).slice(0, -1);
-    const values = `${begin},"x":[${"1,".repeat(bounds.jsonValuesMax)}1]}`;
-    const nested = `${begin},"x":[${"[{}],".repeat(bounds.jsonValuesMax / 2)}1]}`;
-    const members = `${begin},${Array.from({ length: bounds.jsonMembersMax }, (_, at) => `"k${at}":1`).join(",")}}`;
+    const start = JSON.stringify(hello).slice(0, -1);
+    const values = `${start},"x":[${"1,".repeat(bounds.jsonValuesMax)}1]}`;
+    const nested = `${start},"x":[${"[{}],".repeat(bounds.jsonValuesMax / 2)}1]}`;
+    const members = `${start},${Array.from({ length: bounds.jsonMembersMax }, (_, at) => `"k${at}":1`).join(",")}}`;
     for (const body of [values, nested, members]) {
       expect(await errorOf(await gateway.chat(body))).toMatchObject({ status: 413, code: "request_too_large" });
     }
-    // What agents and embeddings send is far below it.
-    const many = `${begin},"x":[${"1,".repeat(300_000)}1]}`;
+    // Agents and embeddings clients send far fewer.
+    const many = `${start},"x":[${"1,".repeat(300_000)}1]}`;
     expect((await gateway.chat(many, { script: { tokens: 1 } })).status).toBe(200);
   } finally {
     await gateway.stop();

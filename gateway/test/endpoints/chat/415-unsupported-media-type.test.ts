@@ -13,7 +13,7 @@ test.each([
   { "content-type": "application/jsonx" },
   { "content-type": "application/json\ta" },
   { "content-encoding": "compress" },
-])("a body of %j is refused", async (headers) => {
+])("rejects a body of %j", async (headers) => {
   expect(await errorOf(await gateway.chat(hello, { headers }))).toMatchObject({
     status: 415,
     code: "unsupported_media_type",
@@ -21,7 +21,7 @@ test.each([
 });
 
 test.each(["application/json; charset=utf-8", "Application/JSON", "application/vnd.api+json"])(
-  "a body of %s is taken",
+  "accepts a body of %s",
   async (type) => {
     const response = await gateway.chat(hello, { headers: { "content-type": type }, script: { tokens: 1 } });
     expect(response.status).toBe(200);

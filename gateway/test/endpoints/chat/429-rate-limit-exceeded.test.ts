@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
 import { aliceKey, errorOf, hello, startGateway } from "../../started-gateway.ts";
 
-test("with a limit of N calls a minute, N of any number at once are admitted", async () => {
+test("admits exactly N of many concurrent calls when the limit is N calls per minute", async () => {
   const gateway = await startGateway({ keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 7 } }] });
   try {
     const calls = Array.from({ length: 30 }, () => gateway.chat(hello, { script: { tokens: 1 } }));
@@ -22,7 +22,7 @@ test("with a limit of N calls a minute, N of any number at once are admitted", a
   }
 });
 
-test("the tightest of workspace, group and key wins", async () => {
+test("applies the lowest limit of workspace, group and key", async () => {
   const gateway = await startGateway({
     workspace: { limits: { rpm: 3 }, groups: [{ name: "default", limits: { rpm: 50 } }] },
     keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 40 } }],
@@ -35,16 +35,18 @@ test("the tightest of workspace, group and key wins", async () => {
   }
 });
 
-test("a limit of calls at the same time frees its place when a call ends, however it ends", async () => {
+test("frees a place of the concurrency limit when a call ends, however it ends", async () => {
   const gateway = await startGateway({ keys: [{ name: "alice", secret: aliceKey, limits: { concurrency: 2 } }] });
   try {
-    const leaving = new AbortController();
+    const disconnect = new AbortController();
     const slow = [1, 2].map(() =>
-      gateway.chat(hello, { script: { latency_ms: 600_000, tokens: 1 }, signal: leaving.signal }).catch(() => "left"),
+      gateway
+        .chat(hello, { script: { latency_ms: 600_000, tokens: 1 }, signal: disconnect.signal })
+        .catch(() => "left"),
     );
     await until(() => gateway.simulator.simulator.truth.list().in_flight === 2);
     expect((await gateway.chat(hello)).status).toBe(429);
-    leaving.abort();
+    disconnect.abort();
     expect(await Promise.all(slow)).toEqual(["left", "left"]);
     await until(() => gateway.gateway.outstanding() === 0);
     for (let call = 0; call < 3; call++) expect((await gateway.chat(hello)).status).toBe(200);
@@ -56,7 +58,7 @@ test("a limit of calls at the same time frees its place when a call ends, howeve
   }
 });
 
-test("an upstream's own 429 comes back as it is when nothing else can serve", async () => {
+test("returns an upstream's 429 unchanged when no other deployment can serve", async () => {
   const gateway = await startGateway();
   try {
     const response = await gateway.chat(hello, { script: { status: 429, retry_after: 30 } });
@@ -72,11 +74,11 @@ test("an upstream's own 429 comes back as it is when nothing else can serve", as
 test.each([
   ["rpm", { rpm: 1 }, 429, "rate_limit_exceeded"],
   ["tpm", { tpm: 1 }, 429, "rate_limit_exceeded"],
-])("a caller at its %s is refused before a large body is read", async (_name, limits, status, code) => {
+])("rejects a caller at its %s limit before reading a large body", async (_name, limits, status, code) => {
   const gateway = await startGateway({ keys: [{ name: "alice", secret: aliceKey, limits }] });
   try {
     expect((await gateway.chat(hello, { script: { tokens: 1 } })).status).toBe(200);
-    // Neither is JSON nor can be unpacked: an answer that objects to that has looked at it.
+    // Neither valid JSON nor valid gzip, so an error about either would prove that the body was read.
     const unreadable = new Uint8Array(300_000);
     for (const headers of [{}, { "content-encoding": "gzip" }]) {
       const refused = await gateway.chat(unreadable, { headers });

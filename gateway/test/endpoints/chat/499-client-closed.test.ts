@@ -14,25 +14,25 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Resolves to the id of the request. */
-async function leaveAfter(events: number, model: string, tokens: number): Promise<string> {
-  const leaving = new AbortController();
+/** Resolves to the request's id. */
+async function disconnectAfter(events: number, model: string, tokens: number): Promise<string> {
+  const disconnect = new AbortController();
   const response = await gateway.chat(
     { ...hello, model, stream: true },
-    { script: { tokens, event_ms: 20 }, signal: leaving.signal },
+    { script: { tokens, event_ms: 20 }, signal: disconnect.signal },
   );
   const reader = response.body?.getReader();
-  for (let seen = 0; seen < events; seen++) await reader?.read();
-  leaving.abort();
+  for (let read = 0; read < events; read++) await reader?.read();
+  disconnect.abort();
   return response.headers.get("x-request-id") ?? "";
 }
 
-test("a caller that goes away mid-stream stops the upstream, and what was seen is paid", async () => {
-  const requestId = await leaveAfter(5, "gpt-test", 60_000);
+test("aborts the upstream when the caller disconnects, and charges what was delivered", async () => {
+  const requestId = await disconnectAfter(5, "gpt-test", 60_000);
   const truth = gateway.simulator.simulator.truth;
   await until(() => (truth.list().data.at(-1)?.aborted_at ?? null) !== null);
-  const seen = truth.list().data.at(-1);
-  expect(seen?.terminal_sent).toBe(false);
+  const upstreamCall = truth.list().data.at(-1);
+  expect(upstreamCall?.terminal_sent).toBe(false);
   await until(async () => (await gateway.entries()).some((entry) => entry.requestId === requestId));
   const entry = (await gateway.entries()).find((each) => each.requestId === requestId);
   expect(entry).toMatchObject({
@@ -42,23 +42,23 @@ test("a caller that goes away mid-stream stops the upstream, and what was seen i
     usageSource: "estimated",
   });
   expect(entry?.usage.output).toBeGreaterThanOrEqual(3);
-  expect(entry?.usage.output).toBeLessThanOrEqual(seen?.output_tokens_emitted ?? 0);
+  expect(entry?.usage.output).toBeLessThanOrEqual(upstreamCall?.output_tokens_emitted ?? 0);
 });
 
-test("with `disconnect: drain` the upstream is let finish and its own numbers are taken", async () => {
-  const requestId = await leaveAfter(3, "gpt-drained", 60);
+test("reads the upstream to its end with `disconnect: drain`, and records the upstream's usage", async () => {
+  const requestId = await disconnectAfter(3, "gpt-drained", 60);
   await until(async () => (await gateway.entries()).some((entry) => entry.requestId === requestId));
   const entry = (await gateway.entries()).find((each) => each.requestId === requestId);
   expect(entry).toMatchObject({ outcome: "cancelled", usageSource: "upstream" });
   expect(entry?.usage.output).toBe(60);
 });
 
-test("a caller that goes away before the answer leaves nothing running and nothing reserved, and pays for its input", async () => {
-  const leaving = new AbortController();
-  const call = gateway.chat(hello, { script: { latency_ms: 600_000 }, signal: leaving.signal }).catch(() => "gone");
+test("stops the upstream, frees all reservations and charges the input when the caller disconnects before the answer", async () => {
+  const disconnect = new AbortController();
+  const call = gateway.chat(hello, { script: { latency_ms: 600_000 }, signal: disconnect.signal }).catch(() => "gone");
   const before = (await gateway.entries()).length;
   await until(() => gateway.simulator.simulator.truth.list().in_flight > 0);
-  leaving.abort();
+  disconnect.abort();
   expect(await call).toBe("gone");
   await until(async () => (await gateway.entries()).length > before);
   expect((await gateway.entries())[0]).toMatchObject({

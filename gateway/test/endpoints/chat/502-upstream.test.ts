@@ -9,8 +9,8 @@ test.each([
   ["an error status", { status: 500 }, "upstream_error", "none"],
   ["a reply that is not JSON", { malformed: true }, "upstream_error", "estimated"],
   ["a connection that closes without an answer", { drop: true }, "upstream_unreachable", "estimated"],
-  ["a refused credential", { status: 401 }, "upstream_error", "none"],
-] as const)("%s of the only deployment becomes a 502", async (_title, script, code, usageSource) => {
+  ["a rejected credential", { status: 401 }, "upstream_error", "none"],
+] as const)("returns 502 after %s from the only deployment", async (_title, script, code, usageSource) => {
   const gateway = await startGateway();
   try {
     const response = await gateway.chat(hello, { script });
@@ -27,17 +27,17 @@ test.each([
   }
 });
 
-/** What the first of two deployments does. */
+/** How the first of two deployments refuses a call. */
 const refusals = [
   ["an error status", {}, { status: 500 }],
   ["an overloaded upstream", { stream: true }, { status: 529 }],
   ["an error event instead of an answer", { stream: true }, { error_event_after: 0 }],
-  ["a refused credential", {}, { status: 401 }],
+  ["a rejected credential", {}, { status: 401 }],
   ["a rate limit that asks to wait", {}, { status: 429, retry_after: 60 }],
   ["a spent quota", {}, { status: 429, body: '{"error":{"code":"insufficient_quota"}}' }],
 ] as const;
 
-/** The same, where nobody knows what became of the request. */
+/** Failures after which the upstream may have executed the request. */
 const losses = [
   ["a reply that is not JSON", {}, { malformed: true }],
   ["a stream that ends before its first event", { stream: true }, { end_after_events: 0 }],
@@ -47,14 +47,16 @@ const losses = [
   ["an answer that is lost", {}, { answer_lost: "cut" }],
   ["an answer that is lost by a reset", {}, { answer_lost: "reset" }],
   ["silence", {}, { latency_ms: 60_000 }],
-  ["silence behind the status line", { stream: true }, { first_event_ms: 60_000 }],
+  ["silence after the status line", { stream: true }, { first_event_ms: 60_000 }],
 ] as const;
 
-/** Where silence is the fault it is soon noticed; on a busy machine any other comes late enough to look like it. */
+/**
+ * Short timeouts only where silence is the fault: on a busy machine, any other answer might be slow enough to time out.
+ */
 const timeoutsOf = ({ latency_ms: answer, first_event_ms: event }: Script) =>
   (answer ?? event) === undefined ? {} : { headers_ms: 300, first_event_ms: 300 };
 
-const gatewayOf = (fault: Script, retrySent: boolean | null) =>
+const startWithFault = (fault: Script, retrySent: boolean | null) =>
   startGateway({
     providers: (simulator) => [
       upstream("main", simulator, { timeouts: timeoutsOf(fault) }),
@@ -76,9 +78,9 @@ const gatewayOf = (fault: Script, retrySent: boolean | null) =>
 
 test.each([
   ...refusals.map((row) => [...row, null] as const),
-  ...losses.map(([title, more, fault]) => [`${title}, where the operator says so,`, more, fault, true] as const),
-])("after %s another deployment serves, and each attempt has its entry", async (_title, more, fault, retrySent) => {
-  const gateway = await gatewayOf(fault, retrySent);
+  ...losses.map(([title, more, fault]) => [`${title}, where the operator allows a retry,`, more, fault, true] as const),
+])("tries another deployment after %s, and records each attempt", async (_title, more, fault, retrySent) => {
+  const gateway = await startWithFault(fault, retrySent);
   try {
     const response = await gateway.chat({ ...hello, ...more }, { script: { tokens: 2 } });
     await response.text();
@@ -98,8 +100,8 @@ test.each([
   }
 });
 
-test.each(losses)("after %s nobody else is asked, and the input is paid for", async (_title, more, fault) => {
-  const gateway = await gatewayOf(fault, null);
+test.each(losses)("tries no other deployment after %s, and charges the input", async (_title, more, fault) => {
+  const gateway = await startWithFault(fault, null);
   try {
     const response = await gateway.chat({ ...hello, ...more });
     expect([502, 504]).toContain(response.status);
@@ -115,13 +117,16 @@ test.each(losses)("after %s nobody else is asked, and the input is paid for", as
   }
 });
 
-/** Serves whole answers on kept connections; closes the one that it has kept when `stale` says so, as it is written to. */
-async function forgetfulUpstream(stale: () => boolean): Promise<RawUpstream> {
-  const kept = new WeakSet<object>();
+/**
+ * Serves complete answers on persistent connections. While `stale` is true, resets a reused connection when a request
+ * arrives.
+ */
+async function upstreamWithStaleConnections(stale: () => boolean): Promise<RawUpstream> {
+  const used = new WeakSet<object>();
   return await startRawUpstream((socket) => {
-    if (stale() && kept.has(socket)) socket.resetAndDestroy();
+    if (stale() && used.has(socket)) socket.resetAndDestroy();
     else socket.write(rawAnswer(reply, "content-type: application/json\r\n"));
-    kept.add(socket);
+    used.add(socket);
   });
 }
 
@@ -132,10 +137,10 @@ const reply = JSON.stringify({
   usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
 });
 
-test("a kept connection that its upstream has closed costs no answer and no money", async () => {
+test("retries on a new connection, at no cost, when the upstream has closed a persistent one", async () => {
   let stale = false;
-  const upstream = await forgetfulUpstream(() => stale);
-  // Durations stand still but where the test moves them, so that no slow machine takes part.
+  const upstream = await upstreamWithStaleConnections(() => stale);
+  // Only the test moves the monotonic clock, so a slow machine changes nothing.
   let monotonicMs = 0;
   const gateway = await startGateway({
     clock: { ...systemClock, monotonic: () => monotonicMs },
@@ -144,7 +149,7 @@ test("a kept connection that its upstream has closed costs no answer and no mone
     ],
   });
   try {
-    // The first has a connection of its own, the second one that is kept.
+    // The first call opens a connection, and the second one reuses it.
     for (let call = 0; call < 2; call++) expect((await gateway.chat(hello)).status).toBe(200);
     monotonicMs += bounds.staleSilenceMs;
     stale = true;
@@ -160,13 +165,13 @@ test("a kept connection that its upstream has closed costs no answer and no mone
   }
 });
 
-test("an upstream has ten minutes to begin its answer, or as long as its timeouts say", async () => {
+test("waits ten minutes for an answer to begin, or as long as the provider's timeouts allow", async () => {
   const gateway = await startGateway({
     providers: (simulator) => [
-      upstream("usual", simulator),
-      upstream("told", simulator, { timeouts: { headers_ms: 45_000 } }),
+      upstream("default", simulator),
+      upstream("configured", simulator, { timeouts: { headers_ms: 45_000 } }),
     ],
-    models: [{ name: "gpt-test", deployments: [{ provider: "usual" }] }],
+    models: [{ name: "gpt-test", deployments: [{ provider: "default" }] }],
   });
   try {
     const timeouts = [...(await gateway.control.controlStore.configSnapshot()).providers.values()].map(
@@ -181,7 +186,7 @@ test("an upstream has ten minutes to begin its answer, or as long as its timeout
   }
 });
 
-test("an unreachable upstream is passed over, and a fallback model may serve", async () => {
+test("skips an unreachable upstream and serves with a fallback model", async () => {
   const gateway = await startGateway({
     providers: (simulator) => [
       upstream("gone", simulator, { base_url: "http://127.0.0.1:1/v1" }),

@@ -9,46 +9,46 @@ let gateway: StartedGateway;
 
 beforeAll(async () => {
   gateway = await startGateway({
-    // 2.5 MiB for what is large, half of it for one key; a body counts twice.
+    // That leaves 2.5 MiB for large bodies, half of it for one key. A body counts twice.
     environment: { memoryBytes: 8 * mebibyte },
     providers: (simulator) => [upstream("main", simulator)],
   });
 });
 afterAll(() => gateway.stop());
 
-const long = (bytes: number): object => ({
+const withLength = (bytes: number): object => ({
   ...hello,
   messages: [{ role: "user", content: "x".repeat(bytes) }],
 });
 
-async function held(): Promise<number> {
+async function reservedBytes(): Promise<number> {
   const text = await (await fetch(`${gateway.url}/metrics`)).text();
   return Number(/\nsluice_caller_memory_bytes\{kind="request"\} (\d+)/.exec(text)?.[1]);
 }
 
-test("a body that does not fit into the memory for callers is refused in its caller's dialect", async () => {
-  const refused = await gateway.chat(long(mebibyte));
+test("returns 503 in the caller's dialect when a body does not fit into the memory for requests", async () => {
+  const refused = await gateway.chat(withLength(mebibyte));
   expect(refused.headers.get("retry-after")).toBe("1");
   expect(await errorOf(refused)).toMatchObject({ status: 503, code: "overloaded" });
   const anthropic = await gateway.post(
     "/v1/messages",
-    { ...long(mebibyte), max_tokens: 5 },
+    { ...withLength(mebibyte), max_tokens: 5 },
     { headers: { "anthropic-version": "2023-06-01" } },
   );
   expect(anthropic.status).toBe(503);
   expect(await anthropic.json()).toMatchObject({ type: "error", error: { type: "overloaded_error" } });
-  expect((await gateway.chat(long(500_000))).status).toBe(200);
-  expect(await held()).toBe(0);
+  expect((await gateway.chat(withLength(500_000))).status).toBe(200);
+  expect(await reservedBytes()).toBe(0);
 });
 
-test("a packed body counts as what comes out of it", async () => {
-  const packed = gzipSync(JSON.stringify(long(1_000_000)));
-  const refused = await gateway.post("/v1/chat/completions", packed, { headers: { "content-encoding": "gzip" } });
+test("counts a compressed body by its decompressed size", async () => {
+  const compressed = gzipSync(JSON.stringify(withLength(1_000_000)));
+  const refused = await gateway.post("/v1/chat/completions", compressed, { headers: { "content-encoding": "gzip" } });
   expect(await errorOf(refused)).toMatchObject({ status: 503, code: "overloaded" });
-  expect(await held()).toBe(0);
+  expect(await reservedBytes()).toBe(0);
 });
 
-test("a key that has sent its share is refused with 429 until it ends a call or goes away", async () => {
+test("returns 429 to a key that has used its share of memory, until its other call ends", async () => {
   const sent = mebibyte;
   const socket = connect(gateway.gateway.server.port, "127.0.0.1");
   socket.on("error", () => {});
@@ -56,13 +56,13 @@ test("a key that has sent its share is refused with 429 until it ends a call or 
     `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${aliceKey}\r\n` +
       `content-type: application/json\r\ncontent-length: ${sent + 1}\r\n\r\n${" ".repeat(sent)}`,
   );
-  await until(async () => (await held()) >= sent);
-  const refused = await gateway.chat(long(500_000));
+  await until(async () => (await reservedBytes()) >= sent);
+  const refused = await gateway.chat(withLength(500_000));
   expect(refused.headers.get("retry-after")).toBe("2");
   expect(await errorOf(refused)).toMatchObject({ status: 429, code: "rate_limit_exceeded" });
-  // Small ones go on beside it.
+  // Small bodies are still accepted.
   expect((await gateway.chat(hello)).status).toBe(200);
   socket.destroy();
-  await until(async () => (await held()) === 0);
-  expect((await gateway.chat(long(500_000))).status).toBe(200);
+  await until(async () => (await reservedBytes()) === 0);
+  expect((await gateway.chat(withLength(500_000))).status).toBe(200);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { errorOf, hello, startGateway, upstream } from "../../started-gateway.ts";
 
-test("a model whose deployments are all switched off cannot take the call", async () => {
+test("returns 503 when all deployments of the model are disabled", async () => {
   const gateway = await startGateway({
     providers: (simulator) => [upstream("main", simulator, { enabled: false })],
     models: [{ name: "gpt-test", deployments: [{ provider: "main" }] }],
@@ -13,7 +13,7 @@ test("a model whose deployments are all switched off cannot take the call", asyn
   }
 });
 
-test("while the gateway drains, live streams finish and new calls find no port", async () => {
+test("finishes live streams and accepts no new connections while draining", async () => {
   const gateway = await startGateway({ settings: { drain_timeout_ms: 60_000 } });
   const live = await gateway.chat({ ...hello, stream: true }, { script: { tokens: 20, event_ms: 30 } });
   const reading = live.text();
@@ -25,7 +25,7 @@ test("while the gateway drains, live streams finish and new calls find no port",
   await gateway.stop();
 });
 
-test("a stream that does not end in time is ended with an error event, not cut", async () => {
+test("ends a stream with an error event when the drain timeout passes", async () => {
   const gateway = await startGateway({ settings: { drain_timeout_ms: 200 } });
   const live = await gateway.chat({ ...hello, stream: true }, { script: { tokens: 500, event_ms: 50 } });
   const reading = live.text();

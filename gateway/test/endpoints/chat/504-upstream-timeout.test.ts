@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { errorOf, hello, startGateway, upstream } from "../../started-gateway.ts";
 
-/** One clock alone is short: on a busy machine any of them may run out first. */
+/** Shortens only one timeout, because on a busy machine any of them may expire first. */
 const start = (clock: "headers" | "first_event" | "idle") =>
   startGateway({ providers: (simulator) => [upstream("main", simulator, { timeouts: { [`${clock}_ms`]: 150 } })] });
 
 test.each([
   ["headers", {}, { latency_ms: 600_000 }],
   ["first_event", { stream: true }, { first_event_ms: 600_000 }],
-] as const)("silence before the answer says that it was the %s clock", async (clock, more, script) => {
+] as const)("names the %s timeout when no answer begins", async (clock, more, script) => {
   const gateway = await start(clock);
   try {
     const error = await errorOf(await gateway.chat({ ...hello, ...more }, { script }));
@@ -19,7 +19,7 @@ test.each([
   }
 });
 
-test("silence inside a stream becomes an error event that says so", async () => {
+test("sends an error event that names the idle timeout when a stream stalls", async () => {
   const gateway = await start("idle");
   try {
     const response = await gateway.chat({ ...hello, stream: true }, { script: { tokens: 9, stall_after_events: 4 } });

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { aliceKey, errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
 
-/** What Mistral answers is written by the test; what it is asked is kept. */
-let seen: { path: string; body: Record<string, unknown> }[] = [];
+/** Each test sets Mistral's answer. The requests are recorded. */
+let received: { path: string; body: Record<string, unknown> }[] = [];
 let answer = (): Response => new Response(null, { status: 500 });
 const mistral = Bun.serve({
   idleTimeout: 0,
   port: 0,
   hostname: "127.0.0.1",
   async fetch(request) {
-    seen.push({ path: new URL(request.url).pathname, body: (await request.json()) as Record<string, unknown> });
+    received.push({ path: new URL(request.url).pathname, body: (await request.json()) as Record<string, unknown> });
     return answer();
   },
 });
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const usage = { prompt_tokens: 8, completion_tokens: 5, total_tokens: 13 };
 const head = { id: "cmpl-1", created: 1_700_000_000, model: "codestral-latest" };
-const whole = (finish_reason = "stop") => ({
+const completion = (finish_reason = "stop") => ({
   ...head,
   object: "chat.completion",
   choices: [{ index: 0, message: { role: "assistant", content: "(n)", tool_calls: null }, finish_reason }],
@@ -49,8 +49,8 @@ const chunk = (delta: object, finish_reason: string | null = null, more: object 
   ...more,
 });
 
-function says(reply: object | readonly object[]): void {
-  seen = [];
+function respondWith(reply: object | readonly object[]): void {
+  received = [];
   answer = () => {
     if (!Array.isArray(reply)) return Response.json(reply);
     const events = [...reply.map((event) => JSON.stringify(event)), "[DONE]"].map((data) => `data: ${data}\n\n`);
@@ -58,21 +58,21 @@ function says(reply: object | readonly object[]): void {
   };
 }
 
-const asked = { model: "fim", prompt: "def f", suffix: "return x", max_tokens: 9 };
+const request = { model: "fim", prompt: "def f", suffix: "return x", max_tokens: 9 };
 
-describe("completions on Codestral", () => {
-  test("are asked as FIM, and answered as OpenAI's SDK reads them", async () => {
-    says(whole());
-    const told = await client.completions.create({ ...asked, temperature: 0.2, stop: ["\n"], seed: 4 });
-    expect(told).toMatchObject({
+describe("completions from Codestral", () => {
+  test("are requested as FIM and returned in OpenAI's shape", async () => {
+    respondWith(completion());
+    const completed = await client.completions.create({ ...request, temperature: 0.2, stop: ["\n"], seed: 4 });
+    expect(completed).toMatchObject({
       id: "cmpl-1",
       object: "text_completion",
       model: "codestral-latest",
       choices: [{ text: "(n)", index: 0, finish_reason: "stop" }],
       usage: { prompt_tokens: 8, completion_tokens: 5 },
     });
-    const { model: _, ...rest } = asked;
-    expect(seen).toEqual([
+    const { model: _, ...rest } = request;
+    expect(received).toEqual([
       {
         path: "/v1/fim/completions",
         body: { model: "codestral-latest", ...rest, temperature: 0.2, stop: ["\n"], random_seed: 4 },
@@ -88,27 +88,27 @@ describe("completions on Codestral", () => {
     });
   });
 
-  test("stream, with usage for those who ask", async () => {
+  test("stream, with usage when the caller asks for it", async () => {
     for (const include_usage of [true, false]) {
-      says([
+      respondWith([
         chunk({ role: "assistant", content: "(" }),
         chunk({ content: "n)" }),
         chunk({ content: "" }, "length", { usage }),
       ]);
       const stream = await client.completions.create({
-        ...asked,
+        ...request,
         stream: true,
         ...(include_usage ? { stream_options: { include_usage } } : {}),
       });
-      let [text, finish, told] = ["", "", 0];
-      for await (const { choices, usage: said } of stream) {
+      let [text, finish, usages] = ["", "", 0];
+      for await (const { choices, usage: reported } of stream) {
         text += choices[0]?.text ?? "";
         finish = choices[0]?.finish_reason ?? finish;
-        if (said != null) told++;
+        if (reported != null) usages++;
       }
-      expect([text, finish, told]).toEqual(["(n)", "length", include_usage ? 1 : 0]);
-      expect(seen[0]?.body).not.toHaveProperty("stream_options");
-      expect(seen[0]?.body).toMatchObject({ stream: true });
+      expect([text, finish, usages]).toEqual(["(n)", "length", include_usage ? 1 : 0]);
+      expect(received[0]?.body).not.toHaveProperty("stream_options");
+      expect(received[0]?.body).toMatchObject({ stream: true });
       expect((await gateway.entries())[0]).toMatchObject({
         stream: true,
         usage: { inputUncached: 8, output: 5 },
@@ -117,51 +117,51 @@ describe("completions on Codestral", () => {
     }
   });
 
-  test("that were to stream and come whole are told as events", async () => {
-    says(whole("model_length"));
-    const answered = await gateway.post("/v1/completions", { ...asked, stream: true });
+  test("become events when the caller wants a stream and Mistral answers at once", async () => {
+    respondWith(completion("model_length"));
+    const answered = await gateway.post("/v1/completions", { ...request, stream: true });
     const text = await answered.text();
     expect(answered.headers.get("content-type")).toContain("text/event-stream");
     expect(text).toContain('"text":"(n)"');
     expect(text).toEndWith("data: [DONE]\n\n");
   });
 
-  test("lose what Mistral does not know, and say so", async () => {
-    says(whole());
-    const answered = await gateway.post("/v1/completions", { ...asked, logprobs: 2, echo: true, n: 1, user: "u" });
+  test("drop fields that Mistral does not support, with a warning", async () => {
+    respondWith(completion());
+    const answered = await gateway.post("/v1/completions", { ...request, logprobs: 2, echo: true, n: 1, user: "u" });
     expect(answered.headers.get("x-sluice-warnings")).toMatch(/echo.*logprobs/);
-    expect(Object.keys(seen[0]?.body ?? {}).toSorted()).toEqual(["max_tokens", "model", "prompt", "suffix"]);
+    expect(Object.keys(received[0]?.body ?? {}).toSorted()).toEqual(["max_tokens", "model", "prompt", "suffix"]);
   });
 
   test.each([
     ["several prompts", { prompt: ["a", "b"] }, "prompt"],
     ["tokens", { prompt: [1, 2] }, "prompt"],
     ["several answers", { n: 2 }, "n"],
-  ])("of %s are refused, with nothing sent", async (_, more, param) => {
-    says(whole());
-    const error = await errorOf(await gateway.post("/v1/completions", { ...asked, ...more }));
+  ])("reject %s without calling Mistral", async (_, more, param) => {
+    respondWith(completion());
+    const error = await errorOf(await gateway.post("/v1/completions", { ...request, ...more }));
     expect(error).toMatchObject({ status: 400, code: "unsupported_by_model", param });
-    expect(seen).toHaveLength(0);
+    expect(received).toHaveLength(0);
   });
 
-  test("that break off are told so, and booked with what was seen", async () => {
-    seen = [];
+  test("report a stream that breaks off, and record the usage so far", async () => {
+    received = [];
     answer = () =>
       new Response(`data: ${JSON.stringify(chunk({ content: "(n" }))}\n\n`, {
         headers: { "content-type": "text/event-stream" },
       });
-    const text = await (await gateway.post("/v1/completions", { ...asked, stream: true })).text();
+    const text = await (await gateway.post("/v1/completions", { ...request, stream: true })).text();
     expect(text).toContain('"code":"upstream_truncated"');
     expect(text).not.toContain("[DONE]");
     expect((await gateway.entries())[0]).toMatchObject({ outcome: "failed", usageSource: "estimated" });
   });
 
-  test("Mistral's refusal is told in OpenAI's words", async () => {
+  test("return Mistral's error in OpenAI's shape", async () => {
     answer = () => Response.json({ object: "error", message: "no", type: "invalid", code: "3" }, { status: 422 });
-    expect(await errorOf(await gateway.post("/v1/completions", asked))).toMatchObject({ status: 422, message: "no" });
+    expect(await errorOf(await gateway.post("/v1/completions", request))).toMatchObject({ status: 422, message: "no" });
   });
 
-  test("are not offered by Mistral's other models", async () => {
+  test("are not offered by other models of Mistral", async () => {
     const shown = (await (await gateway.get("/v1/models/large")).json()) as { endpoints: string[] };
     expect(shown.endpoints).not.toContain("/v1/completions");
   });

@@ -18,7 +18,7 @@ beforeAll(async () => {
         deployments: [{ provider: "main", upstream_model: "up" }],
         price: { input: 1, output: 2 },
       },
-      { name: "talks", deployments: [{ provider: "openai", upstream_model: "gpt-5" }] },
+      { name: "chat-only", deployments: [{ provider: "openai", upstream_model: "gpt-5" }] },
       { name: "old", deployments: [{ provider: "openai", upstream_model: "gpt-3.5-turbo-instruct" }] },
       { name: "deep", deployments: [{ provider: "deepseek", upstream_model: "deepseek-chat" }] },
     ],
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test("OpenAI's SDK gets what stands between a prompt and a suffix, whole and streamed", async () => {
+test("completes between a prompt and a suffix for OpenAI's SDK, whole and streamed", async () => {
   const whole = await client.completions.create({ model: "fim", prompt: "def fib", suffix: "end", max_tokens: 4 });
   expect(whole.object).toBe("text_completion");
   expect(whole.choices[0]?.text.length).toBeGreaterThan(0);
@@ -45,7 +45,7 @@ test("OpenAI's SDK gets what stands between a prompt and a suffix, whole and str
     if (chunk.usage != null) usages.push(chunk.usage);
   }
   expect(text.length).toBeGreaterThan(0);
-  // It did not ask for usage, so the gateway did, and keeps it to itself.
+  // The caller did not ask for usage, so the gateway requests it and removes it from the stream.
   expect(usages).toEqual([]);
   expect((await gateway.entries())[0]).toMatchObject({
     stream: true,
@@ -54,7 +54,7 @@ test("OpenAI's SDK gets what stands between a prompt and a suffix, whole and str
   });
 });
 
-test("usage that was asked for is passed", async () => {
+test("passes usage when the caller asks for it", async () => {
   const stream = await client.completions.create({
     model: "fim",
     prompt: "x",
@@ -67,13 +67,13 @@ test("usage that was asked for is passed", async () => {
   expect(last).toMatchObject({ prompt_tokens: 1, completion_tokens: 2 });
 });
 
-test("a list of prompts is answered as often as it is long", async () => {
+test("completes every prompt of a list", async () => {
   const whole = await client.completions.create({ model: "fim", prompt: ["a b", "c"], n: 2, max_tokens: 3 });
   expect(whole.choices).toHaveLength(4);
   expect((await gateway.entries())[0]?.usage.output).toBe(12);
 });
 
-test("a stream that is cut is booked with what was seen", async () => {
+test("records the usage so far when a stream is cut", async () => {
   const answer = await gateway.post(
     "/v1/completions",
     { model: "fim", prompt: "x", stream: true },
@@ -85,13 +85,13 @@ test("a stream that is cut is booked with what was seen", async () => {
   expect(text).toContain('"code":"upstream_truncated"');
   const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ outcome: "failed", usageSource: "estimated" });
-  // What comes in one moment with the break may be lost on its way; what the caller got is counted, each piece once.
-  const told = [...text.matchAll(/"text":"[^"]/g)].length;
-  expect(entry?.usage.output).toBe(told);
-  expect(told).toBeWithin(1, 5);
+  // Events that arrive together with the break may be lost. The entry must count the ones that the caller received.
+  const wordsReceived = [...text.matchAll(/"text":"[^"]/g)].length;
+  expect(entry?.usage.output).toBe(wordsReceived);
+  expect(wordsReceived).toBeWithin(1, 5);
 });
 
-test("an unused error inside a stream is told", async () => {
+test("passes an error event inside a stream and records the call as failed", async () => {
   const answer = await gateway.post(
     "/v1/completions",
     { model: "fim", prompt: "x", stream: true },
@@ -103,23 +103,23 @@ test("an unused error inside a stream is told", async () => {
   expect((await gateway.entries())[0]).toMatchObject({ outcome: "failed", errorCode: "upstream_error" });
 });
 
-test("best_of, which multiplies the cost unseen, is left out and said so", async () => {
+test("drops best_of, which multiplies the cost, with a warning", async () => {
   const answer = await gateway.post("/v1/completions", { model: "fim", prompt: "x", best_of: 20, max_tokens: 1 });
   expect(answer.status).toBe(200);
   expect(answer.headers.get("x-sluice-warnings")).toContain("best_of");
   expect(gateway.simulator.simulator.truth.list().data.at(-1)?.body_text).not.toContain("best_of");
 });
 
-test("models say truly whether they go on from a prompt", async () => {
+test("lists the completions endpoint only for models that have it", async () => {
   const endpoints = async (name: string) =>
     ((await (await gateway.get(`/v1/models/${name}`)).json()) as { endpoints: string[] }).endpoints;
   expect(await endpoints("fim")).toEqual(["/v1/completions"]);
-  expect(await endpoints("talks")).not.toContain("/v1/completions");
+  expect(await endpoints("chat-only")).not.toContain("/v1/completions");
   expect(await endpoints("old")).toContain("/v1/completions");
   expect(await endpoints("deep")).toContain("/v1/completions");
 });
 
-test("DeepSeek is asked below its beta base URL", async () => {
+test("calls DeepSeek below its beta base URL", async () => {
   await client.completions.create({ model: "deep", prompt: "x", suffix: "y", max_tokens: 1 });
   expect(gateway.simulator.simulator.truth.list().data.at(-1)).toMatchObject({ path: "/beta/completions" });
 });

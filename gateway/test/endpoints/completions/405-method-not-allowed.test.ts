@@ -1,4 +1,4 @@
-import { otherMethods } from "../passed-suite.ts";
+import { otherMethods } from "../forwarding-suite.ts";
 import { completionsEndpoint } from "./endpoint.ts";
 
 otherMethods(completionsEndpoint);

@@ -1,4 +1,4 @@
-import { tooLarge } from "../passed-suite.ts";
+import { tooLargeBodies } from "../forwarding-suite.ts";
 import { completionsEndpoint } from "./endpoint.ts";
 
-tooLarge(completionsEndpoint);
+tooLargeBodies(completionsEndpoint);

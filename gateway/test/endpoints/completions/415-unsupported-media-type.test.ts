@@ -1,4 +1,4 @@
-import { otherMediaTypes } from "../passed-suite.ts";
+import { otherMediaTypes } from "../forwarding-suite.ts";
 import { completionsEndpoint } from "./endpoint.ts";
 
 otherMediaTypes(completionsEndpoint);

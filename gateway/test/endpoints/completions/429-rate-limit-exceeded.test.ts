@@ -1,4 +1,4 @@
-import { rates } from "../passed-suite.ts";
+import { rateLimits } from "../forwarding-suite.ts";
 import { completionsEndpoint } from "./endpoint.ts";
 
-rates(completionsEndpoint);
+rateLimits(completionsEndpoint);

@@ -1,4 +1,4 @@
-import { leavers } from "../passed-suite.ts";
+import { clientDisconnects } from "../forwarding-suite.ts";
 import { completionsEndpoint } from "./endpoint.ts";
 
-leavers(completionsEndpoint);
+clientDisconnects(completionsEndpoint);

@@ -1,4 +1,4 @@
-import { badUpstreams } from "../passed-suite.ts";
+import { badUpstreams } from "../forwarding-suite.ts";
 import { completionsEndpoint } from "./endpoint.ts";
 
 badUpstreams(completionsEndpoint);

@@ -1,4 +1,4 @@
-import { unavailable } from "../passed-suite.ts";
+import { unavailable } from "../forwarding-suite.ts";
 import { completionsEndpoint } from "./endpoint.ts";
 
 unavailable(completionsEndpoint);

@@ -1,4 +1,4 @@
-import { timeouts } from "../passed-suite.ts";
+import { timeouts } from "../forwarding-suite.ts";
 import { completionsEndpoint } from "./endpoint.ts";
 
 timeouts(completionsEndpoint);

@@ -21,14 +21,14 @@ afterAll(() => gateway.stop());
 
 const question = { model: "claude-test", messages: [{ role: "user", content: "one two three" }] };
 
-test("an upstream that counts is asked, costs nothing, and its answer passes as it is", async () => {
+test("returns the upstream's count unchanged and at no cost", async () => {
   const response = await gateway.post("/v1/messages/count_tokens?beta=true", question, { headers: version });
   expect(await response.json()).toEqual({ input_tokens: 3 });
   const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ endpoint: "count-tokens", costNanoUsd: 0, usageSource: "none" });
 });
 
-test("a count is no request that is charged, whatever a request costs", async () => {
+test("charges no price per request for a count", async () => {
   const counted = await gateway.post(
     "/v1/messages/count_tokens",
     { ...question, model: "claude-by-request" },
@@ -39,7 +39,7 @@ test("a count is no request that is charged, whatever a request costs", async ()
   expect(entry).toMatchObject({ endpoint: "count-tokens", costNanoUsd: 0, usage: { chargedRequests: 0 } });
 });
 
-test("where no upstream of the model counts, the answer is an estimate that says so", async () => {
+test("estimates the count, with a warning, when no upstream can count", async () => {
   const response = await gateway.post(
     "/v1/messages/count_tokens",
     { ...question, model: "gpt-test" },

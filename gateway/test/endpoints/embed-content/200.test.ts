@@ -9,9 +9,9 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const arrived = () => {
-  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
-  return { path: seen?.path ?? "", body: seen?.body_text ?? "" };
+const lastUpstream = () => {
+  const received = gateway.simulator.simulator.truth.list().data.at(-1);
+  return { path: received?.path ?? "", body: received?.body_text ?? "" };
 };
 const content = { parts: [{ text: "one two three" }] };
 const call = (model: string, verb: string, body: unknown, script = {}) =>
@@ -21,11 +21,11 @@ const call = (model: string, verb: string, body: unknown, script = {}) =>
     script,
   });
 
-test("a vendor of the dialect gets the body as it is, but for the model that it names, and is paid for the tokens", async () => {
+test("passes the body with only the model changed, and charges the tokens", async () => {
   const body = `{"model" : "models/embed/gemini","content":${JSON.stringify(content)},"unknownMember":{"x":1}}`;
   const response = await call("gemini", "embedContent", body);
   expect(((await response.json()) as { embedding: { values: number[] } }).embedding.values).toHaveLength(8);
-  expect(arrived()).toEqual({
+  expect(lastUpstream()).toEqual({
     path: "/v1/models/gemini-embedding-001:embedContent",
     body: body.replace("models/embed/gemini", "models/gemini-embedding-001"),
   });
@@ -33,29 +33,29 @@ test("a vendor of the dialect gets the body as it is, but for the model that it 
   expect(entry).toMatchObject({ endpoint: "embed-content", usage: { inputUncached: 3 }, costNanoUsd: 3_000 });
 });
 
-test("so does a batch, each of whose requests names the model", async () => {
-  const one = (text: string) => `{"content":{"parts":[{"text":"${text}"}]}, "model":"models/embed/gemini"}`;
-  const body = `{"requests":[${one("one two")},${one("three")}],"x":[]}`;
+test("changes the model in every request of a batch", async () => {
+  const requestFor = (text: string) => `{"content":{"parts":[{"text":"${text}"}]}, "model":"models/embed/gemini"}`;
+  const body = `{"requests":[${requestFor("one two")},${requestFor("three")}],"x":[]}`;
   const response = await call("gemini", "batchEmbedContents", body);
   expect(((await response.json()) as { embeddings: unknown[] }).embeddings).toHaveLength(2);
-  expect(arrived().body).toBe(body.replaceAll("models/embed/gemini", "models/gemini-embedding-001"));
+  expect(lastUpstream().body).toBe(body.replaceAll("models/embed/gemini", "models/gemini-embedding-001"));
   const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ endpoint: "batch-embed-contents", usage: { inputUncached: 3 }, costNanoUsd: 3_000 });
 });
 
 test.each(["openai", "vertex", "vertex-single", "vertex-content", "titan", "cohere", "gemini"])(
-  "Google's SDK gets a vector of %s",
+  "returns a vector of %s to Google's SDK",
   async (model) => {
     const client = new GoogleGenAI({ apiKey: aliceKey, httpOptions: { baseUrl: gateway.url } });
     const config = { outputDimensionality: 4, taskType: "RETRIEVAL_QUERY" };
-    const made = await client.models.embedContent({ model: `embed/${model}`, contents: "one two three", config });
-    expect(made.embeddings?.map(({ values }) => values?.length)).toEqual([4]);
+    const embedded = await client.models.embedContent({ model: `embed/${model}`, contents: "one two three", config });
+    expect(embedded.embeddings?.map(({ values }) => values?.length)).toEqual([4]);
     const [entry] = await gateway.entries();
     expect(entry).toMatchObject({ outcome: "succeeded", usage: { inputUncached: 3 }, costNanoUsd: 3_000 });
   },
 );
 
-test("several texts, their titles and what they are for reach Google Cloud in its words", async () => {
+test("translates texts, titles and task types for Google Cloud", async () => {
   const requested = { taskType: "RETRIEVAL_DOCUMENT", autoTruncate: false, outputDimensionality: 4 };
   const requests = ["one", "two"].map((text) => ({
     ...requested,
@@ -64,14 +64,14 @@ test("several texts, their titles and what they are for reach Google Cloud in it
   }));
   const response = await call("vertex", "batchEmbedContents", { requests });
   expect([response.status, response.headers.get("x-sluice-warnings")]).toEqual([200, null]);
-  expect(JSON.parse(arrived().body)).toEqual({
+  expect(JSON.parse(lastUpstream().body)).toEqual({
     instances: ["one", "two"].map((text) => ({ content: text, task_type: "RETRIEVAL_DOCUMENT", title: `On ${text}` })),
     parameters: { outputDimensionality: 4, autoTruncate: false },
   });
   expect(await response.json()).toMatchObject({ usageMetadata: { promptTokenCount: 2 } });
 });
 
-test("an answer without a count is paid by an estimate", async () => {
+test("estimates the cost of an answer without usage", async () => {
   const response = await call("gemini", "embedContent", { content }, { no_usage: true });
   expect(response.status).toBe(200);
   const [entry] = await gateway.entries();

@@ -12,23 +12,23 @@ const content = { parts: [{ text: "hi" }] };
 const picture = { parts: [{ inlineData: { mimeType: "image/png", data: "AAAA" } }] };
 
 test.each([
-  ["no JSON", "gemini", "embedContent", "{"],
+  ["invalid JSON", "gemini", "embedContent", "{"],
   ["no content", "gemini", "embedContent", {}],
   ["a model named twice", "gemini", "embedContent", '{"model":"models/a","model":"models/b","content":{}}'],
   ["no requests", "gemini", "batchEmbedContents", {}],
-  ["requests that are no objects", "gemini", "batchEmbedContents", { requests: ["hi"] }],
+  ["requests that are not objects", "gemini", "batchEmbedContents", { requests: ["hi"] }],
   ["another spelling of a model", "gemini", "batchEmbedContents", { requests: [{ Model: "models/secret", content }] }],
-  ["more requests than are looked at", "gemini", "batchEmbedContents", { requests: Array(2_049).fill({ content }) }],
-  ["a picture for a model of texts", "titan", "embedContent", { content: picture }],
-  ["two texts for a model of one", "titan", "batchEmbedContents", { requests: [{ content }, { content }] }],
+  ["too many requests", "gemini", "batchEmbedContents", { requests: Array(2_049).fill({ content }) }],
+  ["a picture for a text model", "titan", "embedContent", { content: picture }],
+  ["two texts for a model that embeds one", "titan", "batchEmbedContents", { requests: [{ content }, { content }] }],
   [
-    "two lengths for an upstream of one",
+    "two lengths for an upstream that accepts one",
     "vertex",
     "batchEmbedContents",
     { requests: [{ content, outputDimensionality: 4 }, { content }] },
   ],
-  ["a call for words", "titan", "generateContent", { contents: [content] }],
-])("%s is refused in Google's shape, before any upstream is asked (%s)", async (_title, model, verb, body) => {
+  ["text generation with an embedding model", "titan", "generateContent", { contents: [content] }],
+])("returns 400 in Google's shape for %s, without calling an upstream (%s)", async (_title, model, verb, body) => {
   const before = gateway.simulator.simulator.truth.list().total;
   const response = await gateway.post(`/v1/models/embed/${model}:${verb}`, body);
   expect(response.status).toBe(400);

@@ -9,13 +9,13 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const arrived = () => {
-  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
-  return { path: seen?.path ?? "", body: JSON.parse(seen?.body_text ?? "null") };
+const lastUpstream = () => {
+  const received = gateway.simulator.simulator.truth.list().data.at(-1);
+  return { path: received?.path ?? "", body: JSON.parse(received?.body_text ?? "null") };
 };
 const google = "/v1/projects/proj/locations/global/publishers/google/models";
 
-const asked: readonly (readonly [model: string, texts: readonly string[], path: string, body: object])[] = [
+const calls: readonly (readonly [model: string, texts: readonly string[], path: string, body: object])[] = [
   [
     "vertex",
     ["one two", "three"],
@@ -48,22 +48,22 @@ const asked: readonly (readonly [model: string, texts: readonly string[], path: 
   ],
 ];
 
-test.each(asked)(
-  "OpenAI's SDK gets vectors of %s in either encoding, and the tokens are paid as input",
+test.each(calls)(
+  "returns vectors of %s to OpenAI's SDK in either encoding, and charges the tokens as input",
   async (model, texts, path, body) => {
     const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
     const vectors: unknown[] = [];
     for (const encoding_format of ["float", "base64", undefined] as const) {
-      const made = await client.embeddings.create({
+      const embedded = await client.embeddings.create({
         model: `embed/${model}`,
         input: [...texts],
         dimensions: 4,
         ...(encoding_format === undefined ? {} : { encoding_format }),
       });
-      expect(made.model).toBe(`embed/${model}`);
-      expect(made.usage).toEqual({ prompt_tokens: 3, total_tokens: 3 });
-      expect(arrived()).toEqual({ path, body });
-      vectors.push(made.data.map(({ embedding, index }) => [index, floatsOf(embedding)]));
+      expect(embedded.model).toBe(`embed/${model}`);
+      expect(embedded.usage).toEqual({ prompt_tokens: 3, total_tokens: 3 });
+      expect(lastUpstream()).toEqual({ path, body });
+      vectors.push(embedded.data.map(({ embedding, index }) => [index, floatsOf(embedding)]));
       const [entry] = await gateway.entries();
       expect(entry).toMatchObject({
         endpoint: "embeddings",
@@ -77,38 +77,38 @@ test.each(asked)(
   },
 );
 
-/** What was asked for as base64 stays that in the SDK's hands. */
+/** The SDK leaves vectors as base64 when the caller asked for base64. */
 function floatsOf(embedding: unknown): number[] {
   if (Array.isArray(embedding)) return embedding.map(Math.fround);
   const bytes = Buffer.from(String(embedding), "base64");
   return [...new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)];
 }
 
-test("one text may stand alone, and what it is for is said in the upstream's words", async () => {
-  for (const [model, said] of [
+test("accepts a single text, and translates the task type for the upstream", async () => {
+  for (const [model, translated] of [
     ["cohere", { input_type: "search_query" }],
     ["vertex", { instances: [{ content: "hi", task_type: "RETRIEVAL_QUERY" }] }],
   ] as const) {
     for (const requested of [{ input_type: "search_query" }, { task_type: "RETRIEVAL_QUERY" }]) {
       const response = await gateway.post("/v1/embeddings", { model: `embed/${model}`, input: "hi", ...requested });
       expect([response.status, response.headers.get("x-sluice-warnings")]).toEqual([200, null]);
-      expect(arrived().body).toMatchObject(said);
+      expect(lastUpstream().body).toMatchObject(translated);
     }
   }
 });
 
-test("what cannot be carried is told", async () => {
+test("returns a warning for fields that cannot be translated", async () => {
   const response = await gateway.post("/v1/embeddings", {
     model: "embed/titan",
     input: "hi",
     input_type: "clustering",
-    colour: 1,
+    color: 1,
   });
   expect(response.status).toBe(200);
-  expect(response.headers.get("x-sluice-warnings")).toMatch(/colour.*the task of the vectors/);
+  expect(response.headers.get("x-sluice-warnings")).toMatch(/color.*the task of the vectors/);
 });
 
-test("an upstream that counts nothing is paid by an estimate, which says so", async () => {
+test("estimates the cost when an upstream reports no usage", async () => {
   for (const model of ["openai", "vertex", "titan"]) {
     const input = `[[sim {"no_usage":true}]] one two three four`;
     const response = await gateway.post("/v1/embeddings", { model: `embed/${model}`, input });
@@ -118,15 +118,15 @@ test("an upstream that counts nothing is paid by an estimate, which says so", as
   }
 });
 
-test("large answers are put together in a thread", async () => {
+test("translates a large answer in a worker thread", async () => {
   const input = Array.from({ length: 96 }, (_, index) => `text ${index}`);
   const response = await gateway.post("/v1/embeddings", { model: "embed/cohere", input, dimensions: 1_024 });
-  const made = (await response.json()) as { data: { embedding: number[]; index: number }[] };
-  expect(made.data.map(({ index }) => index)).toEqual(input.map((_, index) => index));
-  expect(made.data.every(({ embedding }) => embedding.length === 1_024)).toBe(true);
+  const embedded = (await response.json()) as { data: { embedding: number[]; index: number }[] };
+  expect(embedded.data.map(({ index }) => index)).toEqual(input.map((_, index) => index));
+  expect(embedded.data.every(({ embedding }) => embedding.length === 1_024)).toBe(true);
 });
 
-test("the model list tells where each can be called", async () => {
+test("lists the endpoints of each embedding model", async () => {
   const { data } = (await (await gateway.get("/v1/models?type=embedding")).json()) as {
     data: { endpoints: string[] }[];
   };

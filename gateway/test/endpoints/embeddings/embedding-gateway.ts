@@ -1,7 +1,7 @@
 import type { Overrides } from "../../started-gateway.ts";
 import { upstream } from "../../started-gateway.ts";
 
-/** Embedders of every kind of upstream; the price is a dollar for a million tokens, so that a token costs 1,000 nano-USD. */
+/** Embedding models of every provider type. A million tokens cost one dollar, so one token costs 1,000 nano-USD. */
 export const embeddingGateway: Overrides = {
   providers: (simulator) => [
     upstream("openai", simulator),

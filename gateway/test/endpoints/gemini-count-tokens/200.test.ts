@@ -21,39 +21,39 @@ afterAll(() => gateway.stop());
 const turn = { contents: [{ role: "user", parts: [{ text: "one two three" }] }] };
 const count = (model: string, body: unknown) =>
   gateway.post(`/v1beta/models/${model}:countTokens`, body, { key: null, headers: { "x-goog-api-key": aliceKey } });
-const arrived = () => {
-  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
-  return { path: seen?.path, body: JSON.parse(seen?.body_text ?? "") };
+const lastUpstream = () => {
+  const received = gateway.simulator.simulator.truth.list().data.at(-1);
+  return { path: received?.path, body: JSON.parse(received?.body_text ?? "") };
 };
 
-test("an upstream that counts is asked, costs nothing, and its answer passes as it is", async () => {
+test("returns the upstream's count unchanged and at no cost", async () => {
   const response = await count("gem", turn);
   expect(await response.json()).toEqual({
     totalTokens: 3,
     promptTokensDetails: [{ modality: "TEXT", tokenCount: 3 }],
   });
-  expect(arrived()).toEqual({ path: "/v1/models/gemini-test:countTokens", body: turn });
+  expect(lastUpstream()).toEqual({ path: "/v1/models/gemini-test:countTokens", body: turn });
   const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ endpoint: "gemini-count-tokens", costNanoUsd: 0, usageSource: "none" });
 });
 
-test("a whole request that is to be counted names the upstream's model, where it named ours", async () => {
+test("replaces the model inside a complete request", async () => {
   const response = await count("gem", { generateContentRequest: { model: "models/gem", ...turn } });
   expect(await response.json()).toMatchObject({ totalTokens: 3 });
-  expect(arrived().body).toEqual({ generateContentRequest: { model: "models/gemini-test", ...turn } });
+  expect(lastUpstream().body).toEqual({ generateContentRequest: { model: "models/gemini-test", ...turn } });
 });
 
-test("Google Cloud is given the request itself, without what it does not count", async () => {
+test("sends Google Cloud the request itself, without fields that it does not count", async () => {
   const generateContentRequest = { model: "models/cloud", ...turn, safetySettings: [] };
   const response = await count("cloud", { generateContentRequest });
   expect(await response.json()).toMatchObject({ totalTokens: 3 });
-  expect(arrived()).toEqual({
+  expect(lastUpstream()).toEqual({
     path: "/v1/projects/proj/locations/global/publishers/google/models/gemini-test:countTokens",
     body: turn,
   });
 });
 
-test("where no upstream of the model counts, the answer is an estimate that says so", async () => {
+test("estimates the count, with a warning, when no upstream can count", async () => {
   for (const body of [turn, { generateContentRequest: { model: "models/gpt-test", ...turn } }]) {
     const response = await count("gpt-test", body);
     expect(response.status).toBe(200);

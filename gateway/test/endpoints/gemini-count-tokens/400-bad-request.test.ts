@@ -13,15 +13,15 @@ afterAll(() => gateway.stop());
 const contents = [{ role: "user", parts: [{ text: "one" }] }];
 
 test.each([
-  ["no JSON", "{"],
+  ["invalid JSON", "{"],
   ["nothing to count", {}],
-  ["a request that is no object", { generateContentRequest: "hi" }],
+  ["a request that is not an object", { generateContentRequest: "hi" }],
   ["a request without contents", { generateContentRequest: { model: "models/gem" } }],
   ["both ways at once", { contents, generateContentRequest: { contents } }],
   ["both spellings at once", { generateContentRequest: { contents }, generate_content_request: { contents } }],
   ["a model named twice", `{"generateContentRequest":{"model":"models/gem","model":"models/secret","contents":[1]}}`],
   ["another spelling of the model", { generateContentRequest: { Model: "models/secret", contents } }],
-])("%s is refused in Google's shape, before any upstream is asked", async (_title, body) => {
+])("returns 400 in Google's shape for %s, without calling an upstream", async (_title, body) => {
   const before = gateway.simulator.simulator.truth.list().total;
   const response = await gateway.post("/v1beta/models/gem:countTokens", body);
   expect(response.status).toBe(400);

@@ -24,7 +24,7 @@ afterAll(() => gateway.stop());
 const client = () => new GoogleGenAI({ apiKey: aliceKey, httpOptions: { baseUrl: gateway.url } });
 const contents = "one two three";
 
-describe("Google's SDK, with nothing but the address set", () => {
+describe("Google's SDK with only the address configured", () => {
   test.each(["gem", "acme/gem:latest", "acme%2Fgem:latest", "models/odd", "a/b/c", "claude"])(
     "generates, streams and counts with the model %s",
     async (model) => {
@@ -38,7 +38,7 @@ describe("Google's SDK, with nothing but the address set", () => {
     },
   );
 
-  test("lists models and finds one, in the shape that it reads", async () => {
+  test("lists models and reads one", async () => {
     const { models } = client();
     const listed = await Array.fromAsync(await models.list({ config: { pageSize: 2 } }));
     expect(listed.map(({ name }) => name)).toEqual([
@@ -53,20 +53,20 @@ describe("Google's SDK, with nothing but the address set", () => {
   });
 });
 
-test("a call below /v1 is the call below /v1beta: the body arrives as it is, and is paid", async () => {
+test("treats a call below /v1 like one below /v1beta", async () => {
   const body = { contents: [{ role: "user", parts: [{ text: "Say hello to everyone" }] }], unknownMember: { x: 1 } };
   const headers = { "x-goog-api-key": aliceKey };
   for (const name of ["acme/gem:latest", "acme%2Fgem:latest", "acme%2Fgem%3Alatest"]) {
     const response = await gateway.post(`/v1/models/${name}:generateContent`, body, { key: null, headers });
     expect(response.status).toBe(200);
-    const seen = gateway.simulator.simulator.truth.list().data.at(-1);
-    expect([seen?.body_text, seen?.model]).toEqual([JSON.stringify(body), "gemini-test"]);
+    const received = gateway.simulator.simulator.truth.list().data.at(-1);
+    expect([received?.body_text, received?.model]).toEqual([JSON.stringify(body), "gemini-test"]);
     const [entry] = await gateway.entries();
     expect(entry).toMatchObject({ endpoint: "generate", model: "acme/gem:latest", usage: { inputUncached: 4 } });
   }
 });
 
-test("what other vendors' clients look up below /v1/models stays theirs", async () => {
+test("keeps the shapes of other vendors below /v1/models", async () => {
   expect(await (await gateway.get("/v1/models/gem")).json()).toMatchObject({ id: "gem", object: "model" });
   expect(await (await gateway.get("/v1/models")).json()).toMatchObject({ object: "list" });
   const anthropic = { "x-api-key": aliceKey, "anthropic-version": "2023-06-01" };

@@ -14,28 +14,28 @@ const google = { "x-goog-api-key": aliceKey };
 const body = { contents: [{ parts: [{ text: "hi" }] }] };
 
 test.each([
-  ["no such model", "POST", "/v1/models/none:generateContent", 404, "NOT_FOUND"],
-  ["a stream that is not of events", "POST", "/v1/models/gem:streamGenerateContent", 400, "INVALID_ARGUMENT"],
+  ["a missing model", "POST", "/v1/models/none:generateContent", 404, "NOT_FOUND"],
+  ["a stream without alt=sse", "POST", "/v1/models/gem:streamGenerateContent", 400, "INVALID_ARGUMENT"],
   ["a broken escape", "POST", "/v1/models/gem%zz:generateContent", 400, "INVALID_ARGUMENT"],
-  ["no model's name", "POST", "/v1/models/:generateContent", 404, undefined],
-  ["a verb that is not served", "POST", "/v1/models/gem:tuneModel", 404, undefined],
-  ["the same below /v1beta", "POST", "/v1beta/models/gem:tuneModel", 404, undefined],
+  ["no model name", "POST", "/v1/models/:generateContent", 404, undefined],
+  ["an unknown verb", "POST", "/v1/models/gem:tuneModel", 404, undefined],
+  ["an unknown verb below /v1beta", "POST", "/v1beta/models/gem:tuneModel", 404, undefined],
   ["another method", "PUT", "/v1/models/gem:generateContent", 405, undefined],
-  ["no such model to look up", "GET", "/v1/models/none", 404, "NOT_FOUND"],
-  ["the same below /v1beta", "GET", "/v1beta/models/none", 404, "NOT_FOUND"],
-])("%s: %s %s is told in Google's shape", async (_title, method, path, status, name) => {
+  ["reading a missing model", "GET", "/v1/models/none", 404, "NOT_FOUND"],
+  ["reading a missing model below /v1beta", "GET", "/v1beta/models/none", 404, "NOT_FOUND"],
+])("answers in Google's shape for %s: %s %s", async (_title, method, path, status, name) => {
   const response = await fetch(gateway.url + path, {
     method,
     headers: { ...google, "content-type": "application/json" },
     ...(method === "GET" ? {} : { body: JSON.stringify(body) }),
   });
   expect(response.status).toBe(status);
-  const told = (await response.json()) as { error: { code: number; status: string } };
-  expect(told.error.code).toBe(status);
-  if (name !== undefined) expect(told.error.status).toBe(name);
+  const refused = (await response.json()) as { error: { code: number; status: string } };
+  expect(refused.error.code).toBe(status);
+  if (name !== undefined) expect(refused.error.status).toBe(name);
 });
 
-test("without a key it is refused, in the same shape", async () => {
+test("returns 401 in the same shape without a key", async () => {
   const response = await gateway.post("/v1/models/gem:generateContent", body, { key: null });
   expect(response.status).toBe(401);
   expect(await response.json()).toMatchObject({ error: { code: 401, status: "UNAUTHENTICATED" } });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { hello, startGateway } from "../../started-gateway.ts";
 
-test("health, readiness and metrics are open and say what is", async () => {
+test("serves health, readiness and metrics without a key", async () => {
   const gateway = await startGateway();
   try {
     expect(await (await gateway.get("/healthz", {})).text()).toBe("ok\n");

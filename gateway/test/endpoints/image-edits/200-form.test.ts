@@ -17,7 +17,7 @@ afterAll(() => gateway.stop());
 const picture = (size: number) => toFile(new Uint8Array(size).fill(7), "a.png", { type: "image/png" });
 const bearer = { authorization: `Bearer ${aliceKey}` };
 
-/** A form written by hand: the model comes last, and every byte is known. */
+/** A form as raw bytes. Its model comes last. */
 function form(size: number): { headers: Record<string, string>; body: Buffer; upstreamBody: Buffer } {
   const head = Buffer.concat([
     Buffer.from('--xyz\r\ncontent-disposition: form-data; name="image"; filename="a.png"\r\nX-More: kept\r\n'),
@@ -35,28 +35,25 @@ function form(size: number): { headers: Record<string, string>; body: Buffer; up
   };
 }
 
-const truth = () => gateway.simulator.simulator.truth.list().data.at(-1);
+const lastUpstream = () => gateway.simulator.simulator.truth.list().data.at(-1);
 const sha256 = (bytes: Uint8Array): string => new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 
-test.each([1_000, 5_000_000])(
-  "a form with a picture of %d bytes goes upstream with only its model replaced",
-  async (size) => {
-    const { headers, body, upstreamBody } = form(size);
-    const response = await fetch(`${gateway.url}/v1/images/edits`, { method: "POST", headers, body });
-    expect(response.status).toBe(200);
-    expect(await response.json()).toMatchObject({ data: [{}] });
-    expect(truth()).toMatchObject({ body_sha256: sha256(upstreamBody), body_bytes: upstreamBody.length });
-    expect(truth()?.request_headers).toMatchObject({
-      "content-type": "multipart/form-data; boundary=xyz",
-      "content-length": String(upstreamBody.length),
-    });
-    const [entry] = await gateway.entries();
-    expect(entry).toMatchObject({ endpoint: "image-edits", outcome: "succeeded", usage: { images: 1 } });
-    expect(entry?.usage.imageInput).toBeGreaterThan(0);
-  },
-);
+test.each([1_000, 5_000_000])("replaces only the model in a form with a picture of %d bytes", async (size) => {
+  const { headers, body, upstreamBody } = form(size);
+  const response = await fetch(`${gateway.url}/v1/images/edits`, { method: "POST", headers, body });
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({ data: [{}] });
+  expect(lastUpstream()).toMatchObject({ body_sha256: sha256(upstreamBody), body_bytes: upstreamBody.length });
+  expect(lastUpstream()?.request_headers).toMatchObject({
+    "content-type": "multipart/form-data; boundary=xyz",
+    "content-length": String(upstreamBody.length),
+  });
+  const [entry] = await gateway.entries();
+  expect(entry).toMatchObject({ endpoint: "image-edits", outcome: "succeeded", usage: { images: 1 } });
+  expect(entry?.usage.imageInput).toBeGreaterThan(0);
+});
 
-test("OpenAI's SDK edits several pictures with a mask, and streams", async () => {
+test("edits several pictures with a mask, as a stream, for OpenAI's SDK", async () => {
   const image = [await picture(900_000), await picture(900_000)];
   const stream = await client.images.edit({
     model: "paint-test",
@@ -70,13 +67,13 @@ test("OpenAI's SDK edits several pictures with a mask, and streams", async () =>
   for await (const event of stream) types.push(event.type);
   expect(types).toEqual(["image_edit.partial_image", "image_edit.completed"]);
   expect(
-    truth()
+    lastUpstream()
       ?.parts?.map(({ name }) => name)
       .sort(),
   ).toEqual(["image[]", "image[]", "mask", "model", "partial_images", "prompt", "stream"].sort());
 });
 
-test("what was refused by one deployment is sent whole to the next", async () => {
+test("sends the whole form to the next deployment after the first one failed", async () => {
   const two = await startGateway({
     ...imageGateway,
     providers: (simulator) => [
@@ -99,16 +96,16 @@ test("what was refused by one deployment is sent whole to the next", async () =>
     const response = await fetch(`${two.url}/v1/images/edits`, { method: "POST", headers, body });
     expect(response.status).toBe(200);
     expect(response.headers.get("x-sluice-attempts")).toBe("2");
-    const seen = two.simulator.simulator.truth.list().data.at(-1);
-    expect(seen?.body_sha256).toBe(sha256(upstreamBody));
+    const received = two.simulator.simulator.truth.list().data.at(-1);
+    expect(received?.body_sha256).toBe(sha256(upstreamBody));
   } finally {
     await two.stop();
   }
 });
 
-test("nothing of a form is left when its call is over, however it ended", async () => {
-  // Spooled files have no name once they are open; what is held of them shows in the process's open files.
-  const held = () =>
+test("keeps no file of a form after its call ends, however it ends", async () => {
+  // Spooled files are unlinked once they are open, so they show only among the process's open files.
+  const openSpoolFiles = () =>
     readdirSync("/proc/self/fd").filter((file) => {
       try {
         return readlinkSync(`/proc/self/fd/${file}`).includes(`${gateway.dataDir}/spool/`);
@@ -123,11 +120,11 @@ test("nothing of a form is left when its call is over, however it ended", async 
   await (await edit({})).text();
   await (await edit(script({ status: 500 }))).text();
   await (await edit({ headers: { ...headers, "x-sluice-tags": "not a pair" } })).text();
-  const leaving = new AbortController();
-  const left = edit({ ...script({ latency_ms: 600_000 }), signal: leaving.signal }).catch(() => {});
+  const disconnect = new AbortController();
+  const disconnected = edit({ ...script({ latency_ms: 600_000 }), signal: disconnect.signal }).catch(() => {});
   await until(() => gateway.simulator.simulator.truth.list().in_flight === 1);
-  leaving.abort();
-  await left;
-  await until(() => held() === 0);
+  disconnect.abort();
+  await disconnected;
+  await until(() => openSpoolFiles() === 0);
   expect(readdirSync(join(gateway.dataDir, "spool"))).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { startGateway } from "../../started-gateway.ts";
 import { imageGateway } from "../images/image-gateway.ts";
 
-test("an edit with a JSON body goes upstream as it is, with only its model replaced", async () => {
+test("replaces only the model in an edit with a JSON body", async () => {
   const gateway = await startGateway(imageGateway);
   try {
     const body = {
@@ -12,9 +12,9 @@ test("an edit with a JSON body goes upstream as it is, with only its model repla
     };
     const response = await gateway.post("/v1/images/edits", body);
     expect(response.status).toBe(200);
-    const seen = gateway.simulator.simulator.truth.list().data.at(-1);
+    const received = gateway.simulator.simulator.truth.list().data.at(-1);
     const sent = JSON.stringify({ ...body, model: "gpt-image-1" });
-    expect(seen?.body_sha256).toBe(new Bun.CryptoHasher("sha256").update(sent).digest("hex"));
+    expect(received?.body_sha256).toBe(new Bun.CryptoHasher("sha256").update(sent).digest("hex"));
     const [entry] = await gateway.entries();
     expect(entry).toMatchObject({ endpoint: "image-edits", outcome: "succeeded", usage: { images: 1 } });
   } finally {

@@ -12,9 +12,9 @@ afterAll(() => gateway.stop());
 
 const field = (name: string, value: string): string =>
   `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-const good = `${field("model", "paint-test")}${field("prompt", "p")}--b--`;
+const validForm = `${field("model", "paint-test")}${field("prompt", "p")}--b--`;
 
-async function refused(body: string, type = "multipart/form-data; boundary=b", key = aliceKey) {
+async function errorFor(body: string, type = "multipart/form-data; boundary=b", key = aliceKey) {
   const headers = { "content-type": type, authorization: `Bearer ${key}` };
   return errorOf(await fetch(`${gateway.url}/v1/images/edits`, { method: "POST", headers, body }));
 }
@@ -22,40 +22,40 @@ async function refused(body: string, type = "multipart/form-data; boundary=b", k
 test.each([
   ["without a model", `${field("prompt", "p")}--b--`, 400, "missing_required_parameter", "model"],
   ["without a prompt", `${field("model", "paint-test")}--b--`, 400, "missing_required_parameter", "prompt"],
-  ["that ends too early", good.slice(0, -2), 400, "invalid_request", null],
-  ["with two models", field("model", "x") + good, 400, "invalid_request", "model"],
-  ["for a model that is not there", good.replace("paint-test", "none"), 404, "model_not_found", "model"],
-])("a form %s is refused", async (_, body, status, code, param) => {
-  expect(await refused(body)).toMatchObject({ status, code, param });
+  ["that ends too early", validForm.slice(0, -2), 400, "invalid_request", null],
+  ["with two models", field("model", "x") + validForm, 400, "invalid_request", "model"],
+  ["for a missing model", validForm.replace("paint-test", "none"), 404, "model_not_found", "model"],
+])("rejects a form %s", async (_, body, status, code, param) => {
+  expect(await errorFor(body)).toMatchObject({ status, code, param });
 });
 
-test("a form without a boundary is a 400, and a body that is neither form nor JSON a 415", async () => {
-  expect(await refused(good, "multipart/form-data")).toMatchObject({ status: 400, code: "invalid_request" });
+test("returns 400 for a form without a boundary, and 415 for a body that is neither a form nor JSON", async () => {
+  expect(await errorFor(validForm, "multipart/form-data")).toMatchObject({ status: 400, code: "invalid_request" });
   for (const type of ["multipart/mixed; boundary=b", "text/plain", "application/x-www-form-urlencoded"]) {
-    const error = await refused(good, type);
+    const error = await errorFor(validForm, type);
     expect(error).toMatchObject({ status: 415, code: "unsupported_media_type" });
     expect(error.message).toContain("application/json");
     expect(error.message).toContain("multipart/form-data");
   }
 });
 
-test("a caller who is not known is refused before its form is read", async () => {
-  const head = `POST /v1/images/edits HTTP/1.1\r\nhost: x\r\nauthorization: Bearer sk-nobody-0123456789abcdefghij\r\n`;
-  const answer = await begin(
+test("rejects an unknown key before reading the form", async () => {
+  const head = `POST /v1/images/edits HTTP/1.1\r\nhost: x\r\nauthorization: Bearer sk-unknown-0123456789abcdefghij\r\n`;
+  const answer = await sendHead(
     `${head}content-type: multipart/form-data; boundary=b\r\ncontent-length: 50000000\r\n\r\n`,
   );
   expect(answer).toStartWith("HTTP/1.1 401");
 });
 
-test("a form larger than the bound is a 413 before it is sent", async () => {
+test("returns 413 for a form whose declared length exceeds the bound, before it arrives", async () => {
   const head = `POST /v1/images/edits HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${aliceKey}\r\n`;
   const length = `content-length: ${bounds.requestBodyBytesMax + 1}`;
-  const answer = await begin(`${head}content-type: multipart/form-data; boundary=b\r\n${length}\r\n\r\n`);
+  const answer = await sendHead(`${head}content-type: multipart/form-data; boundary=b\r\n${length}\r\n\r\n`);
   expect(answer).toStartWith("HTTP/1.1 413");
 });
 
-/** Sends the head of a request and nothing of its body; resolves with the beginning of the answer. */
-function begin(head: string): Promise<string> {
+/** Sends the head of a request without its body, and returns the start of the answer. */
+function sendHead(head: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(gateway.gateway.server.port, "127.0.0.1", () => socket.write(head));
     socket.on("error", reject);

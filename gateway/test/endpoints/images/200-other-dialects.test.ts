@@ -33,12 +33,12 @@ const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
-const seen = () => gateway.simulator.simulator.truth.list().data.at(-1);
+const lastUpstream = () => gateway.simulator.simulator.truth.list().data.at(-1);
 
-test("a Gemini model makes pictures for callers of the images endpoint, counted and paid as pictures", async () => {
-  const made = await client.images.generate({ model: "gem-paint", prompt: "a boat", size: "1024x1024" });
-  expect(made.data?.[0]?.b64_json?.length).toBeGreaterThan(20);
-  expect(seen()?.path).toEndWith("/models/gemini-image:generateContent");
+test("creates pictures with a Gemini model, and counts and charges them as pictures", async () => {
+  const created = await client.images.generate({ model: "gem-paint", prompt: "a boat", size: "1024x1024" });
+  expect(created.data?.[0]?.b64_json?.length).toBeGreaterThan(20);
+  expect(lastUpstream()?.path).toEndWith("/models/gemini-image:generateContent");
   const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ endpoint: "images", upstreamDialect: "gemini", outcome: "succeeded" });
   expect(entry?.usage.images).toBe(1);
@@ -46,7 +46,7 @@ test("a Gemini model makes pictures for callers of the images endpoint, counted 
   expect(entry?.costNanoUsd).toBeGreaterThanOrEqual((entry?.usage.imageOutput ?? 0) * 30_000);
 });
 
-test("pictures of an upstream that reports no usage are counted, and the entry says that it is an estimate", async () => {
+test("counts the pictures of an upstream that reports no usage, and marks the entry as estimated", async () => {
   gateway.simulator.simulator.addPreset({ script: { no_usage: true }, count: 1, model: "gemini-image" });
   await client.images.generate({ model: "gem-paint", prompt: "a boat", size: "1024x1024" });
   const [entry] = await gateway.entries();
@@ -54,11 +54,13 @@ test("pictures of an upstream that reports no usage are counted, and the entry s
   expect(entry?.usage.imageOutput).toBeGreaterThan(0);
 });
 
-test("a Gemini model changes pictures that come in a form or in JSON, and answers a caller who wants events", async () => {
+test("edits pictures from a form with a Gemini model, also for a caller who wants a stream", async () => {
   const image = await toFile(png, "boat.png", { type: "image/png" });
   const edited = await client.images.edit({ model: "gem-paint", prompt: "make it red", image: [image, image] });
   expect(edited.data).toHaveLength(1);
-  const sent = JSON.parse(seen()?.body_text ?? "{}") as { contents: { parts: { inlineData?: { data: string } }[] }[] };
+  const sent = JSON.parse(lastUpstream()?.body_text ?? "{}") as {
+    contents: { parts: { inlineData?: { data: string } }[] }[];
+  };
   const pictures = sent.contents.flatMap(({ parts }) => parts.flatMap(({ inlineData }) => inlineData?.data ?? []));
   expect(pictures).toEqual([png.toString("base64"), png.toString("base64")]);
   const events = await client.images.edit({ model: "gem-paint", prompt: "red", image, stream: true });
@@ -67,14 +69,14 @@ test("a Gemini model changes pictures that come in a form or in JSON, and answer
   expect(types).toEqual(["image_edit.completed"]);
 });
 
-test("Seedream makes pictures by its own API, and changes them where it makes them", async () => {
-  const made = await client.images.generate({ model: "seed-paint", prompt: "a boat", size: "2048x2048" as "auto" });
-  expect(made.data).toHaveLength(1);
+test("creates and edits pictures with Seedream on its generations endpoint", async () => {
+  const created = await client.images.generate({ model: "seed-paint", prompt: "a boat", size: "2048x2048" as "auto" });
+  expect(created.data).toHaveLength(1);
   const image = await toFile(png, "boat.png", { type: "image/png" });
   const edited = await client.images.edit({ model: "seed-paint", prompt: "red", image });
   expect(edited.data).toHaveLength(1);
-  expect(seen()?.path).toEndWith("/images/generations");
-  expect(JSON.parse(seen()?.body_text ?? "{}")).toMatchObject({
+  expect(lastUpstream()?.path).toEndWith("/images/generations");
+  expect(JSON.parse(lastUpstream()?.body_text ?? "{}")).toMatchObject({
     model: "doubao-seedream-4-5",
     prompt: "red",
     image: `data:image/png;base64,${png.toString("base64")}`,
@@ -83,7 +85,7 @@ test("Seedream makes pictures by its own API, and changes them where it makes th
   expect(entry).toMatchObject({ endpoint: "image-edits", usage: { images: 1 }, costNanoUsd: 40_000_000 });
 });
 
-test("what an upstream of another kind cannot do is refused by name: several at once, a mask", async () => {
+test("names the field that an upstream of another type cannot support", async () => {
   const several = await gateway.post("/v1/images/generations", { model: "gem-paint", prompt: "x", n: 2 });
   expect(await errorOf(several)).toMatchObject({ status: 400, code: "unsupported_by_model", param: "n" });
   const data = `data:image/png;base64,${png.toString("base64")}`;

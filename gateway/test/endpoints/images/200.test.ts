@@ -11,33 +11,33 @@ afterAll(() => gateway.stop());
 
 const cat = { model: "paint-test", prompt: "a cat on a roof", size: "1024x1024", n: 2 };
 
-test("pictures are made by the model's upstream, and the upstream's own bytes come back", async () => {
+test("returns the upstream's answer unchanged", async () => {
   const response = await gateway.post("/v1/images/generations", { ...cat, unknown_field: { x: [1] } });
   expect(response.status).toBe(200);
   const answer = (await response.json()) as OpenAI.ImagesResponse;
   expect(answer.data).toHaveLength(2);
-  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
-  expect(JSON.parse(seen?.body_text ?? "")).toEqual({ ...cat, model: "gpt-image-1", unknown_field: { x: [1] } });
-  expect(JSON.stringify(answer)).toBe(seen?.reply_text ?? "");
+  const received = gateway.simulator.simulator.truth.list().data.at(-1);
+  expect(JSON.parse(received?.body_text ?? "")).toEqual({ ...cat, model: "gpt-image-1", unknown_field: { x: [1] } });
+  expect(JSON.stringify(answer)).toBe(received?.reply_text ?? "");
 });
 
 test.each(["openai", "azure-openai"])(
-  "on %s, a client that does not know the model by its name may ask for what it gives anyway",
+  "on %s, accepts a response format that the model returns anyway",
   async (kind) => {
     const model = `paint-${kind}`;
-    const asked = { ...cat, model, response_format: "b64_json" };
-    expect((await gateway.post("/v1/images/generations", asked)).status).toBe(200);
-    const seen = gateway.simulator.simulator.truth.list().data.at(-1);
-    expect(JSON.parse(seen?.body_text ?? "")).toEqual({ ...cat, model: "gpt-image-1" });
-    const refused = await gateway.post("/v1/images/generations", { ...asked, response_format: "url" });
+    const request = { ...cat, model, response_format: "b64_json" };
+    expect((await gateway.post("/v1/images/generations", request)).status).toBe(200);
+    const received = gateway.simulator.simulator.truth.list().data.at(-1);
+    expect(JSON.parse(received?.body_text ?? "")).toEqual({ ...cat, model: "gpt-image-1" });
+    const refused = await gateway.post("/v1/images/generations", { ...request, response_format: "url" });
     expect([refused.status, await refused.json()]).toMatchObject([400, { error: { param: "response_format" } }]);
-    const older = await gateway.post("/v1/images/generations", { ...asked, model: `${model}-old`, n: 1 });
+    const older = await gateway.post("/v1/images/generations", { ...request, model: `${model}-old`, n: 1 });
     const { data } = (await older.json()) as OpenAI.ImagesResponse;
     expect(data?.[0]?.b64_json?.length).toBeGreaterThan(20);
   },
 );
 
-test("one ledger entry counts pictures and tokens, priced by both", async () => {
+test("writes one ledger entry with pictures and tokens, and charges both", async () => {
   await gateway.post("/v1/images/generations", cat, { script: { prompt_tokens: 100, image_tokens: 1_000 } });
   const [entry] = await gateway.entries();
   expect(entry?.usage).toMatchObject({ inputUncached: 100, imageInput: 0, imageOutput: 2_000, images: 2 });
@@ -45,7 +45,7 @@ test("one ledger entry counts pictures and tokens, priced by both", async () => 
   expect(entry).toMatchObject({ endpoint: "images", outcome: "succeeded", usageSource: "upstream" });
 });
 
-test("OpenAI's SDK gets partial pictures and the finished one, and the stream's usage is recorded", async () => {
+test("streams partial and final pictures to OpenAI's SDK, and records the stream's usage", async () => {
   const client = new OpenAI({ apiKey: aliceKey, baseURL: `${gateway.url}/v1` });
   const types: string[] = [];
   const stream = await client.images.generate({ ...cat, n: 1, stream: true, partial_images: 2 });
@@ -59,7 +59,7 @@ test("OpenAI's SDK gets partial pictures and the finished one, and the stream's 
   expect(entry).toMatchObject({ stream: true, outcome: "succeeded", usageSource: "upstream", usage: { images: 1 } });
 });
 
-test("a picture of many megabytes passes in one event", async () => {
+test("passes a picture of several megabytes in one event", async () => {
   const script = { giant_event_bytes: 6_000_000 };
   const response = await gateway.post("/v1/images/generations", { ...cat, n: 1, stream: true }, { script });
   expect((await response.text()).length).toBeGreaterThan(6_000_000);
@@ -70,7 +70,7 @@ test("a picture of many megabytes passes in one event", async () => {
 test.each([
   [{ prompt: "p" }, "missing_required_parameter", "model"],
   [{ model: "paint-test" }, "missing_required_parameter", "prompt"],
-])("%j is a 400 that names what is missing", async (body, code, param) => {
+])("returns 400 for %j and names the missing field", async (body, code, param) => {
   const response = await gateway.post("/v1/images/generations", body);
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error: { code, param } });

@@ -1,13 +1,13 @@
 import { type Overrides, upstream } from "../../started-gateway.ts";
 
-/** Kinds that know OpenAI's own picture models. */
+/** Provider types that know OpenAI's own image models. */
 const kinds = ["openai", "azure-openai"] as const;
 
-function named(name: string, provider: string, upstream_model: string) {
+function imageModel(name: string, provider: string, upstream_model: string) {
   return { name, type: "image" as const, deployments: [{ provider, upstream_model }], price: { image: 0.01 } };
 }
 
-/** A model that makes pictures, paid by picture and by token. */
+/** Image models that are charged by picture and by token. */
 export const imageGateway: Overrides = {
   providers: (simulator) => [
     upstream("painter", simulator),
@@ -21,8 +21,8 @@ export const imageGateway: Overrides = {
       price: { input: 5, image_input: 10, image_output: 40, image: 0.01 },
     },
     ...kinds.flatMap((kind) => [
-      named(`paint-${kind}`, kind, "gpt-image-1"),
-      named(`paint-${kind}-old`, kind, "dall-e-3"),
+      imageModel(`paint-${kind}`, kind, "gpt-image-1"),
+      imageModel(`paint-${kind}-old`, kind, "dall-e-3"),
     ]),
   ],
 };

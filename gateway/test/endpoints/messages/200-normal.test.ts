@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test("a message is answered with the upstream's own bytes, with either credential header", async () => {
+test("returns a message, with either credential header", async () => {
   const bearer = await gateway.post("/v1/messages?beta=true", hi, { headers: version, script: { tokens: 3 } });
   expect(bearer.status).toBe(200);
   const message = (await bearer.json()) as { type: string; model: string; usage: { output_tokens: number } };
@@ -22,19 +22,19 @@ test("a message is answered with the upstream's own bytes, with either credentia
   expect(bearer.headers.get("anthropic-organization-id")).toBeNull();
 });
 
-test("both versions are passed on as the caller chose, with its betas, the query and unknown fields", async () => {
+test("passes the caller's version, betas, query and unknown fields", async () => {
   for (const date of ["2023-06-01", "2026-10-21"]) {
     const headers = { "anthropic-version": date, "anthropic-beta": "one-2026-01-01,two-2026-02-02", "x-app": "cli" };
     const body = { ...hi, context_management: { edits: [{ type: "new_thing" }] } };
     await gateway.post("/v1/messages?beta=true", body, { headers, script: { tokens: 1 } });
-    const seen = gateway.simulator.simulator.truth.list().data.at(-1);
-    expect(seen?.request_headers).toMatchObject(headers);
-    expect(seen?.query).toContain("beta=true");
-    expect(JSON.parse(seen?.body_text ?? "")).toEqual({ ...body, model: "upstream-claude" });
+    const received = gateway.simulator.simulator.truth.list().data.at(-1);
+    expect(received?.request_headers).toMatchObject(headers);
+    expect(received?.query).toContain("beta=true");
+    expect(JSON.parse(received?.body_text ?? "")).toEqual({ ...body, model: "upstream-claude" });
   }
 });
 
-test("one ledger entry holds each class of cached input apart, exactly priced", async () => {
+test("writes one ledger entry with each class of cached input and the exact price", async () => {
   await gateway.post("/v1/messages", hi, {
     headers: version,
     script: {
@@ -58,7 +58,7 @@ test("one ledger entry holds each class of cached input apart, exactly priced", 
 });
 
 test.each(["translated", "claude-test"])(
-  "a text without citations has no such member, as clients expect it (%s)",
+  "leaves out `citations` in a text without citations, as clients expect (%s)",
   async (model) => {
     for (const stream of [false, true]) {
       const answer = await gateway.post("/v1/messages", { ...hi, model, stream }, { headers: version });

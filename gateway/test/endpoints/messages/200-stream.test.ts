@@ -10,7 +10,7 @@ afterAll(() => gateway.stop());
 
 const streamed = { ...hi, stream: true };
 
-test("a stream passes event for event and its usage is the last word of the upstream", async () => {
+test("passes a stream event for event and records its last usage", async () => {
   const response = await gateway.post("/v1/messages", streamed, {
     headers: version,
     script: { tokens: 7, prompt_tokens: 50, cached_tokens: 20, late_usage: true },
@@ -23,7 +23,7 @@ test("a stream passes event for event and its usage is the last word of the upst
   expect(entry).toMatchObject({ outcome: "succeeded", usageSource: "upstream" });
 });
 
-test("a stream that is cut ends in an error event of the dialect, and is paid from its start's numbers and what was seen", async () => {
+test("ends a cut stream with an error event, and records the input from its start and the output so far", async () => {
   const response = await gateway.post("/v1/messages", streamed, {
     headers: version,
     script: { tokens: 20, prompt_tokens: 50, cut_after_events: 8, event_ms: 20 },
@@ -42,7 +42,7 @@ test("a stream that is cut ends in an error event of the dialect, and is paid fr
   expect(entry?.usage.output).toBeGreaterThan(0);
 });
 
-test("an error event of the upstream reaches the caller as it is, and the entry is failed", async () => {
+test("passes an upstream's error event unchanged and marks the entry as failed", async () => {
   const response = await gateway.post("/v1/messages", streamed, {
     headers: version,
     script: { tokens: 20, error_event_after: 6, event_ms: 4 },

@@ -21,43 +21,43 @@ afterAll(() => gateway.stop());
 
 const call = (headers: Record<string, string>, model = "claude-test", path = "/v1/messages") =>
   gateway.post(path, { ...hi, model }, { key: null, headers: { "x-api-key": aliceKey, ...headers } });
-const arrived = () => {
-  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
-  const { "acme-version": acme, "anthropic-version": anthropic } = seen?.request_headers ?? {};
-  return { acme, anthropic, body: seen?.body_text ?? "" };
+const lastUpstream = () => {
+  const received = gateway.simulator.simulator.truth.list().data.at(-1);
+  const { "acme-version": acme, "anthropic-version": anthropic } = received?.request_headers ?? {};
+  return { acme, anthropic, body: received?.body_text ?? "" };
 };
 
 describe.each(["/v1/messages", "/v1/messages/count_tokens"])("at %s", (path) => {
-  test("any vendor's version will do, goes on as it is, and the upstream's own is put beside it", async () => {
+  test("accepts any vendor's version, passes it on, and adds the upstream's own version", async () => {
     expect((await call({ "acme-version": "2025-11-30" }, "claude-test", path)).status).toBe(200);
-    expect(arrived()).toMatchObject({ acme: "2025-11-30", anthropic: "2023-06-01" });
+    expect(lastUpstream()).toMatchObject({ acme: "2025-11-30", anthropic: "2023-06-01" });
   });
 
-  test("both are passed on as the caller chose them", async () => {
+  test("passes both versions as the caller set them", async () => {
     const chosen = { "acme-version": "2025-11-30", "anthropic-version": "2026-10-21" };
     expect((await call(chosen, "claude-test", path)).status).toBe(200);
-    expect(arrived()).toMatchObject({ acme: "2025-11-30", anthropic: "2026-10-21" });
+    expect(lastUpstream()).toMatchObject({ acme: "2025-11-30", anthropic: "2026-10-21" });
   });
 });
 
-test("a client's own version beside one of those is none of them, and stays here", async () => {
+test("does not forward a client's program version", async () => {
   expect((await call({ "acme-version": "1.4.2", "anthropic-version": "2023-06-01" })).status).toBe(200);
-  expect(arrived()).toMatchObject({ acme: undefined, anthropic: "2023-06-01" });
+  expect(lastUpstream()).toMatchObject({ acme: undefined, anthropic: "2023-06-01" });
 });
 
-test("a cloud that has the version in its body gets it there", async () => {
+test("puts Anthropic's version into the body for a cloud that expects it there", async () => {
   expect((await call({ "acme-version": "2025-11-30" }, "cloud-test")).status).toBe(200);
-  expect(arrived()).toMatchObject({ acme: "2025-11-30", anthropic: undefined });
-  expect(arrived().body).toContain('"anthropic_version":"vertex-2023-10-16"');
+  expect(lastUpstream()).toMatchObject({ acme: "2025-11-30", anthropic: undefined });
+  expect(lastUpstream().body).toContain('"anthropic_version":"vertex-2023-10-16"');
 });
 
-test("an upstream of another dialect gets it too, and no version of Anthropic's", async () => {
+test("sends another dialect's upstream the vendor's version, but none of Anthropic's", async () => {
   expect((await call({ "acme-version": "2025-11-30" }, "gpt-test")).status).toBe(200);
-  expect(arrived()).toMatchObject({ acme: "2025-11-30", anthropic: undefined });
+  expect(lastUpstream()).toMatchObject({ acme: "2025-11-30", anthropic: undefined });
 });
 
-test("at other endpoints a vendor's version is no business of the upstream's", async () => {
+test("does not forward a vendor's version on other endpoints", async () => {
   const { model, messages } = { ...hi, model: "gpt-test" };
   expect((await gateway.chat({ model, messages }, { headers: { "acme-version": "2025-11-30" } })).status).toBe(200);
-  expect(arrived().acme).toBeUndefined();
+  expect(lastUpstream().acme).toBeUndefined();
 });

@@ -13,8 +13,8 @@ afterAll(() => gateway.stop());
 
 const errorOf = async (response: Response) => (await response.json()) as { type: string; error: { type: string } };
 
-test("401, 404 and 405 have Anthropic's shape and types", async () => {
-  const unknown = await gateway.post("/v1/messages", hi, { headers: version, key: "sk-nobody-0123456789abcdef" });
+test("returns 401, 404 and 405 with Anthropic's shape and types", async () => {
+  const unknown = await gateway.post("/v1/messages", hi, { headers: version, key: "sk-unknown-0123456789abcdef" });
   expect([unknown.status, (await errorOf(unknown)).error.type]).toEqual([401, "authentication_error"]);
   const missing = await gateway.post("/v1/messages", { ...hi, model: "none" }, { headers: version });
   expect([missing.status, (await errorOf(missing)).error.type]).toEqual([404, "not_found_error"]);
@@ -22,7 +22,7 @@ test("401, 404 and 405 have Anthropic's shape and types", async () => {
   expect([wrong.status, wrong.headers.get("allow"), (await errorOf(wrong)).type]).toEqual([405, "POST", "error"]);
 });
 
-test("limits are told in Anthropic's headers, times in RFC 3339, and a refusal has retry-after", async () => {
+test("returns limits in Anthropic's headers with RFC 3339 times, and Retry-After with a 429", async () => {
   const answers: Response[] = [];
   for (let call = 0; call < 4; call++) {
     answers.push(await gateway.post("/v1/messages", hi, { headers: version, script: { tokens: 1 } }));

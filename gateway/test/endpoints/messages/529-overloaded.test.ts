@@ -21,17 +21,17 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const telling = "Overloaded: org-Abcdef123456 at 10.1.2.3 behind sk-upstream-of-claude";
+const messageWithSecrets = "Overloaded: org-Abcdef123456 at 10.1.2.3 behind sk-upstream-of-claude";
 const overload = (status: number, more: object = {}) => ({
   script: {
     status,
-    body: JSON.stringify({ type: "error", error: { type: "overloaded_error", message: telling } }),
+    body: JSON.stringify({ type: "error", error: { type: "overloaded_error", message: messageWithSecrets } }),
     ...more,
   },
 });
 
 test.each([529, 503])(
-  "an overload of %d comes to the caller as 529 with its type, and no word of the account",
+  "returns an overload of %d as 529 with its type, and without details of the account",
   async (status) => {
     for (const stream of [false, true]) {
       const response = await gateway.post("/v1/messages", { ...hi, stream }, { headers: version, ...overload(status) });
@@ -50,13 +50,13 @@ test.each([529, 503])(
   },
 );
 
-test("an overload that a stream begins with comes as 529 too, whatever the upstream's status was", async () => {
+test("returns 529 when a stream begins with an overload error", async () => {
   const script = { error_event_after: 0, error_code: "overloaded_error" };
   const response = await gateway.post("/v1/messages", { ...hi, stream: true }, { headers: version, script });
   expect([response.status, await response.json()]).toMatchObject([529, { error: { type: "overloaded_error" } }]);
 });
 
-test("how long to wait is passed on", async () => {
+test("passes the upstream's Retry-After", async () => {
   const { script } = overload(529, { retry_after: 30 });
   const response = await gateway.post("/v1/messages", hi, { headers: version, script });
   expect([response.status, response.headers.get("retry-after")]).toEqual([529, "30"]);
@@ -66,9 +66,9 @@ test.each([
   ["open", 503],
   ["google", 503],
   ["claude-translated", 529],
-])("callers of chat completions hear of an overload of %s (%d) as 503", async (model, status) => {
+])("returns an overload of %s (%d) as 503 to callers of chat completions", async (model, status) => {
   const script = { status, body: '{"error":"x"}' };
-  // What a caller tells the upstream is not passed on to one of another dialect.
+  // The caller's script header does not reach an upstream of another dialect.
   gateway.simulator.simulator.addPreset({ script, count: null, model: "busy-claude" });
   const response = await gateway.chat({ model, messages: hi.messages }, { script });
   expect([response.status, await response.json()]).toEqual([
@@ -77,7 +77,7 @@ test.each([
   ]);
 });
 
-test.each([500, 502, 504])("another error of the upstream (%d) stays a 502", async (status) => {
+test.each([500, 502, 504])("returns another upstream error (%d) as 502", async (status) => {
   const response = await gateway.post("/v1/messages", hi, { headers: version, ...overload(status) });
   expect([response.status, await response.json()]).toMatchObject([502, { error: { type: "api_error" } }]);
 });

@@ -1,7 +1,7 @@
 import type { Overrides } from "../../started-gateway.ts";
 import { upstream } from "../../started-gateway.ts";
 
-/** A model of Anthropic's behind an account of the kind `anthropic`. */
+/** An Anthropic model with an account of type `anthropic`. */
 export const claudeGateway: Overrides = {
   providers: (simulator) => [upstream("claude", simulator, { kind: "anthropic" })],
   models: [

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test("a query that no URL can hold is a 400, and never counts against the upstream", async () => {
+test("returns 400 for an invalid query, without counting it against the upstream", async () => {
   for (let time = 0; time < 8; time++) {
     const refused = await gateway.post("/v1/messages?beta=\\", hi, { headers: version });
     expect(refused.status).toBe(400);
@@ -17,7 +17,7 @@ test("a query that no URL can hold is a 400, and never counts against the upstre
   expect([served.status, served.headers.get("x-sluice-attempts")]).toEqual([200, "1"]);
 });
 
-test("a key in the query does not reach the upstream, the rest of the query does", async () => {
+test("removes a key from the query and passes the rest", async () => {
   const path = "/v1/messages?beta=true&key=sk-in-the-query&of_next_year=1";
   await (await gateway.post(path, hi, { headers: version, script: { tokens: 1 } })).text();
   expect(gateway.simulator.simulator.truth.list().data.at(-1)?.query).toBe("beta=true&of_next_year=1");

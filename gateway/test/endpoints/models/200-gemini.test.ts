@@ -26,20 +26,23 @@ interface Page {
 const page = async (path: string, key = aliceKey): Promise<Page> =>
   (await (await gateway.get(path, { "x-goog-api-key": key })).json()) as Page;
 
-test.each(["/v1beta/models", "/v1/models"])("%s pages through what the key may use, each model once", async (path) => {
-  const seen: string[] = [];
-  let token = "";
-  for (let pages = 1; pages <= 3; pages++) {
-    const { models, nextPageToken } = await page(`${path}?pageSize=2&pageToken=${token}`);
-    seen.push(...models.map(({ name }) => name));
-    expect([pages, nextPageToken === undefined]).toEqual([pages, pages === 3]);
-    token = nextPageToken ?? "";
-  }
-  expect(seen).toEqual([...names, "picture"].map((name) => `models/${name}`));
-  expect((await page(path, bobKey)).models.map(({ name }) => name)).toEqual(["models/c"]);
-});
+test.each(["/v1beta/models", "/v1/models"])(
+  "pages at %s through the models that the key may use, each once",
+  async (path) => {
+    const listed: string[] = [];
+    let token = "";
+    for (let pages = 1; pages <= 3; pages++) {
+      const { models, nextPageToken } = await page(`${path}?pageSize=2&pageToken=${token}`);
+      listed.push(...models.map(({ name }) => name));
+      expect([pages, nextPageToken === undefined]).toEqual([pages, pages === 3]);
+      token = nextPageToken ?? "";
+    }
+    expect(listed).toEqual([...names, "picture"].map((name) => `models/${name}`));
+    expect((await page(path, bobKey)).models.map(({ name }) => name)).toEqual(["models/c"]);
+  },
+);
 
-test("a model tells what it can be asked in this dialect, and nothing that is not known", async () => {
+test("returns the methods that a model supports, and leaves out unknown fields", async () => {
   for (const path of ["/v1beta/models/b/b", "/v1beta/models/b%2Fb"]) {
     expect<unknown>(await page(path)).toEqual({
       name: "models/b/b",
@@ -53,12 +56,12 @@ test("a model tells what it can be asked in this dialect, and nothing that is no
   });
 });
 
-test("below /v1beta the shape is Google's, whatever else the headers say", async () => {
+test("always returns Google's shape below /v1beta", async () => {
   const response = await gateway.get("/v1beta/models/a", { "x-api-key": aliceKey, "anthropic-version": "2023-06-01" });
   expect(await response.json()).toMatchObject({ name: "models/a" });
 });
 
-test("a name that begins like Google's own is found with and without that beginning, and hides where it is not granted", async () => {
+test("finds a name that starts with `models/` with and without the prefix, unless the key may not use it", async () => {
   expect((await gateway.get("/v1beta/models/d", { "x-goog-api-key": bobKey })).status).toBe(404);
   const refused = await gateway.get("/v1beta/models/odd", { "x-goog-api-key": bobKey });
   expect(await refused.text()).not.toContain("models/odd");

@@ -9,7 +9,7 @@ beforeAll(async () => {
       { name: "zeta", deployments: [{ provider: "main" }], owned_by: "vendor" },
       { name: "alpha/with/slashes", deployments: [{ provider: "main" }] },
       { name: "picture", type: "image", deployments: [{ provider: "main" }] },
-      { name: "switched-off", deployments: [{ provider: "main", enabled: false }] },
+      { name: "disabled", deployments: [{ provider: "main", enabled: false }] },
     ],
     keys: [
       { name: "alice", secret: aliceKey },
@@ -22,7 +22,7 @@ afterAll(() => gateway.stop());
 const ids = async (response: Response): Promise<string[]> =>
   ((await response.json()) as { data: { id: string }[] }).data.map((model) => model.id);
 
-test("the list holds what the calling key may use, sorted, in OpenAI's shape", async () => {
+test("lists the models that the key may use, sorted, in OpenAI's shape", async () => {
   const response = await gateway.get("/v1/models");
   expect(response.headers.get("x-request-id")).toMatch(/^req_/);
   const body = (await response.json()) as { object: string; data: Record<string, unknown>[] };
@@ -46,12 +46,12 @@ test("the list holds what the calling key may use, sorted, in OpenAI's shape", a
   expect(body.data[2]?.["created"]).toBeGreaterThan(1_500_000_000);
 });
 
-test("`?type=` filters, and another key sees another list", async () => {
+test("filters by `?type=`, and lists other models for another key", async () => {
   expect(await ids(await gateway.get("/v1/models?type=image"))).toEqual(["picture"]);
   expect(await ids(await gateway.get("/v1/models", { "x-api-key": bobKey }))).toEqual(["zeta"]);
 });
 
-test("Codex, which says its version, finds that it is told of no models to go by, and everything else as others do", async () => {
+test("returns an empty list of Codex models to Codex, and otherwise the usual list", async () => {
   const { models, ...list } = (await (await gateway.get("/v1/models?client_version=0.169.0")).json()) as {
     models: unknown;
   };
@@ -59,13 +59,13 @@ test("Codex, which says its version, finds that it is told of no models to go by
   expect(list).toEqual((await (await gateway.get("/v1/models")).json()) as typeof list);
 });
 
-test("one model is found by its name, slashes and all", async () => {
+test("finds a model whose name contains slashes", async () => {
   for (const path of ["alpha/with/slashes", "alpha%2Fwith%2Fslashes"]) {
     expect(await (await gateway.get(`/v1/models/${path}`)).json()).toMatchObject({ id: "alpha/with/slashes" });
   }
 });
 
-test("with an anthropic-version header both answer in Anthropic's shape", async () => {
+test("answers in Anthropic's shape when the request has an anthropic-version header", async () => {
   const headers = { "x-api-key": aliceKey, "anthropic-version": "2023-06-01" };
   expect(await (await gateway.get("/v1/models", headers)).json()).toMatchObject({
     has_more: false,

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 test.each(["pageSize=-1", "pageSize=some", "pageSize=1.5", "pageToken=%21", `pageToken=${"a".repeat(9_000)}`])(
-  "a list with %s is refused in Google's shape",
+  "returns 400 in Google's shape for a list with %s",
   async (query) => {
     const response = await gateway.get(`/v1beta/models?${query}`, { "x-goog-api-key": aliceKey });
     expect(response.status).toBe(400);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test("OpenAI's SDK has texts and pictures judged; what is free costs nothing", async () => {
+test("moderates texts and pictures for OpenAI's SDK, at no cost for a free model", async () => {
   const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
   const texts = await client.moderations.create({ model: "judge", input: ["calm", "violence"] });
   expect(texts.results.map(({ flagged }) => flagged)).toEqual([false, true]);
@@ -29,20 +29,20 @@ test("OpenAI's SDK has texts and pictures judged; what is free costs nothing", a
   expect((await gateway.entries())[0]).toMatchObject({ endpoint: "moderations", outcome: "succeeded", costNanoUsd: 0 });
 });
 
-test("without a model the one that OpenAI takes is meant, and said to the upstream by the name it knows", async () => {
+test("uses OpenAI's default model when the call names none", async () => {
   const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
   expect((await client.moderations.create({ input: "calm" })).results).toHaveLength(1);
   expect(gateway.simulator.simulator.truth.list().data.at(-1)?.model).toBe("upstream-judge");
   expect((await gateway.entries())[0]).toMatchObject({ model: "omni-moderation-latest", usageSource: "estimated" });
 });
 
-test("usage that an upstream tells is what is paid", async () => {
+test("charges the usage that an upstream reports", async () => {
   const body = '{"id":"m","results":[{}],"usage":{"prompt_tokens":9,"total_tokens":9}}';
   await gateway.post("/v1/moderations", { input: "x" }, { script: { body } });
   expect((await gateway.entries())[0]).toMatchObject({ usage: { inputUncached: 9 }, usageSource: "upstream" });
 });
 
-test("a 200 that carries an error is none", async () => {
+test("returns 502 when a 200 contains an error", async () => {
   const answer = await gateway.post(
     "/v1/moderations",
     { input: "x" },

@@ -1,4 +1,4 @@
-import { tooLarge } from "../passed-suite.ts";
+import { tooLargeBodies } from "../forwarding-suite.ts";
 import { moderationsEndpoint } from "./endpoint.ts";
 
-tooLarge(moderationsEndpoint);
+tooLargeBodies(moderationsEndpoint);

@@ -1,4 +1,4 @@
-import { otherMediaTypes } from "../passed-suite.ts";
+import { otherMediaTypes } from "../forwarding-suite.ts";
 import { moderationsEndpoint } from "./endpoint.ts";
 
 otherMediaTypes(moderationsEndpoint);

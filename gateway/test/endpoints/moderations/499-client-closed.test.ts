@@ -1,4 +1,4 @@
-import { leavers } from "../passed-suite.ts";
+import { clientDisconnects } from "../forwarding-suite.ts";
 import { moderationsEndpoint } from "./endpoint.ts";
 
-leavers(moderationsEndpoint);
+clientDisconnects(moderationsEndpoint);

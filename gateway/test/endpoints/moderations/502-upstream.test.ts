@@ -1,4 +1,4 @@
-import { badUpstreams } from "../passed-suite.ts";
+import { badUpstreams } from "../forwarding-suite.ts";
 import { moderationsEndpoint } from "./endpoint.ts";
 
 badUpstreams(moderationsEndpoint);

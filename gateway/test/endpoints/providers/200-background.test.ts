@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { ask as asked, costUsd, done, finished, never, price, settled, spentUsd } from "../../background-ground.ts";
+import {
+  ask as backgroundRequest,
+  costUsd,
+  done,
+  finished,
+  never,
+  price,
+  settled,
+  spentUsd,
+} from "../../background-ground.ts";
 import { MovedClock } from "../../moved-clock.ts";
 import { aliceKey, type ChatOptions, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
@@ -15,7 +24,7 @@ const workspace = {
     },
   ],
 };
-const ask = { ...asked, model: "upstream-gpt" };
+const request = { ...backgroundRequest, model: "upstream-gpt" };
 const path = "/v1/providers/main/v1/responses";
 
 let clock: MovedClock;
@@ -35,18 +44,18 @@ beforeEach(async () => {
 afterEach(() => gateway.stop());
 
 async function create(script: NonNullable<ChatOptions["script"]>): Promise<string> {
-  const made = await gateway.post(path, ask, { script });
-  const { id, status } = (await made.json()) as { id: string; status: string };
-  expect([made.status, status]).toEqual([200, "queued"]);
+  const created = await gateway.post(path, request, { script });
+  const { id, status } = (await created.json()) as { id: string; status: string };
+  expect([created.status, status]).toEqual([200, "queued"]);
   return id;
 }
 
 const call = (method: string, id: string): Promise<Response> =>
   fetch(`${gateway.url}${path}/${id}`, { method, headers: { authorization: `Bearer ${aliceKey}` } });
 
-test("a background response that is passed through is held, polled and charged once", async () => {
+test("reserves, polls and charges a background response once", async () => {
   const id = await create(done);
-  expect((await gateway.post(path, ask, { script: done })).status).not.toBe(200);
+  expect((await gateway.post(path, request, { script: done })).status).not.toBe(200);
   expect(await spentUsd(gateway)).toBeGreaterThan(0.06);
   await finished(gateway, id);
   expect((await call("GET", id)).status).toBe(200);
@@ -61,19 +70,19 @@ test("a background response that is passed through is held, polled and charged o
   expect(await spentUsd(gateway)).toBeCloseTo(cost, 9);
 });
 
-test("one that is streamed and left goes on, and is charged as its upstream counts it", async () => {
-  const leaving = new AbortController();
+test("charges a stream after its caller disconnects, by the upstream's usage", async () => {
+  const disconnect = new AbortController();
   const script = { tokens: 40, event_ms: 5 };
-  const made = await gateway.post(path, { ...ask, stream: true }, { script, signal: leaving.signal });
-  const first = new TextDecoder().decode((await made.body?.getReader().read())?.value);
-  leaving.abort();
+  const created = await gateway.post(path, { ...request, stream: true }, { script, signal: disconnect.signal });
+  const first = new TextDecoder().decode((await created.body?.getReader().read())?.value);
+  disconnect.abort();
   const id = /"id":"(resp_[^"]+)"/.exec(first)?.[1];
   expect(await settled(gateway, clock, 1)).toMatchObject([
     { outcome: "succeeded", usageSource: "upstream", usage: { output: 40 }, upstreamId: id },
   ]);
 });
 
-test("it is polled before a call that is passed through deletes it", async () => {
+test("polls a response before a call deletes it", async () => {
   const id = await create(done);
   await finished(gateway, id);
   expect((await call("DELETE", id)).status).toBe(200);
@@ -85,7 +94,7 @@ test("it is polled before a call that is passed through deletes it", async () =>
   });
 });
 
-test("it is settled soon after a call that is passed through cancels it", async () => {
+test("settles a response soon after a call cancels it", async () => {
   const id = await create(never);
   expect((await gateway.post(`${path}/${id}/cancel`, {})).status).toBe(200);
   const entries = await settled(gateway, clock, 2);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
-import { budgetsRead } from "./vendor.ts";
+import { waitForBudgets } from "./vendor.ts";
 
 const secretAccessKey = "aws-secret-0123456789";
-const provided = ["aws", "google-cloud"];
+const providers = ["aws", "google-cloud"];
 
 let gateway: StartedGateway;
 beforeAll(async () => {
@@ -26,27 +26,27 @@ beforeAll(async () => {
       { name: "cloud-claude", deployments: [{ provider: "google-cloud", upstream_model: "claude-sonnet-4-5" }] },
     ].map((model) => ({ ...model, price: { input: 1, output: 10 } })),
     workspace: {
-      pass_through: provided,
-      groups: [{ name: "default", pass_through: provided }],
-      keys: [{ name: "alice", secret: aliceKey, pass_through: provided, budget: { usd: 100, period: "month" } }],
+      pass_through: providers,
+      groups: [{ name: "default", pass_through: providers }],
+      keys: [{ name: "alice", secret: aliceKey, pass_through: providers, budget: { usd: 100, period: "month" } }],
     },
   });
-  await budgetsRead(gateway);
+  await waitForBudgets(gateway);
 });
 afterAll(() => gateway.stop());
 
 const script = { aws_secret: secretAccessKey, keep_received: true };
 const messages = [{ role: "user", content: "Say hello to everyone" }];
 const bedrockBody = { anthropic_version: "bedrock-2023-05-31", max_tokens: 50, messages };
-const seen = () => gateway.simulator.simulator.truth.list().data.at(-1);
+const lastUpstream = () => gateway.simulator.simulator.truth.list().data.at(-1);
 
-test("Bedrock's signature goes over path, repeated query and body, and Claude's usage is paid under a budget", async () => {
+test("signs path, repeated query and body for Bedrock, and charges Claude's usage under a budget", async () => {
   for (const query of ["", "?a=1&a=2&b=%2Fx"]) {
     const path = `/v1/providers/aws/model/anthropic.claude-sonnet-4-5-v1:0/invoke${query}`;
     const answer = await gateway.post(path, bedrockBody, { script });
     expect(await answer.json()).toMatchObject({ type: "message" });
     expect(answer.status).toBe(200);
-    expect(seen()).toMatchObject({ signature_verified: true, received_body: JSON.stringify(bedrockBody) });
+    expect(lastUpstream()).toMatchObject({ signature_verified: true, received_body: JSON.stringify(bedrockBody) });
     const [entry] = await gateway.entries();
     expect(entry).toMatchObject({ model: "aws-claude", usageSource: "upstream", operation: "POST /model/{id}/invoke" });
     expect(entry?.costNanoUsd).toBeGreaterThan(0);
@@ -54,7 +54,7 @@ test("Bedrock's signature goes over path, repeated query and body, and Claude's 
   }
 });
 
-test("Bedrock's own framing passes as it is, while its events are counted", async () => {
+test("passes Bedrock's framing unchanged and counts its events", async () => {
   const path = "/v1/providers/aws/model/anthropic.claude-sonnet-4-5-v1:0/invoke-with-response-stream";
   const answer = await gateway.post(path, bedrockBody, { script });
   expect(answer.headers.get("content-type")).toContain("application/vnd.amazon.eventstream");
@@ -66,7 +66,7 @@ test("Bedrock's own framing passes as it is, while its events are counted", asyn
   expect(entry?.costNanoUsd).toBeGreaterThan(0);
 });
 
-test("Claude on Vertex is called below project and location, with the account's token", async () => {
+test("calls Claude on Vertex below project and location, with the account's token", async () => {
   const body = { anthropic_version: "vertex-2023-10-16", max_tokens: 50, messages };
   for (const verb of ["rawPredict", "streamRawPredict"]) {
     const path = `/v1/providers/google-cloud/publishers/anthropic/models/claude-sonnet-4-5:${verb}`;
@@ -74,10 +74,10 @@ test("Claude on Vertex is called below project and location, with the account's 
     const answer = await gateway.post(path, sent, { script: { keep_received: true } });
     expect(answer.status).toBe(200);
     await answer.text();
-    expect(seen()?.path).toBe(
+    expect(lastUpstream()?.path).toBe(
       `/v1/projects/proj/locations/us-central1/publishers/anthropic/models/claude-sonnet-4-5:${verb}`,
     );
-    expect(seen()?.received_body).toBe(JSON.stringify(sent));
+    expect(lastUpstream()?.received_body).toBe(JSON.stringify(sent));
   }
   const entries = await gateway.entries();
   expect(entries[1]).toMatchObject({ model: "cloud-claude", usageSource: "upstream" });

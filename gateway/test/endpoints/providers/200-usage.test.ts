@@ -8,11 +8,11 @@ import {
   upstream,
 } from "../../started-gateway.ts";
 
-const provided = ["gpt", "claude", "google"];
+const providerIds = ["gpt", "claude", "google"];
 const workspace: Overrides["workspace"] = {
-  pass_through: provided,
-  groups: [{ name: "default", pass_through: provided }],
-  keys: [{ name: "alice", secret: aliceKey, pass_through: provided }],
+  pass_through: providerIds,
+  groups: [{ name: "default", pass_through: providerIds }],
+  keys: [{ name: "alice", secret: aliceKey, pass_through: providerIds }],
 };
 const models = (priced: boolean): NonNullable<Overrides["models"]> =>
   [
@@ -77,12 +77,12 @@ function post(to: StartedGateway, path: string, body: object): Promise<Response>
   return to.post(`/v1/providers/${path}`, body, { headers });
 }
 
-test.each(calls)("of %s the usage is read and paid by the deployment's model", async (_, path, body, model) => {
+test.each(calls)("records the usage of %s and charges the deployment's price", async (_, path, body, model) => {
   const answer = await post(gateway, path, body);
   expect(answer.status).toBe(200);
   await answer.text();
-  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
-  expect(seen?.received_body).toBe(JSON.stringify(body));
+  const received = gateway.simulator.simulator.truth.list().data.at(-1);
+  expect(received?.received_body).toBe(JSON.stringify(body));
   const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ endpoint: "pass-through", model, usageSource: "upstream", outcome: "succeeded" });
   expect(entry?.usage.inputUncached).toBeGreaterThan(0);
@@ -92,7 +92,7 @@ test.each(calls)("of %s the usage is read and paid by the deployment's model", a
   expect(answer.headers.get("x-sluice-warnings")).toBeNull();
 });
 
-test.each(calls)("of %s without a price the usage is noted, and that it is not paid", async (_, path, body) => {
+test.each(calls)("records the usage of %s without a price, with a warning", async (_, path, body) => {
   const answer = await post(unpriced, path, body);
   expect(answer.headers.get("x-sluice-warnings")).toContain("unknown");
   await answer.text();
@@ -101,7 +101,7 @@ test.each(calls)("of %s without a price the usage is noted, and that it is not p
   expect(entry?.usage.inputUncached).toBeGreaterThan(0);
 });
 
-test("a stream that does not say what it used is estimated", async () => {
+test("estimates a stream without usage", async () => {
   const answer = await post(gateway, "gpt/v1/chat/completions", { model: "gpt-x", messages: user, stream: true });
   await answer.text();
   const [entry] = await gateway.entries();
@@ -109,20 +109,20 @@ test("a stream that does not say what it used is estimated", async () => {
   expect(entry?.costNanoUsd).toBeGreaterThan(0);
 });
 
-test("to count tokens costs nothing, and says so without a word", async () => {
+test("counts tokens at no cost and without a warning", async () => {
   const answer = await post(gateway, "claude/v1/messages/count_tokens", { model: "claude-sonnet-4-5", messages: user });
   expect(answer.status).toBe(200);
   expect(answer.headers.get("x-sluice-warnings")).toBeNull();
   expect((await gateway.entries())[0]).toMatchObject({ costNanoUsd: 0, operation: "POST /messages/count_tokens" });
 });
 
-test("a body that is no call of the dialect goes to the vendor as it is, who says what is wrong with it", async () => {
+test("passes an invalid body to the vendor and returns the vendor's error", async () => {
   const answer = await gateway.post("/v1/providers/gpt/v1/chat/completions", "{ not json");
   expect(answer.status).toBe(400);
   expect(gateway.simulator.simulator.truth.list().data.at(-1)?.path).toBe("/v1/chat/completions");
 });
 
-test("the books hold", async () => {
+test("passes the ledger check", async () => {
   expect((await gateway.control.ledgerStore.check()).faults).toEqual([]);
   expect((await unpriced.control.ledgerStore.check()).faults).toEqual([]);
 });

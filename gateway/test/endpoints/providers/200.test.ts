@@ -15,7 +15,7 @@ afterAll(async () => {
 
 const everyByte = Uint8Array.from({ length: 70_000 }, (_, index) => (index * 31) % 256);
 
-test("any path and method goes to the provider's own API below its base URL, with its key in the caller's place", async () => {
+test("passes any path and method to the provider below its base URL, with the provider's key", async () => {
   for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
     const answer = await call(gateway, method, "/files/file-abc123?limit=3&after=x%20y");
     expect(answer.status).toBe(200);
@@ -25,8 +25,8 @@ test("any path and method goes to the provider's own API below its base URL, wit
   }
 });
 
-test("a HEAD is answered with the head alone, which tells how long what is there is, as far as the vendor does", async () => {
-  const usual = vendor.answer;
+test("answers HEAD with the vendor's Content-Length, or without one", async () => {
+  const defaultAnswer = vendor.answer;
   for (const length of ["12345", null]) {
     vendor.answer = (_, response) => {
       if (length !== null) response.setHeader("content-length", length);
@@ -36,10 +36,10 @@ test("a HEAD is answered with the head alone, which tells how long what is there
     expect([answer.status, await answer.text(), vendor.last.method]).toEqual([200, "", "HEAD"]);
     expect(answer.headers.get("content-length")).toBe(length);
   }
-  vendor.answer = usual;
+  vendor.answer = defaultAnswer;
 });
 
-test("the base URL's version may be said again, as every SDK does", async () => {
+test("accepts a path that repeats the version of the base URL, as SDKs send it", async () => {
   for (const [path, target] of [
     ["/v1/files", "/v1/files"],
     ["/files", "/v1/files"],
@@ -54,7 +54,7 @@ test("the base URL's version may be said again, as every SDK does", async () => 
   }
 });
 
-test("an upload of any type passes byte for byte, and so does what comes back", async () => {
+test("passes an upload of any type and its answer byte for byte", async () => {
   vendor.answer = ({ body, headers }, response) => {
     response.writeHead(201, {
       "content-type": headers["content-type"] as string,
@@ -71,25 +71,25 @@ test("an upload of any type passes byte for byte, and so does what comes back", 
     expect(new Uint8Array(await answer.arrayBuffer())).toEqual(everyByte);
     expect(vendor.last.headers["content-type"]).toBe(type);
     expect(answer.headers.get("content-disposition")).toContain("a.bin");
-    for (const kept of ["set-cookie", "openai-organization", "x-ratelimit-remaining-requests"]) {
-      expect(answer.headers.get(kept)).toBeNull();
+    for (const removed of ["set-cookie", "openai-organization", "x-ratelimit-remaining-requests"]) {
+      expect(answer.headers.get(removed)).toBeNull();
     }
   }
 });
 
-test("a packed body goes on as it is packed, both ways", async () => {
+test("passes compressed bodies unchanged in both directions", async () => {
   vendor.answer = ({ body }, response) => {
     response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
     response.end(body);
   };
-  const packed = Bun.gzipSync(Buffer.from('{"object":"file"}'));
+  const compressed = Bun.gzipSync(Buffer.from('{"object":"file"}'));
   const headers = { "content-type": "application/json", "content-encoding": "gzip" };
-  const answer = await call(gateway, "POST", "/files", { body: packed, headers });
+  const answer = await call(gateway, "POST", "/files", { body: compressed, headers });
   expect(await answer.json()).toEqual({ object: "file" });
-  expect(new Uint8Array(vendor.last.body)).toEqual(new Uint8Array(packed));
+  expect(new Uint8Array(vendor.last.body)).toEqual(new Uint8Array(compressed));
 });
 
-test("events of nobody's dialect pass as they are made, with nothing put between them", async () => {
+test("passes events of an unknown dialect as they arrive", async () => {
   const step = Promise.withResolvers<void>();
   vendor.answer = async (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -108,13 +108,13 @@ test("events of nobody's dialect pass as they are made, with nothing put between
   expect(rest).toBe("\n\ndata: 2\n\n: the end");
 });
 
-test("an answer without a body keeps its status", async () => {
+test("keeps the status of an answer without a body", async () => {
   vendor.answer = (_, response) => void response.writeHead(204).end();
   const answer = await call(gateway, "DELETE", "/files/file-abc123");
   expect([answer.status, await answer.text()]).toEqual([204, ""]);
 });
 
-test("each call has an entry that says what it was, with nothing in it that its caller made up", async () => {
+test("records each call without text that the caller chose", async () => {
   vendor.answer = (_, response) => void response.writeHead(200, { "content-type": "application/json" }).end("{}");
   const answer = await call(gateway, "GET", "/v1/files/file-abc123/content?after=my-own-word");
   expect(answer.headers.get("x-sluice-provider")).toBe("own");
@@ -139,7 +139,7 @@ test("each call has an entry that says what it was, with nothing in it that its 
   expect(JSON.stringify(entry)).not.toContain("my-own-word");
 });
 
-test("headers go by the lists that every call goes by", async () => {
+test("filters headers like other endpoints", async () => {
   await call(gateway, "GET", "/files", {
     headers: {
       "openai-beta": "assistants=v2",

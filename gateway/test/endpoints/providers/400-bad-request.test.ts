@@ -14,8 +14,8 @@ afterAll(async () => {
   vendor.stop();
 });
 
-/** The target as it is written here: no client is asked to send such a one. */
-function sent(target: string, more = ""): Promise<string> {
+/** Sends the target as raw bytes, because no HTTP client sends targets like these. */
+function sendRaw(target: string, more = ""): Promise<string> {
   const { hostname, port } = new URL(gateway.url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => {
@@ -52,9 +52,9 @@ test.each([
   "/v1/providers/own/%23x",
   "/v1/providers/own/%3fx",
   "/v1/providers//own/files",
-])("%s leads nowhere, and the vendor hears nothing of it", async (target) => {
+])("rejects %s without calling the vendor", async (target) => {
   const before = vendor.received.length;
-  const answer = await sent(target);
+  const answer = await sendRaw(target);
   expect(answer).toMatch(/^HTTP\/1\.1 40[04] /);
   expect(vendor.received.length).toBe(before);
 });
@@ -64,10 +64,10 @@ test.each([
   ["/v1/providers/own/http://evil.example/x", null],
   ["/v1/providers/own/@evil.example/x", "/v1/@evil.example/x"],
   ["/v1/providers/own/:8080/x", "/v1/:8080/x"],
-])("%s never leaves the provider's own address", async (target, arrives) => {
+])("sends %s to no other host", async (target, expected) => {
   const before = vendor.received.length;
-  await sent(target);
-  expect(vendor.received.slice(before).map((one) => one.target)).toEqual(arrives === null ? [] : [arrives]);
+  await sendRaw(target);
+  expect(vendor.received.slice(before).map((one) => one.target)).toEqual(expected === null ? [] : [expected]);
 });
 
 test.each([
@@ -80,7 +80,7 @@ test.each([
   "X-Amz-Signature=x",
   "a=1&apikey=",
   "sig=x",
-])("a credential in the query is refused, and named: %s", async (query) => {
+])("rejects a credential in the query, and names it: %s", async (query) => {
   const before = vendor.received.length;
   const error = await errorOf(await call(gateway, "GET", `/files?${query}`));
   expect(error).toMatchObject({ status: 400, code: "invalid_request" });
@@ -89,24 +89,24 @@ test.each([
   expect(vendor.received.length).toBe(before);
 });
 
-test("a query that no URL can hold, or that is too long, is refused", async () => {
+test("rejects an invalid or overlong query", async () => {
   for (const query of [`a=${"x".repeat(3_000)}`, "a=%zz&%zz=1"]) {
     expect((await call(gateway, "GET", `/files?${query}`)).status).toBe(400);
   }
 });
 
-test("a GET does not carry a body", async () => {
+test("rejects a GET with a body", async () => {
   const before = vendor.received.length;
-  const answer = await sent("/v1/providers/own/files", "content-length: 2\r\n");
+  const answer = await sendRaw("/v1/providers/own/files", "content-length: 2\r\n");
   expect(answer).not.toMatch(/^HTTP\/1\.1 200 /);
   expect(vendor.received.length).toBe(before);
 });
 
-test("more parts than a path may have", async () => {
+test("rejects a path with too many segments", async () => {
   expect((await call(gateway, "GET", `/${"a/".repeat(40)}b`)).status).toBe(400);
 });
 
-test("the refusal speaks the provider's language once it is known which it is", async () => {
+test("returns errors in the dialect of the provider", async () => {
   const anthropic = await startGranted(vendor, { kind: "anthropic" });
   try {
     const answer = await call(anthropic, "GET", "/v1/models?api_key=x");

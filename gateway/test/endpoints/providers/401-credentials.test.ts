@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { errorOf } from "../../started-gateway.ts";
 import { startGranted, startVendor } from "./vendor.ts";
 
-test("a caller without a key, or with a wrong one, is not let in, whatever it asks for", async () => {
+test("returns 401 without a key and with an unknown key, for any path", async () => {
   const vendor = await startVendor();
   const gateway = await startGranted(vendor);
   try {
-    for (const headers of [{}, { authorization: "Bearer sk-nobody-0123456789abcdefghij" }] as Record<
+    for (const headers of [{}, { authorization: "Bearer sk-unknown-0123456789abcdefghij" }] as Record<
       string,
       string
     >[]) {

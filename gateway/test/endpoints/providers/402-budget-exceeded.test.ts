@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { aliceKey, errorOf, type StartedGateway } from "../../started-gateway.ts";
-import { budgetsRead, call, granted, startGranted, startVendor, type Vendor } from "./vendor.ts";
+import { call, ownGrant, startGranted, startVendor, type Vendor, waitForBudgets } from "./vendor.ts";
 
 let vendor: Vendor;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => vendor.stop());
 
 const withBudget = (usd: number) => ({
-  ...granted,
+  ...ownGrant,
   keys: [{ name: "alice", secret: aliceKey, pass_through: ["own"], budget: { usd, period: "month" as const } }],
 });
 
@@ -17,14 +17,14 @@ const perCall = { settings: { pass_through: { price_per_call: 0.4 } } };
 
 async function run(gateway: StartedGateway, test: () => Promise<void>): Promise<void> {
   try {
-    await budgetsRead(gateway);
+    await waitForBudgets(gateway);
     await test();
   } finally {
     await gateway.stop();
   }
 }
 
-test("a price per call is held before it and booked after it, and the budget ends where it ends", async () => {
+test("reserves and charges the price per call until the budget is spent", async () => {
   const gateway = await startGranted(vendor, perCall, { workspace: withBudget(1) });
   await run(gateway, async () => {
     const before = vendor.received.length;
@@ -49,7 +49,7 @@ test("a price per call is held before it and booked after it, and the budget end
   });
 });
 
-test("calls at the same time cannot spend more than there is", async () => {
+test("does not let concurrent calls exceed the budget", async () => {
   const gateway = await startGranted(vendor, perCall, { workspace: withBudget(1) });
   await run(gateway, async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => call(gateway, "GET", "/files")));
@@ -58,7 +58,7 @@ test("calls at the same time cannot spend more than there is", async () => {
   });
 });
 
-test("a call of a model is held at its worst case, by the price of the provider's own deployment", async () => {
+test("reserves the highest cost of a model call, by the price of the provider's deployment", async () => {
   const gateway = await startGranted(
     vendor,
     {},
@@ -86,19 +86,19 @@ test("a call of a model is held at its worst case, by the price of the provider'
   });
 });
 
-test("a stream is ended when what is held for it is used up, in the provider's own words", async () => {
+test("ends a stream in the provider's dialect when its reservation is used up", async () => {
   const models = [
     { name: "ours", deployments: [{ provider: "own", upstream_model: "theirs" }], price: { input: 0, output: 1_000 } },
   ];
   const gateway = await startGranted(vendor, {}, { workspace: withBudget(0.5), models });
-  const usual = vendor.answer;
+  const defaultAnswer = vendor.answer;
   await run(gateway, async () => {
-    let pass = () => {};
+    let releaseNext = () => {};
     let closed = false;
     vendor.answer = async (_, response) => {
       response.on("close", () => {
         closed = true;
-        pass();
+        releaseNext();
       });
       response.writeHead(200, { "content-type": "text/event-stream" });
       const event = {
@@ -106,13 +106,13 @@ test("a stream is ended when what is held for it is used up, in the provider's o
         object: "chat.completion.chunk",
         choices: [{ index: 0, delta: { content: "words ".repeat(20) } }],
       };
-      // One event at a time: what is sent beyond the money is then one event, however busy the machine is.
+      // Send one event at a time, so that at most one exceeds the reservation even on a busy machine.
       for (let sent = 0; sent < 400 && !closed; sent++) {
-        const passed = new Promise<void>((resolve) => {
-          pass = resolve;
+        const released = new Promise<void>((resolve) => {
+          releaseNext = resolve;
         });
         response.write(`data: ${JSON.stringify(event)}\n\n`);
-        await passed;
+        await released;
       }
     };
     const answer = await call(gateway, "POST", "/v1/chat/completions", {
@@ -123,12 +123,12 @@ test("a stream is ended when what is held for it is used up, in the provider's o
     let text = "";
     for await (const piece of answer.body ?? []) {
       text += Buffer.from(piece).toString("utf8");
-      pass();
+      releaseNext();
     }
     expect(text).toContain("budget_exceeded");
     const [entry] = await gateway.entries();
     expect(entry).toMatchObject({ outcome: "interrupted", errorCode: "budget_exceeded", model: "ours" });
     expect(entry?.costNanoUsd).toBeLessThan(600_000_000);
   });
-  vendor.answer = usual;
+  vendor.answer = defaultAnswer;
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { errorOf, type StartedGateway } from "../../started-gateway.ts";
-import { budgetsRead, call, granted, startGranted, startVendor, type Vendor } from "./vendor.ts";
+import { call, ownGrant, startGranted, startVendor, type Vendor, waitForBudgets } from "./vendor.ts";
 
 let vendor: Vendor;
 let gateway: StartedGateway;
@@ -62,7 +62,7 @@ test.each([
   "/files/secret",
   "/files/secret:x",
   "/files/secret;x/content",
-])("%s administers the account and is not passed through", async (path) => {
+])("rejects %s, which administers the account", async (path) => {
   const before = vendor.received.length;
   const error = await errorOf(await call(gateway, "POST", path, { body: "{}" }));
   expect(error).toMatchObject({ status: 403, code: "forbidden" });
@@ -81,17 +81,17 @@ test.each([
   "/vector_stores",
   "/models/organization-model",
   "/organizationx",
-])("%s is not among them", async (path) => {
+])("passes %s through", async (path) => {
   expect((await call(gateway, "GET", path)).status).toBe(200);
 });
 
-test("under a budget, what nobody can price is refused unless the provider has a price for a call", async () => {
-  const workspace = { ...granted, budget: { usd: 100, period: "month" as const } };
+test("rejects calls without a known price under a budget, unless the provider has a price per call", async () => {
+  const workspace = { ...ownGrant, budget: { usd: 100, period: "month" as const } };
   const unpriced = await startGranted(vendor, {}, { workspace });
   const free = await startGranted(vendor, { settings: { pass_through: { price_per_call: 0 } } }, { workspace });
   try {
-    await budgetsRead(unpriced);
-    await budgetsRead(free);
+    await waitForBudgets(unpriced);
+    await waitForBudgets(free);
     const before = vendor.received.length;
     const error = await errorOf(await call(unpriced, "GET", "/files"));
     expect(error).toMatchObject({ status: 403, code: "forbidden" });
@@ -108,11 +108,11 @@ test("under a budget, what nobody can price is refused unless the provider has a
   }
 });
 
-test("what a price does not cover is not called by it: another model", async () => {
+test("rejects another model than the one with a price", async () => {
   const models = [
     { name: "ours", deployments: [{ provider: "own", upstream_model: "theirs" }], price: { input: 1, output: 1 } },
   ];
-  const workspace = { ...granted, budget: { usd: 100, period: "month" as const } };
+  const workspace = { ...ownGrant, budget: { usd: 100, period: "month" as const } };
   const budgeted = await startGranted(vendor, { kind: "openai" }, { workspace, models });
   try {
     const messages = [{ role: "user", content: "hi" }];
@@ -120,7 +120,7 @@ test("what a price does not cover is not called by it: another model", async () 
       call(budgeted, "POST", "/v1/chat/completions", {
         body: JSON.stringify({ model: "theirs", messages, max_tokens: 5, ...more }),
       });
-    await budgetsRead(budgeted);
+    await waitForBudgets(budgeted);
     expect((await send({})).status).toBe(200);
     for (const more of [{ model: "others" }, { models: ["x"] }]) {
       expect((await send(more)).status).toBe(403);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => vendor.stop());
 
-const own = ["own"];
+const grant = ["own"];
 
 async function refusalWith(workspace: object): Promise<{ status: number; body: unknown; gateway: StartedGateway }> {
   const gateway = await startGateway({
@@ -21,7 +21,7 @@ async function refusalWith(workspace: object): Promise<{ status: number; body: u
 }
 
 test.each([
-  ["nobody names the provider", {}],
+  ["there is no grant", {}],
   [
     "only models are granted",
     {
@@ -31,39 +31,39 @@ test.each([
     },
   ],
   [
-    "the workspace does not",
+    "the workspace has no grant",
     {
-      groups: [{ name: "default", pass_through: own }],
-      keys: [{ name: "alice", secret: aliceKey, pass_through: own }],
+      groups: [{ name: "default", pass_through: grant }],
+      keys: [{ name: "alice", secret: aliceKey, pass_through: grant }],
     },
   ],
   [
-    "the group does not",
+    "the group has no grant",
     {
-      pass_through: own,
+      pass_through: grant,
       groups: [{ name: "default" }],
-      keys: [{ name: "alice", secret: aliceKey, pass_through: own }],
+      keys: [{ name: "alice", secret: aliceKey, pass_through: grant }],
     },
   ],
-  ["the key does not", { pass_through: own, groups: [{ name: "default", pass_through: own }] }],
+  ["the key has no grant", { pass_through: grant, groups: [{ name: "default", pass_through: grant }] }],
   [
-    "another one is named",
+    "another provider is granted",
     {
       pass_through: ["main"],
       groups: [{ name: "default", pass_through: ["main"] }],
       keys: [{ name: "alice", secret: aliceKey, pass_through: ["main"] }],
     },
   ],
-])("where %s, it looks as if it did not exist, and nothing is sent", async (_, workspace) => {
+])("answers as for a missing provider, without calling it, where %s", async (_, workspace) => {
   const before = vendor.received.length;
   const { status, body, gateway } = await refusalWith(workspace);
   try {
     expect(status).toBe(404);
     expect(body).toMatchObject({ error: { code: "not_found", param: "provider" } });
-    const nobody = await fetch(`${gateway.url}/v1/providers/own2/files`, {
+    const missing = await fetch(`${gateway.url}/v1/providers/own2/files`, {
       headers: { authorization: `Bearer ${aliceKey}` },
     });
-    expect(JSON.stringify(await nobody.json()).replace("own2", "own")).toBe(JSON.stringify(body));
+    expect(JSON.stringify(await missing.json()).replace("own2", "own")).toBe(JSON.stringify(body));
     expect(vendor.received.length).toBe(before);
     expect((await gateway.entries())[0]).toMatchObject({
       outcome: "rejected",
@@ -76,9 +76,9 @@ test.each([
   }
 });
 
-test("a grant that is taken away ends with the next call", async () => {
-  const keys = [{ name: "alice", secret: aliceKey, pass_through: own }];
-  const workspace = { slug: "acme", pass_through: own, groups: [{ name: "default", pass_through: own }], keys };
+test("stops passing calls through after the grant was removed", async () => {
+  const keys = [{ name: "alice", secret: aliceKey, pass_through: grant }];
+  const workspace = { slug: "acme", pass_through: grant, groups: [{ name: "default", pass_through: grant }], keys };
   const { status, gateway } = await refusalWith(workspace);
   try {
     expect(status).toBe(200);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { errorOf } from "../../started-gateway.ts";
 import { call, startGranted, startVendor } from "./vendor.ts";
 
-test("a method that no provider's API has is named with those that are possible", async () => {
+test("returns 405 with the allowed methods", async () => {
   const vendor = await startVendor();
   const gateway = await startGranted(vendor);
   try {

@@ -3,7 +3,7 @@ import { bounds } from "#core/index.ts";
 import { aliceKey } from "../../started-gateway.ts";
 import { startGranted, startVendor } from "./vendor.ts";
 
-test("a body beyond the bound is refused by what its head says, with nothing sent", async () => {
+test("rejects a body by its declared length without calling the vendor", async () => {
   const vendor = await startVendor();
   const gateway = await startGranted(vendor);
   try {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { errorOf } from "../../started-gateway.ts";
 import { call, startGranted, startVendor } from "./vendor.ts";
 
-test("a WebSocket is refused clearly, and nothing is sent", async () => {
+test("returns 426 for a WebSocket without calling the vendor", async () => {
   const vendor = await startVendor();
   const gateway = await startGranted(vendor);
   try {

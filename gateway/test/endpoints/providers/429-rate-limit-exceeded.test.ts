@@ -1,23 +1,23 @@
 import { expect, test } from "bun:test";
 import { aliceKey, errorOf } from "../../started-gateway.ts";
-import { call, granted, startGranted, startVendor } from "./vendor.ts";
+import { call, ownGrant, startGranted, startVendor } from "./vendor.ts";
 
-test("requests per minute and concurrency hold as for every call", async () => {
+test("applies limits of requests per minute and concurrency", async () => {
   const vendor = await startVendor();
   const keys = [{ name: "alice", secret: aliceKey, pass_through: ["own"], limits: { rpm: 2, concurrency: 1 } }];
-  const gateway = await startGranted(vendor, {}, { workspace: { ...granted, keys } });
+  const gateway = await startGranted(vendor, {}, { workspace: { ...ownGrant, keys } });
   try {
     const open = Promise.withResolvers<void>();
-    const came = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
     vendor.answer = async (_, response) => {
-      came.resolve();
+      arrived.resolve();
       await open.promise;
       response.end("{}");
     };
     const first = call(gateway, "GET", "/files");
-    await came.promise;
-    const beside = await call(gateway, "GET", "/files");
-    expect(await errorOf(beside)).toMatchObject({ status: 429, code: "rate_limit_exceeded" });
+    await arrived.promise;
+    const concurrent = await call(gateway, "GET", "/files");
+    expect(await errorOf(concurrent)).toMatchObject({ status: 429, code: "rate_limit_exceeded" });
     open.resolve();
     expect((await first).status).toBe(200);
     await (await first).text();
@@ -34,7 +34,7 @@ test("requests per minute and concurrency hold as for every call", async () => {
   }
 });
 
-test("the vendor's own refusals come back as it said them, with how long to wait", async () => {
+test("returns the vendor's own 429 unchanged, with Retry-After", async () => {
   const vendor = await startVendor();
   const gateway = await startGranted(vendor);
   try {

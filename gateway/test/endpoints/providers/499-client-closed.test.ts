@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
 import { call, startGranted, startVendor } from "./vendor.ts";
 
-test("a caller that leaves ends the vendor's work, before the answer and within it", async () => {
+test("aborts the vendor's request when the caller disconnects, before and during the answer", async () => {
   const vendor = await startVendor();
   const gateway = await startGranted(vendor, { settings: { pass_through: { price_per_call: 0.5 } } });
   try {
@@ -27,7 +27,7 @@ test("a caller that leaves ends the vendor's work, before the answer and within 
     await until(() => closed === 2);
     await until(async () => (await gateway.entries()).length === 2);
     for (const entry of await gateway.entries()) {
-      // Both were sent, and may be charged.
+      // Both requests were sent, so the vendor may charge them.
       expect(entry).toMatchObject({ outcome: "cancelled", errorCode: "client_closed", costNanoUsd: 500_000_000 });
     }
     expect(vendor.received).toHaveLength(2);

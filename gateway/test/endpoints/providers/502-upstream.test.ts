@@ -14,7 +14,7 @@ afterAll(async () => {
   vendor.stop();
 });
 
-test("a redirect is neither followed nor passed on, wherever it leads", async () => {
+test("neither follows nor passes on a redirect", async () => {
   const other = await startVendor();
   try {
     for (const location of [other.url, `${vendor.url}/elsewhere`, "/elsewhere"]) {
@@ -33,7 +33,7 @@ test("a redirect is neither followed nor passed on, wherever it leads", async ()
   }
 });
 
-test("that the provider's key is refused is not told as if it were the caller's", async () => {
+test("returns 502 when the vendor rejects the provider's key", async () => {
   vendor.answer = (_, response) => {
     response.writeHead(401, { "content-type": "application/json" });
     response.end('{"error":{"message":"Incorrect API key provided: sk-upstream-of-own of org-secret"}}');
@@ -45,7 +45,7 @@ test("that the provider's key is refused is not told as if it were the caller's"
   expect(text).not.toContain("org-secret");
 });
 
-test("a key that the vendor quotes in another refusal is cut out of it", async () => {
+test("removes a key that the vendor repeats in another error", async () => {
   vendor.answer = (_, response) => {
     response.writeHead(400, { "content-type": "application/json" });
     response.end('{"error":{"message":"bad header Bearer sk-upstream-of-own"}}');
@@ -55,7 +55,7 @@ test("a key that the vendor quotes in another refusal is cut out of it", async (
   expect(await answer.text()).not.toContain("sk-upstream-of-own");
 });
 
-test("a refusal of whatever shape comes back byte for byte", async () => {
+test("returns an error of any shape byte for byte", async () => {
   const body = '{ "detail" : "You do not have permission", "code": 7 }';
   vendor.answer = (_, response) =>
     void response.writeHead(422, { "content-type": "application/problem+json" }).end(body);
@@ -68,7 +68,7 @@ test("a refusal of whatever shape comes back byte for byte", async () => {
 });
 
 test.each([["GET"], ["DELETE"], ["PUT"], ["PATCH"], ["POST"]])(
-  "a connection that is cut after a %s was read is an error at once: it is never sent twice",
+  "returns 502 and never repeats a %s whose connection is cut",
   async (method) => {
     const raw = await startRawUpstream((socket) => socket.destroy());
     const cut = await startGranted(vendor, { base_url: `${raw.url}/v1` });
@@ -85,23 +85,23 @@ test.each([["GET"], ["DELETE"], ["PUT"], ["PATCH"], ["POST"]])(
   },
 );
 
-test("a connection that was kept and is closed by then is not used, so nothing is sent again on another", async () => {
+test("reuses no closed connection, so nothing is sent twice", async () => {
   const raw = await startRawUpstream((socket, index) => {
     if (index === 0) socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}");
     else socket.destroy();
   });
-  const kept = await startGranted(vendor, { base_url: `${raw.url}/v1` });
+  const closing = await startGranted(vendor, { base_url: `${raw.url}/v1` });
   try {
-    expect((await call(kept, "GET", "/files")).status).toBe(200);
-    expect((await call(kept, "GET", "/files")).status).toBe(502);
+    expect((await call(closing, "GET", "/files")).status).toBe(200);
+    expect((await call(closing, "GET", "/files")).status).toBe(502);
     expect(raw.requests).toHaveLength(2);
   } finally {
-    await kept.stop();
+    await closing.stop();
     raw.stop();
   }
 });
 
-test("a download that breaks off is a connection that breaks, not a short file", async () => {
+test("breaks the caller's connection when a download breaks off", async () => {
   const arrived = Promise.withResolvers<void>();
   vendor.answer = async (_, response) => {
     response.writeHead(200, { "content-type": "application/octet-stream" });

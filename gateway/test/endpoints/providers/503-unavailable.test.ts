@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { errorOf } from "../../started-gateway.ts";
 import { call, startGranted, startVendor } from "./vendor.ts";
 
-test("a provider that is switched off answers nobody", async () => {
+test("returns 503 for a disabled provider", async () => {
   const vendor = await startVendor();
   const gateway = await startGranted(vendor, { enabled: false });
   try {
@@ -15,7 +15,7 @@ test("a provider that is switched off answers nobody", async () => {
   }
 });
 
-test("that the vendor is overloaded is told with its status and in our words", async () => {
+test("returns the vendor's 503 with the gateway's own message", async () => {
   const vendor = await startVendor();
   const gateway = await startGranted(vendor);
   try {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { errorOf } from "../../started-gateway.ts";
 import { call, startGranted, startVendor } from "./vendor.ts";
 
-test("silence before the answer says which clock it was, and what may be charged is booked", async () => {
+test("returns 504 and charges the price per call when no answer begins", async () => {
   const vendor = await startVendor();
   const settings = { pass_through: { price_per_call: 0.25 } };
   const gateway = await startGranted(vendor, { settings, timeouts: { headers_ms: 150, total_ms: 4_000 } });
@@ -24,7 +24,7 @@ test("silence before the answer says which clock it was, and what may be charged
   }
 });
 
-test("silence within an answer ends it", async () => {
+test("ends an answer that stalls", async () => {
   const vendor = await startVendor();
   const gateway = await startGranted(vendor, { timeouts: { idle_ms: 150, total_ms: 60_000 } });
   try {

@@ -4,14 +4,14 @@ import { aliceKey, type StartedGateway, startGateway } from "../../started-gatew
 
 const malloryKey = "sk-mallory-0123456789abcdefghij";
 
-interface Seen {
+interface Received {
   readonly path: string;
   readonly headers: Headers;
   readonly bytes: number;
 }
 
-/** Google's files, as far as uploads go. Its own address stands in what it answers. */
-let seen: Seen[] = [];
+/** Google's upload API. Its answers contain its own address. */
+let received: Received[] = [];
 let uploads = 0;
 const server = Bun.serve({
   idleTimeout: 0,
@@ -20,7 +20,7 @@ const server = Bun.serve({
   async fetch(request) {
     const url = new URL(request.url);
     const bytes = (await request.bytes()).length;
-    seen.push({ path: `${url.pathname}${url.search}`, headers: request.headers, bytes });
+    received.push({ path: `${url.pathname}${url.search}`, headers: request.headers, bytes });
     const command = request.headers.get("x-goog-upload-command") ?? "";
     if (!/^\/upload\/v1(?:beta)?\/files$/.test(url.pathname)) {
       return Response.json({ candidates: [{ content: { parts: [{ text: "x" }] }, finishReason: "STOP" }] });
@@ -69,7 +69,7 @@ beforeAll(async () => {
   });
 });
 beforeEach(() => {
-  seen = [];
+  received = [];
 });
 afterAll(async () => {
   await gateway.stop();
@@ -78,7 +78,7 @@ afterAll(async () => {
 
 const provider = () => `${gateway.url}/v1/providers/google`;
 
-function begin(key = aliceKey): Promise<Response> {
+function beginUpload(key = aliceKey): Promise<Response> {
   return fetch(`${provider()}/upload/v1beta/files`, {
     method: "POST",
     headers: {
@@ -98,7 +98,7 @@ async function finish(url: string, key = aliceKey): Promise<Response> {
     "x-goog-api-key": key,
     "x-goog-upload-offset": "0",
     "x-goog-upload-command": "upload, finalize",
-    // As Google's SDK says of whatever it sends.
+    // Google's SDK sends this type with every upload.
     "content-type": "application/json",
   };
   return await fetch(url, { method: "POST", headers, body: "four" });
@@ -111,39 +111,42 @@ async function generate(uri: string, key: string): Promise<number> {
   return answer.status;
 }
 
-test("an upload goes on through the gateway, and its file belongs to its workspace", async () => {
-  const begun = await begin();
-  expect(begun.status).toBe(200);
-  const url = begun.headers.get("x-goog-upload-url") ?? "";
+test("uploads a file through the gateway, and the file belongs to its workspace", async () => {
+  const started = await beginUpload();
+  expect(started.status).toBe(200);
+  const url = started.headers.get("x-goog-upload-url") ?? "";
   expect(url).toBe(`${provider()}/upload/v1beta/files?upload_id=AHmU_0&upload_protocol=resumable`);
-  expect(begun.headers.get("x-goog-upload-status")).toBe("active");
-  expect(begun.headers.has("x-goog-upload-control-url")).toBe(false);
-  const ended = await finish(url);
-  expect(ended.headers.get("x-goog-upload-status")).toBe("final");
-  const { file } = (await ended.json()) as { file: { uri: string } };
-  expect(seen[0]?.path).toBe("/upload/v1beta/files");
-  expect(seen[0]?.headers.get("x-goog-upload-header-content-type")).toBe("text/plain");
-  expect(seen[1]).toMatchObject({ path: "/upload/v1beta/files?upload_id=AHmU_0&upload_protocol=resumable", bytes: 4 });
-  expect(seen.every(({ headers }) => headers.get("x-goog-api-key") === "sk-upstream")).toBe(true);
+  expect(started.headers.get("x-goog-upload-status")).toBe("active");
+  expect(started.headers.has("x-goog-upload-control-url")).toBe(false);
+  const finished = await finish(url);
+  expect(finished.headers.get("x-goog-upload-status")).toBe("final");
+  const { file } = (await finished.json()) as { file: { uri: string } };
+  expect(received[0]?.path).toBe("/upload/v1beta/files");
+  expect(received[0]?.headers.get("x-goog-upload-header-content-type")).toBe("text/plain");
+  expect(received[1]).toMatchObject({
+    path: "/upload/v1beta/files?upload_id=AHmU_0&upload_protocol=resumable",
+    bytes: 4,
+  });
+  expect(received.every(({ headers }) => headers.get("x-goog-api-key") === "sk-upstream")).toBe(true);
   expect(await generate(file.uri, aliceKey)).toBe(200);
   expect(await generate(file.uri, malloryKey)).toBe(404);
 });
 
-test("another workspace cannot go on with an upload", async () => {
-  const url = (await begin()).headers.get("x-goog-upload-url") ?? "";
+test("returns 404 when another workspace continues an upload", async () => {
+  const url = (await beginUpload()).headers.get("x-goog-upload-url") ?? "";
   expect((await finish(url, malloryKey)).status).toBe(404);
-  expect(seen.length).toBe(1);
+  expect(received.length).toBe(1);
   expect((await finish(url)).status).toBe(200);
 });
 
-test("Google's SDK uploads a file in pieces and calls a model with it", async () => {
+test("lets Google's SDK upload a file in pieces and call a model with it", async () => {
   const ai = new GoogleGenAI({ apiKey: aliceKey, httpOptions: { baseUrl: provider() } });
   const size = 8 * 1024 * 1024 + 5;
   const file = await ai.files.upload({
     file: new Blob([new Uint8Array(size)], { type: "text/plain" }),
     config: { mimeType: "text/plain" },
   });
-  expect(seen.map(({ bytes }) => bytes).slice(1)).toEqual([size - 5, 5]);
+  expect(received.map(({ bytes }) => bytes).slice(1)).toEqual([size - 5, 5]);
   expect(String(file.state)).toBe("ACTIVE");
   expect(await generate(file.uri ?? "", aliceKey)).toBe(200);
   expect(await generate(file.uri ?? "", malloryKey)).toBe(404);

@@ -4,7 +4,7 @@ import type { ProviderConfig } from "@sluice/contract";
 import { until } from "../../../../test/until.ts";
 import { aliceKey, type Overrides, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
-/** One request as it came to the vendor, byte for byte. */
+/** One request as the vendor received it, byte for byte. */
 interface Received {
   readonly method: string;
   readonly target: string;
@@ -16,12 +16,12 @@ export interface Vendor {
   readonly url: string;
   readonly received: readonly Received[];
   readonly last: Received;
-  /** How the next requests are answered; by default with what a list of files looks like. */
+  /** Answers the next requests. By default with an empty list of files. */
   answer: (received: Received, response: ServerResponse) => void | Promise<void>;
   stop(): void;
 }
 
-/** A vendor with an API of its own that nobody here knows: it remembers what it got. */
+/** A vendor with an API that the gateway does not know. It records its requests. */
 export async function startVendor(): Promise<Vendor> {
   const received: Received[] = [];
   const vendor = {
@@ -29,7 +29,7 @@ export async function startVendor(): Promise<Vendor> {
     received,
     get last(): Received {
       const last = received.at(-1);
-      if (last === undefined) throw new Error("nothing came to the vendor");
+      if (last === undefined) throw new Error("the vendor received no request");
       return last;
     },
     answer: (_: Received, response: ServerResponse): void | Promise<void> => {
@@ -42,7 +42,7 @@ export async function startVendor(): Promise<Vendor> {
     },
   };
   const server: Server = createServer((request, response) => {
-    void wholeOf(request).then(async (body) => {
+    void bodyOf(request).then(async (body) => {
       const one = { method: request.method ?? "", target: request.url ?? "", headers: request.headers, body };
       received.push(one);
       await vendor.answer(one, response);
@@ -53,20 +53,20 @@ export async function startVendor(): Promise<Vendor> {
   return vendor;
 }
 
-async function wholeOf(request: IncomingMessage): Promise<Buffer> {
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece as Buffer);
   return Buffer.concat(pieces);
 }
 
-/** What opens the provider `own` to Alice's key. */
-export const granted = {
+/** Workspace settings that allow Alice's key to call the provider `own`. */
+export const ownGrant = {
   pass_through: ["own"],
   groups: [{ name: "default", pass_through: ["own"] }],
   keys: [{ name: "alice", secret: aliceKey, pass_through: ["own"] }],
 } as const satisfies Overrides["workspace"];
 
-/** A gateway whose key may use everything of the vendor's. */
+/** A gateway whose key may call the whole API of the vendor. */
 export function startGranted(
   vendor: Vendor,
   provider: Partial<ProviderConfig> = {},
@@ -78,12 +78,12 @@ export function startGranted(
       upstream("main", simulator),
     ],
     ...more,
-    workspace: { ...granted, ...more.workspace } as never,
+    workspace: { ...ownGrant, ...more.workspace } as never,
   });
 }
 
-/** What Alice's budgets have spent is known: a machine that is busy with other work reads it late, and says so with 503 till then. */
-export async function budgetsRead(gateway: StartedGateway): Promise<void> {
+/** Waits until the gateway has read the budgets of Alice's key. Until then it answers with 503. */
+export async function waitForBudgets(gateway: StartedGateway): Promise<void> {
   await until(async () => {
     const { limits } = (await (await gateway.get("/v1/usage")).json()) as {
       limits?: readonly { used: number | null }[];
@@ -92,7 +92,7 @@ export async function budgetsRead(gateway: StartedGateway): Promise<void> {
   });
 }
 
-/** A call with Alice's key; `path` stands behind /v1/providers/own. */
+/** A call with Alice's key. `path` is below /v1/providers/own. */
 export function call(gateway: StartedGateway, method: string, path: string, init: RequestInit = {}): Promise<Response> {
   return fetch(`${gateway.url}/v1/providers/own${path}`, {
     method,

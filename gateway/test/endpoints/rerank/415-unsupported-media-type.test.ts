@@ -1,4 +1,4 @@
-import { otherMediaTypes } from "../passed-suite.ts";
+import { otherMediaTypes } from "../forwarding-suite.ts";
 import { rerankEndpoint } from "./endpoint.ts";
 
 otherMediaTypes(rerankEndpoint);

@@ -1,4 +1,4 @@
-import { rates } from "../passed-suite.ts";
+import { rateLimits } from "../forwarding-suite.ts";
 import { rerankEndpoint } from "./endpoint.ts";
 
-rates(rerankEndpoint);
+rateLimits(rerankEndpoint);

@@ -1,4 +1,4 @@
-import { badUpstreams } from "../passed-suite.ts";
+import { badUpstreams } from "../forwarding-suite.ts";
 import { rerankEndpoint } from "./endpoint.ts";
 
 badUpstreams(rerankEndpoint);

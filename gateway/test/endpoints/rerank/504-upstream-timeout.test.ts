@@ -1,4 +1,4 @@
-import { timeouts } from "../passed-suite.ts";
+import { timeouts } from "../forwarding-suite.ts";
 import { rerankEndpoint } from "./endpoint.ts";
 
 timeouts(rerankEndpoint);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
 import type { StartedGateway } from "../../started-gateway.ts";
-import { type Frame, openSocket, responseIn, socketGateway } from "./socket-ground.ts";
+import { type Frame, openSocket, responseIn, socketGateway } from "./socket-gateway.ts";
 
 let gateway: StartedGateway;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const said = (text: string, script: object = { tokens: 3 }): object => ({
+const userMessage = (text: string, script: object = { tokens: 3 }): object => ({
   type: "message",
   role: "user",
   content: [{ type: "input_text", text: `${text} [[sim ${JSON.stringify(script)}]]` }],
@@ -21,11 +21,11 @@ async function lastBody(): Promise<string> {
   return gateway.simulator.simulator.truth.list().data.at(-1)?.body_text ?? "";
 }
 
-describe.each(["openai", "chat", "claude"])("over a WebSocket, on %s", (model) => {
-  test("a response comes as the events that HTTP streams, and is one call in the ledger", async () => {
+describe.each(["openai", "chat", "claude"])("a WebSocket call of %s", (model) => {
+  test("gets the events that HTTP streams, and is one call in the ledger", async () => {
     const socket = await openSocket(gateway);
     const before = (await gateway.entries()).length;
-    const frames = await socket.ask({ model, store: false, input: [said("hello")] });
+    const frames = await socket.ask({ model, store: false, input: [userMessage("hello")] });
     expect(types(frames).slice(0, 2)).toEqual(["response.created", "response.in_progress"]);
     expect(types(frames)).toContain("response.output_text.delta");
     expect(frames.at(-1)?.type).toBe("response.completed");
@@ -40,14 +40,19 @@ describe.each(["openai", "chat", "claude"])("over a WebSocket, on %s", (model) =
     socket.close();
   });
 
-  test("goes on from the last response by its id, although no upstream keeps it", async () => {
+  test("continues from the last response's id, although no upstream stores it", async () => {
     const socket = await openSocket(gateway);
-    const warm = responseIn(
-      await socket.ask({ model, store: false, generate: false, input: [said("my name is Alice")] }),
+    const warmUp = responseIn(
+      await socket.ask({ model, store: false, generate: false, input: [userMessage("my name is Alice")] }),
     );
-    expect(warm).toMatchObject({ status: "completed", output: [] });
+    expect(warmUp).toMatchObject({ status: "completed", output: [] });
     const before = (await gateway.entries()).length;
-    const first = await socket.ask({ model, store: false, previous_response_id: warm["id"], input: [said("first")] });
+    const first = await socket.ask({
+      model,
+      store: false,
+      previous_response_id: warmUp["id"],
+      input: [userMessage("first")],
+    });
     expect((await gateway.entries()).length).toBe(before + 1);
     const second = await socket.ask({
       model,
@@ -69,10 +74,10 @@ describe.each(["openai", "chat", "claude"])("over a WebSocket, on %s", (model) =
     socket.close();
   });
 
-  test("a tool is called, and its result goes back with the call that it answers", async () => {
+  test("sends a tool result back with its call", async () => {
     const socket = await openSocket(gateway);
-    const tools = [{ type: "function", name: "look", parameters: { type: "object", properties: {} } }];
-    const first = await socket.ask({ model, store: false, tools, input: [said("look", { tool_calls: 1 })] });
+    const tools = [{ type: "function", name: "search", parameters: { type: "object", properties: {} } }];
+    const first = await socket.ask({ model, store: false, tools, input: [userMessage("search", { tool_calls: 1 })] });
     const call = (responseIn(first)["output"] as Frame[]).find(({ type }) => type === "function_call");
     const output = { type: "function_call_output", call_id: call?.["call_id"], output: "a river" };
     const next = { model, store: false, tools, previous_response_id: responseIn(first)["id"], input: [output] };
@@ -82,33 +87,35 @@ describe.each(["openai", "chat", "claude"])("over a WebSocket, on %s", (model) =
   });
 });
 
-test("what OpenAI keeps is gone on from at OpenAI", async () => {
+test("continues at OpenAI from a response that OpenAI stores", async () => {
   const socket = await openSocket(gateway);
-  const first = responseIn(await socket.ask({ model: "openai", store: true, input: [said("first")] }));
+  const first = responseIn(await socket.ask({ model: "openai", store: true, input: [userMessage("first")] }));
   const next = await socket.ask({
     model: "openai",
     store: true,
     previous_response_id: first["id"],
-    input: [said("second")],
+    input: [userMessage("second")],
   });
   expect(next.at(-1)?.type).toBe("response.completed");
   expect(await lastBody()).toContain(`"previous_response_id":"${String(first["id"])}"`);
   socket.close();
 });
 
-test("a response that goes on from what only OpenAI keeps is not taken for the whole conversation", async () => {
+test("rejects continuing without storage from a conversation that only OpenAI stores", async () => {
   const socket = await openSocket(gateway);
-  const first = responseIn(await socket.ask({ model: "openai", store: true, input: [said("my name is Alice")] }));
-  const kept = { model: "openai", store: false, previous_response_id: first["id"], input: [said("second")] };
-  const second = responseIn(await socket.ask(kept));
+  const first = responseIn(
+    await socket.ask({ model: "openai", store: true, input: [userMessage("my name is Alice")] }),
+  );
+  const unstored = { model: "openai", store: false, previous_response_id: first["id"], input: [userMessage("second")] };
+  const second = responseIn(await socket.ask(unstored));
   expect(second["status"]).toBe("completed");
-  const third = { model: "openai", store: false, previous_response_id: second["id"], input: [said("who am I")] };
+  const third = { model: "openai", store: false, previous_response_id: second["id"], input: [userMessage("who am I")] };
   const [refused] = await socket.ask(third);
   expect(refused).toMatchObject({ type: "error", status: 400, error: { code: "previous_response_not_found" } });
   socket.close();
 });
 
-test("a frame passes to OpenAI byte for byte, but for what belongs to the frame", async () => {
+test("passes a frame to OpenAI byte for byte, without the members of the frame itself", async () => {
   const socket = await openSocket(gateway);
   const from = socket.frames.length;
   socket.send(
@@ -121,7 +128,7 @@ test("a frame passes to OpenAI byte for byte, but for what belongs to the frame"
   socket.close();
 });
 
-test("lanes are answered beside each other and named in their events; in a lane one waits for the other", async () => {
+test("answers lanes concurrently and names them in events, and answers one lane in order", async () => {
   const socket = await openSocket(gateway);
   const slow = { tokens: 4, event_ms: 30 };
   for (const [stream_id, script] of [
@@ -129,33 +136,39 @@ test("lanes are answered beside each other and named in their events; in a lane 
     ["slow", slow],
     ["quick", { tokens: 2 }],
   ] as const) {
-    socket.send({ type: "response.create", stream_id, model: "openai", store: false, input: [said("x", script)] });
+    socket.send({
+      type: "response.create",
+      stream_id,
+      model: "openai",
+      store: false,
+      input: [userMessage("x", script)],
+    });
   }
   await until(() => socket.frames.filter(({ type }) => type === "response.completed").length === 3);
   const done = socket.frames.filter(({ type }) => type === "response.completed").map((frame) => frame["stream_id"]);
   expect(done[0]).toBe("quick");
-  const lane = socket.frames.filter((frame) => frame["stream_id"] === "slow").map(({ type }) => type);
-  const begun = lane.flatMap((type, index) => (type === "response.created" ? [index] : []));
-  expect(lane.indexOf("response.completed")).toBeLessThan(begun[1] ?? 0);
+  const slowLane = socket.frames.filter((frame) => frame["stream_id"] === "slow").map(({ type }) => type);
+  const starts = slowLane.flatMap((type, index) => (type === "response.created" ? [index] : []));
+  expect(slowLane.indexOf("response.completed")).toBeLessThan(starts[1] ?? 0);
   socket.close();
 });
 
-test("Codex is told what stands in the headers of an answer over HTTP; nobody else is", async () => {
+test("sends Codex, and no other client, the headers of an HTTP answer as an event", async () => {
   const headers = {
     "idempotency-key": "once",
     originator: "codex_cli_rs",
     "openai-beta": "responses_websockets=2026-02-06",
   };
   const codex = await openSocket(gateway, { headers });
-  const [metadata, created] = await codex.ask({ model: "openai", store: false, input: [said("hi")] });
+  const [metadata, created] = await codex.ask({ model: "openai", store: false, input: [userMessage("hi")] });
   expect([metadata?.type, created?.type]).toEqual(["codex.response.metadata", "response.created"]);
-  const told = metadata?.["headers"] as Record<string, string>;
-  expect([told["x-sluice-provider"], told["openai-model"]]).toEqual(["openai", "upstream-gpt"]);
-  expect(told["x-request-id"]).toMatch(/^req_/);
+  const headersInEvent = metadata?.["headers"] as Record<string, string>;
+  expect([headersInEvent["x-sluice-provider"], headersInEvent["openai-model"]]).toEqual(["openai", "upstream-gpt"]);
+  expect(headersInEvent["x-request-id"]).toMatch(/^req_/);
   expect(gateway.simulator.simulator.truth.list().data.at(-1)?.request_headers["openai-beta"]).toBeUndefined();
   expect(gateway.simulator.simulator.truth.list().data.at(-1)?.request_headers["idempotency-key"]).toBeUndefined();
   codex.send({ type: "response.processed", response_id: "resp_1" });
-  expect((await codex.ask({ model: "openai", store: false, input: [said("hi")] })).at(-1)?.type).toBe(
+  expect((await codex.ask({ model: "openai", store: false, input: [userMessage("hi")] })).at(-1)?.type).toBe(
     "response.completed",
   );
   codex.close();

@@ -3,7 +3,7 @@ import { bounds } from "#core/index.ts";
 import { until } from "../../../../test/until.ts";
 import { rawExchange } from "../../edge/raw-socket.ts";
 import { aliceKey, errorOf, type StartedGateway } from "../../started-gateway.ts";
-import { bobKey, openSocket, socketGateway } from "./socket-ground.ts";
+import { bobKey, openSocket, socketGateway } from "./socket-gateway.ts";
 
 const carolKey = "sk-carol-0123456789abcdefghij";
 let gateway: StartedGateway;
@@ -41,7 +41,7 @@ function errorIn(text: string): { readonly code: string; readonly message: strin
   return (JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4)) as { error: { code: string; message: string } }).error;
 }
 
-test("a WebSocket that a key cannot have is 426 at once, with a reason and a way that can", async () => {
+test("returns 426 with a reason and an alternative when the key may use no model for a WebSocket", async () => {
   for (const protocol of ["websocket", "WebSocket"]) {
     const answer = await upgrade({ key: bobKey, protocol });
     expect(answer.status).toBe(426);
@@ -53,20 +53,20 @@ test("a WebSocket that a key cannot have is 426 at once, with a reason and a way
   }
 });
 
-test("a handshake of another version is 426, and names the version that is spoken", async () => {
+test("returns 426 with the supported version when the handshake names another", async () => {
   const answer = await upgrade({ version: "8" });
   expect(answer.status).toBe(426);
   expect(answer.text).toMatch(/\r\nsec-websocket-version: 13\r\n/i);
   expect(errorIn(answer.text).code).toBe("websocket_unavailable");
 });
 
-test("behind a proxy that takes the upgrade away it is 426 too, and says whose fault it is", async () => {
+test("returns 426 and names the proxy when the upgrade header is missing", async () => {
   const answer = await upgrade({ protocol: "" });
   expect(answer.status).toBe(426);
   expect(errorIn(answer.text).message).toContain("proxy");
 });
 
-test("one key has a bound of its own, and another one's sockets are not met by it", async () => {
+test("limits the sockets of one key without affecting other keys", async () => {
   const open = await Promise.all(Array.from({ length: bounds.socketsOfKeyMax }, () => openSocket(gateway)));
   const refused = await upgrade({});
   expect([refused.status, errorIn(refused.text).message.includes("The key")]).toEqual([426, true]);
@@ -79,11 +79,11 @@ test("one key has a bound of its own, and another one's sockets are not met by i
   for (const socket of [...open, other, again]) socket.close();
 });
 
-test("whoever has no key is told that first", async () => {
-  expect((await upgrade({ key: "sk-nobody-0123456789abcdefghij" })).status).toBe(401);
+test("returns 401 for an unknown key", async () => {
+  expect((await upgrade({ key: "sk-unknown-0123456789abcdefghij" })).status).toBe(401);
 });
 
-test("a GET that asks for no WebSocket is 405, and so is a WebSocket where there never is one", async () => {
+test("returns 405 for a plain GET, and for a WebSocket on another endpoint", async () => {
   expect(await errorOf(await gateway.get("/v1/responses"))).toMatchObject({ status: 405, code: "method_not_allowed" });
   expect((await upgrade({ path: "/v1/chat/completions" })).status).toBe(405);
   expect((await upgrade({ path: "/v1/models" })).status).toBe(200);

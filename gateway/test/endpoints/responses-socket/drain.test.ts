@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
-import { openSocket, socketGateway } from "./socket-ground.ts";
+import { openSocket, socketGateway } from "./socket-gateway.ts";
 
-test("at a shutdown what is under way finishes, silent sockets close at once, and nothing new is begun", async () => {
+test("finishes running responses at shutdown, closes idle sockets, and starts nothing new", async () => {
   const gateway = await socketGateway({ settings: { drain_timeout_ms: 60_000 } });
   try {
-    const silent = await openSocket(gateway);
+    const idle = await openSocket(gateway);
     const busy = await openSocket(gateway);
     const script = '[[sim {"tokens":20,"event_ms":20}]]';
     busy.send({ type: "response.create", model: "openai", store: false, input: `hi ${script}` });
     await busy.until("response.output_text.delta");
     const closing = gateway.gateway.close();
-    expect((await silent.untilClosed()).code).toBe(1001);
+    expect((await idle.untilClosed()).code).toBe(1001);
     busy.send({ type: "response.create", model: "openai", store: false, input: "late" });
     await busy.until("response.completed");
     expect((await busy.untilClosed()).code).toBe(1001);
@@ -21,7 +21,7 @@ test("at a shutdown what is under way finishes, silent sockets close at once, an
   }
 });
 
-test("what does not finish in time is ended with an error", async () => {
+test("ends a response with an error when the drain timeout passes", async () => {
   const gateway = await socketGateway({ settings: { drain_timeout_ms: 50 } });
   try {
     const busy = await openSocket(gateway);

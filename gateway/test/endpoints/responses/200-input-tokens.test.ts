@@ -12,7 +12,7 @@ beforeAll(async () => {
     })),
     keys: [
       { name: "alice", secret: aliceKey },
-      { name: "once", secret: "sk-once-0123456789abcdefghij", limits: { rpm: 1 } },
+      { name: "limited", secret: "sk-limited-0123456789abcdefghij", limits: { rpm: 1 } },
     ],
   });
 });
@@ -20,7 +20,7 @@ afterAll(() => gateway.stop());
 
 const path = "/v1/responses/input_tokens";
 
-test("an upstream that counts is asked, costs nothing, and its answer passes as it is", async () => {
+test("returns the upstream's count unchanged and at no cost", async () => {
   const answer = await gateway.post(path, { model: "openai", input: "one two three", tools: [], of_next_year: 1 });
   expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
   expect(await answer.json()).toEqual({ object: "response.input_tokens", input_tokens: 3 });
@@ -28,7 +28,7 @@ test("an upstream that counts is asked, costs nothing, and its answer passes as 
   expect(entry).toMatchObject({ endpoint: "input-tokens", costNanoUsd: 0, usageSource: "none", outcome: "succeeded" });
 });
 
-test("where no upstream of the model counts, the answer is an estimate that says so", async () => {
+test("estimates the count, with a warning, when no upstream can count", async () => {
   const answer = await gateway.post(path, { model: "other", input: "one two three" });
   expect(answer.status).toBe(200);
   expect(answer.headers.get("x-sluice-warnings")).toContain("estimate");
@@ -36,21 +36,21 @@ test("where no upstream of the model counts, the answer is an estimate that says
   expect([object, input_tokens > 0]).toEqual(["response.input_tokens", true]);
 });
 
-test("it counts against the limits of its key", async () => {
-  const ask = { model: "openai", input: "one" };
+test("counts against the key's limits", async () => {
+  const request = { model: "openai", input: "one" };
   const statuses: number[] = [];
   for (let time = 0; time < 2; time++) {
-    statuses.push((await gateway.post(path, ask, { key: "sk-once-0123456789abcdefghij" })).status);
+    statuses.push((await gateway.post(path, request, { key: "sk-limited-0123456789abcdefghij" })).status);
   }
   expect(statuses).toEqual([200, 429]);
 });
 
-test("what the upstream refuses comes back in its words; what has no model is refused here", async () => {
+test("returns the upstream's error, and rejects a request without a known model", async () => {
   const refused = await gateway.post(path, { model: "openai" }, { script: { status: 400 } });
   expect(refused.status).toBe(400);
   expect(await errorOf(await gateway.post(path, { input: "x" }))).toMatchObject({
     status: 400,
     code: "missing_required_parameter",
   });
-  expect(await errorOf(await gateway.post(path, { model: "nobody", input: "x" }))).toMatchObject({ status: 404 });
+  expect(await errorOf(await gateway.post(path, { model: "missing", input: "x" }))).toMatchObject({ status: 404 });
 });

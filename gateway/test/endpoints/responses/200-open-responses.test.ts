@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
 /**
- * Translated answers as the Open Responses specification (2026-04-24) wants them: its required members with their types. A
- * client that is made from that specification reads nothing else.
+ * Checks translated answers against the required members and types of the Open Responses specification (2026-04-24).
+ * Clients generated from that specification read nothing else.
  */
 let gateway: StartedGateway;
 beforeAll(async () => {
@@ -71,17 +71,17 @@ const response: Readonly<Record<string, Check>> = {
   prompt_cache_key: orNull(isText),
 };
 
-type Said = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
-function flaws(said: Said): string[] {
-  return Object.keys(response).filter((name) => response[name]?.(said[name]) !== true);
+function flaws(value: JsonObject): string[] {
+  return Object.keys(response).filter((name) => response[name]?.(value[name]) !== true);
 }
 
 const location = { type: "object", properties: { location: { type: "string" } }, required: ["location"] };
 const weather = { type: "function", name: "get_weather", description: "The weather.", parameters: location };
 const heart =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
-const asks: readonly (readonly [name: string, ask: object])[] = [
+const requests: readonly (readonly [name: string, request: object])[] = [
   ["a text", { input: [{ type: "message", role: "user", content: "Say hello in exactly 3 words." }] }],
   [
     "instructions",
@@ -124,32 +124,36 @@ const asks: readonly (readonly [name: string, ask: object])[] = [
   ["penalties", { input: "hi", presence_penalty: 0.5, frequency_penalty: 0.25, service_tier: "auto" }],
 ];
 
-const cases = ["chat", "claude", "google"].flatMap((model) => asks.map(([name, ask]) => [name, model, ask] as const));
+const cases = ["chat", "claude", "google"].flatMap((model) =>
+  requests.map(([name, request]) => [name, model, request] as const),
+);
 
-test.each(cases)("%s from %s, whole and streamed, holds every required member", async (name, model, ask) => {
-  const whole = (await (await gateway.post("/v1/responses", { model, ...ask })).json()) as Said;
+test.each(cases)("returns every required member for %s from %s, whole and streamed", async (name, model, request) => {
+  const whole = (await (await gateway.post("/v1/responses", { model, ...request })).json()) as JsonObject;
   expect(flaws(whole)).toEqual([]);
   expect(whole["status"]).toBe("completed");
   expect(Number(whole["completed_at"])).toBeGreaterThanOrEqual(Number(whole["created_at"]));
-  const text = await (await gateway.post("/v1/responses", { model, ...ask, stream: true })).text();
-  const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data ?? "") as Said);
-  const told = events.flatMap((event) => (event["response"] === undefined ? [] : [event["response"] as Said]));
-  expect(told.length).toBe(3);
-  expect(told.map(flaws)).toEqual([[], [], []]);
-  expect(told.map((one) => one["completed_at"] === null)).toEqual([true, true, false]);
+  const text = await (await gateway.post("/v1/responses", { model, ...request, stream: true })).text();
+  const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data ?? "") as JsonObject);
+  const responses = events.flatMap((event) =>
+    event["response"] === undefined ? [] : [event["response"] as JsonObject],
+  );
+  expect(responses.length).toBe(3);
+  expect(responses.map(flaws)).toEqual([[], [], []]);
+  expect(responses.map((one) => one["completed_at"] === null)).toEqual([true, true, false]);
   if (name === "a tool")
-    expect((whole["output"] as Said[]).some((item) => item["type"] === "function_call")).toBe(true);
+    expect((whole["output"] as JsonObject[]).some((item) => item["type"] === "function_call")).toBe(true);
   if (name !== "penalties") return;
   expect(whole).toMatchObject({ presence_penalty: 0.5, frequency_penalty: 0.25, service_tier: "default" });
 });
 
-test("a response that fails holds them too", async () => {
+test("returns every required member in a failed response", async () => {
   const script = '[[sim {"tokens":9,"event_ms":8,"cut_after_events":6}]]';
-  const ask = { model: "chat", input: `hi ${script}`, stream: true };
-  const answer = await gateway.post("/v1/responses", ask);
+  const request = { model: "chat", input: `hi ${script}`, stream: true };
+  const answer = await gateway.post("/v1/responses", request);
   const events = [...(await answer.text()).matchAll(/^data: (.*)$/gm)].map(
-    ([, data]) => JSON.parse(data ?? "") as Said,
+    ([, data]) => JSON.parse(data ?? "") as JsonObject,
   );
-  const failed = events.at(-1)?.["response"] as Said;
+  const failed = events.at(-1)?.["response"] as JsonObject;
   expect([failed["status"], flaws(failed)]).toEqual(["failed", []]);
 });

@@ -4,8 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
-/** An upstream that still shows what it has deleted, and counts requests. The gateway polls background responses by itself. */
-let asked = 0;
+/**
+ * An upstream that still returns what it has deleted. It counts requests, except the gateway's polls of background
+ * responses.
+ */
+let requestCount = 0;
 let next = 0;
 const polled = new Set<string>();
 const server = Bun.serve({
@@ -13,7 +16,7 @@ const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   async fetch(request) {
-    if (request.method !== "GET" || !polled.has(new URL(request.url).pathname)) asked++;
+    if (request.method !== "GET" || !polled.has(new URL(request.url).pathname)) requestCount++;
     const body = (await request.text()) || "{}";
     const { background = false } = JSON.parse(body) as { background?: boolean };
     if (request.method === "DELETE") return Response.json({ object: "response", deleted: true });
@@ -50,27 +53,27 @@ afterAll(async () => {
 const headers = { authorization: `Bearer ${aliceKey}` };
 const path = (id: string) => `${gateway.url}/v1/responses/${id}`;
 
-async function made(body: object = {}): Promise<string> {
+async function create(body: object = {}): Promise<string> {
   const answer = await gateway.post("/v1/responses", { model: "gpt", input: "x", ...body });
   return ((await answer.json()) as { id: string }).id;
 }
 
-/** What later calls about it are answered, and that none of them reached the upstream. */
+/** The statuses of later calls about a response. The upstream must not receive any. */
 async function laterCalls(id: string): Promise<readonly number[]> {
-  const before = asked;
+  const before = requestCount;
   const statuses = [
     (await fetch(path(id), { headers })).status,
     (await fetch(path(id), { method: "DELETE", headers })).status,
     (await gateway.post("/v1/responses", { model: "gpt", input: "x", previous_response_id: id })).status,
   ];
-  expect(asked).toBe(before);
+  expect(requestCount).toBe(before);
   return statuses;
 }
 
 test.each([false, true])(
-  "a deleted response is gone for every later call, after a restart too, background: %p",
+  "returns 404 for a deleted response, also after a restart, background: %p",
   async (background) => {
-    const id = await made({ background });
+    const id = await create({ background });
     expect((await fetch(path(id), { method: "DELETE", headers })).status).toBe(200);
     expect(await laterCalls(id)).toEqual([404, 404, 400]);
     await gateway.gateway.close();
@@ -79,11 +82,11 @@ test.each([false, true])(
   },
 );
 
-test("a response is there until the upstream has deleted it", async () => {
-  const id = await made();
-  const before = asked;
+test("finds a response until the upstream has deleted it", async () => {
+  const id = await create();
+  const before = requestCount;
   expect((await gateway.post("/v1/responses", { model: "gpt", input: "x", previous_response_id: id })).status).toBe(
     200,
   );
-  expect(asked).toBe(before + 1);
+  expect(requestCount).toBe(before + 1);
 });

@@ -32,9 +32,9 @@ beforeEach(async () => {
 afterEach(() => gateway.stop());
 
 async function create(script: object): Promise<string> {
-  const made = await gateway.post("/v1/responses", ask, { script });
-  expect(made.status).toBe(200);
-  return ((await made.json()) as { readonly id: string }).id;
+  const created = await gateway.post("/v1/responses", ask, { script });
+  expect(created.status).toBe(200);
+  return ((await created.json()) as { readonly id: string }).id;
 }
 
 const call = (method: string, path: string, key: string): Promise<Response> =>
@@ -51,7 +51,7 @@ async function apply(keys: KeyConfig[]): Promise<void> {
   await gateway.gateway.configSnapshot.refresh();
 }
 
-test("another key of the workspace may see it and cancel it; its maker pays", async () => {
+test("lets another key of the workspace read and cancel it, and charges the key that created it", async () => {
   const id = await create(never);
   for (const path of [id, `${id}/input_items`]) expect((await call("GET", path, bobKey)).status).toBe(200);
   expect((await call("POST", `${id}/cancel`, bobKey)).status).toBe(200);
@@ -60,7 +60,7 @@ test("another key of the workspace may see it and cancel it; its maker pays", as
   expect(await spentUsd(gateway)).toBeCloseTo((entry?.costNanoUsd ?? 0) / 1e9, 9);
 });
 
-test("to another workspace it looks like one that does not exist, and goes on", async () => {
+test("is missing for another workspace, and continues", async () => {
   const id = await create(done);
   for (const [method, path] of [
     ["GET", id],
@@ -76,9 +76,9 @@ test("to another workspace it looks like one that does not exist, and goes on", 
 });
 
 test.each([
-  ["its upstream keeps nothing (store: false)", { store: false }, 400],
-  ["its model is served in another dialect", { model: "claude-test" }, 400],
-])("is refused, and nothing stays held, where %s", async (_, more, status) => {
+  ["the upstream stores nothing (store: false)", { store: false }, 400],
+  ["the model has another dialect", { model: "claude-test" }, 400],
+])("is rejected without a reservation where %s", async (_, more, status) => {
   const refused = await gateway.post("/v1/responses", { ...ask, ...more });
   const error = await errorOf(refused);
   expect([error.status, error.message.length > 10]).toEqual([status, true]);
@@ -87,9 +87,9 @@ test.each([
 });
 
 test.each([
-  ["its key is removed", [bob], 401],
-  ["its key's budget is lowered", [{ ...alice, budget: { usd: 0.01, period: "total" as const } }, bob], 200],
-])("is charged as its upstream counts it when %s meanwhile", async (_, keys, status) => {
+  ["the key was removed", [bob], 401],
+  ["the key's budget was lowered", [{ ...alice, budget: { usd: 0.01, period: "total" as const } }, bob], 200],
+])("is charged by the upstream's usage after %s", async (_, keys, status) => {
   const id = await create(done);
   await gateway.entries();
   await apply(keys);

@@ -27,11 +27,11 @@ import {
 } from "../../started-gateway.ts";
 
 const bobKey = "sk-bob-0123456789abcdefghij";
-const model = (over: object = {}) => ({
+const model = (overrides: object = {}) => ({
   name: "gpt-test",
   deployments: [{ provider: "main", upstream_model: "upstream-gpt" }],
   price,
-  ...over,
+  ...overrides,
 });
 
 const keys: KeyConfig[] = [
@@ -43,14 +43,14 @@ let clock: MovedClock;
 let directory: string;
 let gateway: StartedGateway;
 
-function start(over: Overrides = {}): Promise<StartedGateway> {
+function start(overrides: Overrides = {}): Promise<StartedGateway> {
   return startGateway({
     clock,
     environment: { dataDir: directory },
     providers: (simulator) => [upstream("main", simulator, { kind: "openai" })],
     models: [model()],
     keys,
-    ...over,
+    ...overrides,
   });
 }
 
@@ -67,9 +67,9 @@ afterEach(async () => {
 const bearer = (key = aliceKey) => ({ authorization: `Bearer ${key}` });
 
 async function create(script: NonNullable<ChatOptions["script"]> = done): Promise<string> {
-  const made = await gateway.post("/v1/responses", ask, { script });
-  const { id, status } = (await made.json()) as { id: string; status: string };
-  expect([made.status, status]).toEqual([200, "queued"]);
+  const created = await gateway.post("/v1/responses", ask, { script });
+  const { id, status } = (await created.json()) as { id: string; status: string };
+  expect([created.status, status]).toEqual([200, "queued"]);
   return id;
 }
 
@@ -83,7 +83,7 @@ const change = (id: string, method: "POST" | "DELETE", rest = "", key = aliceKey
 
 const costOf = (entries: readonly LedgerEntry[]): number => entries.reduce((sum, one) => sum + one.costNanoUsd, 0);
 
-test("holds its money until it is done, and is charged without anybody looking", async () => {
+test("reserves its cost until it is done, and is charged without being read", async () => {
   const id = await create();
   expect((await gateway.post("/v1/responses", ask, { script: done })).status).not.toBe(200);
   expect((await gateway.post("/v1/responses", ask, { script: done })).status).not.toBe(200);
@@ -97,14 +97,14 @@ test("holds its money until it is done, and is charged without anybody looking",
   expect(costOf(entries) / 1e9).toBeCloseTo(costUsd, 3);
 });
 
-test("is charged when it is deleted before anybody has looked", async () => {
+test("is charged when it is deleted before it was read", async () => {
   const id = await create();
   await finished(id);
   expect((await change(id, "DELETE")).status).toBe(200);
   expect(await settled(1)).toMatchObject([{ usageSource: "upstream", usage: { output: 7_003 } }]);
 });
 
-test("is charged as an estimate when it is deleted while it is made", async () => {
+test("is charged as an estimate when it is deleted while it runs", async () => {
   const id = await create(never);
   expect((await change(id, "DELETE")).status).toBe(200);
   const [entry] = await settled(1, 30_000);
@@ -112,7 +112,7 @@ test("is charged as an estimate when it is deleted while it is made", async () =
   expect(entry?.costNanoUsd).toBeGreaterThan(0);
 });
 
-test("is paid by the key that made it, at the price of that moment, whoever looks", async () => {
+test("is charged to the key that created it, at that moment's price, whoever reads it", async () => {
   const id = await create();
   await finished(id);
   const cheaper = model({ price: { input: 1, output: 1 } });
@@ -121,15 +121,15 @@ test("is paid by the key that made it, at the price of that moment, whoever look
   await gateway.control.controlStore.apply({ providers, models: [cheaper], workspaces }, "test");
   await gateway.gateway.configSnapshot.refresh();
   for (const query of ["", "?stream=true"]) {
-    const seen = await gateway.get(`/v1/responses/${id}${query}`, bearer(bobKey));
-    expect([seen.status, (await seen.text()).includes("output_text")]).toEqual([200, true]);
+    const read = await gateway.get(`/v1/responses/${id}${query}`, bearer(bobKey));
+    expect([read.status, (await read.text()).includes("output_text")]).toEqual([200, true]);
   }
   const entries = await settled(1);
   expect(costOf(entries) / 1e9).toBeCloseTo(costUsd, 3);
   expect([await spentUsd(bobKey), await spentUsd()]).toEqual([0, costOf(entries) / 1e9]);
 });
 
-test("goes on being held and charged after a restart", async () => {
+test("keeps its reservation and is charged after a restart", async () => {
   const first = gateway;
   const id = await create();
   await first.gateway.close();
@@ -146,9 +146,9 @@ test.each([404, 500])("is charged as an estimate when its vendor answers %d unti
     if (index === 0) socket.write(rawAnswer(queued, json));
     else socket.write(rawAnswer("{}", json).replace("200 OK", `${status} No`));
   });
-  const was = gateway;
-  await was.gateway.close();
-  const provider = { ...upstream("main", was.simulator, { kind: "openai" }), base_url: raw.url };
+  const previous = gateway;
+  await previous.gateway.close();
+  const provider = { ...upstream("main", previous.simulator, { kind: "openai" }), base_url: raw.url };
   gateway = await start({ providers: () => [provider] });
   expect((await gateway.post("/v1/responses", ask)).status).toBe(200);
   await until(() => {
@@ -165,11 +165,11 @@ test.each([404, 500])("is charged as an estimate when its vendor answers %d unti
   const [entry] = await settled(1);
   expect(entry).toMatchObject({ outcome: "failed", usageSource: "estimated", usage: { output: 7_003 } });
   expect(await spentUsd()).toBeCloseTo((entry?.costNanoUsd ?? 0) / 1e9, 9);
-  was.simulator.stop();
+  previous.simulator.stop();
   raw.stop();
 });
 
-test("is charged as an estimate when it is cancelled while it is made, and says so", async () => {
+test("is charged as an estimate when it is cancelled while it runs", async () => {
   const id = await create(never);
   expect((await change(id, "POST", "/cancel")).status).toBe(200);
   const [entry] = await settled(1);
@@ -177,20 +177,20 @@ test("is charged as an estimate when it is cancelled while it is made, and says 
   expect(entry?.costNanoUsd).toBeGreaterThan(0);
 });
 
-test("costs what it used when it is cancelled after its end", async () => {
+test("is charged by its usage when it is cancelled after its end", async () => {
   const id = await create();
   await finished(id);
   expect((await change(id, "POST", "/cancel")).status).toBe(200);
   expect(await settled(1)).toMatchObject([{ outcome: "succeeded", usageSource: "upstream", usage: { output: 7_003 } }]);
 });
 
-test("has one entry when its stream is left, and none for those who stream it again", async () => {
-  const leaving = new AbortController();
+test("has one entry when its caller disconnects, and none for reading it again", async () => {
+  const disconnect = new AbortController();
   const script = { tokens: 40, event_ms: 5 };
-  const made = await gateway.post("/v1/responses", { ...ask, stream: true }, { script, signal: leaving.signal });
-  const reader = made.body?.getReader();
+  const created = await gateway.post("/v1/responses", { ...ask, stream: true }, { script, signal: disconnect.signal });
+  const reader = created.body?.getReader();
   const first = new TextDecoder().decode((await reader?.read())?.value);
-  leaving.abort();
+  disconnect.abort();
   const id = /"id":"(resp_[^"]+)"/.exec(first)?.[1] ?? "";
   expect((await (await gateway.get(`/v1/responses/${id}?stream=true`)).text()).includes("response.completed")).toBe(
     true,
@@ -201,29 +201,29 @@ test("has one entry when its stream is left, and none for those who stream it ag
 });
 
 test.each([
-  ["leaves out its output", { input_tokens: 9 }],
-  ["is not there", null],
+  ["has no output tokens", { input_tokens: 9 }],
+  ["is missing", null],
 ])("is not free where its usage %s", async (_, usage) => {
   const json = "content-type: application/json\r\n";
   const content = [{ type: "output_text", text: "a few words to be counted by their size", annotations: [] }];
   const output = [{ type: "message", id: "msg_1", role: "assistant", status: "completed", content }];
-  const shown = { id: "resp_odd", object: "response", status: "completed", output, usage };
+  const completed = { id: "resp_odd", object: "response", status: "completed", output, usage };
   const raw = await startRawUpstream((socket, index) => {
-    const queued = { ...shown, status: "queued", output: [], usage: null };
-    socket.write(rawAnswer(JSON.stringify(index === 0 ? queued : shown), json));
+    const queued = { ...completed, status: "queued", output: [], usage: null };
+    socket.write(rawAnswer(JSON.stringify(index === 0 ? queued : completed), json));
   });
-  const was = gateway;
-  await was.gateway.close();
-  const provider = { ...upstream("main", was.simulator, { kind: "openai" }), base_url: raw.url };
+  const previous = gateway;
+  await previous.gateway.close();
+  const provider = { ...upstream("main", previous.simulator, { kind: "openai" }), base_url: raw.url };
   gateway = await start({ providers: () => [provider] });
   expect((await gateway.post("/v1/responses", ask)).status).toBe(200);
   const [entry] = await settled(1);
   expect([entry?.usageSource, (entry?.usage.output ?? 0) > 8]).toEqual(["estimated", true]);
-  was.simulator.stop();
+  previous.simulator.stop();
   raw.stop();
 });
 
-test("may be seen, ended and deleted by a key whose budget is used up", async () => {
+test("may be read, cancelled and deleted by a key whose budget is spent", async () => {
   const id = await create(never);
   expect((await gateway.post("/v1/responses", ask)).status).not.toBe(200);
   expect((await gateway.get(`/v1/responses/${id}`)).status).toBe(200);
@@ -231,7 +231,7 @@ test("may be seen, ended and deleted by a key whose budget is used up", async ()
   expect((await change(id, "DELETE")).status).toBe(200);
 });
 
-test("ends the stream that shows it with an error at a shutdown", async () => {
+test("ends a stream of it with an error at shutdown", async () => {
   const id = await create({ tokens: 400, background_ms: 20 });
   await finished(id);
   const headers = { ...bearer(), "x-sim-script": '{"event_ms":20}' };
@@ -241,7 +241,7 @@ test("ends the stream that shows it with an error at a shutdown", async () => {
   await closing;
 });
 
-test("metrics show how many have not ended, and how old the oldest is", async () => {
+test("is counted in metrics until it ends, with the age of the oldest", async () => {
   const figures = async (): Promise<readonly number[]> => {
     clock.move(6_000);
     const text = await (await gateway.get("/metrics", {})).text();

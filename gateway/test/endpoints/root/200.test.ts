@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test("the warm-up of a connection is answered without a key", async () => {
+test("answers a client that warms up its connection, without a key", async () => {
   const response = await fetch(gateway.url, { method: "HEAD" });
   expect([response.status, await response.text()]).toEqual([200, ""]);
 });

@@ -18,18 +18,18 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const input = "a lighthouse at dawn";
-const truth = () => gateway.simulator.simulator.truth.list().data.at(-1);
+const lastUpstream = () => gateway.simulator.simulator.truth.list().data.at(-1);
 const sha256 = (bytes: ArrayBuffer) => new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 
 test.each(["mp3", "opus", "wav"] as const)(
-  "OpenAI's SDK gets a sound as %s, byte for byte, paid by characters",
+  "returns speech as %s byte for byte to OpenAI's SDK, and charges by characters",
   async (response_format) => {
     const answer = await client.audio.speech.create({ model: "by-character", input, voice: "alloy", response_format });
     const sound = await answer.arrayBuffer();
     expect(sound.byteLength).toBe(16_000);
     expect(answer.headers.get("content-type")).toStartWith("audio/");
-    expect(sha256(sound)).toBe(truth()?.reply_sha256 ?? "");
-    expect(truth()?.model).toBe("upstream-voice");
+    expect(sha256(sound)).toBe(lastUpstream()?.reply_sha256 ?? "");
+    expect(lastUpstream()?.model).toBe("upstream-voice");
     expect((await gateway.entries())[0]).toMatchObject({
       endpoint: "speech",
       outcome: "succeeded",
@@ -39,14 +39,14 @@ test.each(["mp3", "opus", "wav"] as const)(
   },
 );
 
-test("how fast is spoken goes on, and chooses nothing", async () => {
+test("passes the speed without a warning", async () => {
   const answer = await client.audio.speech.create({ model: "by-character", input, voice: "alloy", speed: 1.5 });
   await answer.arrayBuffer();
   expect(answer.headers.get("x-sluice-warnings")).toBeNull();
-  expect(truth()?.body_text).toContain('"speed":1.5');
+  expect(lastUpstream()?.body_text).toContain('"speed":1.5');
 });
 
-test("events tell their tokens, and those are paid", async () => {
+test("charges the tokens that events report", async () => {
   const answer = await gateway.post("/v1/audio/speech", {
     model: "by-token",
     input,
@@ -65,13 +65,13 @@ test("events tell their tokens, and those are paid", async () => {
   });
 });
 
-test("the tokens of bytes are estimated by their size, and marked so", async () => {
+test("estimates the tokens of a sound from its size, and marks them as estimated", async () => {
   const answer = await client.audio.speech.create({ model: "by-token", input, voice: "alloy" });
   await answer.arrayBuffer();
   expect((await gateway.entries())[0]).toMatchObject({ usage: { audioOutput: 20 }, usageSource: "estimated" });
 });
 
-test("a sound that breaks off is a connection that breaks, with nothing put among its bytes; it is booked", async () => {
+test("breaks the connection when a sound breaks off, adds no bytes, and records the usage", async () => {
   const answer = await gateway.post(
     "/v1/audio/speech",
     { model: "by-token", input: "word ".repeat(200), voice: "x" },
@@ -96,21 +96,21 @@ test("a sound that breaks off is a connection that breaks, with nothing put amon
   expect(entry?.usage.audioOutput).toBeGreaterThan(100);
 });
 
-test("a caller that leaves in the middle stops the upstream, and what was spoken is booked", async () => {
-  const leaving = new AbortController();
+test("stops the upstream when the caller disconnects, and records the usage so far", async () => {
+  const disconnect = new AbortController();
   const answer = await gateway.post(
     "/v1/audio/speech",
     { model: "by-character", input: "word ".repeat(500), voice: "x" },
     {
       script: { event_ms: 30 },
-      signal: leaving.signal,
+      signal: disconnect.signal,
     },
   );
   await answer.body?.getReader().read();
-  leaving.abort();
+  disconnect.abort();
   const id = answer.headers.get("x-request-id");
-  const found = async () => (await gateway.entries()).find(({ requestId }) => requestId === id);
-  await until(async () => (await found()) !== undefined);
-  const entry = await found();
+  const findEntry = async () => (await gateway.entries()).find(({ requestId }) => requestId === id);
+  await until(async () => (await findEntry()) !== undefined);
+  const entry = await findEntry();
   expect(entry).toMatchObject({ outcome: "cancelled", httpStatus: 499, usage: { characters: 2_500 } });
 });

@@ -1,4 +1,4 @@
-import { credentials } from "../passed-suite.ts";
+import { credentials } from "../forwarding-suite.ts";
 import { speechEndpoint } from "./endpoint.ts";
 
 credentials(speechEndpoint);

@@ -1,4 +1,4 @@
-import { otherMethods } from "../passed-suite.ts";
+import { otherMethods } from "../forwarding-suite.ts";
 import { speechEndpoint } from "./endpoint.ts";
 
 otherMethods(speechEndpoint);

@@ -1,4 +1,4 @@
-import { tooLarge } from "../passed-suite.ts";
+import { tooLargeBodies } from "../forwarding-suite.ts";
 import { speechEndpoint } from "./endpoint.ts";
 
-tooLarge(speechEndpoint);
+tooLargeBodies(speechEndpoint);

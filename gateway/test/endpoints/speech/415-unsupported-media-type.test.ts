@@ -1,4 +1,4 @@
-import { otherMediaTypes } from "../passed-suite.ts";
+import { otherMediaTypes } from "../forwarding-suite.ts";
 import { speechEndpoint } from "./endpoint.ts";
 
 otherMediaTypes(speechEndpoint);

@@ -1,4 +1,4 @@
-import { leavers } from "../passed-suite.ts";
+import { clientDisconnects } from "../forwarding-suite.ts";
 import { speechEndpoint } from "./endpoint.ts";
 
-leavers(speechEndpoint);
+clientDisconnects(speechEndpoint);

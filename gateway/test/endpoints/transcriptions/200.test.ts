@@ -18,7 +18,7 @@ beforeAll(async () => {
       {
         name: "by-token",
         type: "transcription",
-        deployments: deployments("gpt-hears"),
+        deployments: deployments("gpt-transcribe"),
         price: { audio_input: 6, output: 10 },
       },
     ],
@@ -29,7 +29,7 @@ afterAll(() => gateway.stop());
 
 const file = () => toFile(sound, "a.mp3", { type: "audio/mpeg" });
 
-test("OpenAI's SDK gets a text; seconds are paid where the upstream counts them", async () => {
+test("returns a transcription to OpenAI's SDK, and charges the seconds that the upstream reports", async () => {
   const answer = await client.audio.transcriptions.create({ model: "by-second", file: await file() });
   expect(answer.text.length).toBeGreaterThan(0);
   expect((await gateway.entries())[0]).toMatchObject({
@@ -40,7 +40,7 @@ test("OpenAI's SDK gets a text; seconds are paid where the upstream counts them"
   });
 });
 
-test("tokens are paid where the upstream counts those, whole and streamed", async () => {
+test("charges the tokens that the upstream reports, whole and streamed", async () => {
   const whole = await client.audio.transcriptions.create({ model: "by-token", file: await file() });
   expect(whole.usage).toMatchObject({ type: "tokens", input_tokens: 20 });
   const [first] = await gateway.entries();
@@ -61,9 +61,9 @@ test.each([
   ["verbose_json", 2, "upstream"],
   ["srt", 2, "upstream"],
   ["vtt", 2, "upstream"],
-  // Nothing in it says how long the sound was: 32,000 bytes are guessed to be eight seconds.
+  // The answer contains no duration, so 32,000 bytes are estimated as eight seconds.
   ["text", 8, "estimated"],
-] as const)("an answer as %s comes back as it is and is paid", async (response_format, audioSeconds, usageSource) => {
+] as const)("returns an answer as %s unchanged and charges it", async (response_format, audioSeconds, usageSource) => {
   const answer = await client.audio.transcriptions.create({ model: "by-second", file: await file(), response_format });
   const sent = gateway.simulator.simulator.truth.list().data.at(-1)?.reply_text ?? "";
   expect(sent.length).toBeGreaterThan(0);
@@ -71,7 +71,7 @@ test.each([
   expect((await gateway.entries())[0]).toMatchObject({ usage: { audioSeconds }, usageSource });
 });
 
-test("only the model of a form is replaced, and a WAV file is held by its own length", async () => {
+test("replaces only the model in a form, and reserves a WAV file by its duration", async () => {
   const head = Buffer.alloc(44);
   head.write("RIFF", 0, "latin1");
   head.write("WAVEfmt ", 8, "latin1");
@@ -94,7 +94,7 @@ test("only the model of a form is replaced, and a WAV file is held by its own le
   expect((await gateway.entries())[0]).toMatchObject({ usage: { audioSeconds: 3 }, usageSource: "estimated" });
 });
 
-test("a stream that is cut is booked with what was seen, and an error is told in it", async () => {
+test("ends a cut stream with an error, and records the usage so far", async () => {
   const form = new FormData();
   form.append("file", sound, "a.mp3");
   form.append("model", "by-token");
@@ -108,9 +108,9 @@ test("a stream that is cut is booked with what was seen, and an error is told in
   expect(text).toContain('"code":"upstream_truncated"');
   const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ outcome: "failed", usageSource: "estimated" });
-  // What comes in one moment with the break may be lost on its way; what the caller got is counted, each piece once.
-  const told = text.split('"transcript.text.delta"').length - 1;
-  expect(entry?.usage.output).toBe(told);
-  expect(told).toBeWithin(1, 4);
+  // Events that arrive together with the break may be lost. The entry must count the ones that the caller received.
+  const deltasReceived = text.split('"transcript.text.delta"').length - 1;
+  expect(entry?.usage.output).toBe(deltasReceived);
+  expect(deltasReceived).toBeWithin(1, 4);
   expect(entry?.costNanoUsd).toBeGreaterThan(0);
 });

@@ -1,4 +1,4 @@
-import { budgets } from "../passed-suite.ts";
+import { budgets } from "../forwarding-suite.ts";
 import { transcriptionsEndpoint } from "./endpoint.ts";
 
 budgets(transcriptionsEndpoint);

@@ -1,4 +1,4 @@
-import { missingModels } from "../passed-suite.ts";
+import { missingModels } from "../forwarding-suite.ts";
 import { transcriptionsEndpoint } from "./endpoint.ts";
 
 missingModels(transcriptionsEndpoint);

@@ -1,4 +1,4 @@
-import { rates } from "../passed-suite.ts";
+import { rateLimits } from "../forwarding-suite.ts";
 import { transcriptionsEndpoint } from "./endpoint.ts";
 
-rates(transcriptionsEndpoint);
+rateLimits(transcriptionsEndpoint);

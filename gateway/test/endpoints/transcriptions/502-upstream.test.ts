@@ -1,4 +1,4 @@
-import { badUpstreams } from "../passed-suite.ts";
+import { badUpstreams } from "../forwarding-suite.ts";
 import { transcriptionsEndpoint } from "./endpoint.ts";
 
 badUpstreams(transcriptionsEndpoint);

@@ -1,4 +1,4 @@
-import { badRequests } from "../passed-suite.ts";
+import { badRequests } from "../forwarding-suite.ts";
 import { translationsEndpoint } from "./endpoint.ts";
 
 badRequests(translationsEndpoint);

@@ -1,4 +1,4 @@
-import { credentials } from "../passed-suite.ts";
+import { credentials } from "../forwarding-suite.ts";
 import { translationsEndpoint } from "./endpoint.ts";
 
 credentials(translationsEndpoint);

@@ -1,4 +1,4 @@
-import { tooLarge } from "../passed-suite.ts";
+import { tooLargeBodies } from "../forwarding-suite.ts";
 import { translationsEndpoint } from "./endpoint.ts";
 
-tooLarge(translationsEndpoint);
+tooLargeBodies(translationsEndpoint);

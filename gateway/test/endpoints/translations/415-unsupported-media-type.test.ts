@@ -1,4 +1,4 @@
-import { otherMediaTypes } from "../passed-suite.ts";
+import { otherMediaTypes } from "../forwarding-suite.ts";
 import { translationsEndpoint } from "./endpoint.ts";
 
 otherMediaTypes(translationsEndpoint);

@@ -1,4 +1,4 @@
-import { rates } from "../passed-suite.ts";
+import { rateLimits } from "../forwarding-suite.ts";
 import { translationsEndpoint } from "./endpoint.ts";
 
-rates(translationsEndpoint);
+rateLimits(translationsEndpoint);

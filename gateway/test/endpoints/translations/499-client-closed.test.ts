@@ -1,4 +1,4 @@
-import { leavers } from "../passed-suite.ts";
+import { clientDisconnects } from "../forwarding-suite.ts";
 import { translationsEndpoint } from "./endpoint.ts";
 
-leavers(translationsEndpoint);
+clientDisconnects(translationsEndpoint);

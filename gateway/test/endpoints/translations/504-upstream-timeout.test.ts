@@ -1,4 +1,4 @@
-import { timeouts } from "../passed-suite.ts";
+import { timeouts } from "../forwarding-suite.ts";
 import { translationsEndpoint } from "./endpoint.ts";
 
 timeouts(translationsEndpoint);

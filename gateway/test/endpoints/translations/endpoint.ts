@@ -1,7 +1,7 @@
-import type { PassedEndpoint } from "../passed-suite.ts";
+import type { ForwardedEndpoint } from "../forwarding-suite.ts";
 import { transcriptionsEndpoint } from "../transcriptions/endpoint.ts";
 
-export const translationsEndpoint: PassedEndpoint = {
+export const translationsEndpoint: ForwardedEndpoint = {
   ...transcriptionsEndpoint,
   path: "/v1/audio/translations",
   endpoint: "translations",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { aliceKey, errorOf, hello, startGateway } from "../../started-gateway.ts";
 
-test("a key sees what it has used and how it stands against its limits", async () => {
+test("returns a key's usage and the state of its limits", async () => {
   const gateway = await startGateway({
     keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 100 }, budget: { usd: 5, period: "month" } }],
   });
@@ -27,7 +27,7 @@ test("a key sees what it has used and how it stands against its limits", async (
   }
 });
 
-test("a key sees what vendors reported beside the configured prices", async () => {
+test("returns costs reported by vendors as well as costs by the configured prices", async () => {
   const usage = { prompt_tokens: 1_000, completion_tokens: 0, total_tokens: 1_000, cost: 0.25 };
   const choices = [{ index: 0, message: { role: "assistant", content: "x" }, finish_reason: "stop" }];
   using server = Bun.serve({

@@ -4,7 +4,7 @@ import { aliceKey, errorOf, startGateway } from "../../started-gateway.ts";
 
 const bobKey = "sk-bob-0123456789abcdefghijkl";
 
-test("a key may ask for its usage so often in a minute, whatever others ask", async () => {
+test("limits the requests for usage per minute for each key", async () => {
   const gateway = await startGateway({
     keys: [
       { name: "alice", secret: aliceKey },
@@ -13,7 +13,7 @@ test("a key may ask for its usage so often in a minute, whatever others ask", as
   });
   try {
     const answers = [];
-    for (let asked = 0; asked <= bounds.usageRequestsMax; asked++) answers.push(await gateway.get("/v1/usage"));
+    for (let count = 0; count <= bounds.usageRequestsMax; count++) answers.push(await gateway.get("/v1/usage"));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(bounds.usageRequestsMax);
     const refused = answers.at(-1) ?? Response.error();
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { bounds } from "#core/index.ts";
 import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
-import { ask, videoGateway } from "../video-tasks/video-gateway.ts";
+import { taskRequest, videoGateway } from "../video-tasks/video-gateway.ts";
 
 let gateway: StartedGateway;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const json = { "content-type": "application/json" };
-/** What nobody can read as JSON: an answer that objects to it has read it. */
+/** Invalid JSON: an error about it would prove that the body was read. */
 const unreadable = "{".repeat(100);
 
 function callback(
@@ -29,12 +29,12 @@ function callback(
 
 async function runningTask(): Promise<{ readonly id: string; readonly token: string }> {
   const script = { video: { queued_ms: 0, running_ms: 600_000 } };
-  const made = await gateway.post("/v1/video/tasks", ask, { script: script as never });
-  const { id } = (await made.json()) as { id: string };
+  const created = await gateway.post("/v1/video/tasks", taskRequest, { script: script as never });
+  const { id } = (await created.json()) as { id: string };
   return { id, token: gateway.control.vault.derive("video callback", id) };
 }
 
-test("a callback with a wrong token is refused without its body being unpacked", async () => {
+test("rejects a callback with a wrong token without decompressing its body", async () => {
   const { id } = await runningTask();
   const bomb = gzipSync(Buffer.alloc(bounds.requestBodyBytesMax, "x"));
   const before = process.memoryUsage().rss;
@@ -44,16 +44,16 @@ test("a callback with a wrong token is refused without its body being unpacked",
   expect(await Promise.all(answers.map(errorOf))).toEqual(
     answers.map(() => expect.objectContaining({ status: 404, code: "task_not_found" })),
   );
-  // One bomb alone would have been twice as much.
+  // One decompressed body alone would exceed this.
   expect(process.memoryUsage().rss - before).toBeLessThan(bounds.requestBodyBytesMax / 2);
 });
 
-test("for a task that does not exist nothing is read either", async () => {
+test("does not read a callback for a missing task", async () => {
   const refused = await callback("vt_01KX4000000000000000000000", "any", unreadable, { "content-encoding": "gzip" });
   expect(await errorOf(refused)).toMatchObject({ status: 404, code: "task_not_found" });
 });
 
-test("with the right token a body has at most 64 KiB", async () => {
+test("limits the body of a valid callback to 64 KiB", async () => {
   const { id, token } = await runningTask();
   const body = JSON.stringify({ id: "x", more: "x".repeat(bounds.callbackBodyBytesMax) });
   expect(await errorOf(await callback(id, token, body))).toMatchObject({ status: 413, code: "request_too_large" });
@@ -61,13 +61,13 @@ test("with the right token a body has at most 64 KiB", async () => {
   expect(await errorOf(await callback(id, token, stream))).toMatchObject({ status: 413, code: "request_too_large" });
 });
 
-test("with the right token a packed body is refused, not unpacked", async () => {
+test("rejects the compressed body of a valid callback", async () => {
   const { id, token } = await runningTask();
   const refused = await callback(id, token, gzipSync(JSON.stringify({ id: "x" })), { "content-encoding": "gzip" });
   expect(await errorOf(refused)).toMatchObject({ status: 415, code: "unsupported_media_type" });
 });
 
-test("with the right token and a body that says nothing of another task it is heard", async () => {
+test("accepts a callback whose body names no other task", async () => {
   const { id, token } = await runningTask();
   expect((await callback(id, token, "{}")).status).toBe(204);
 });

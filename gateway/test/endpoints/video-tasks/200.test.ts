@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
 import { aliceKey, type StartedGateway, startGateway } from "../../started-gateway.ts";
-import { ask, videoGateway } from "./video-gateway.ts";
+import { taskRequest, videoGateway } from "./video-gateway.ts";
 
 let gateway: StartedGateway;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-type Shown = {
+type Task = {
   id: string;
   task_id: string;
   status: string;
@@ -18,22 +18,22 @@ type Shown = {
 };
 const bearer = { authorization: `Bearer ${aliceKey}` };
 
-async function finished(id: string): Promise<Shown> {
+async function finished(id: string): Promise<Task> {
   return await until(async () => {
-    const seen = (await (await gateway.get(`/v1/video/tasks/${id}`)).json()) as Shown;
-    return ["queued", "running"].includes(seen.status) ? null : seen;
+    const task = (await (await gateway.get(`/v1/video/tasks/${id}`)).json()) as Task;
+    return ["queued", "running"].includes(task.status) ? null : task;
   });
 }
 
-test("a task is accepted, made, paid once from its upstream's own numbers, and its video can be read in parts", async () => {
-  const made = await gateway.post("/v1/video/tasks", ask);
-  expect(made.status).toBe(200);
-  const task = (await made.json()) as Shown;
+test("creates a task, charges the upstream's usage once, and serves the video whole and in ranges", async () => {
+  const created = await gateway.post("/v1/video/tasks", taskRequest);
+  expect(created.status).toBe(200);
+  const task = (await created.json()) as Task;
   expect(task).toMatchObject({
     object: "video.task",
     status: "queued",
     model: "clip-test",
-    prompt: ask.prompt,
+    prompt: taskRequest.prompt,
     ratio: "16:9",
     duration: 5,
     resolution: "720p",
@@ -57,8 +57,8 @@ test("a task is accepted, made, paid once from its upstream's own numbers, and i
   expect([whole.status, whole.headers.get("content-type")]).toEqual([200, "video/mp4"]);
   const size = String(bytes.length);
   const head = await fetch(done.output?.content_url ?? "", { method: "HEAD", headers: bearer });
-  const told = ["content-type", "content-length", "accept-ranges"].map((name) => head.headers.get(name));
-  expect([head.status, ...told]).toEqual([200, "video/mp4", size, "bytes"]);
+  const values = ["content-type", "content-length", "accept-ranges"].map((name) => head.headers.get(name));
+  expect([head.status, ...values]).toEqual([200, "video/mp4", size, "bytes"]);
   const part = await fetch(done.output?.content_url ?? "", { headers: { ...bearer, range: "bytes=4-7" } });
   expect([part.status, Buffer.from(await part.bytes()).toString("hex")]).toEqual([
     206,
@@ -66,32 +66,32 @@ test("a task is accepted, made, paid once from its upstream's own numbers, and i
   ]);
 });
 
-test("the same Idempotency-Key finds the same task, another body with it is a conflict", async () => {
+test("returns the same task for the same Idempotency-Key, and a conflict for another body", async () => {
   const headers = { "idempotency-key": "order-17" };
-  const first = (await (await gateway.post("/v1/video/tasks", ask, { headers })).json()) as Shown;
-  const again = (await (await gateway.post("/v1/video/tasks", ask, { headers })).json()) as Shown;
+  const first = (await (await gateway.post("/v1/video/tasks", taskRequest, { headers })).json()) as Task;
+  const again = (await (await gateway.post("/v1/video/tasks", taskRequest, { headers })).json()) as Task;
   expect(again.id).toBe(first.id);
-  const other = await gateway.post("/v1/video/tasks", { ...ask, prompt: "another" }, { headers });
+  const other = await gateway.post("/v1/video/tasks", { ...taskRequest, prompt: "another" }, { headers });
   expect([other.status, ((await other.json()) as { error: { code: string } }).error.code]).toEqual([
     409,
     "idempotency_conflict",
   ]);
 });
 
-test("tasks are listed newest first, page by page", async () => {
+test("lists tasks newest first, page by page", async () => {
   const page = (await (await gateway.get("/v1/video/tasks?limit=1")).json()) as {
-    data: Shown[];
+    data: Task[];
     has_more: boolean;
     next: string;
   };
   expect([page.data.length, page.has_more]).toEqual([1, true]);
   const next = (await (await gateway.get(`/v1/video/tasks?limit=5&after=${encodeURIComponent(page.next)}`)).json()) as {
-    data: Shown[];
+    data: Task[];
   };
   expect(next.data.map(({ id }) => id)).not.toContain(page.data[0]?.id ?? "");
 });
 
-test("a model of videos says where it is called", async () => {
+test("lists the endpoints of a video model", async () => {
   const model = (await (await gateway.get("/v1/models/clip-test")).json()) as { type: string; endpoints: string[] };
   expect([model.type, model.endpoints]).toEqual(["video", ["/v1/video/tasks", "/v1/videos"]]);
 });

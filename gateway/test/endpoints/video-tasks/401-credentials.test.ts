@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
-import { ask, videoGateway } from "./video-gateway.ts";
+import { taskRequest, videoGateway } from "./video-gateway.ts";
 
 let gateway: StartedGateway;
 beforeAll(async () => {
@@ -14,9 +14,9 @@ test.each([
   ["GET", "/v1/video/tasks/vt_01"],
   ["DELETE", "/v1/video/tasks/vt_01"],
   ["GET", "/v1/video/tasks/vt_01/content"],
-])("%s %s wants a key before anything else, and a known one", async (method, path) => {
-  for (const headers of [{}, { authorization: "Bearer sk-nobody-0123456789abcdefgh" }, { "x-api-key": "nobody" }]) {
-    const body = method === "POST" ? JSON.stringify(ask) : null;
+])("%s %s checks the key before anything else", async (method, path) => {
+  for (const headers of [{}, { authorization: "Bearer sk-unknown-0123456789abcdefgh" }, { "x-api-key": "unknown" }]) {
+    const body = method === "POST" ? JSON.stringify(taskRequest) : null;
     const answer = await fetch(`${gateway.url}${path}`, { method, headers, body });
     expect(answer.headers.get("x-request-id")).toStartWith("req_");
     expect(await errorOf(answer)).toMatchObject({ status: 401, code: "invalid_api_key" });

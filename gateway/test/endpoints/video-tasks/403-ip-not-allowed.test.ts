@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { aliceKey, errorOf, startGateway } from "../../started-gateway.ts";
-import { ask, videoGateway } from "./video-gateway.ts";
+import { taskRequest, videoGateway } from "./video-gateway.ts";
 
-test("a key bound to other addresses neither makes nor sees tasks", async () => {
+test("rejects a key that is bound to other addresses", async () => {
   const gateway = await startGateway({
     ...videoGateway,
     keys: [{ name: "alice", secret: aliceKey, allowed_ips: ["203.0.113.0/24"] }],
   });
   try {
-    for (const answer of [await gateway.post("/v1/video/tasks", ask), await gateway.get("/v1/video/tasks")]) {
+    for (const answer of [await gateway.post("/v1/video/tasks", taskRequest), await gateway.get("/v1/video/tasks")]) {
       expect(await errorOf(answer)).toMatchObject({ status: 403, code: "ip_not_allowed" });
     }
   } finally {

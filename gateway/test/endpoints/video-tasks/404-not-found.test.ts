@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { aliceKey, errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
-import { ask, videoGateway } from "./video-gateway.ts";
+import { taskRequest, videoGateway } from "./video-gateway.ts";
 
 let gateway: StartedGateway;
 beforeAll(async () => {
@@ -17,42 +17,45 @@ afterAll(() => gateway.stop());
 
 const path = "/v1/video/tasks";
 
-test("a model that does not exist and one that is not granted look alike", async () => {
+test("answers the same for a missing model and for one that the key may not use", async () => {
   const [missing, secret] = [
-    await errorOf(await gateway.post(path, { ...ask, model: "clip-nobody" })),
-    await errorOf(await gateway.post(path, { ...ask, model: "clip-secret" })),
+    await errorOf(await gateway.post(path, { ...taskRequest, model: "clip-missing" })),
+    await errorOf(await gateway.post(path, { ...taskRequest, model: "clip-secret" })),
   ];
   expect(missing).toMatchObject({ status: 404, code: "model_not_found", param: "model" });
-  expect(secret).toEqual({ ...missing, message: missing.message.replace("clip-nobody", "clip-secret") });
+  expect(secret).toEqual({ ...missing, message: missing.message.replace("clip-missing", "clip-secret") });
 });
 
-test.each(["vt_0", "task_1", "vt_..", "VT_01", `vt_${"0".repeat(65)}`])("%s is no task", async (id) => {
-  for (const at of [`${path}/${id}`, `${path}/${id}/content`]) {
-    expect(await errorOf(await gateway.get(at))).toMatchObject({ status: 404, code: "task_not_found" });
-  }
-});
+test.each(["vt_0", "task_1", "vt_..", "VT_01", `vt_${"0".repeat(65)}`])(
+  "returns 404 for the invalid task id %s",
+  async (id) => {
+    for (const at of [`${path}/${id}`, `${path}/${id}/content`]) {
+      expect(await errorOf(await gateway.get(at))).toMatchObject({ status: 404, code: "task_not_found" });
+    }
+  },
+);
 
-test("a path below a task that is not there is not found", async () => {
+test("returns 404 for unknown paths below a task", async () => {
   for (const at of [`${path}/vt_01/`, `${path}/vt_01/frames`, `${path}/vt_01/content/1`, `${path}/`]) {
     expect(await errorOf(await gateway.get(at))).toMatchObject({ status: 404 });
   }
 });
 
-test("a task that has no result yet, and one that failed, has no content, and says why", async () => {
+test("returns 404 with the reason for the content of an unfinished task", async () => {
   const prompt = `a boat [[sim ${JSON.stringify({ running_ms: 60_000 })}]]`;
-  const { id } = (await (await gateway.post(path, { ...ask, prompt })).json()) as { id: string };
-  const told = await errorOf(await gateway.get(`${path}/${id}/content`));
-  expect(told).toMatchObject({ status: 404, code: "not_found" });
-  expect(told.message).toContain("not finished");
+  const { id } = (await (await gateway.post(path, { ...taskRequest, prompt })).json()) as { id: string };
+  const error = await errorOf(await gateway.get(`${path}/${id}/content`));
+  expect(error).toMatchObject({ status: 404, code: "not_found" });
+  expect(error.message).toContain("not finished");
 });
 
-test("nobody is heard who calls back with a wrong token, or about a task that is not there", async () => {
-  const { id } = (await (await gateway.post(path, ask)).json()) as { id: string };
-  const looks = () => gateway.simulator.simulator.tasks.list().data.at(-1)?.polls;
-  const before = looks();
+test("rejects a callback with a wrong token or for a missing task, without polling", async () => {
+  const { id } = (await (await gateway.post(path, taskRequest)).json()) as { id: string };
+  const pollCount = () => gateway.simulator.simulator.tasks.list().data.at(-1)?.polls;
+  const before = pollCount();
   for (const at of [`${id}/wrong`, `${id}/%C3%A9`, "vt_00/wrong"]) {
     const answer = await gateway.post(`/v1/video/callbacks/${at}`, { id: "cgt-1", status: "succeeded" }, { key: null });
     expect(await errorOf(answer)).toMatchObject({ status: 404, code: "task_not_found" });
   }
-  expect(looks()).toBe(before ?? 0);
+  expect(pollCount()).toBe(before ?? 0);
 });

@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
 import { aliceKey, errorOf, startGateway } from "../../started-gateway.ts";
-import { ask, videoGateway } from "./video-gateway.ts";
+import { taskRequest, videoGateway } from "./video-gateway.ts";
 
 const path = "/v1/video/tasks";
 
-test("with a limit of N calls a minute, N tasks of any number at once are made, and asking about them costs none", async () => {
+test("admits exactly N of many concurrent calls when the limit is N calls per minute, and counts no reads", async () => {
   const gateway = await startGateway({
     ...videoGateway,
     keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 3 } }],
   });
   try {
-    const answers = await Promise.all(Array.from({ length: 9 }, () => gateway.post(path, ask)));
+    const answers = await Promise.all(Array.from({ length: 9 }, () => gateway.post(path, taskRequest)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
     const refused = answers.find(({ status }) => status === 429);
     expect(Number(refused?.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -23,7 +23,7 @@ test("with a limit of N calls a minute, N tasks of any number at once are made, 
   }
 });
 
-test("an upstream's own 429 comes back with its wait when nobody else can make the task, and is not an unknown outcome", async () => {
+test("returns an upstream's 429 with Retry-After when no other account can create the task", async () => {
   const gateway = await startGateway(videoGateway);
   try {
     gateway.simulator.simulator.addPreset({
@@ -31,7 +31,7 @@ test("an upstream's own 429 comes back with its wait when nobody else can make t
       count: null,
       model: "doubao-seedance-2-0-260128",
     });
-    const answer = await gateway.post(path, ask);
+    const answer = await gateway.post(path, taskRequest);
     expect(answer.headers.get("retry-after")).toBe("30");
     expect(await errorOf(answer)).toMatchObject({ status: 429 });
     const { data } = (await (await gateway.get(path)).json()) as { data: object[] };

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { errorOf, type Overrides, startGateway, upstream } from "../../started-gateway.ts";
-import { ask, settledTask, videoGateway } from "./video-gateway.ts";
+import { settledTask, taskRequest, videoGateway } from "./video-gateway.ts";
 
 const path = "/v1/video/tasks";
 const model = "doubao-seedance-2-0-260128";
 
-/** The same model at two accounts. */
+/** One model at two accounts. */
 const twoAccounts: Overrides = {
   ...videoGateway,
   providers: (simulator) => [
@@ -25,11 +25,11 @@ const twoAccounts: Overrides = {
   ],
 };
 
-test("a task that every account refuses has failed, with the last refusal as its one entry", async () => {
+test("fails a task that every account refuses, with one entry for the last refusal", async () => {
   const gateway = await startGateway(twoAccounts);
   try {
     gateway.simulator.simulator.addPreset({ script: { status: 503 }, count: null, model });
-    expect(await errorOf(await gateway.post(path, ask))).toMatchObject({
+    expect(await errorOf(await gateway.post(path, taskRequest))).toMatchObject({
       status: 503,
       code: "overloaded",
       message: "The upstream is overloaded.",
@@ -43,11 +43,11 @@ test("a task that every account refuses has failed, with the last refusal as its
   }
 });
 
-test("a refusal of one account sends the task to the next, once", async () => {
+test("creates a task once at the next account after the first one refused it", async () => {
   const gateway = await startGateway(twoAccounts);
   try {
     gateway.simulator.simulator.addPreset({ script: { status: 503 }, count: 1, model });
-    const { id } = (await (await gateway.post(path, ask)).json()) as { id: string };
+    const { id } = (await (await gateway.post(path, taskRequest)).json()) as { id: string };
     expect(await settledTask(gateway, id)).toMatchObject({ status: "succeeded" });
     expect(gateway.simulator.simulator.tasks.list().total).toBe(1);
     expect(await gateway.entries()).toMatchObject([{ outcome: "succeeded", provider: "spare" }]);
@@ -56,13 +56,13 @@ test("a refusal of one account sends the task to the next, once", async () => {
   }
 });
 
-test("an account whose key is refused is not named to the caller with its key", async () => {
+test("does not repeat the account's key in the error after the vendor rejects it", async () => {
   const gateway = await startGateway(videoGateway);
   try {
     gateway.simulator.simulator.addPreset({ script: { status: 401 }, count: null, model });
-    const told = await errorOf(await gateway.post(path, ask));
-    expect(told).toMatchObject({ status: 502, code: "upstream_error" });
-    expect(told.message).not.toContain("sk-upstream");
+    const error = await errorOf(await gateway.post(path, taskRequest));
+    expect(error).toMatchObject({ status: 502, code: "upstream_error" });
+    expect(error.message).not.toContain("sk-upstream");
   } finally {
     await gateway.stop();
   }
@@ -77,19 +77,19 @@ test.each([
   [{ status: 504 }, 0],
   [{ status: 502 }, 0],
 ] as const)(
-  "an answer that leaves it open whether the task was made is no failure: %j stays queued and is sent to nobody else",
-  async (script, made) => {
+  "keeps a task queued and sends it to no other account when the outcome is unknown: %j",
+  async (script, tasksAtVendor) => {
     const gateway = await startGateway(twoAccounts);
     try {
       gateway.simulator.simulator.addPreset({ script, count: 1, model });
-      const answer = await gateway.post(path, ask);
+      const answer = await gateway.post(path, taskRequest);
       expect([answer.status, await answer.json()]).toMatchObject([
         200,
         { status: "queued", error: null, output: null },
       ]);
       const creates = gateway.simulator.simulator.truth.list().data.filter(({ method }) => method === "POST");
-      expect([creates.length, gateway.simulator.simulator.tasks.list().total]).toEqual([1, made]);
-      // Its money stays set aside, and nothing is entered, until it is known.
+      expect([creates.length, gateway.simulator.simulator.tasks.list().total]).toEqual([1, tasksAtVendor]);
+      // Its cost stays reserved, without a ledger entry, until the outcome is known.
       expect(await gateway.entries()).toEqual([]);
     } finally {
       await gateway.stop();

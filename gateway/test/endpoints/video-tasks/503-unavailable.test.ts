@@ -1,17 +1,17 @@
 import { expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
 import { errorOf, startGateway, upstream } from "../../started-gateway.ts";
-import { ask, videoGateway } from "./video-gateway.ts";
+import { taskRequest, videoGateway } from "./video-gateway.ts";
 
 const path = "/v1/video/tasks";
 
-test("a model whose account is switched off makes nothing, and what was set aside is given back", async () => {
+test("returns 503 when the model's account is disabled, and releases the reservation", async () => {
   const gateway = await startGateway({
     ...videoGateway,
     providers: (simulator) => [upstream("volc", simulator, { kind: "ark", enabled: false })],
   });
   try {
-    expect(await errorOf(await gateway.post(path, ask))).toMatchObject({
+    expect(await errorOf(await gateway.post(path, taskRequest))).toMatchObject({
       status: 503,
       code: "no_deployment_available",
     });
@@ -22,16 +22,16 @@ test("a model whose account is switched off makes nothing, and what was set asid
   }
 });
 
-test("while the gateway drains, no task is taken", async () => {
+test("accepts no task while draining", async () => {
   const gateway = await startGateway({ ...videoGateway, settings: { drain_timeout_ms: 60_000 } });
   const live = gateway.post("/v1/video/tasks", {
-    ...ask,
+    ...taskRequest,
     prompt: `a boat [[sim ${JSON.stringify({ latency_ms: 1_000 })}]]`,
   });
   await until(() => gateway.simulator.simulator.truth.list().in_flight === 1);
   const closing = gateway.gateway.close();
-  await expect(gateway.post(path, ask)).rejects.toThrow();
-  // One that is on its way to its vendor gets there, and its caller is told so.
+  await expect(gateway.post(path, taskRequest)).rejects.toThrow();
+  // A task that is already on its way to the vendor is created.
   expect((await live).status).toBe(200);
   await closing;
   await gateway.stop();

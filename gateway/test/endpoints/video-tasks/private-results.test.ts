@@ -1,31 +1,34 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { aliceKey, type StartedGateway, startGateway } from "../../started-gateway.ts";
 import { startVendor, type Vendor } from "../providers/vendor.ts";
-import { ask, settledTask, videoGateway } from "./video-gateway.ts";
+import { settledTask, taskRequest, videoGateway } from "./video-gateway.ts";
 
-/** An account in the private network, and another service there that nobody gave to the gateway. */
+/** An account in the private network, and another service there that is not configured in the gateway. */
 let vendor: Vendor;
-let neighbor: Vendor;
+let otherService: Vendor;
 let gateway: StartedGateway;
 beforeAll(async () => {
-  [vendor, neighbor] = await Promise.all([startVendor(), startVendor()]);
-  const film = (response: { setHeader(name: string, value: string): unknown; end(body: string): unknown }): void => {
+  [vendor, otherService] = await Promise.all([startVendor(), startVendor()]);
+  const sendFilm = (response: {
+    setHeader(name: string, value: string): unknown;
+    end(body: string): unknown;
+  }): void => {
     response.setHeader("content-type", "video/mp4");
     response.end("bytes");
   };
-  neighbor.answer = (_, response) => film(response);
+  otherService.answer = (_, response) => sendFilm(response);
   vendor.answer = ({ method, target, body }, response) => {
     if (target === "/moved") {
       response.statusCode = 302;
-      response.setHeader("location", `${neighbor.url}/secret`);
+      response.setHeader("location", `${otherService.url}/secret`);
       response.end();
-    } else if (target === "/film") film(response);
+    } else if (target === "/film") sendFilm(response);
     else {
       response.setHeader("content-type", "application/json");
-      const made = Object.keys(addresses).find((prompt) => body.toString().includes(`"${prompt}"`));
+      const prompt = Object.keys(addresses).find((prompt) => body.toString().includes(`"${prompt}"`));
       const id = target.split("/").at(-1) ?? "";
       const done = { id, status: "succeeded", content: { video_url: addresses[id]?.() } };
-      response.end(JSON.stringify(method === "POST" ? { id: made } : done));
+      response.end(JSON.stringify(method === "POST" ? { id: prompt } : done));
     }
   };
   gateway = await startGateway({
@@ -47,20 +50,22 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.stop();
   vendor.stop();
-  neighbor.stop();
+  otherService.stop();
 });
 
 const addresses: Readonly<Record<string, () => string>> = {
   own: () => `${new URL(vendor.url).origin}/film`,
-  named: () => `${neighbor.url}/secret`,
+  named: () => `${otherService.url}/secret`,
   moved: () => `${new URL(vendor.url).origin}/moved`,
-  alike: () => `${new URL(vendor.url).origin}@127.0.0.1:${new URL(neighbor.url).port}/secret`,
+  alike: () => `${new URL(vendor.url).origin}@127.0.0.1:${new URL(otherService.url).port}/secret`,
 };
 
-test("a result is fetched from the private network at the account's own origin alone, whatever is named or moved to", async () => {
+test("fetches a result from the private network only at the account's own origin", async () => {
   const contents = await Promise.all(
     Object.keys(addresses).map(async (prompt) => {
-      const { id } = (await (await gateway.post("/v1/video/tasks", { ...ask, prompt })).json()) as { id: string };
+      const { id } = (await (await gateway.post("/v1/video/tasks", { ...taskRequest, prompt })).json()) as {
+        id: string;
+      };
       expect(await settledTask(gateway, id)).toMatchObject({ status: "succeeded" });
       const response = await gateway.get(`/v1/video/tasks/${id}/content`);
       return [prompt, response.status, response.ok ? await response.text() : null];
@@ -72,5 +77,5 @@ test("a result is fetched from the private network at the account's own origin a
     ["moved", 404, null],
     ["alike", 404, null],
   ]);
-  expect(neighbor.received).toHaveLength(0);
+  expect(otherService.received).toHaveLength(0);
 });

@@ -3,7 +3,7 @@ import { aliceKey, type Overrides, type StartedGateway, upstream } from "../../s
 
 export const strangerKey = "sk-stranger-0123456789abcdefg";
 
-/** An account of Ark with its asset library, as the provider `volc`. */
+/** The provider `volc`: an Ark account with its asset library. */
 export const arkAccount = (simulator: Parameters<typeof upstream>[1]) =>
   upstream("volc", simulator, {
     kind: "ark",
@@ -14,7 +14,7 @@ export const arkAccount = (simulator: Parameters<typeof upstream>[1]) =>
     },
   });
 
-/** A model of videos behind an account of Ark, with its asset library; a second workspace beside the first. */
+/** A video model and an image model at an Ark account with an asset library. */
 export const videoGateway: Overrides = {
   providers: (simulator) => [arkAccount(simulator)],
   models: [
@@ -34,7 +34,7 @@ export const videoGateway: Overrides = {
   keys: [{ name: "alice", secret: aliceKey }],
 };
 
-export const ask = {
+export const taskRequest = {
   model: "clip-test",
   prompt: "a boat on a lake",
   ratio: "16:9",
@@ -45,14 +45,14 @@ export const ask = {
   seed: -1,
 };
 
-/** A task (or an asset) once it has ended, as its owner is shown it. */
+/** Waits until a task (or an asset) has ended, and returns it as its owner reads it. */
 export async function settledTask(
   gateway: StartedGateway,
   id: string,
   path = `/v1/video/tasks/${id}`,
 ): Promise<Readonly<Record<string, unknown>>> {
   return await until(async () => {
-    const seen = (await (await gateway.get(path)).json()) as Readonly<Record<string, unknown>>;
-    return ["queued", "running", "Processing"].includes(String(seen["status"])) ? null : seen;
+    const task = (await (await gateway.get(path)).json()) as Readonly<Record<string, unknown>>;
+    return ["queued", "running", "Processing"].includes(String(task["status"])) ? null : task;
   });
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type StartedGateway, startGateway } from "../../started-gateway.ts";
-import { ask, call, endedVideo, made, path, type Video, videoGateway } from "./videos-gateway.ts";
+import { call, createVideo, endedVideo, path, type Video, videoGateway, videoRequest } from "./videos-gateway.ts";
 
 let gateway: StartedGateway;
 beforeAll(async () => {
@@ -8,19 +8,19 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-interface Listed {
+interface VideoList {
   readonly data: readonly Video[];
   readonly first_id: string | null;
   readonly last_id: string | null;
   readonly has_more: boolean;
 }
 
-async function list(query: string): Promise<Listed> {
-  return (await (await gateway.get(`${path}?${query}`)).json()) as Listed;
+async function list(query: string): Promise<VideoList> {
+  return (await (await gateway.get(`${path}?${query}`)).json()) as VideoList;
 }
 
-test("a video of another vendor's model is asked for, shown and read as OpenAI's are, and is paid for once", async () => {
-  const answer = await gateway.post(path, ask);
+test("creates, returns and charges another vendor's video in OpenAI's shape", async () => {
+  const answer = await gateway.post(path, videoRequest);
   expect([answer.status, Number(answer.headers.get("openai-poll-after-ms")) > 0]).toEqual([200, true]);
   const video = (await answer.json()) as Video;
   expect(video).toEqual({
@@ -34,7 +34,7 @@ test("a video of another vendor's model is asked for, shown and read as OpenAI's
     expires_at: null,
     seconds: "5",
     size: "1280x720",
-    prompt: ask.prompt,
+    prompt: videoRequest.prompt,
     error: null,
     remixed_from_video_id: null,
   });
@@ -42,15 +42,15 @@ test("a video of another vendor's model is asked for, shown and read as OpenAI's
   const ends = { completed_at: expect.any(Number), expires_at: expect.any(Number) };
   expect(done).toEqual({ ...video, ...ends, status: "completed", progress: 100 });
   expect(done["completed_at"]).toBeGreaterThanOrEqual(Number(done["created_at"]));
-  const seen = await gateway.get(`${path}/${video.id}`);
-  expect(seen.headers.get("openai-poll-after-ms")).toBeNull();
+  const read = await gateway.get(`${path}/${video.id}`);
+  expect(read.headers.get("openai-poll-after-ms")).toBeNull();
   const [entry, ...more] = (await gateway.entries()).filter(({ endpoint }) => endpoint === "video");
   expect([more, entry?.costNanoUsd]).toEqual([[], (entry?.usage.output ?? 0) * 6_000]);
   expect(entry?.usage.output).toBeGreaterThan(0);
 });
 
-test("the bytes are there whole, in parts, and for a HEAD, with variant=video or without", async () => {
-  const { id } = await made(gateway, ask);
+test("serves the bytes whole, in ranges and for HEAD, with variant=video or without", async () => {
+  const { id } = await createVideo(gateway, videoRequest);
   await endedVideo(gateway, id);
   const whole = await gateway.get(`${path}/${id}/content`);
   const bytes = await whole.bytes();
@@ -71,8 +71,8 @@ test("the bytes are there whole, in parts, and for a HEAD, with variant=video or
   ]);
 });
 
-test("a task and a video are the same, by either name, wherever they were asked for", async () => {
-  const video = await made(gateway, ask);
+test("reads one task by its task id and its video id, on both endpoints", async () => {
+  const video = await createVideo(gateway, videoRequest);
   const task = (await (
     await gateway.post("/v1/video/tasks", { model: "clip-test", prompt: "a lake", duration: 5, ratio: "9:16" })
   ).json()) as { id: string };
@@ -80,21 +80,27 @@ test("a task and a video are the same, by either name, wherever they were asked 
   const asVideo = task.id.replace("vt_", "video_");
   for (const id of [video.id, asTask]) {
     const shown = (await (await gateway.get(`/v1/video/tasks/${id}`)).json()) as object;
-    expect(shown).toMatchObject({ id: asTask, ratio: "16:9", resolution: "720p", duration: 5, prompt: ask.prompt });
+    expect(shown).toMatchObject({
+      id: asTask,
+      ratio: "16:9",
+      resolution: "720p",
+      duration: 5,
+      prompt: videoRequest.prompt,
+    });
   }
   for (const id of [task.id, asVideo]) {
     const shown = (await (await gateway.get(`${path}/${id}`)).json()) as object;
     expect(shown).toMatchObject({ id: asVideo, seconds: "5", size: null, prompt: "a lake" });
   }
   expect((await list("limit=2")).data.map(({ id }) => id)).toEqual([asVideo, video.id]);
-  const tasks = (await (await gateway.get("/v1/video/tasks?limit=2")).json()) as Listed;
+  const tasks = (await (await gateway.get("/v1/video/tasks?limit=2")).json()) as VideoList;
   expect(tasks.data.map(({ id }) => id)).toEqual([task.id, asTask]);
 });
 
-test("whatever a task can be asked for can be asked for here too, beside OpenAI's own members", async () => {
+test("accepts the fields of a task in addition to OpenAI's fields", async () => {
   const material = { last_frame: "https://pictures.example/b.png" };
-  const video = await made(gateway, {
-    ...ask,
+  const video = await createVideo(gateway, {
+    ...videoRequest,
     input_reference: { image_url: "https://pictures.example/a.png" },
     seed: 7,
     watermark: true,
@@ -113,8 +119,8 @@ test("whatever a task can be asked for can be asked for here too, beside OpenAI'
   expect(roles).toEqual([undefined, "first_frame", "last_frame"]);
 });
 
-test("lists are walked by the last id, newest first or oldest first, without a gap or a repetition", async () => {
-  for (let count = 0; count < 3; count++) await made(gateway, ask);
+test("lists videos in both orders, page by page, each once", async () => {
+  for (let count = 0; count < 3; count++) await createVideo(gateway, videoRequest);
   const newest = (await list("limit=100")).data.map(({ id }) => id);
   for (const [order, expected] of [
     ["desc", newest],
@@ -132,21 +138,21 @@ test("lists are walked by the last id, newest first or oldest first, without a g
   }
 });
 
-test("the same Idempotency-Key finds the same video", async () => {
+test("returns the same video for the same Idempotency-Key", async () => {
   const headers = { "idempotency-key": "order-17" };
-  const first = (await (await gateway.post(path, ask, { headers })).json()) as Video;
-  const again = (await (await gateway.post(path, ask, { headers })).json()) as Video;
+  const first = (await (await gateway.post(path, videoRequest, { headers })).json()) as Video;
+  const again = (await (await gateway.post(path, videoRequest, { headers })).json()) as Video;
   expect(again.id).toBe(first.id);
 });
 
-test("a video that was taken back or failed is shown as failed, with what is known of why", async () => {
-  const failing = await made(gateway, { ...ask, prompt: 'a boat [[sim {"ends":"failed"}]]' });
+test("shows a cancelled or failed video as failed, with the reason", async () => {
+  const failing = await createVideo(gateway, { ...videoRequest, prompt: 'a boat [[sim {"ends":"failed"}]]' });
   expect(await endedVideo(gateway, failing.id)).toMatchObject({
     status: "failed",
     completed_at: null,
     error: { code: expect.any(String), message: expect.any(String) },
   });
-  const waiting = await made(gateway, { ...ask, prompt: 'a boat [[sim {"queued_ms":3600000}]]' });
+  const waiting = await createVideo(gateway, { ...videoRequest, prompt: 'a boat [[sim {"queued_ms":3600000}]]' });
   expect((await call(gateway, "DELETE", `/v1/video/tasks/${waiting.id}`)).status).toBe(200);
   expect(await endedVideo(gateway, waiting.id)).toMatchObject({ status: "failed", error: { code: "cancelled" } });
 });

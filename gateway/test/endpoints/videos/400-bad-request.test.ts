@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
-import { ask, call, path, videoGateway } from "./videos-gateway.ts";
+import { call, path, videoGateway, videoRequest } from "./videos-gateway.ts";
 
 let gateway: StartedGateway;
 beforeAll(async () => {
@@ -8,12 +8,12 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test.each(["", "{", "[]", '"a boat"', "null"])("a body that is no JSON object is told to be so: %j", async (body) => {
+test.each(["", "{", "[]", '"a boat"', "null"])("returns 400 for a body that is not a JSON object: %j", async (body) => {
   expect(await errorOf(await gateway.post(path, body))).toMatchObject({ status: 400, code: "invalid_json" });
 });
 
-test("a prompt is asked for", async () => {
-  const { prompt: _, ...rest } = ask;
+test("requires a prompt", async () => {
+  const { prompt: _, ...rest } = videoRequest;
   expect(await errorOf(await gateway.post(path, rest))).toMatchObject({
     status: 400,
     code: "missing_required_parameter",
@@ -42,10 +42,10 @@ test.each([
   [{ SIZE: "1920x1080" }, "SIZE", '"size"'],
   [{ n: 4 }, "n", "1"],
   [{ prompt: 7 }, "prompt", "string"],
-])("%j is refused by the name that the caller used", async (more, param, words) => {
-  const told = await errorOf(await gateway.post(path, { ...ask, ...more }));
-  expect(told).toMatchObject({ status: 400, code: "invalid_request", param });
-  expect(told.message).toContain(words);
+])("names the caller's field when it rejects %j", async (more, param, words) => {
+  const error = await errorOf(await gateway.post(path, { ...videoRequest, ...more }));
+  expect(error).toMatchObject({ status: 400, code: "invalid_request", param });
+  expect(error.message).toContain(words);
   expect(gateway.simulator.simulator.truth.list().total).toBe(0);
 });
 
@@ -53,18 +53,15 @@ test.each([
   [{ seconds: "20" }, "seconds", '"duration"', "15"],
   [{ size: "1000x720" }, "size", '"ratio"', "16:9"],
   [{ size: "640x360" }, "size", '"resolution"', "720p"],
-])(
-  "what the model does not take is told with what it takes, and by the caller's own name: %j",
-  async (more, ...words) => {
-    const [param, ours, allowed] = words;
-    const told = await errorOf(await gateway.post(path, { ...ask, ...more }));
-    expect(told).toMatchObject({ status: 400, code: "invalid_request", param });
-    for (const word of [`"${param}" is read as`, ours, allowed]) expect(told.message).toContain(word);
-    expect(gateway.simulator.simulator.truth.list().total).toBe(0);
-  },
-);
+])("names the allowed values and the caller's field when the model does not support %j", async (more, ...words) => {
+  const [param, ours, allowed] = words;
+  const error = await errorOf(await gateway.post(path, { ...videoRequest, ...more }));
+  expect(error).toMatchObject({ status: 400, code: "invalid_request", param });
+  for (const word of [`"${param}" is read as`, ours, allowed]) expect(error.message).toContain(word);
+  expect(gateway.simulator.simulator.truth.list().total).toBe(0);
+});
 
-test("a place, an order, a length of a list and a variant that there are not are told by their names", async () => {
+test("names an invalid cursor, order, limit or variant", async () => {
   for (const [query, param] of [
     ["after=video_0", "after"],
     [`after=video_${"0".repeat(26)}`, "after"],
@@ -73,11 +70,11 @@ test("a place, an order, a length of a list and a variant that there are not are
     ["limit=0", "limit"],
     ["limit=many", "limit"],
   ]) {
-    const told = await errorOf(await gateway.get(`${path}?${query}`));
-    expect([query, told]).toMatchObject([query, { status: 400, code: "invalid_request", param }]);
+    const error = await errorOf(await gateway.get(`${path}?${query}`));
+    expect([query, error]).toMatchObject([query, { status: 400, code: "invalid_request", param }]);
   }
-  const told = await errorOf(await gateway.get(`${path}/video_01/content?variant=poster`));
-  expect(told).toMatchObject({ status: 400, code: "invalid_request", param: "variant" });
+  const error = await errorOf(await gateway.get(`${path}/video_01/content?variant=poster`));
+  expect(error).toMatchObject({ status: 400, code: "invalid_request", param: "variant" });
 });
 
 test.each([
@@ -85,8 +82,8 @@ test.each([
   ["POST", "/extensions"],
   ["POST", "/characters"],
   ["GET", "/characters/char_1"],
-])("%s %s is said not to be offered", async (method, at) => {
-  const told = await errorOf(await call(gateway, method, `${path}${at}`));
-  expect(told).toMatchObject({ status: 400, code: "invalid_request" });
-  expect(told.message).toContain("does not offer");
+])("returns an error for %s %s, which is not offered", async (method, at) => {
+  const error = await errorOf(await call(gateway, method, `${path}${at}`));
+  expect(error).toMatchObject({ status: 400, code: "invalid_request" });
+  expect(error.message).toContain("does not offer");
 });

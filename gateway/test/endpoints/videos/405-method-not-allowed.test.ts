@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { errorOf, startGateway } from "../../started-gateway.ts";
 import { path, videoGateway } from "./videos-gateway.ts";
 
-test("another method is refused and told which are possible", async () => {
+test("returns 405 with the allowed methods", async () => {
   const gateway = await startGateway(videoGateway);
   try {
     for (const [method, at, allow] of [

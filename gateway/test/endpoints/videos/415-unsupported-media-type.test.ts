@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { errorOf, startGateway } from "../../started-gateway.ts";
-import { ask, path, videoGateway } from "./videos-gateway.ts";
+import { path, videoGateway, videoRequest } from "./videos-gateway.ts";
 
-test("a body that is neither JSON nor a form with parts is refused, and a form without a boundary is no form", async () => {
+test("accepts JSON and multipart forms only, and requires the boundary of a form", async () => {
   const gateway = await startGateway(videoGateway);
   try {
     for (const [type, status, code] of [
@@ -16,7 +16,7 @@ test("a body that is neither JSON nor a form with parts is refused, and a form w
       expect([type, await errorOf(answer)]).toMatchObject([type, { status, code }]);
     }
     const headers = { "content-type": "application/json;charset=utf-8" };
-    expect((await gateway.post(path, ask, { headers })).status).toBe(200);
+    expect((await gateway.post(path, videoRequest, { headers })).status).toBe(200);
   } finally {
     await gateway.stop();
   }

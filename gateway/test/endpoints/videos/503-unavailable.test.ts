@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { errorOf, startGateway, upstream } from "../../started-gateway.ts";
-import { ask, path, videoGateway } from "./videos-gateway.ts";
+import { path, videoGateway, videoRequest } from "./videos-gateway.ts";
 
-test("a model whose account is switched off makes nothing, and what was set aside is given back", async () => {
+test("returns 503 when the model's account is disabled, and releases the reservation", async () => {
   const gateway = await startGateway({
     ...videoGateway,
     providers: (simulator) => [upstream("volc", simulator, { kind: "ark", enabled: false })],
   });
   try {
-    expect(await errorOf(await gateway.post(path, ask))).toMatchObject({
+    expect(await errorOf(await gateway.post(path, videoRequest))).toMatchObject({
       status: 503,
       code: "no_deployment_available",
     });

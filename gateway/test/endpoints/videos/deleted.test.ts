@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
 import { aliceKey, errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
 import { videoGateway as arkGateway } from "../video-tasks/video-gateway.ts";
-import { call, endedVideo, made, path, strangerKey, twoVendors, type Video } from "./videos-gateway.ts";
+import { call, createVideo, endedVideo, path, strangerKey, twoVendors, type Video } from "./videos-gateway.ts";
 
 let gateway: StartedGateway;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => gateway?.stop());
 
 const sora = { model: "sora-2", prompt: "a boat", seconds: "4" };
-const atVendor = () => gateway.simulator.simulator.tasks.list().data.at(-1);
+const vendorTask = () => gateway.simulator.simulator.tasks.list().data.at(-1);
 const remove = (id: string, key = aliceKey): Promise<Response> => call(gateway, "DELETE", `${path}/${id}`, key);
 
 async function listed(): Promise<readonly string[]> {
@@ -28,8 +28,8 @@ async function listed(): Promise<readonly string[]> {
   return data.map(({ id }) => id);
 }
 
-test("a video that is made is deleted here and at its vendor; only its ledger entry stays", async () => {
-  const video = await made(gateway, sora);
+test("deletes a video here and at the vendor, and keeps its ledger entry", async () => {
+  const video = await createVideo(gateway, sora);
   await endedVideo(gateway, video.id);
   const copied = await until(async () => {
     const answer = await gateway.get(`${path}/${video.id}/content`);
@@ -48,24 +48,24 @@ test("a video that is made is deleted here and at its vendor; only its ledger en
   expect(await listed()).not.toContain(video.id);
   const tasks = (await (await gateway.get("/v1/video/tasks")).json()) as { data: { id: string }[] };
   expect(tasks.data.map((task) => task.id)).not.toContain(id);
-  expect(atVendor()).toMatchObject({ state: "succeeded", deleted_at: expect.any(Number) });
+  expect(vendorTask()).toMatchObject({ state: "succeeded", deleted_at: expect.any(Number) });
   expect(await gateway.entries()).toEqual(entries);
 });
 
-test("one that waits is cancelled and deleted by one call, by either of its names", async () => {
+test("cancels and deletes a queued video with one call, by either id", async () => {
   for (const name of ["video_", "vt_"]) {
     const prompt = `${name} waits [[sim {"queued_ms":3600000}]]`;
-    const video = await made(gateway, { model: "clip-test", prompt, seconds: "5" });
+    const video = await createVideo(gateway, { model: "clip-test", prompt, seconds: "5" });
     const answer = await remove(video.id.replace("video_", name));
     expect([answer.status, await answer.json()]).toMatchObject([200, { id: video.id, deleted: true }]);
-    expect(atVendor()).toMatchObject({ state: "cancelled" });
+    expect(vendorTask()).toMatchObject({ state: "cancelled" });
     expect(await listed()).not.toContain(video.id);
   }
   expect(gateway.gateway.outstanding()).toBe(0);
 });
 
-test("one that its vendor cannot take back stays as it is, and the caller is told so", async () => {
-  const video = await made(gateway, { ...sora, prompt: 'a boat [[sim {"queued_ms":3600000}]]' });
+test("returns an error for a video that the vendor cannot cancel, and keeps it", async () => {
+  const video = await createVideo(gateway, { ...sora, prompt: 'a boat [[sim {"queued_ms":3600000}]]' });
   expect(await errorOf(await remove(video.id))).toMatchObject({
     status: 400,
     code: "invalid_request",
@@ -74,10 +74,11 @@ test("one that its vendor cannot take back stays as it is, and the caller is tol
   expect((await gateway.get(`${path}/${video.id}`)).status).toBe(200);
 });
 
-test("a list can be walked while what it shows is deleted", async () => {
+test("lists every video once while videos are being deleted", async () => {
   const before = await listed();
   const ids: string[] = [];
-  for (let count = 0; count < 5; count++) ids.push((await made(gateway, { ...sora, prompt: `walk ${count}` })).id);
+  for (let count = 0; count < 5; count++)
+    ids.push((await createVideo(gateway, { ...sora, prompt: `walk ${count}` })).id);
   for (const id of ids) await endedVideo(gateway, id);
   const walked: string[] = [];
   let after = "";
@@ -98,7 +99,7 @@ test("a list can be walked while what it shows is deleted", async () => {
   expect(await listed()).toEqual([...before]);
 });
 
-test("an Idempotency-Key is not free again when its video is deleted: nobody pays for it twice unawares", async () => {
+test("keeps the Idempotency-Key of a deleted video, so that a retry is not charged again", async () => {
   const headers = { "idempotency-key": "deleted-1" };
   const body = { ...sora, prompt: "once" };
   const video = (await (await gateway.post(path, body, { headers })).json()) as Video;
@@ -111,18 +112,18 @@ test("an Idempotency-Key is not free again when its video is deleted: nobody pay
   });
 });
 
-test("another workspace's video is not deleted, and looks like one that there is not", async () => {
-  const video = await made(gateway, sora);
+test("answers for another workspace's video like for a missing one", async () => {
+  const video = await createVideo(gateway, sora);
   await endedVideo(gateway, video.id);
-  const nobodys = `video_${"0".repeat(26)}`;
-  const [theirs, none] = [await errorOf(await remove(video.id, strangerKey)), await errorOf(await remove(nobodys))];
-  expect({ ...theirs, message: theirs.message.replace(video.id, nobodys) }).toEqual(none);
+  const unusedId = `video_${"0".repeat(26)}`;
+  const [theirs, none] = [await errorOf(await remove(video.id, strangerKey)), await errorOf(await remove(unusedId))];
+  expect({ ...theirs, message: theirs.message.replace(video.id, unusedId) }).toEqual(none);
   expect(none).toMatchObject({ status: 404, code: "task_not_found", param: "video_id" });
   expect((await gateway.get(`${path}/${video.id}`)).status).toBe(200);
 });
 
-test("while its vendor cannot be asked, a video is not deleted, so that it can be tried again", async () => {
-  const video = await made(gateway, sora);
+test("keeps a video while its vendor is unreachable", async () => {
+  const video = await createVideo(gateway, sora);
   await endedVideo(gateway, video.id);
   gateway.simulator.stop();
   expect(await errorOf(await remove(video.id))).toMatchObject({ status: 502, code: "upstream_unreachable" });

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { aliceKey, errorOf, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
-import { endedVideo, made, path, strangerKey, twoVendors, type Video } from "./videos-gateway.ts";
+import { createVideo, endedVideo, path, strangerKey, twoVendors, type Video } from "./videos-gateway.ts";
 
-const narrowKey = "sk-narrow-0123456789abcdefghij";
+const klingKey = "sk-narrow-0123456789abcdefghij";
 let gateway: StartedGateway;
 let source: Video;
 beforeAll(async () => {
   gateway = await startGateway({
     ...twoVendors,
-    // A second account with the same model: only the first one has the video.
+    // The second account offers the same model, but only the first one has the video.
     providers: (simulator) => [
       ...(twoVendors.providers?.(simulator) ?? []),
       upstream("spare", simulator, { kind: "openai", api_key: "sk-another-account" }),
@@ -28,11 +28,11 @@ beforeAll(async () => {
     ],
     keys: [
       { name: "alice", secret: aliceKey },
-      { name: "narrow", secret: narrowKey, models: ["kling"] },
+      { name: "narrow", secret: klingKey, models: ["kling"] },
     ],
     moreWorkspaces: [{ slug: "rival", keys: [{ name: "mallory", secret: strangerKey }] }],
   });
-  source = await made(gateway, { model: "sora-2", prompt: "a boat", seconds: "8", size: "1280x720" });
+  source = await createVideo(gateway, { model: "sora-2", prompt: "a boat", seconds: "8", size: "1280x720" });
   await endedVideo(gateway, source.id);
 });
 afterAll(() => gateway?.stop());
@@ -41,7 +41,7 @@ const remix = (id: string, body: unknown, key = aliceKey): Promise<Response> =>
   gateway.post(`${path}/${id}/remix`, body, { key });
 const creations = () => gateway.simulator.simulator.truth.list().data.filter(({ method }) => method === "POST");
 
-test("a video of OpenAI's is made anew by the account that has it, with the length and the size that it had", async () => {
+test("remixes OpenAI's video at the account that has it, with the original length and size", async () => {
   const answer = await remix(source.id, { prompt: "a boat at night", metadata: { scene: 2 } });
   const video = (await answer.json()) as Video;
   expect([answer.status, video]).toMatchObject([
@@ -62,17 +62,17 @@ test("a video of OpenAI's is made anew by the account that has it, with the leng
   expect((await endedVideo(gateway, source.id))["remixed_from_video_id"]).toBeNull();
 });
 
-test("a task can be asked to be one too, of a model that the same upstream serves, by no other account or model", async () => {
+test("remixes with a task too, only at the account and the upstream model of the original", async () => {
   for (const id of [source.id, source.id.replace("video_", "vt_")]) {
     const answer = await gateway.post("/v1/video/tasks", { model: "sora-of-many", prompt: "a raft", remix_of: id });
-    const { id: made } = (await answer.json()) as { id: string };
-    await endedVideo(gateway, made);
+    const { id: remixId } = (await answer.json()) as { id: string };
+    await endedVideo(gateway, remixId);
     const entry = (await gateway.entries()).find(({ requestId }) => requestId === answer.headers.get("x-request-id"));
     expect([answer.status, entry?.provider, entry?.upstreamModel]).toEqual([200, "open", "sora-2"]);
   }
 });
 
-test("a form will do, and an Idempotency-Key finds the remix that was made", async () => {
+test("accepts a form, and finds a remix by its Idempotency-Key", async () => {
   const body = new FormData();
   body.append("prompt", "a boat in fog");
   const send = async () =>
@@ -96,24 +96,28 @@ test.each([
   [{ prompt: "x", seed: 7 }, 400, "invalid_request", "seed"],
   [{ prompt: "x", input_reference: "https://a.example/a.png" }, 400, "invalid_request", "input_reference"],
   ["[]", 400, "invalid_json", null],
-])("%j is refused, and nothing is sent", async (body, status, code, param) => {
+])("rejects %j and sends nothing", async (body, status, code, param) => {
   const before = creations().length;
   expect(await errorOf(await remix(source.id, body))).toMatchObject({ status, code, param });
   expect(creations()).toHaveLength(before);
 });
 
-test("a video of a vendor that makes no remixes, and one that is not made, are refused before anything is stored", async () => {
-  const kling = await made(gateway, { model: "kling", prompt: "a boat", seconds: "5" });
+test("rejects remixes of an unfinished video and of a vendor without remixes, before storing anything", async () => {
+  const kling = await createVideo(gateway, { model: "kling", prompt: "a boat", seconds: "5" });
   await endedVideo(gateway, kling.id);
-  const waiting = await made(gateway, { model: "sora-2", prompt: 'x [[sim {"queued_ms":3600000}]]', seconds: "4" });
+  const waiting = await createVideo(gateway, {
+    model: "sora-2",
+    prompt: 'x [[sim {"queued_ms":3600000}]]',
+    seconds: "4",
+  });
   const before = (await (await gateway.get(`${path}?limit=100`)).json()) as { data: unknown[] };
   for (const [id, code, words] of [
     [kling.id, "unsupported_by_model", '"kling"'],
     [waiting.id, "invalid_request", "queued"],
   ] as const) {
-    const told = await errorOf(await remix(id, { prompt: "y" }));
-    expect(told).toMatchObject({ status: 400, code, param: "video_id" });
-    expect(told.message).toContain(words);
+    const error = await errorOf(await remix(id, { prompt: "y" }));
+    expect(error).toMatchObject({ status: 400, code, param: "video_id" });
+    expect(error.message).toContain(words);
   }
   const other = await gateway.post("/v1/video/tasks", { model: "kling", prompt: "y", remix_of: source.id });
   expect(await errorOf(other)).toMatchObject({ status: 400, code: "unsupported_by_model", param: "remix_of" });
@@ -121,24 +125,24 @@ test("a video of a vendor that makes no remixes, and one that is not made, are r
   expect(after.data).toHaveLength(before.data.length);
 });
 
-test("a key that may not call the video's model may not have it made anew, and another workspace's looks missing", async () => {
-  expect(await errorOf(await remix(source.id, { prompt: "x" }, narrowKey))).toMatchObject({
+test("returns 404 to a key without the video's model and to another workspace", async () => {
+  expect(await errorOf(await remix(source.id, { prompt: "x" }, klingKey))).toMatchObject({
     status: 404,
     code: "model_not_found",
   });
-  const nobodys = `video_${"0".repeat(26)}`;
+  const unusedId = `video_${"0".repeat(26)}`;
   const theirs = await errorOf(await remix(source.id, { prompt: "x" }, strangerKey));
-  const none = await errorOf(await remix(nobodys, { prompt: "x" }, strangerKey));
+  const none = await errorOf(await remix(unusedId, { prompt: "x" }, strangerKey));
   expect(theirs).toMatchObject({ status: 404, code: "task_not_found", param: "video_id" });
-  expect({ ...theirs, message: theirs.message.replace(source.id, nobodys) }).toEqual(none);
-  for (const id of [source.id, nobodys, "cgt-1", "vt_.."]) {
-    const asked = { model: "sora-2", prompt: "x", remix_of: id };
-    const told = await errorOf(await gateway.post("/v1/video/tasks", asked, { key: strangerKey }));
-    expect(told).toMatchObject({ status: 404, code: "task_not_found", param: "remix_of" });
+  expect({ ...theirs, message: theirs.message.replace(source.id, unusedId) }).toEqual(none);
+  for (const id of [source.id, unusedId, "cgt-1", "vt_.."]) {
+    const request = { model: "sora-2", prompt: "x", remix_of: id };
+    const error = await errorOf(await gateway.post("/v1/video/tasks", request, { key: strangerKey }));
+    expect(error).toMatchObject({ status: 404, code: "task_not_found", param: "remix_of" });
   }
 });
 
-test("a picture of a video is had where its vendor makes one, and said to be missing elsewhere", async () => {
+test("returns thumbnails where the vendor has them, and an error elsewhere", async () => {
   for (const variant of ["thumbnail", "spritesheet"]) {
     const answer = await gateway.get(`${path}/${source.id}/content?variant=${variant}`);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/png"]);
@@ -151,7 +155,7 @@ test("a picture of a video is had where its vendor makes one, and said to be mis
   const [kling] = ((await (await gateway.get(`${path}?limit=100`)).json()) as { data: Video[] }).data.filter(
     ({ model, status }) => model === "kling" && status === "completed",
   );
-  const told = await errorOf(await gateway.get(`${path}/${kling?.id}/content?variant=thumbnail`));
-  expect(told).toMatchObject({ status: 400, code: "unsupported_by_model", param: "variant" });
+  const error = await errorOf(await gateway.get(`${path}/${kling?.id}/content?variant=thumbnail`));
+  expect(error).toMatchObject({ status: 400, code: "unsupported_by_model", param: "variant" });
   expect((await gateway.get(`${path}/${kling?.id}/content`)).status).toBe(200);
 });

@@ -5,10 +5,10 @@ export { strangerKey, videoGateway } from "../video-tasks/video-gateway.ts";
 
 export const path = "/v1/videos";
 
-/** As OpenAI's clients ask, of a model of another vendor's. */
-export const ask = { model: "clip-test", prompt: "a boat on a lake", seconds: "5", size: "1280x720" };
+/** A request as OpenAI's clients send it, for another vendor's model. */
+export const videoRequest = { model: "clip-test", prompt: "a boat on a lake", seconds: "5", size: "1280x720" };
 
-/** A model of OpenAI's, and the same of Kling's. */
+/** A model of OpenAI and one of Kling. */
 export const twoVendors: Overrides = {
   providers: (simulator) => [
     upstream("open", simulator, { kind: "openai" }),
@@ -38,15 +38,15 @@ export const twoVendors: Overrides = {
 
 export type Video = Readonly<Record<string, unknown>> & { readonly id: string; readonly status: string };
 
-export async function made(gateway: StartedGateway, body: object): Promise<Video> {
+export async function createVideo(gateway: StartedGateway, body: object): Promise<Video> {
   return (await (await gateway.post(path, body)).json()) as Video;
 }
 
-/** A video once it has ended. */
+/** Waits until a video has ended. */
 export async function endedVideo(gateway: StartedGateway, id: string): Promise<Video> {
   return await until(async () => {
-    const seen = (await (await gateway.get(`${path}/${id}`)).json()) as Video;
-    return seen.status === "queued" || seen.status === "in_progress" ? null : seen;
+    const video = (await (await gateway.get(`${path}/${id}`)).json()) as Video;
+    return video.status === "queued" || video.status === "in_progress" ? null : video;
   });
 }
 
@@ -58,7 +58,7 @@ export interface SentForm {
   readonly [name: string]: string | File;
 }
 
-export function form(
+export function sendForm(
   gateway: StartedGateway,
   fields: SentForm,
   headers: Record<string, string> = {},

@@ -12,16 +12,18 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const ask = { model: "gpt-test", input: "Remember the number 42" };
+const request = { model: "gpt-test", input: "Remember the number 42" };
 const bearer = { authorization: `Bearer ${malloryKey}` };
 const upstreamCalls = (): number => gateway.simulator.simulator.truth.list().data.length;
 
-async function made(): Promise<string> {
-  const { id } = (await (await gateway.post("/v1/responses", ask, { script: { tokens: 2 } })).json()) as { id: string };
+async function createResponse(): Promise<string> {
+  const { id } = (await (await gateway.post("/v1/responses", request, { script: { tokens: 2 } })).json()) as {
+    id: string;
+  };
   return id;
 }
 
-async function refusal(response: Response) {
+async function errorOf(response: Response) {
   const { error } = (await response.json()) as { error: { message: string; code: string; param: string } };
   return { status: response.status, code: error.code, param: error.param, message: error.message };
 }
@@ -33,34 +35,36 @@ test.each([
   ["POST", "/cancel"],
   ["DELETE", ""],
 ])(
-  "%s of another workspace's response%s looks like one that does not exist, and is asked of nobody",
+  "%s of another workspace's response%s returns the same 404 as for a missing one, without calling an upstream",
   async (method, rest) => {
-    const id = await made();
+    const id = await createResponse();
     const before = upstreamCalls();
-    const theirs = await refusal(await fetch(`${gateway.url}/v1/responses/${id}${rest}`, { method, headers: bearer }));
-    const nobodys = await refusal(
-      await fetch(`${gateway.url}/v1/responses/resp_nobody${rest}`, { method, headers: bearer }),
+    const theirs = await errorOf(await fetch(`${gateway.url}/v1/responses/${id}${rest}`, { method, headers: bearer }));
+    const missing = await errorOf(
+      await fetch(`${gateway.url}/v1/responses/resp_missing${rest}`, { method, headers: bearer }),
     );
-    expect({ ...theirs, message: theirs.message.replace(id, "resp_nobody") }).toEqual(nobodys);
+    expect({ ...theirs, message: theirs.message.replace(id, "resp_missing") }).toEqual(missing);
     expect([theirs.status, theirs.code, upstreamCalls()]).toEqual([404, "not_found", before]);
     expect((await gateway.get(`/v1/responses/${id}`)).status).toBe(200);
   },
 );
 
 test.each(["/v1/responses", "/v1/responses/compact"])(
-  "a call of %s cannot go on from another workspace's response, although they share the account",
+  "%s cannot continue from another workspace's response at a shared account",
   async (path) => {
-    const id = await made();
+    const id = await createResponse();
     const before = upstreamCalls();
-    const refused = async (previous: string) =>
-      refusal(await gateway.post(path, { ...ask, previous_response_id: previous }, { key: malloryKey }));
-    const theirs = await refused(id);
-    expect({ ...theirs, message: theirs.message.replace(id, "resp_nobody") }).toEqual(await refused("resp_nobody"));
+    const errorAfter = async (previous: string) =>
+      errorOf(await gateway.post(path, { ...request, previous_response_id: previous }, { key: malloryKey }));
+    const theirs = await errorAfter(id);
+    expect({ ...theirs, message: theirs.message.replace(id, "resp_missing") }).toEqual(
+      await errorAfter("resp_missing"),
+    );
     expect(theirs).toMatchObject({ status: 400, code: "invalid_request", param: "previous_response_id" });
     expect(upstreamCalls()).toBe(before);
     const own = await gateway.post(
       path,
-      { ...ask, previous_response_id: id },
+      { ...request, previous_response_id: id },
       { key: aliceKey, script: { tokens: 1 } },
     );
     expect(own.status).toBe(200);
@@ -75,7 +79,7 @@ test.each<[string, number]>([
   ["resp_ä", 404],
   ["r".repeat(300), 404],
   ["%zz", 400],
-])("an id with odd characters (%s) reaches no upstream", async (id, status) => {
+])("an id with unusual characters (%s) reaches no upstream", async (id, status) => {
   const before = upstreamCalls();
   expect((await gateway.get(`/v1/responses/${id}`)).status).toBe(status);
   expect(upstreamCalls()).toBe(before);

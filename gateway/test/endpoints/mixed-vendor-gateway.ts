@@ -1,8 +1,8 @@
 import type { Overrides, StartedGateway } from "../started-gateway.ts";
 import { upstream } from "../started-gateway.ts";
 
-/** Models of three vendors and one of a fourth without a dialect of its own: a conversation may move among them. */
-export const movedGateway: Overrides = {
+/** Models of three vendors, and one without a dialect of its own, between which a conversation can move. */
+export const mixedVendorGateway: Overrides = {
   providers: (simulator) => [
     upstream("claude", simulator, { kind: "anthropic" }),
     upstream("gpt", simulator, { kind: "openai" }),
@@ -32,17 +32,22 @@ export const movedGateway: Overrides = {
   ].map((model) => ({ ...model, price: { input: 1, output: 10 } })),
 };
 
-/** What the last attempt brought to the upstream, at full length. */
-export function arrived(gateway: StartedGateway) {
-  const seen = gateway.simulator.simulator.truth.list().data.at(-1);
-  if (seen === undefined) throw new Error("nothing arrived");
-  return { body: seen.received_body ?? "", query: seen.query, headers: seen.request_headers, dialect: seen.dialect };
+/** The last request that reached an upstream, with its whole body. */
+export function lastUpstream(gateway: StartedGateway) {
+  const request = gateway.simulator.simulator.truth.list().data.at(-1);
+  if (request === undefined) throw new Error("no request reached an upstream");
+  return {
+    body: request.received_body ?? "",
+    query: request.query,
+    headers: request.request_headers,
+    dialect: request.dialect,
+  };
 }
 
-/** A body in pieces, each of which is text that stays or, in a list, text that is to be cut. */
+/** A body in pieces. A string stays in the expected body; a string in a list is expected to be removed. */
 export function pieces(...texts: readonly (string | readonly [string])[]) {
   return {
     sent: texts.map((text) => (typeof text === "string" ? text : text[0])).join(""),
-    kept: texts.filter((text) => typeof text === "string").join(""),
+    expected: texts.filter((text) => typeof text === "string").join(""),
   };
 }

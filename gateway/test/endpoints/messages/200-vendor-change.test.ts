@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type StartedGateway, startGateway } from "../../started-gateway.ts";
-import { arrived, movedGateway, pieces } from "../moved-gateway.ts";
+import { lastUpstream, mixedVendorGateway, pieces } from "../mixed-vendor-gateway.ts";
 import { version } from "./claude-gateway.ts";
 
 interface Block {
@@ -10,10 +10,10 @@ interface Block {
 }
 
 let gateway: StartedGateway;
-/** A thought, and then a call, of another vendor's model. */
+/** A thought and a tool call from another vendor's model. */
 let blocks: readonly Block[];
 beforeAll(async () => {
-  gateway = await startGateway(movedGateway);
+  gateway = await startGateway(mixedVendorGateway);
   blocks = await turnOf("gpt");
 });
 afterAll(() => gateway.stop());
@@ -41,9 +41,9 @@ async function turnOf(model: string, script = {}): Promise<readonly Block[]> {
 const send = (body: string, path = "/v1/messages?beta=true") =>
   gateway.post(path, body, { headers, script: { keep_received: true, tokens: 2 } });
 
-const result = (id: string | undefined): string => `{"type":"tool_result","tool_use_id":"${id}","content":"done"}`;
+const toolResult = (id: string | undefined): string => `{"type":"tool_result","tool_use_id":"${id}","content":"done"}`;
 
-test("after a turn of another vendor the body arrives byte for byte, but for what that one sealed", async () => {
+test("changes only the content that another vendor sealed", async () => {
   const [thought, call] = blocks;
   expect(thought?.signature).toStartWith("sluice1.");
   const body = pieces(
@@ -54,18 +54,18 @@ test("after a turn of another vendor the body arrives byte for byte, but for wha
         {"role":"assistant" , "content":[ {"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}, `,
     [`${JSON.stringify({ ...thought, cache_control: { type: "ephemeral" } })} ,\n`],
     `${JSON.stringify(call)} ],"of_next_year":[1.0]},
-        {"role":"user","content":[${result(call?.id)},{"type":"text","text":"sluice1. is no seal"}]}],
+        {"role":"user","content":[${toolResult(call?.id)},{"type":"text","text":"sluice1. is no seal"}]}],
       "thinking":{"type":"adaptive","display":"omitted"},"output_config":{"effort":"xhigh"}}`,
   );
-  const moved = body.sent.replace('"model":"claude-sonnet-4-5"', '"model":"claude"');
-  const answer = await send(moved);
+  const forClaude = body.sent.replace('"model":"claude-sonnet-4-5"', '"model":"claude"');
+  const answer = await send(forClaude);
   expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
-  expect(arrived(gateway).body).toBe(body.kept);
-  expect(arrived(gateway).query).toBe("beta=true");
-  expect(arrived(gateway).headers["anthropic-beta"]).toBe(headers["anthropic-beta"]);
+  expect(lastUpstream(gateway).body).toBe(body.expected);
+  expect(lastUpstream(gateway).query).toBe("beta=true");
+  expect(lastUpstream(gateway).headers["anthropic-beta"]).toBe(headers["anthropic-beta"]);
 });
 
-test("a message that held nothing but a seal goes with it, wherever it stands", async () => {
+test("removes a message that contains only a sealed thought, anywhere in the conversation", async () => {
   const sealed = `{"role":"assistant","content":[${JSON.stringify(blocks[0])}]}`;
   const user = (text: string): string => `{"role":"user","content":"${text}"}`;
   const body = pieces(
@@ -76,32 +76,32 @@ test("a message that held nothing but a seal goes with it, wherever it stands", 
     `]}`,
   );
   expect((await send(body.sent.replace('"claude-sonnet-4-5"', '"claude"'))).status).toBe(200);
-  expect(arrived(gateway).body).toBe(body.kept);
+  expect(lastUpstream(gateway).body).toBe(body.expected);
 });
 
-test("seals are known whatever their bytes: twice in a block, escaped, as redacted thoughts, or cut short", async () => {
+test("recognizes sealed content when it is repeated, escaped, redacted or cut off", async () => {
   const seal = blocks[0]?.signature ?? "";
   const escaped = seal.replace("sluice1.", "sl\\u0075ice1\\u002e");
-  const dead = [
+  const sealedBlocks = [
     `{"type":"thinking","thinking":"x","signature":"mine","signature":"${seal}"}`,
     `{"type":"thinking","thinking":"x","signature":"${seal}","signature":"mine"}`,
     `{"type":"thinking","thinking":"\\u00e9 \\" } ]","signature":"${escaped}"}`,
     `{"type":"redacted_thinking","data":"${seal}"}`,
     `{"signature":"${seal.slice(0, 20)}","thinking":"","type":"thinking"}`,
   ];
-  const text = (of: number): string => `{"type":"text","text":"${of}"}`;
+  const text = (index: number): string => `{"type":"text","text":"${index}"}`;
   const body = pieces(
     `{"model":"claude-sonnet-4-5","max_tokens":64,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[`,
-    ...dead.flatMap((block, index): (string | [string])[] => [`${text(index)},`, [`${block},`]]),
+    ...sealedBlocks.flatMap((block, index): (string | [string])[] => [`${text(index)},`, [`${block},`]]),
     `${text(9)}`,
-    [`,${dead[0]}`],
+    [`,${sealedBlocks[0]}`],
     `]},{"role":"user","content":"${seal}"}]}`,
   );
   expect((await send(body.sent.replace('"claude-sonnet-4-5"', '"claude"'))).status).toBe(200);
-  expect(arrived(gateway).body).toBe(body.kept);
+  expect(lastUpstream(gateway).body).toBe(body.expected);
 });
 
-test("Anthropic's own signatures stay where they are", async () => {
+test("keeps Anthropic's own signatures", async () => {
   const [own] = await turnOf("claude", { tool_calls: 0 });
   expect(own?.type).toBe("thinking");
   const body = pieces(
@@ -110,43 +110,40 @@ test("Anthropic's own signatures stay where they are", async () => {
     `{"type":"text","text":"a"}]},{"role":"user","content":"b"}],"thinking":${JSON.stringify(budget)}}`,
   );
   expect((await send(body.sent.replace('"claude-sonnet-4-5"', '"claude"'))).status).toBe(200);
-  expect(arrived(gateway).body).toBe(body.kept);
+  expect(lastUpstream(gateway).body).toBe(body.expected);
 });
 
 test.each([
-  ["whose thoughts were sealed", "gpt", {}],
-  ["that had no thoughts to show", "deep", { reasoning_tokens: 0 }],
-])(
-  "in a tool loop that began with a model %s, a budget for thoughts is taken back with a warning",
-  async (_, model, script) => {
-    const begun = await turnOf(model, script);
-    const call = begun.find(({ type }) => type === "tool_use");
-    const loop = {
-      max_tokens: 2_000,
-      tools: [tool],
-      messages: [
-        { role: "user", content: "use f now" },
-        { role: "assistant", content: begun },
-        { role: "user", content: [{ type: "tool_result", tool_use_id: call?.id, content: "done" }] },
-      ],
-      thinking: budget,
-      context_management: { edits: [{ type: "clear_thinking_20251015", keep: "all" }, { type: "other" }] },
-    };
-    const answer = await send(JSON.stringify({ model: "claude", ...loop }));
-    expect(await answer.text()).toContain('"type":"message"');
-    expect(answer.headers.get("x-sluice-warnings")).toContain("thinking was disabled");
-    const [asked, begins, results] = loop.messages;
-    expect(JSON.parse(arrived(gateway).body)).toEqual({
-      model: "claude-sonnet-4-5",
-      ...loop,
-      messages: [asked, { ...begins, content: begun.filter(({ type }) => type === "tool_use") }, results],
-      thinking: { type: "disabled" },
-      context_management: { edits: [{ type: "other" }] },
-    });
-  },
-);
+  ["with sealed thoughts", "gpt", {}],
+  ["without thoughts", "deep", { reasoning_tokens: 0 }],
+])("disables thinking, with a warning, in a tool loop that a model %s began", async (_, model, script) => {
+  const firstTurn = await turnOf(model, script);
+  const call = firstTurn.find(({ type }) => type === "tool_use");
+  const loop = {
+    max_tokens: 2_000,
+    tools: [tool],
+    messages: [
+      { role: "user", content: "use f now" },
+      { role: "assistant", content: firstTurn },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: call?.id, content: "done" }] },
+    ],
+    thinking: budget,
+    context_management: { edits: [{ type: "clear_thinking_20251015", keep: "all" }, { type: "other" }] },
+  };
+  const answer = await send(JSON.stringify({ model: "claude", ...loop }));
+  expect(await answer.text()).toContain('"type":"message"');
+  expect(answer.headers.get("x-sluice-warnings")).toContain("thinking was disabled");
+  const [question, firstAnswer, results] = loop.messages;
+  expect(JSON.parse(lastUpstream(gateway).body)).toEqual({
+    model: "claude-sonnet-4-5",
+    ...loop,
+    messages: [question, { ...firstAnswer, content: firstTurn.filter(({ type }) => type === "tool_use") }, results],
+    thinking: { type: "disabled" },
+    context_management: { edits: [{ type: "other" }] },
+  });
+});
 
-test("a large body is worked on in a thread and arrives the same", async () => {
+test("changes a large body in a worker thread in the same way", async () => {
   const long = "a\u00e9\\\\ ".repeat(100_000);
   const body = pieces(
     `{"model":"claude-sonnet-4-5","max_tokens":64,"messages":[{"role":"user","content":"${long}"},{"role":"assistant","content":[`,
@@ -154,10 +151,10 @@ test("a large body is worked on in a thread and arrives the same", async () => {
     `{"type":"text","text":"a"}]},{"role":"user","content":"b"}]}`,
   );
   expect((await send(body.sent.replace('"claude-sonnet-4-5"', '"claude"'))).status).toBe(200);
-  expect(arrived(gateway).body).toBe(body.kept);
+  expect(lastUpstream(gateway).body).toBe(body.expected);
 });
 
-test("counting the tokens of such a conversation asks without the seals too", async () => {
+test("removes sealed content before counting tokens", async () => {
   const body = pieces(
     `{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"one two"},{"role":"assistant","content":[`,
     [`${JSON.stringify(blocks[0])},`],
@@ -168,14 +165,14 @@ test("counting the tokens of such a conversation asks without the seals too", as
     "/v1/messages/count_tokens?beta=true",
   );
   expect([answer.status, await answer.json()]).toEqual([200, { input_tokens: 4 }]);
-  expect(arrived(gateway).body).toBe(body.kept);
+  expect(lastUpstream(gateway).body).toBe(body.expected);
 });
 
 test.each([
   ["gpt-else-claude", "gpt-5.1", "claude-sonnet-4-5", "anthropic-messages"],
   ["claude-else-gpt", "claude-sonnet-4-5", "gpt-5.1", "openai-responses"],
 ])(
-  "within one call that falls back (%s), the second vendor is shown no seal of the first",
+  "shows the second vendor nothing that the first one sealed when a call falls back (%s)",
   async (model, first, second, dialect) => {
     const [thought, call] = await turnOf(model.startsWith("gpt") ? "gpt" : "claude");
     const messages = [
@@ -189,10 +186,10 @@ test.each([
     simulator.addPreset({ script: { keep_received: true }, count: 1, model: second });
     const answer = await gateway.post("/v1/messages", body, { headers });
     expect([answer.status, answer.headers.get("x-sluice-attempts")]).toEqual([200, "2"]);
-    const seen = arrived(gateway);
-    expect(seen.dialect).toBe(dialect);
-    expect(seen.body).not.toContain("sluice1");
-    expect(seen.body).not.toContain(thought?.signature ?? "no seal");
-    expect(seen.body).toContain("done");
+    const received = lastUpstream(gateway);
+    expect(received.dialect).toBe(dialect);
+    expect(received.body).not.toContain("sluice1");
+    expect(received.body).not.toContain(thought?.signature ?? "no seal");
+    expect(received.body).toContain("done");
   },
 );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type StartedGateway, startGateway } from "../../started-gateway.ts";
-import { arrived, movedGateway, pieces } from "../moved-gateway.ts";
+import { lastUpstream, mixedVendorGateway, pieces } from "../mixed-vendor-gateway.ts";
 
 interface Item {
   readonly type: string;
@@ -8,10 +8,10 @@ interface Item {
 }
 
 let gateway: StartedGateway;
-/** A thought, and then a call, of another vendor's model. */
+/** A thought and a function call from another vendor's model. */
 let items: readonly Item[];
 beforeAll(async () => {
-  gateway = await startGateway(movedGateway);
+  gateway = await startGateway(mixedVendorGateway);
   items = await turnOf("claude");
 });
 afterAll(() => gateway.stop());
@@ -36,7 +36,7 @@ const send = (body: string, path = "/v1/responses") =>
     script: { keep_received: true, tokens: 2 },
   });
 
-test("after a turn of another vendor the body arrives byte for byte, but for what that one sealed", async () => {
+test("changes only the content that another vendor sealed", async () => {
   const [thought, call] = items;
   expect(thought?.encrypted_content).toStartWith("sluice1.");
   const { call_id } = call as { call_id?: string };
@@ -54,10 +54,10 @@ test("after a turn of another vendor the body arrives byte for byte, but for wha
   );
   const answer = await send(body.sent);
   expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
-  expect(arrived(gateway).body).toBe(body.kept);
+  expect(lastUpstream(gateway).body).toBe(body.expected);
 });
 
-test("seals are known whatever their bytes, and OpenAI's own stay", async () => {
+test("recognizes sealed content in any form, and keeps OpenAI's own", async () => {
   const [own] = await turnOf("gpt");
   expect(own?.type).toBe("reasoning");
   const seal = items[0]?.encrypted_content ?? "";
@@ -70,36 +70,37 @@ test("seals are known whatever their bytes, and OpenAI's own stay", async () => 
     `]}`,
   );
   expect((await send(body.sent)).status).toBe(200);
-  expect(arrived(gateway).body).toBe(body.kept);
+  expect(lastUpstream(gateway).body).toBe(body.expected);
 });
 
-test("a compaction of such a conversation is asked for without the seals too", async () => {
+test("removes sealed content before compacting", async () => {
   const body = pieces(
     `{"model":"gpt-5.1","input":[{"role":"user","content":"one"},`,
     [`${JSON.stringify(items[0])},`],
     `{"role":"user","content":"two"}]}`,
   );
   expect((await send(body.sent, "/v1/responses/compact")).status).toBe(200);
-  expect(arrived(gateway).body).toBe(body.kept);
+  expect(lastUpstream(gateway).body).toBe(body.expected);
 });
 
-test("a text that speaks of a seal is passed as it is", async () => {
+test("passes a text that contains a seal unchanged", async () => {
   const body = `{"model":"gpt-5.1","input":"sluice1.${items[0]?.encrypted_content}"}`;
   expect((await send(body)).status).toBe(200);
-  expect(arrived(gateway).body).toBe(body);
+  expect(lastUpstream(gateway).body).toBe(body);
 });
 
-test("a compaction that another vendor's model wrote says its summary in words", async () => {
+test("sends the summary of another vendor's compaction as a message", async () => {
   const compacted = await gateway.post("/v1/responses/compact", { model: "claude", input: "one two three" });
   const { output } = (await compacted.json()) as { output: readonly Item[] };
   const item = output.find(({ type }) => type === "compaction");
   expect(item?.encrypted_content).toStartWith("sluice1.");
   const bodyOf = (what: string): string =>
-    `{"model":"gpt-5.1","input":[ ${what} ,{"role":"user","content":"go on"}],"tools":[{"type":"web_search","external_web_access":false}]}`;
+    `{"model":"gpt-5.1","input":[ ${what} ,{"role":"user","content":"continue"}],"tools":[{"type":"web_search","external_web_access":false}]}`;
   expect((await send(bodyOf(JSON.stringify(item)))).status).toBe(200);
-  const [said] = (JSON.parse(arrived(gateway).body) as { input: { role: string; content: { text: string }[] }[] })
-    .input;
-  expect(said?.role).toBe("user");
-  expect(said?.content[0]?.text).toContain("This is its summary:");
-  expect(arrived(gateway).body).toBe(bodyOf(JSON.stringify(said)));
+  const [summary] = (
+    JSON.parse(lastUpstream(gateway).body) as { input: { role: string; content: { text: string }[] }[] }
+  ).input;
+  expect(summary?.role).toBe("user");
+  expect(summary?.content[0]?.text).toContain("This is its summary:");
+  expect(lastUpstream(gateway).body).toBe(bodyOf(JSON.stringify(summary)));
 });

@@ -5,7 +5,7 @@ export const bobKey = "sk-bob-0123456789abcdefghij";
 
 export type Frame = Readonly<Record<string, unknown>> & { readonly type: string };
 
-/** A model that OpenAI's dialect passes to, and two that it is translated for. */
+/** One model that gets the Responses dialect unchanged, and two for which it is translated. */
 export function socketGateway(overrides: Overrides = {}): Promise<StartedGateway> {
   return startGateway({
     providers: (simulator) => [
@@ -26,10 +26,10 @@ export interface TestSocket {
   readonly frames: Frame[];
   readonly closed: { code: number; reason: string } | null;
   send(frame: object | string): void;
-  /** The first frame from `from` on that is of this type. */
+  /** The first frame of this type, starting at index `from`. */
   until(type: string, from?: number): Promise<Frame>;
   untilClosed(): Promise<{ code: number; reason: string }>;
-  /** A response.create, and its frames up to the one that ends it. */
+  /** Sends a response.create and returns its frames, up to the one that ends it. */
   ask(frame: object): Promise<readonly Frame[]>;
   close(): void;
   readonly socket: WebSocket;

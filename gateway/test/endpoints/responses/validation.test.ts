@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { errorOf, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 import { version } from "../messages/claude-gateway.ts";
 
-/** What only its reader can judge: a vendor answers for itself, and what has to be translated is judged here. */
+/**
+ * Only the vendor validates fields of a body that is passed through. The gateway validates what it has to translate.
+ */
 let gateway: StartedGateway;
 beforeAll(async () => {
   gateway = await startGateway({
@@ -24,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const reached = async (): Promise<number> =>
+const upstreamAttempts = async (): Promise<number> =>
   (await gateway.entries()).filter(({ provider }) => provider !== null).length;
 
 test.each([
@@ -33,11 +35,11 @@ test.each([
   ["/v1/messages", { model: "claude", messages: [], max_tokens: 9 }, version],
   ["/v1/messages/count_tokens", { model: "claude", messages: [] }, version],
   ["/v1beta/models/google:generateContent", { contents: [] }, {}],
-])("%s with %j goes to the vendor, who answers", async (path, body, headers) => {
-  const before = await reached();
+])("passes %s with %j to the vendor", async (path, body, headers) => {
+  const before = await upstreamAttempts();
   const answer = await gateway.post(path, body, { headers });
   await answer.text();
-  expect(await reached()).toBe(before + 1);
+  expect(await upstreamAttempts()).toBe(before + 1);
 });
 
 test.each([
@@ -45,7 +47,7 @@ test.each([
   ["/v1/chat/completions", { model: "claude", messages: [] }, {}, "messages"],
   ["/v1/messages", { model: "openai", messages: [], max_tokens: 9 }, version, null],
   ["/v1beta/models/claude:generateContent", { contents: [] }, {}, null],
-])("%s with %j cannot be translated, and is refused", async (path, body, headers, param) => {
+])("returns 400 for %s with %j, which cannot be translated", async (path, body, headers, param) => {
   const refused = await errorOf(await gateway.post(path, body, { headers }));
   expect(refused.status).toBe(400);
   if (param !== null) expect(refused).toMatchObject({ param });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type StartedGateway, startGateway } from "../../started-gateway.ts";
-import { arrived, movedGateway, pieces } from "../moved-gateway.ts";
+import { lastUpstream, mixedVendorGateway, pieces } from "../mixed-vendor-gateway.ts";
 
 interface Part {
   readonly thoughtSignature?: string;
@@ -10,11 +10,11 @@ interface Part {
 }
 
 let gateway: StartedGateway;
-/** A thought, and then a call, of another vendor's model. */
+/** A thought and a function call from another vendor's model. */
 let thought: Part;
 let call: Part;
 beforeAll(async () => {
-  gateway = await startGateway(movedGateway);
+  gateway = await startGateway(mixedVendorGateway);
   const answer = await gateway.post("/v1beta/models/claude:generateContent", {
     contents: [{ role: "user", parts: [{ text: 'use f now [[sim {"tool_calls":1}]]' }] }],
     tools: [{ functionDeclarations: [{ name: "f", parametersJsonSchema: { type: "object" } }] }],
@@ -30,18 +30,18 @@ afterAll(() => gateway.stop());
 const send = (model: string, body: string) =>
   gateway.post(`/v1beta/models/${model}:generateContent`, body, { script: { keep_received: true, tokens: 2 } });
 
-const answered = (id: string | undefined): string =>
+const functionResponse = (id: string | undefined): string =>
   `{"functionResponse":{"id":"${id}","name":"f","response":{"output":"done"}}}`;
-const result = (id: string | undefined): string => `{"role":"user","parts":[${answered(id)}]}`;
+const resultTurn = (id: string | undefined): string => `{"role":"user","parts":[${functionResponse(id)}]}`;
 
-/** A call as JSON, in pieces: its signature alone goes. */
+/** A function call as JSON, in pieces. Its signature is removed, or replaced by `by`. */
 function unsigned({ thoughtSignature, ...rest }: Part, by = ""): readonly (string | [string])[] {
   const text = JSON.stringify(rest).slice(0, -1);
   const signature = thoughtSignature?.replaceAll("=", "\\u003d").replaceAll("/", "\\/");
   return by === "" ? [text, [`, "thoughtSignature" : "${signature}"`], "}"] : [text, `, "thoughtSignature" : "${by}"}`];
 }
 
-test("after a turn of another vendor the body arrives byte for byte, but for what that one sealed", async () => {
+test("changes only the content that another vendor sealed", async () => {
   expect(thought.thoughtSignature).toBeDefined();
   expect(call.thoughtSignature).toBeDefined();
   const body = pieces(
@@ -50,24 +50,24 @@ test("after a turn of another vendor the body arrives byte for byte, but for wha
     `{"role":"model" , "parts":[`,
     [`{"text":"st","thought":true}, ${JSON.stringify(thought)} ,`],
     ...unsigned(call),
-    `]},${result(call.functionCall?.id)}],"tools":[{"googleSearch":{}},{"function_declarations":[{"name":"f","parametersJsonSchema":{"type":"object","$ref":"#/x"}}]}],
+    `]},${resultTurn(call.functionCall?.id)}],"tools":[{"googleSearch":{}},{"function_declarations":[{"name":"f","parametersJsonSchema":{"type":"object","$ref":"#/x"}}]}],
       "generationConfig":{"temperature":1.0,"of_next_year":[]},"safetySettings":[]}`,
   );
   const answer = await send("old-gem", body.sent);
   expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
-  expect(arrived(gateway).body).toBe(body.kept);
+  expect(lastUpstream(gateway).body).toBe(body.expected);
 });
 
-test("from Gemini 3 on the first call of a turn gets the signature that the vendor has for calls of others", async () => {
+test("signs the first call of a turn for Gemini 3 and later with Google's placeholder for calls of other vendors", async () => {
   const part = pieces(...unsigned(call)).sent;
-  const first = pieces(...unsigned(call, "skip_thought_signature_validator")).kept;
-  const later = pieces(...unsigned(call)).kept;
+  const first = pieces(...unsigned(call, "skip_thought_signature_validator")).expected;
+  const later = pieces(...unsigned(call)).expected;
   const id = call.functionCall?.id;
   const bodyOf = (one: string, two: string): string =>
-    `{"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[${one},${two}]},{"role":"user","parts":[${answered(id)},${answered(id)}]},
-      {"role":"model","parts":[${one}]},${result(id)}]}`;
+    `{"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[${one},${two}]},{"role":"user","parts":[${functionResponse(id)},${functionResponse(id)}]},
+      {"role":"model","parts":[${one}]},${resultTurn(id)}]}`;
   const answer = await send("gem", bodyOf(part, part));
   expect(await answer.text()).toContain("usageMetadata");
   const expected = bodyOf(first, later);
-  expect(arrived(gateway).body).toBe(expected);
+  expect(lastUpstream(gateway).body).toBe(expected);
 });

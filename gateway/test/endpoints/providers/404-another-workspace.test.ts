@@ -10,16 +10,16 @@ let vendor: Vendor;
 let gateway: StartedGateway;
 beforeAll(async () => {
   vendor = await startVendor();
-  const own =
+  const account =
     (id: string, kind: string, settings = {}) =>
     (simulator: Parameters<typeof upstream>[1]) =>
       upstream(id, simulator, { kind, base_url: vendor.url, settings });
   const providers = [
-    own("openai", "openai"),
-    own("claude", "anthropic"),
-    own("google", "gemini"),
-    own("alone", "openai"),
-    own("open", "openai", { objects: ["*"] }),
+    account("openai", "openai"),
+    account("claude", "anthropic"),
+    account("google", "gemini"),
+    account("alone", "openai"),
+    account("open", "openai", { objects: ["*"] }),
   ];
   const shared = { models: ["*"], pass_through: ["openai", "claude", "google", "open"] };
   const withKey = (name: string, secret: string, pass_through: string[]) => ({
@@ -28,7 +28,7 @@ beforeAll(async () => {
   });
   const all = [...shared.pass_through, "alone"];
   gateway = await startGateway({
-    providers: (simulator) => providers.map((make) => make(simulator)),
+    providers: (simulator) => providers.map((configOf) => configOf(simulator)),
     models: [{ name: "gpt", deployments: [{ provider: "openai" }] }],
     workspace: { models: ["*"], pass_through: all, ...withKey("alice", aliceKey, all) },
     moreWorkspaces: [{ slug: "rival", ...shared, ...withKey("mallory", malloryKey, shared.pass_through) }],
@@ -39,7 +39,7 @@ afterAll(async () => {
   vendor.stop();
 });
 
-/** What the vendor answers next, whatever it is asked. */
+/** The vendor's next answer to any request. */
 let answer: object = {};
 beforeEach(() => {
   answer = {};
@@ -60,13 +60,13 @@ async function call(method: string, path: string, key: string, body?: unknown): 
   return response.status;
 }
 
-async function upload(path: string, key: string, made: object): Promise<number> {
-  answer = made;
+async function upload(path: string, key: string, created: object): Promise<number> {
+  answer = created;
   const form = new FormData();
   form.append("file", new Blob(["four"]), "a.txt");
   const headers = { authorization: `Bearer ${key}` };
   const response = await fetch(`${gateway.url}/v1/providers/${path}`, { method: "POST", headers, body: form });
-  expect(await response.json()).toEqual(made);
+  expect(await response.json()).toEqual(created);
   return response.status;
 }
 
@@ -83,9 +83,9 @@ const objects = [
   ["google/v1beta/interactions", "lowercase", { id: "lowercase", object: "interaction" }],
 ] as const;
 
-describe.each(objects)("what was made by POST %s", (path, id, made) => {
-  test("belongs to its workspace, and looks to others like nothing", async () => {
-    answer = made;
+describe.each(objects)("an object created by POST %s", (path, id, created) => {
+  test("belongs to its workspace and is missing for others", async () => {
+    answer = created;
     expect(await call("POST", path, aliceKey, { purpose: "any" })).toBe(200);
     const before = vendor.received.length;
     for (const [method, rest, body] of [
@@ -106,13 +106,13 @@ describe.each(objects)("what was made by POST %s", (path, id, made) => {
     ] as const) {
       expect(await call(method, `${path}/${id}${rest}`, aliceKey)).toBe(200);
     }
-    // It is gone: nobody has it any more.
+    // It was deleted, so its owner gets 404 too.
     expect(await call("GET", `${path}/${id}`, aliceKey)).toBe(404);
   });
 });
 
-test.each(["files/file-nobodys1", "odd/path-of-NOBODY1"])(
-  "a large body for an object in the path that its workspace does not have is not read (%s)",
+test.each(["files/file-unknown1", "odd/path-of-UNKNOWN1"])(
+  "rejects a body for an object of another workspace in the path without reading it (%s)",
   async (path) => {
     const before = vendor.received.length;
     const caller = openSocket(gateway.gateway.server.port);
@@ -137,14 +137,14 @@ const forms: readonly (readonly [string, string])[] = [
   ["file_ids", '["file-form12"]'],
 ];
 
-test.each(forms)("a form that names an object in %s is 404 for another workspace", async (name, value) => {
+test.each(forms)("returns 404 to another workspace for a form that names an object in %s", async (name, value) => {
   await upload("openai/files", aliceKey, { id: "file-form12", object: "file", bytes: 4 });
   answer = { id: "made_form12" };
   const send = async (key: string): Promise<number> => {
     const form = new FormData();
     form.append("purpose", "user_data");
     form.append(name, value);
-    form.append("file", new Blob(["file-of-nobody12"]), "file-of-nobody12");
+    form.append("file", new Blob(["file-unknown12"]), "file-unknown12");
     const headers = { authorization: `Bearer ${key}` };
     const sent = await fetch(`${gateway.url}/v1/providers/openai/videos`, { method: "POST", headers, body: form });
     await sent.text();
@@ -156,7 +156,7 @@ test.each(forms)("a form that names an object in %s is 404 for another workspace
   expect(await send(aliceKey)).toBe(200);
 });
 
-test("a form that nobody can read is refused at a shared account, and passes at one of its own", async () => {
+test("rejects an unreadable form at a shared account and passes it at an account of one workspace", async () => {
   const send = async (provider: string, more: Record<string, string>): Promise<number> => {
     const headers = { authorization: `Bearer ${aliceKey}`, "content-type": "multipart/form-data; boundary=b", ...more };
     const body = '--b\r\ncontent-disposition: form-data; name="file_id"\r\n\r\nfile-x';
@@ -169,14 +169,14 @@ test("a form that nobody can read is refused at a shared account, and passes at 
   expect(await send("alone", {})).toBe(200);
 });
 
-test("a deletion that is answered without a body ends the object", async () => {
+test("forgets an object whose deletion is answered without a body", async () => {
   await upload("openai/files", aliceKey, { id: "file-gone12", object: "file", bytes: 4 });
   vendor.answer = (_, response) => void response.writeHead(204).end();
   expect(await call("DELETE", "openai/files/file-gone12", aliceKey)).toBe(204);
   expect(await call("GET", "openai/files/file-gone12", aliceKey)).toBe(404);
 });
 
-test("an upload is its workspace's in calls of models too, with its size as tokens", async () => {
+test("accepts an upload only in its workspace's model calls, and counts its size as tokens", async () => {
   expect(
     await upload("openai/files", aliceKey, { id: "file-up1234", object: "file", bytes: 4_000, filename: "notes.txt" }),
   ).toBe(200);
@@ -192,7 +192,7 @@ test("an upload is its workspace's in calls of models too, with its size as toke
   expect(found.flat()[0]).toMatchObject({ kind: "file", provider: "openai", inputTokens: 1_250, expiresAt: null });
 });
 
-test("a conversation that was made here grows with each answer", async () => {
+test("adds each answer's tokens to a conversation", async () => {
   answer = { id: "conv_grows1", object: "conversation" };
   expect(await call("POST", "openai/conversations", aliceKey, {})).toBe(200);
   const usage = { input_tokens: 40, output_tokens: 2, total_tokens: 42 };
@@ -222,7 +222,7 @@ test.each([
   ],
   ["google/interactions", { model: "m", input: "x", previous_interaction_id: "of-acme" }],
   ["google/models/m:generateContent", { contents: [], cachedContent: "cachedContents/of-acme" }],
-])("a body of %s cannot name what its workspace did not make: %j", async (path, body) => {
+])("rejects a body of %s that names another workspace's object: %j", async (path, body) => {
   const before = vendor.received.length;
   expect([await call("POST", path, aliceKey, body), vendor.received.length]).toEqual([404, before]);
 });
@@ -233,12 +233,12 @@ test.each([
   "claude/files",
   "google/cachedContents",
   "openai/chat/completions",
-])("a list of a shared account is not passed on: %s", async (path) => {
+])("returns 403 for a list of a shared account: %s", async (path) => {
   const before = vendor.received.length;
   expect([await call("GET", path, aliceKey), vendor.received.length]).toEqual([403, before]);
 });
 
-test("models belong to nobody, and callers' own words are no ids", async () => {
+test("treats neither model names nor callers' texts as object ids", async () => {
   expect(await call("GET", "openai/models", aliceKey)).toBe(200);
   expect(await call("GET", "openai/models/gpt-6", malloryKey)).toBe(200);
   const body = { metadata: { file_id: "file-of-acme" }, items: [{ role: "user", content: "See file-1." }] };
@@ -246,7 +246,7 @@ test("models belong to nobody, and callers' own words are no ids", async () => {
   expect(await call("POST", "openai/conversations", aliceKey, body)).toBe(200);
 });
 
-test("a body that nobody can read is refused at a shared account", async () => {
+test("rejects an unreadable body at a shared account", async () => {
   const headers = { authorization: `Bearer ${aliceKey}`, "content-type": "text/plain" };
   const body = JSON.stringify({ file_ids: ["file-of-acme"] });
   const before = vendor.received.length;
@@ -270,7 +270,7 @@ test.each([
     "duplicate",
   ],
   ["endless nesting", `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`, "nested"],
-])("a body with %s is refused at a shared account", async (_what, body, word) => {
+])("rejects a body with %s at a shared account", async (_what, body, word) => {
   const before = vendor.received.length;
   const headers = { authorization: `Bearer ${aliceKey}`, "content-type": "application/json" };
   const path = `${gateway.url}/v1/providers/openai/vector_stores`;
@@ -279,17 +279,17 @@ test.each([
   expect(vendor.received.length).toBe(before);
 });
 
-test("colons, quotes and backslashes in texts are no members, however long the text is", async () => {
+test("ignores colons, quotes and backslashes inside texts of any length", async () => {
   answer = { id: "conv_long1234" };
   const texts = ['":', '\\":"a":', "\u2028", '{"a":1,"a":2}', "x\n".repeat(2_000_000)];
   const body = { "": texts, items: [{ 'a:"': "\\", ["__proto__"]: { "1": 1, "01": 1 } }] };
   expect(await call("POST", "openai/conversations", aliceKey, body)).toBe(200);
 });
 
-test("where a workspace is alone, and where the operator allows everything, nothing is looked at", async () => {
+test("checks no ids where one workspace uses the account or where the operator allows all objects", async () => {
   for (const provider of ["alone", "open"]) {
     expect(await call("GET", `${provider}/files`, aliceKey)).toBe(200);
-    expect(await call("GET", `${provider}/files/file-of-nobody1`, aliceKey)).toBe(200);
-    expect(await call("POST", `${provider}/vector_stores`, aliceKey, { file_ids: ["file-of-nobody1"] })).toBe(200);
+    expect(await call("GET", `${provider}/files/file-unknown1`, aliceKey)).toBe(200);
+    expect(await call("POST", `${provider}/vector_stores`, aliceKey, { file_ids: ["file-unknown1"] })).toBe(200);
   }
 });

@@ -16,36 +16,36 @@ import {
   upstream,
 } from "../started-gateway.ts";
 
-/** An endpoint whose calls are passed as they are, for the tests that all of them have alike. */
-export interface PassedEndpoint {
+/** The tests that all endpoints share which forward bodies unchanged. */
+export interface ForwardedEndpoint {
   readonly path: string;
   readonly endpoint: string;
-  /** Of the model "passed-test" and its upstream "upstream-passed". */
+  /** The type of the model "forwarded-test", whose upstream model is "upstream-forwarded". */
   readonly type: NonNullable<NonNullable<Overrides["models"]>[number]["type"]>;
   readonly price: PriceConfig;
-  /** A good body, but for the model. */
+  /** A valid body, without the model. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** It is sent as a form; a file is a Blob. */
+  /** The body is sent as a form. Files are Blobs. */
   readonly form?: boolean;
-  /** Bad bodies, and which field is named. */
-  readonly broken: readonly (readonly [what: string, body: Readonly<Record<string, unknown>>, param: string])[];
-  /** What one good call is booked with, and at most held with. */
+  /** Invalid bodies, each with the field that the error names. */
+  readonly invalidBodies: readonly (readonly [what: string, body: Readonly<Record<string, unknown>>, param: string])[];
+  /** The usage of one valid call. It is also the most that is reserved for it. */
   readonly usage: Readonly<Record<string, number>>;
-  /** What a call is booked with whose answer is lost. */
-  readonly lost: Readonly<Record<string, number>>;
-  /** What an upstream says instead of an answer. */
-  readonly noAnswer?: Script;
+  /** The usage of a call whose answer is lost. */
+  readonly usageWhenLost: Readonly<Record<string, number>>;
+  /** A script of an upstream that answers with something invalid. */
+  readonly invalidAnswer?: Script;
 }
 
-const model = "passed-test";
+const model = "forwarded-test";
 
-function gatewayOf({ type, price }: PassedEndpoint, more: Overrides = {}): Promise<StartedGateway> {
-  const deployments = [{ provider: "main", upstream_model: "upstream-passed" }];
+function startWith({ type, price }: ForwardedEndpoint, more: Overrides = {}): Promise<StartedGateway> {
+  const deployments = [{ provider: "main", upstream_model: "upstream-forwarded" }];
   return startGateway({ models: [{ name: model, type, price, deployments }], ...more });
 }
 
-/** One call with Alice's key. */
-function send(gateway: StartedGateway, { path, body, form }: PassedEndpoint, options: SendOptions = {}) {
+/** Sends one call with Alice's key. */
+function send(gateway: StartedGateway, { path, body, form }: ForwardedEndpoint, options: SendOptions = {}) {
   const whole = { model, ...body, ...options.more };
   if (form !== true) return gateway.post(path, whole, options);
   const data = new FormData();
@@ -73,20 +73,20 @@ interface SendOptions extends ChatOptions {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** One gateway for all tests of a file. */
-function shared(endpoint: PassedEndpoint, more: Overrides = {}): () => StartedGateway {
+/** Starts one gateway for all tests of a file. */
+function sharedGateway(endpoint: ForwardedEndpoint, more: Overrides = {}): () => StartedGateway {
   let gateway: StartedGateway;
   beforeAll(async () => {
-    gateway = await gatewayOf(endpoint, more);
+    gateway = await startWith(endpoint, more);
   });
   afterAll(() => gateway.stop());
   return () => gateway;
 }
 
-export function badRequests(endpoint: PassedEndpoint): void {
-  const gateway = shared(endpoint);
-  test.each(endpoint.broken.map(([what, body, param]) => [what, body, param] as const))(
-    "%s is named",
+export function badRequests(endpoint: ForwardedEndpoint): void {
+  const gateway = sharedGateway(endpoint);
+  test.each(endpoint.invalidBodies.map(([what, body, param]) => [what, body, param] as const))(
+    "returns 400 for %s and names the field",
     async (_, body, param) => {
       const served = gateway().simulator.simulator.truth.list().total;
       const error = await errorOf(await send(gateway(), { ...endpoint, body: { model, ...body } }));
@@ -96,7 +96,7 @@ export function badRequests(endpoint: PassedEndpoint): void {
     },
   );
   if (endpoint.form === true) return;
-  test("what is no JSON object is a 400", async () => {
+  test("returns 400 for a body that is not a JSON object", async () => {
     for (const body of ["[]", "{", '"x"', `{"model":"${model}"`, ""]) {
       expect(await errorOf(await gateway().post(endpoint.path, body))).toMatchObject({
         status: 400,
@@ -104,16 +104,16 @@ export function badRequests(endpoint: PassedEndpoint): void {
       });
     }
   });
-  test("a field that governs is not taken in another spelling", async () => {
+  test("rejects another spelling of a field that the gateway reads", async () => {
     const answer = await send(gateway(), endpoint, { more: { Model: "other" } });
     expect(await errorOf(answer)).toMatchObject({ status: 400, code: "invalid_request" });
   });
 }
 
-export function credentials(endpoint: PassedEndpoint): void {
-  const gateway = shared(endpoint);
-  test("a caller without a key, or with a wrong one, is not let in", async () => {
-    for (const key of [null, "sk-nobody-0123456789abcdefghij"]) {
+export function credentials(endpoint: ForwardedEndpoint): void {
+  const gateway = sharedGateway(endpoint);
+  test("returns 401 without a key and with an unknown key", async () => {
+    for (const key of [null, "sk-unknown-0123456789abcdefghij"]) {
       expect(await errorOf(await send(gateway(), endpoint, { key }))).toMatchObject({
         status: 401,
         code: "invalid_api_key",
@@ -122,9 +122,9 @@ export function credentials(endpoint: PassedEndpoint): void {
   });
 }
 
-export function budgets(endpoint: PassedEndpoint): void {
-  test("what a call may cost at most is held: a budget below it refuses, with nothing sent", async () => {
-    const gateway = await gatewayOf(endpoint, {
+export function budgets(endpoint: ForwardedEndpoint): void {
+  test("returns 402 without calling the upstream when the budget is below the highest cost", async () => {
+    const gateway = await startWith(endpoint, {
       keys: [{ name: "alice", secret: aliceKey, budget: { usd: 0.000_000_001, period: "month" } }],
     });
     try {
@@ -140,8 +140,8 @@ export function budgets(endpoint: PassedEndpoint): void {
       await gateway.stop();
     }
   });
-  test("what is held is never less than what is booked", async () => {
-    const gateway = await gatewayOf(endpoint, { workspace: { budget: { usd: 100, period: "month" } } });
+  test("reserves at least what it charges", async () => {
+    const gateway = await startWith(endpoint, { workspace: { budget: { usd: 100, period: "month" } } });
     try {
       expect((await send(gateway, endpoint)).status).toBe(200);
       const [entry] = await gateway.entries();
@@ -153,15 +153,15 @@ export function budgets(endpoint: PassedEndpoint): void {
   });
 }
 
-export function missingModels(endpoint: PassedEndpoint): void {
+export function missingModels(endpoint: ForwardedEndpoint): void {
   const bobKey = "sk-bob-0123456789abcdefghijk";
-  const gateway = shared(endpoint, {
+  const gateway = sharedGateway(endpoint, {
     keys: [
       { name: "alice", secret: aliceKey },
       { name: "bob", secret: bobKey, models: ["other-*"] },
     ],
   });
-  test("a model that does not exist and one that is not granted look alike", async () => {
+  test("answers the same for a missing model and for one that the key may not use", async () => {
     const missing = await errorOf(await send(gateway(), endpoint, { more: { model: "no-such" } }));
     const forbidden = await errorOf(await send(gateway(), endpoint, { key: bobKey }));
     expect(missing).toMatchObject({ status: 404, code: "model_not_found", param: "model" });
@@ -170,18 +170,18 @@ export function missingModels(endpoint: PassedEndpoint): void {
   });
 }
 
-export function otherMethods(endpoint: PassedEndpoint): void {
-  const gateway = shared(endpoint);
-  test("another method is refused and told which is possible", async () => {
+export function otherMethods(endpoint: ForwardedEndpoint): void {
+  const gateway = sharedGateway(endpoint);
+  test("returns 405 with the allowed method", async () => {
     const answer = await gateway().get(endpoint.path);
     expect(answer.headers.get("allow")).toBe("POST");
     expect(await errorOf(answer)).toMatchObject({ status: 405, code: "method_not_allowed" });
   });
 }
 
-export function tooLarge(endpoint: PassedEndpoint): void {
-  const gateway = shared(endpoint);
-  test("a body that declares too much is refused before it is sent", async () => {
+export function tooLargeBodies(endpoint: ForwardedEndpoint): void {
+  const gateway = sharedGateway(endpoint);
+  test("rejects a body by its declared length, before it arrives", async () => {
     const type = endpoint.form === true ? "multipart/form-data; boundary=b" : "application/json";
     const head = [
       `POST ${endpoint.path} HTTP/1.1`,
@@ -198,21 +198,21 @@ export function tooLarge(endpoint: PassedEndpoint): void {
 function firstBytes(port: number, head: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(head));
-    let seen = "";
+    let received = "";
     socket.on("data", (data) => {
-      seen += data.toString("latin1");
-      if (!seen.includes("\r\n\r\n")) return;
+      received += data.toString("latin1");
+      if (!received.includes("\r\n\r\n")) return;
       socket.destroy();
-      resolve(seen);
+      resolve(received);
     });
     socket.on("error", reject);
-    socket.on("close", () => resolve(seen));
+    socket.on("close", () => resolve(received));
   });
 }
 
-export function otherMediaTypes(endpoint: PassedEndpoint): void {
-  const gateway = shared(endpoint);
-  test("a body of another type is a 415", async () => {
+export function otherMediaTypes(endpoint: ForwardedEndpoint): void {
+  const gateway = sharedGateway(endpoint);
+  test("returns 415 for another media type", async () => {
     for (const type of [
       "text/plain",
       endpoint.form === true ? "application/json" : "multipart/form-data; boundary=b",
@@ -220,15 +220,15 @@ export function otherMediaTypes(endpoint: PassedEndpoint): void {
       const answer = await gateway().post(endpoint.path, "{}", { headers: { "content-type": type } });
       const error = await errorOf(answer);
       expect(error).toMatchObject({ status: 415, code: "unsupported_media_type" });
-      const told = ["multipart/form-data", "application/json"].map((one) => error.message.includes(one));
-      expect(told).toEqual([endpoint.form === true, endpoint.form !== true]);
+      const accepted = ["multipart/form-data", "application/json"].map((one) => error.message.includes(one));
+      expect(accepted).toEqual([endpoint.form === true, endpoint.form !== true]);
     }
   });
 }
 
-export function rates(endpoint: PassedEndpoint): void {
-  test("with a limit of N calls a minute, N of any number at once are admitted", async () => {
-    const gateway = await gatewayOf(endpoint, { keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 3 } }] });
+export function rateLimits(endpoint: ForwardedEndpoint): void {
+  test("admits exactly N of many concurrent calls when the limit is N calls per minute", async () => {
+    const gateway = await startWith(endpoint, { keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 3 } }] });
     try {
       const answers = await Promise.all(Array.from({ length: 9 }, () => send(gateway, endpoint)));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
@@ -241,16 +241,16 @@ export function rates(endpoint: PassedEndpoint): void {
   });
 }
 
-export function leavers(endpoint: PassedEndpoint): void {
-  const gateway = shared(endpoint);
-  test("a caller that goes away stops the upstream and leaves nothing reserved; what may be charged is booked", async () => {
-    const leaving = new AbortController();
+export function clientDisconnects(endpoint: ForwardedEndpoint): void {
+  const gateway = sharedGateway(endpoint);
+  test("stops the upstream, frees the reservation and records the usage when the caller disconnects", async () => {
+    const disconnect = new AbortController();
     const { truth } = gateway().simulator.simulator;
-    const call = send(gateway(), endpoint, { script: { latency_ms: 600_000 }, signal: leaving.signal }).catch(
+    const call = send(gateway(), endpoint, { script: { latency_ms: 600_000 }, signal: disconnect.signal }).catch(
       () => "gone",
     );
     await until(() => truth.list().in_flight === 1);
-    leaving.abort();
+    disconnect.abort();
     expect(await call).toBe("gone");
     await until(() => truth.list().in_flight === 0 && gateway().gateway.outstanding() === 0);
     await until(async () => (await gateway().entries()).length === 1);
@@ -258,28 +258,30 @@ export function leavers(endpoint: PassedEndpoint): void {
     expect(entry).toMatchObject({
       outcome: "cancelled",
       httpStatus: 499,
-      usage: endpoint.lost,
+      usage: endpoint.usageWhenLost,
       usageSource: "estimated",
     });
   });
 }
 
-export function badUpstreams(endpoint: PassedEndpoint): void {
-  const gateway = shared(endpoint);
+export function badUpstreams(endpoint: ForwardedEndpoint): void {
+  const gateway = sharedGateway(endpoint);
   test.each([
     ["an error status", { status: 500 }, "none"],
-    ["a refused credential", { status: 401 }, "none"],
+    ["a rejected credential", { status: 401 }, "none"],
     ["a connection that closes without an answer", { drop: true }, "estimated"],
-    ...(endpoint.noAnswer === undefined ? [] : [["no answer of its kind", endpoint.noAnswer, "estimated"] as const]),
-  ] as const)("%s of the only deployment becomes a 502", async (_, script, usageSource) => {
+    ...(endpoint.invalidAnswer === undefined
+      ? []
+      : [["an invalid answer", endpoint.invalidAnswer, "estimated"] as const]),
+  ] as const)("returns 502 after %s from the only deployment", async (_, script, usageSource) => {
     const answer = await send(gateway(), endpoint, { script });
     expect(answer.status).toBe(502);
     const [entry] = await gateway().entries();
     expect(entry).toMatchObject({ outcome: "failed", usageSource, endpoint: endpoint.endpoint });
-    if (usageSource === "estimated") expect(entry?.usage).toMatchObject(endpoint.lost);
+    if (usageSource === "estimated") expect(entry?.usage).toMatchObject(endpoint.usageWhenLost);
   });
-  test("what one deployment refuses is sent whole to the next", async () => {
-    const two = await gatewayOf(endpoint, {
+  test("sends the whole body to the next deployment after the first one failed", async () => {
+    const two = await startWith(endpoint, {
       providers: (simulator) => [
         upstream("dead", simulator, { base_url: "http://127.0.0.1:9/v1" }),
         upstream("main", simulator),
@@ -290,8 +292,8 @@ export function badUpstreams(endpoint: PassedEndpoint): void {
           type: endpoint.type,
           price: endpoint.price,
           deployments: [
-            { provider: "dead", upstream_model: "upstream-passed", priority: 1 },
-            { provider: "main", upstream_model: "upstream-passed", priority: 2 },
+            { provider: "dead", upstream_model: "upstream-forwarded", priority: 1 },
+            { provider: "main", upstream_model: "upstream-forwarded", priority: 2 },
           ],
         },
       ],
@@ -307,18 +309,18 @@ export function badUpstreams(endpoint: PassedEndpoint): void {
       await two.stop();
     }
   });
-  test("an upstream's own refusal goes back as it is", async () => {
-    const said = '{"error":{"message":"no such thing","type":"invalid_request_error","param":"x","code":"odd"}}';
-    const answer = await send(gateway(), endpoint, { script: { status: 422, body: said } });
+  test("returns an upstream's error unchanged", async () => {
+    const errorBody = '{"error":{"message":"no such thing","type":"invalid_request_error","param":"x","code":"odd"}}';
+    const answer = await send(gateway(), endpoint, { script: { status: 422, body: errorBody } });
     expect(answer.status).toBe(422);
-    expect(await answer.text()).toBe(said);
+    expect(await answer.text()).toBe(errorBody);
     expect((await gateway().entries())[0]).toMatchObject({ costNanoUsd: 0, upstreamStatus: 422 });
   });
 }
 
-export function unavailable(endpoint: PassedEndpoint): void {
-  test("a model whose deployments are all switched off cannot take the call", async () => {
-    const gateway = await gatewayOf(endpoint, {
+export function unavailable(endpoint: ForwardedEndpoint): void {
+  test("returns 503 when all deployments of the model are disabled", async () => {
+    const gateway = await startWith(endpoint, {
       providers: (simulator) => [upstream("main", simulator, { enabled: false })],
     });
     try {
@@ -330,8 +332,8 @@ export function unavailable(endpoint: PassedEndpoint): void {
       await gateway.stop();
     }
   });
-  test("a model whose upstreams have no such endpoint cannot be called so", async () => {
-    const gateway = await gatewayOf(endpoint, {
+  test("returns 400 when no upstream of the model has the endpoint", async () => {
+    const gateway = await startWith(endpoint, {
       providers: (simulator) => [upstream("main", simulator, { settings: { endpoints: ["images"] } })],
     });
     try {
@@ -344,11 +346,11 @@ export function unavailable(endpoint: PassedEndpoint): void {
   });
 }
 
-export function timeouts(endpoint: PassedEndpoint): void {
-  test("silence before the answer says which clock it was, and what may be charged is booked", async () => {
+export function timeouts(endpoint: ForwardedEndpoint): void {
+  test("names the timeout when no answer begins, and records the usage", async () => {
     const clock = new MovedClock();
     const headersMs = 200_000;
-    const gateway = await gatewayOf(endpoint, {
+    const gateway = await startWith(endpoint, {
       clock,
       providers: (simulator) => [upstream("main", simulator, { timeouts: { headers_ms: headersMs } })],
     });
@@ -362,7 +364,7 @@ export function timeouts(endpoint: PassedEndpoint): void {
       expect(error.message).toContain("headers");
       expect((await gateway.entries())[0]).toMatchObject({
         outcome: "failed",
-        usage: endpoint.lost,
+        usage: endpoint.usageWhenLost,
         usageSource: "estimated",
       });
     } finally {
