@@ -67,32 +67,40 @@ export function streamOfBytes(bytes: Uint8Array, pieceBytes: number): ReadableSt
   });
 }
 
+/** A function, or an object with one, which needs no closure. */
+export type AbortListener = (() => void) | { handleEvent(): void };
+
 /** Aborted when the caller disconnects: an `AbortSignal`, or the cheaper `LeaveSignal`. */
 export interface CallSignal {
   readonly aborted: boolean;
-  addEventListener(type: "abort", listener: () => void, options?: { readonly once: true }): void;
-  removeEventListener(type: "abort", listener: () => void): void;
+  addEventListener(type: "abort", listener: AbortListener, options?: { readonly once: true }): void;
+  removeEventListener(type: "abort", listener: AbortListener): void;
 }
 
 /** Calls each listener once. */
 export class LeaveSignal implements CallSignal {
   aborted = false;
-  readonly #listeners = new Set<() => void>();
+  #listeners: AbortListener[] = [];
 
-  addEventListener(_type: "abort", listener: () => void): void {
-    this.#listeners.add(listener);
+  addEventListener(_type: "abort", listener: AbortListener): void {
+    if (!this.#listeners.includes(listener)) this.#listeners.push(listener);
   }
 
-  removeEventListener(_type: "abort", listener: () => void): void {
-    this.#listeners.delete(listener);
+  removeEventListener(_type: "abort", listener: AbortListener): void {
+    const listeners = this.#listeners;
+    if (listeners.at(-1) === listener) listeners.pop();
+    else if (listeners.includes(listener)) listeners.splice(listeners.indexOf(listener), 1);
   }
 
   abort(): void {
     if (this.aborted) return;
     this.aborted = true;
-    const listeners = [...this.#listeners];
-    this.#listeners.clear();
-    for (const listener of listeners) listener();
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) {
+      if (typeof listener === "function") listener();
+      else listener.handleEvent();
+    }
   }
 }
 

@@ -23,39 +23,34 @@ export type AnswerFraming = number | "chunked" | "close" | "none";
 
 export interface AnswerHead {
   readonly status: number;
-  /** Field lines with their ends, as `fieldLine` makes them. */
-  readonly lines: string;
+  /** Field lines with their ends, as `linesOf` makes them. */
+  readonly lines: readonly string[];
   readonly framing: AnswerFraming;
   /** The connection closes after this answer. */
   readonly last: boolean;
   readonly minor: RequestHead["minor"];
-  readonly date: string;
+  readonly dateLine: string;
 }
 
-/** The head of an answer with its empty line. */
-export function answerHead({ status, lines, framing, last, minor, date }: AnswerHead): string {
-  const connection = last ? "connection: close\r\n" : minor === 0 ? "connection: keep-alive\r\n" : "";
-  return `HTTP/1.1 ${status} ${phrases[status] ?? "Status"}\r\n${lines}${nosniff}date: ${date}\r\n${framingLine(framing)}${connection}\r\n`;
+/** The head of an answer with its empty line, in parts. */
+export function answerHead({ status, lines, framing, last, minor, dateLine }: AnswerHead): string[] {
+  const head = [statusLines.get(status) ?? `HTTP/1.1 ${status} Status\r\n`, ...lines, nosniff, dateLine];
+  if (typeof framing === "number") head.push("content-length: ", String(framing), "\r\n");
+  else if (framing === "chunked") head.push("transfer-encoding: chunked\r\n");
+  head.push(last ? "connection: close\r\n\r\n" : minor === 0 ? "connection: keep-alive\r\n\r\n" : "\r\n");
+  return head;
 }
 
 /** Browsers must not guess another type for an upstream's answer. */
 const nosniff = "x-content-type-options: nosniff\r\n";
 
-function framingLine(framing: AnswerFraming): string {
-  if (typeof framing === "number") return `content-length: ${framing}\r\n`;
-  return framing === "chunked" ? "transfer-encoding: chunked\r\n" : "";
-}
+const fieldLines = new FieldLines((name) => ownNames.has(name));
 
-/** A header line; empty for headers that the connection sets itself, and for invalid ones. */
-export function fieldLine(name: string, value: string): string {
-  return lines.of(name, value);
-}
-
-const lines = new FieldLines((name) => ownNames.has(name));
-
-export function linesOf(headers: ServerAnswer["headers"]): string {
-  let lines = "";
-  for (const name in headers) lines += fieldLine(name, headers[name] ?? "");
+/** Header lines, without the headers that the connection sets itself and invalid ones. */
+export function linesOf(headers: ServerAnswer["headers"] | Headers): string[] {
+  const lines: string[] = [];
+  if (headers instanceof Headers) for (const [name, value] of headers) lines.push(fieldLines.of(name, value));
+  else for (const name in headers) lines.push(fieldLines.of(name, headers[name] ?? ""));
   return lines;
 }
 
@@ -65,9 +60,9 @@ export function isBodyless(status: number): boolean {
 }
 
 /** Whether the caller waits for a 100 before it sends its body; null: the expectation is unknown. */
-export function expectsContinue(expect: string | null): boolean | null {
-  if (expect === null) return false;
-  return expect.toLowerCase() === "100-continue" ? true : null;
+export function expectsContinue({ headers }: RequestHead): boolean | null {
+  const expect = headers.first("expect");
+  return expect === null ? false : expect.toLowerCase() === "100-continue" || null;
 }
 
 const ownNames: ReadonlySet<string> = new Set([
@@ -81,42 +76,44 @@ const ownNames: ReadonlySet<string> = new Set([
   "proxy-connection",
 ]);
 
-const phrases: Readonly<Record<number, string>> = {
-  200: "OK",
-  201: "Created",
-  202: "Accepted",
-  204: "No Content",
-  206: "Partial Content",
-  301: "Moved Permanently",
-  302: "Found",
-  303: "See Other",
-  304: "Not Modified",
-  307: "Temporary Redirect",
-  308: "Permanent Redirect",
-  400: "Bad Request",
-  401: "Unauthorized",
-  402: "Payment Required",
-  403: "Forbidden",
-  404: "Not Found",
-  405: "Method Not Allowed",
-  408: "Request Timeout",
-  409: "Conflict",
-  410: "Gone",
-  411: "Length Required",
-  412: "Precondition Failed",
-  413: "Content Too Large",
-  415: "Unsupported Media Type",
-  416: "Range Not Satisfiable",
-  417: "Expectation Failed",
-  422: "Unprocessable Content",
-  426: "Upgrade Required",
-  429: "Too Many Requests",
-  431: "Request Header Fields Too Large",
-  499: "Client Closed Request",
-  500: "Internal Server Error",
-  501: "Not Implemented",
-  502: "Bad Gateway",
-  503: "Service Unavailable",
-  504: "Gateway Timeout",
-  505: "HTTP Version Not Supported",
-};
+const statusLines: ReadonlyMap<number, string> = new Map(
+  Object.entries({
+    200: "OK",
+    201: "Created",
+    202: "Accepted",
+    204: "No Content",
+    206: "Partial Content",
+    301: "Moved Permanently",
+    302: "Found",
+    303: "See Other",
+    304: "Not Modified",
+    307: "Temporary Redirect",
+    308: "Permanent Redirect",
+    400: "Bad Request",
+    401: "Unauthorized",
+    402: "Payment Required",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    408: "Request Timeout",
+    409: "Conflict",
+    410: "Gone",
+    411: "Length Required",
+    412: "Precondition Failed",
+    413: "Content Too Large",
+    415: "Unsupported Media Type",
+    416: "Range Not Satisfiable",
+    417: "Expectation Failed",
+    422: "Unprocessable Content",
+    426: "Upgrade Required",
+    429: "Too Many Requests",
+    431: "Request Header Fields Too Large",
+    499: "Client Closed Request",
+    500: "Internal Server Error",
+    501: "Not Implemented",
+    502: "Bad Gateway",
+    503: "Service Unavailable",
+    504: "Gateway Timeout",
+    505: "HTTP Version Not Supported",
+  }).map(([status, phrase]) => [Number(status), `HTTP/1.1 ${status} ${phrase}\r\n`]),
+);

@@ -1,7 +1,7 @@
 import { asFailure, type BodySink, Failure, type LiveBody, type PieceReader } from "#core/index.ts";
-import { fieldOf, type RequestHead } from "#http1/index.ts";
-import { continueBytes, expectsContinue, fieldLine, linesOf, ServerAnswer } from "./answer.ts";
-import { type BodyFlow, CallerRequest } from "./caller-request.ts";
+import type { RequestHead } from "#http1/index.ts";
+import { linesOf, ServerAnswer } from "./answer.ts";
+import { CallerRequest } from "./caller-request.ts";
 import type { ServerConnection, ServerExchange } from "./server-connection.ts";
 import { SocketTunnel, UpgradeAnswer } from "./socket-tunnel.ts";
 
@@ -15,21 +15,19 @@ export interface Reply {
 export type AnswerCall = (request: CallerRequest, reply: Reply) => void;
 
 /** A call and its answer. */
-export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
+export class CallExchange implements ServerExchange, BodySink, Reply {
+  readonly request: CallerRequest;
   readonly #connection: ServerConnection;
-  readonly #head: RequestHead;
+  readonly #isHead: boolean;
   readonly #answer: AnswerCall;
-  readonly #request: CallerRequest;
-  /** The caller waits for `100 Continue` before it sends its body. */
-  #expecting: boolean;
   #gone = false;
-  #pieces: PieceReader | null = null;
   /** The streamed body of the answer; null if there is none, or it has ended. */
   #live: LiveBody | null = null;
   /** A piece was requested and has not arrived. */
   #asked = false;
   #asking = false;
-  #onRoomy: (() => void) | null = null;
+  /** Created with a streamed body. */
+  #onPulled = ignore;
   /** Set when the connection becomes a WebSocket. */
   #tunnel: SocketTunnel | null = null;
   readonly #socketPath: string;
@@ -38,44 +36,30 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
   constructor(connection: ServerConnection, head: RequestHead, answer: AnswerCall, socketPath: string) {
     this.#socketPath = socketPath;
     this.#connection = connection;
-    this.#head = head;
+    this.#isHead = head.method === "HEAD";
     this.#answer = answer;
-    this.#expecting = head.minor === 1 && expectsContinue(fieldOf(head.fields, "expect")) === true;
-    this.#request = new CallerRequest(head, this, connection);
+    this.request = new CallerRequest(head, connection);
   }
 
   start(): void {
-    if (!this.#expecting) this.#connection.awaitBody();
-    this.#answer(this.#request, this);
-  }
-
-  onBody(piece: Uint8Array): void {
-    this.#expecting = false;
-    this.#request.push(piece);
-  }
-
-  onBodyEnd(): void {
-    this.#request.finish();
-  }
-
-  onMalformed(thrown: unknown): void {
-    this.#request.breakOff(new Failure("invalid_request", "The framing of the body is malformed.", { cause: thrown }));
+    if (!this.request.expecting) this.#connection.awaitBody();
+    this.#answer(this.request, this);
   }
 
   /** The reader of the body gets the failure and sends the answer. */
   onSlow(): void {
     this.#tunnel?.refuseSlow();
-    this.#request.breakOff(new Failure("request_timeout", "The body arrived too slowly."));
+    this.request.breakOff(new Failure("request_timeout", "The body arrived too slowly."));
   }
 
   onCallerDone(): void {
     // A whole answer is still sent; a stream is cut.
-    if (this.#pieces === null && this.#live === null && this.#tunnel === null) this.#request.abort();
+    if (this.#live === null && this.#tunnel === null) this.request.abort();
     else this.#connection.cut();
   }
 
   onSent(): void {
-    this.#request.answered(null);
+    this.request.answered(null);
   }
 
   onGone(slow: boolean): void {
@@ -83,18 +67,15 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
     this.#gone = true;
     const why = slow ? "The caller read its answer too slowly." : "The caller went away before its answer was sent.";
     const failure = new Failure("client_closed", why);
-    this.#request.answered(failure);
-    this.#request.abort();
-    void this.#pieces?.cancel().catch(() => {});
+    this.request.answered(failure);
+    this.request.abort();
     this.#live?.cancel(slow ? failure : undefined);
     this.#live = null;
     this.#tunnel?.end();
-    this.#wake();
   }
 
   onRoom(): void {
     this.#tunnel?.resume();
-    this.#wake();
     this.#ask();
   }
 
@@ -109,29 +90,14 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
     this.#connection.answerEnd();
   }
 
-  error(): void {
+  error(thrown: unknown): void {
     if (this.#live === null) return;
     this.#live = null;
-    this.#connection.answerBroken();
+    this.fail(thrown);
   }
 
   onRaw(bytes: Uint8Array): void {
     this.#tunnel?.send(bytes);
-  }
-
-  wanted(): void {
-    if (!this.#expecting) return;
-    this.#expecting = false;
-    this.#connection.raw(continueBytes);
-    this.#connection.awaitBody();
-  }
-
-  pause(): void {
-    this.#connection.input.pause();
-  }
-
-  resume(): void {
-    this.#connection.input.resume();
   }
 
   send(answer: ServerAnswer | Response): void {
@@ -140,7 +106,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
       if (answer instanceof UpgradeAnswer) answer.onEnd();
       return;
     }
-    this.#connection.unread.owner = this.#request.owner;
+    this.#connection.unread.owner = this.request.owner;
     if (answer instanceof UpgradeAnswer) {
       this.#tunnel = new SocketTunnel(this.#connection, this.#socketPath, answer);
       return;
@@ -148,28 +114,64 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
     try {
       this.#settleBody();
       if (answer instanceof ServerAnswer) this.#send(answer);
-      else this.#sendResponse(answer).catch((thrown: unknown) => this.fail(thrown));
+      else this.#sendResponse(answer);
     } catch (thrown) {
       this.fail(thrown);
     }
   }
 
   fail(thrown: unknown): void {
-    this.#request.answered(asFailure(thrown));
+    this.request.answered(asFailure(thrown));
     this.#connection.answerBroken();
   }
 
   #send({ status, headers, body }: ServerAnswer): void {
     const lines = linesOf(headers);
-    if (body === null && this.#head.method === "HEAD") {
-      // The answer itself may declare the length that a GET would have.
-      this.#connection.answerBegin(status, lines, declaredLength(headers["content-length"] ?? null));
-      this.#connection.answerEnd();
-    } else if (body === null || body instanceof Uint8Array)
-      this.#connection.answerWhole(status, lines, body ?? nothing);
-    else if (body instanceof ReadableStream) void this.#stream(status, lines, null, body.getReader(), []);
-    else if (this.#connection.answerBegin(status, lines, null)) {
+    if (body === null && this.#isHead) this.#sendBodyless(status, lines, declaredLength(headers["content-length"]));
+    else if (body === null || body instanceof Uint8Array) this.#connection.answerWhole(status, lines, body ?? nothing);
+    else this.#stream(status, lines, null, body instanceof ReadableStream ? new StreamedBody(body, null) : body);
+  }
+
+  #sendResponse({ status, headers, body }: Response): void {
+    const lines = linesOf(headers);
+    const declared = declaredLength(headers.get("content-length"));
+    if (body !== null && declared !== null) this.#stream(status, lines, declared, new StreamedBody(body, declared));
+    else if (body !== null) void this.#sendUnmeasured(status, lines, body);
+    else if (declared !== null && this.#isHead) this.#sendBodyless(status, lines, declared);
+    else this.#connection.answerWhole(status, lines, nothing);
+  }
+
+  /** The answer to HEAD may declare the length that a GET would have. */
+  #sendBodyless(status: number, lines: readonly string[], length: number | null): void {
+    this.#connection.answerBegin(status, lines, length);
+    this.#connection.answerEnd();
+  }
+
+  /** A body in memory is one piece, and its end is there at once: it is sent with its length. */
+  async #sendUnmeasured(status: number, lines: readonly string[], body: ReadableStream<Uint8Array>): Promise<void> {
+    const live = new StreamedBody(body, null);
+    this.#live = live;
+    this.#asked = true;
+    try {
+      const whole = await live.whole();
+      // The caller has left.
+      if (this.#live === null) return;
+      this.#live = null;
+      this.#asked = false;
+      if (whole === null) this.#stream(status, lines, null, live);
+      else this.#connection.answerWhole(status, lines, whole);
+    } catch (thrown) {
+      this.error(thrown);
+    }
+  }
+
+  #stream(status: number, lines: readonly string[], length: number | null, body: LiveBody): void {
+    if (this.#connection.answerBegin(status, lines, length)) {
       this.#live = body;
+      this.#onPulled = () => {
+        this.#asked = false;
+        this.#ask();
+      };
       this.#ask();
     } else {
       body.cancel();
@@ -185,102 +187,67 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink, Reply {
       if (this.#connection.full) this.#connection.flush();
       if (this.#connection.full) break;
       this.#asked = true;
-      this.#live.pull(this, this.#pulled);
+      this.#live.pull(this, this.#onPulled);
     }
     this.#asking = false;
   }
 
-  readonly #pulled = (): void => {
-    this.#asked = false;
-    this.#ask();
-  };
-
-  /** A body in memory is sent with its length; a stream is sent piece by piece. */
-  async #sendResponse({ status, headers, body }: Response): Promise<void> {
-    let lines = "";
-    for (const [name, value] of headers) lines += fieldLine(name, value);
-    const declared = declaredLength(headers.get("content-length"));
-    if (body === null) {
-      if (declared === null || this.#head.method !== "HEAD") this.#connection.answerWhole(status, lines, nothing);
-      else if (!this.#connection.answerBegin(status, lines, declared)) this.#connection.answerEnd();
-      return;
-    }
-    const pieces = body.getReader();
-    this.#pieces = pieces;
-    if (declared !== null) return await this.#stream(status, lines, declared, pieces, []);
-    try {
-      const first = await pieces.read();
-      if (first.done) return this.#connection.answerWhole(status, lines, nothing);
-      const second = pieces.read();
-      const ended = await Promise.race([
-        second.then(({ done }) => done),
-        new Promise<false>((resolve) => setImmediate(resolve, false)),
-      ]);
-      if (ended) this.#connection.answerWhole(status, lines, first.value);
-      else await this.#stream(status, lines, null, pieces, [first.value], second);
-    } catch (thrown) {
-      this.fail(thrown);
-    }
-  }
-
-  /** `first`: pieces that were read already. `reading`: the pending read. */
-  async #stream(
-    status: number,
-    lines: string,
-    length: number | null,
-    pieces: PieceReader,
-    first: readonly Uint8Array[],
-    reading?: ReturnType<PieceReader["read"]>,
-  ): Promise<void> {
-    this.#pieces = pieces;
-    const connection = this.#connection;
-    if (!connection.answerBegin(status, lines, length)) {
-      this.#pieces = null;
-      void pieces.cancel().catch(() => {});
-      return connection.answerEnd();
-    }
-    let left = length ?? Number.POSITIVE_INFINITY;
-    for (const piece of first) connection.answerPiece(piece);
-    try {
-      for (let next = reading ?? pieces.read(); ; next = pieces.read()) {
-        const piece = await next;
-        if (this.#gone) return;
-        if (piece.done) break;
-        left -= piece.value.length;
-        if (left < 0) throw new Error("an answer is longer than its declared length");
-        connection.answerPiece(piece.value);
-        if (connection.full) await this.#room();
-      }
-      this.#pieces = null;
-      if (length !== null && left > 0) throw new Error("an answer is shorter than its declared length");
-      connection.answerEnd();
-    } catch (thrown) {
-      this.fail(thrown);
-    }
-  }
-
   /** The rest of the body is not needed any more. */
   #settleBody(): void {
-    this.#request.drop();
-    if (this.#expecting && !this.#connection.bodyOver) this.#connection.leave();
-  }
-
-  async #room(): Promise<void> {
-    this.#connection.flush();
-    if (!this.#connection.full || this.#gone) return;
-    await new Promise<void>((resolve) => {
-      this.#onRoomy = resolve;
-    });
-  }
-
-  #wake(): void {
-    const onRoomy = this.#onRoomy;
-    this.#onRoomy = null;
-    onRoomy?.();
+    this.request.drop();
+    if (this.request.expecting && !this.#connection.bodyOver) this.#connection.leave();
   }
 }
 
 const nothing = new Uint8Array(0);
+const ignore = (): void => {};
+
+/** A stream of the runtime. */
+class StreamedBody implements LiveBody {
+  readonly #reader: PieceReader;
+  /** Reads that `whole` began. */
+  readonly #ahead: ReturnType<PieceReader["read"]>[] = [];
+  #left: number;
+
+  /** `length`: as declared; null if unknown. */
+  constructor(stream: ReadableStream<Uint8Array>, length: number | null) {
+    this.#reader = stream.getReader();
+    this.#left = length ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The body if it has at most one piece and its end is there at once; else null, and nothing is taken. */
+  async whole(): Promise<Uint8Array | null> {
+    const first = this.#reader.read();
+    const { done, value } = await first;
+    if (done) return nothing;
+    const second = this.#reader.read();
+    this.#ahead.push(first, second);
+    const isEnd = second.then((piece) => piece.done);
+    return (await Promise.race([isEnd, new Promise<false>((resolve) => setImmediate(resolve, false))])) ? value : null;
+  }
+
+  pull(sink: BodySink, answered: () => void): void {
+    void this.#pull(sink).then(answered);
+  }
+
+  async #pull(sink: BodySink): Promise<void> {
+    try {
+      const { done, value } = await (this.#ahead.shift() ?? this.#reader.read());
+      this.#left -= done ? 0 : value.length;
+      if (this.#left < 0) throw new Error("an answer is longer than its declared length");
+      if (!done) sink.enqueue(value);
+      else if (this.#left > 0 && this.#left !== Number.POSITIVE_INFINITY)
+        throw new Error("an answer is shorter than its declared length");
+      else sink.close();
+    } catch (thrown) {
+      sink.error(thrown);
+    }
+  }
+
+  cancel(): void {
+    void this.#reader.cancel().catch(() => {});
+  }
+}
 
 /** The caller is gone. */
 function drop(body: ServerAnswer["body"] | Response["body"]): void {
@@ -288,6 +255,6 @@ function drop(body: ServerAnswer["body"] | Response["body"]): void {
   else if (body !== null && !(body instanceof Uint8Array)) body.cancel();
 }
 
-function declaredLength(header: string | null): number | null {
-  return header !== null && /^\d{1,15}$/.test(header) ? Number(header) : null;
+function declaredLength(header: string | null | undefined): number | null {
+  return header && /^\d{1,15}$/.test(header) ? Number(header) : null;
 }

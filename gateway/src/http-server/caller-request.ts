@@ -1,10 +1,14 @@
 import { bounds, Failure, type HeaderReader, LeaveSignal, type MemoryOwner } from "#core/index.ts";
-import { fieldOf, type RequestHead } from "#http1/index.ts";
+import type { RequestHead } from "#http1/index.ts";
+import { expectsContinue } from "./answer.ts";
 
-/** Controls the connection while a body is read. */
+/** The connection of a request, while its body is read. */
 export interface BodyFlow {
-  /** The body is needed: sends `100 Continue` if the caller waits for it. */
-  wanted(): void;
+  /** The peer's address; empty if the connection was reset early. */
+  readonly address: string;
+  readonly secure: boolean;
+  /** Sends `100 Continue`. */
+  askForBody(): void;
   pause(): void;
   resume(): void;
 }
@@ -13,16 +17,15 @@ export interface BodyFlow {
 export class CallerRequest {
   readonly #head: RequestHead;
   readonly #flow: BodyFlow;
-  readonly #secure: boolean;
-  /** The peer's address; empty if the connection was reset early. */
-  readonly peer: string;
   /** Aborts when the caller leaves. */
   readonly signal = new LeaveSignal();
   /** The caller, once it is authenticated. */
   owner: MemoryOwner | null = null;
+  /** The caller waits for `100 Continue` before it sends its body. */
+  expecting: boolean;
   #pieces: Uint8Array[] = [];
   #held = 0;
-  #whole = false;
+  #whole: boolean;
   #broken: unknown = null;
   #dropped = false;
   #stream: ReadableStream<Uint8Array<ArrayBuffer>> | null = null;
@@ -31,32 +34,31 @@ export class CallerRequest {
   #end: Failure | null | undefined;
   #onEnd: ((failure: Failure | null) => void) | null = null;
 
-  constructor(
-    head: RequestHead,
-    flow: BodyFlow,
-    { address, secure }: { readonly address: string; readonly secure: boolean },
-  ) {
-    this.peer = address;
+  constructor(head: RequestHead, flow: BodyFlow) {
     this.#head = head;
     this.#flow = flow;
-    this.#secure = secure;
     this.#whole = head.framing.kind === "none";
+    this.expecting = head.minor === 1 && expectsContinue(head) === true;
   }
 
   heldFor(owner: MemoryOwner): void {
     this.owner = owner;
   }
 
-  /** Calls `hear` once, with null if the whole answer was sent, else with the failure. */
-  whenAnswered(hear: (failure: Failure | null) => void): void {
-    if (this.#end === undefined) this.#onEnd = hear;
-    else hear(this.#end);
+  /** Calls `act` once, with null if the whole answer was sent, else with the failure. */
+  whenAnswered(act: (failure: Failure | null) => void): void {
+    if (this.#end === undefined) this.#onEnd = act;
+    else act(this.#end);
   }
 
   answered(failure: Failure | null): void {
     if (this.#end !== undefined) return;
     this.#end = failure;
     this.#onEnd?.(failure);
+  }
+
+  get peer(): string {
+    return this.#flow.address;
   }
 
   /** Works like the runtime's Headers. */
@@ -78,7 +80,7 @@ export class CallerRequest {
   }
 
   get url(): string {
-    return `${this.#secure ? "https" : "http"}://${fieldOf(this.#head.fields, "host") ?? ""}${this.#head.target}`;
+    return `${this.#flow.secure ? "https" : "http"}://${this.#head.headers.first("host") ?? ""}${this.#head.target}`;
   }
 
   get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
@@ -111,6 +113,7 @@ export class CallerRequest {
   }
 
   push(piece: Uint8Array): void {
+    this.expecting = false;
     if (this.#dropped) return;
     this.#pieces.push(piece);
     this.#held += piece.length;
@@ -162,7 +165,8 @@ export class CallerRequest {
       if (piece !== null) return piece;
       if (this.#whole || this.#dropped) return null;
       if (this.#broken !== null) throw this.#broken;
-      this.#flow.wanted();
+      if (this.expecting) this.#flow.askForBody();
+      this.expecting = false;
       await new Promise<void>((resolve) => {
         this.#waiting = resolve;
       });

@@ -1,6 +1,6 @@
 import type { Socket } from "bun";
 import type { CallerMemory } from "#core/index.ts";
-import { FieldHeaders, fieldOf, type MalformedMessage, type RequestHead } from "#http1/index.ts";
+import type { MalformedMessage, RequestHead } from "#http1/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { answerHead, expectsContinue, linesOf, type ServerAnswer } from "./answer.ts";
 import { type AnswerCall, CallExchange } from "./call-exchange.ts";
@@ -62,11 +62,11 @@ export class HttpServer implements ConnectionHost {
   /** Timeouts are counted in ticks, so that no request reads a clock for them. */
   #tick = 0;
   #stopTicking: (() => void) | null = null;
-  readonly #unflushed = new Set<ServerConnection>();
-  #flushing = false;
+  /** Connections to flush at the end of this turn. */
+  #unflushed: ServerConnection[] = [];
   #left = false;
   readonly #ended = Promise.withResolvers<void>();
-  #dateText = "";
+  #dateLine = "";
   #dateTick = -1;
 
   /** Throws the system's error if the port cannot be opened. */
@@ -174,7 +174,7 @@ export class HttpServer implements ConnectionHost {
   open(connection: ServerConnection, received: RequestHead): ServerExchange {
     const head = originForm(received);
     const { answer, socketPath } = this.#options;
-    if (expectsContinue(fieldOf(head.fields, "expect")) === null) {
+    if (expectsContinue(head) === null) {
       // It is unknown whether the caller sends its body anyway.
       connection.leave();
       return this.#refusing(connection, head, "expectation", "The expectation cannot be met; 100-continue can.");
@@ -199,12 +199,12 @@ export class HttpServer implements ConnectionHost {
     return this.#tick + Math.ceil(ms / this.turnMs) + 1;
   }
 
-  date(): string {
+  dateLine(): string {
     if (this.#dateTick !== this.#tick) {
       this.#dateTick = this.#tick;
-      this.#dateText = new Date(this.#options.clock.now()).toUTCString();
+      this.#dateLine = `date: ${new Date(this.#options.clock.now()).toUTCString()}\r\n`;
     }
-    return this.#dateText;
+    return this.#dateLine;
   }
 
   leaving(): boolean {
@@ -212,20 +212,17 @@ export class HttpServer implements ConnectionHost {
   }
 
   flushSoon(connection: ServerConnection): void {
-    this.#unflushed.add(connection);
-    if (this.#flushing) return;
-    this.#flushing = true;
-    setImmediate(() => {
-      this.#flushing = false;
-      const all = [...this.#unflushed];
-      this.#unflushed.clear();
-      for (const one of all) one.flush();
-    });
+    if (this.#unflushed.push(connection) === 1) setImmediate(this.#flush);
   }
+
+  readonly #flush = (): void => {
+    const all = this.#unflushed;
+    this.#unflushed = [];
+    for (const one of all) one.flush();
+  };
 
   forget(connection: ServerConnection): void {
     this.#connections.delete(connection);
-    this.#unflushed.delete(connection);
     if (this.#left && this.#connections.size === 0) this.#ended.resolve();
   }
 
@@ -239,8 +236,15 @@ export class HttpServer implements ConnectionHost {
     const { status, headers, body } = this.#options.refuse("full", "The gateway has too many connections; try again.");
     const bytes = body instanceof Uint8Array ? body : nothing;
     const lines = linesOf(headers);
-    const head = answerHead({ status, lines, framing: bytes.length, last: true, minor: 1, date: this.date() });
-    socket.end(Buffer.concat([Buffer.from(head, "latin1"), bytes]));
+    const head = answerHead({
+      status,
+      lines,
+      framing: bytes.length,
+      last: true,
+      minor: 1,
+      dateLine: this.dateLine(),
+    });
+    socket.end(Buffer.concat([Buffer.from(head.join(""), "latin1"), bytes]));
   }
 
   #begin(socket: Socket<ServerConnection>, place: ConnectionPlace): void {
@@ -284,8 +288,5 @@ function originForm(head: RequestHead): RequestHead {
   if (head.target.startsWith("/")) return head;
   const [, authority, rest = ""] = /^https?:\/\/([^/?]+)(.*)$/i.exec(head.target) ?? [];
   if (authority === undefined) return head;
-  const fields = head.fields.map((text, index, all) =>
-    index % 2 === 1 && all[index - 1] === "host" ? authority : text,
-  );
-  return { ...head, target: rest.startsWith("/") ? rest : `/${rest}`, fields, headers: new FieldHeaders(fields) };
+  return { ...head, target: rest.startsWith("/") ? rest : `/${rest}`, headers: head.headers.with("host", authority) };
 }

@@ -1,19 +1,18 @@
 import type { Socket } from "bun";
-import { anonymousOwner, bounds, type CallerMemory, type HeldMemory, type MemoryOwner } from "#core/index.ts";
+import { anonymousOwner, bounds, type CallerMemory, Failure, type HeldMemory, type MemoryOwner } from "#core/index.ts";
 import { MalformedMessage, type RequestHead, RequestReader } from "#http1/index.ts";
-import { type AnswerFraming, answerHead, isBodyless } from "./answer.ts";
+import { type AnswerFraming, answerHead, continueBytes, isBodyless } from "./answer.ts";
 import type { ConnectionClosing, ConnectionPlace } from "./caller-connections.ts";
+import type { BodyFlow, CallerRequest } from "./caller-request.ts";
 import { HeldBytes, Pace } from "./held-bytes.ts";
 import { Outbox } from "./outbox.ts";
 
 /** Receives the events of one request and its answer from the connection. */
 export interface ServerExchange {
-  /** The head was read, and `onBody` was called with the bytes of the body that arrived with it. */
+  /** Gets the body. */
+  readonly request: CallerRequest;
+  /** The head was read, and the part of the body that arrived with it was passed to the request. */
   start(): void;
-  onBody(piece: Uint8Array): void;
-  onBodyEnd(): void;
-  /** The body is malformed. An answer still reaches the caller. */
-  onMalformed(thrown: unknown): void;
   /** The body, or a message of a WebSocket, arrives too slowly. The exchange answers. */
   onSlow(): void;
   /** The caller closed its side of the connection. An answer may still reach it. */
@@ -44,9 +43,10 @@ export interface ConnectionHost {
   readonly turnMs: number;
   readonly memory: CallerMemory;
   readonly secure: boolean;
-  date(): string;
+  dateLine(): string;
   /** Whether every answer closes its connection. */
   leaving(): boolean;
+  /** Calls `flush` at the end of this turn of the event loop. */
   flushSoon(connection: ServerConnection): void;
   forget(connection: ServerConnection): void;
 }
@@ -98,7 +98,7 @@ const limits = { headBytesMax: callerHeadBytesMax, fieldsMax: callerFieldsMax };
  * raw         another protocol
  * over        closed
  */
-export class ServerConnection {
+export class ServerConnection implements BodyFlow {
   readonly address: string;
   readonly secure: boolean;
   readonly unread: UnreadAnswer;
@@ -116,6 +116,8 @@ export class ServerConnection {
   /** The whole body of the current request has arrived. */
   #bodyOver = true;
   #answered = false;
+  /** `flush` follows in this turn. */
+  #flushing = false;
   /** The current answer is the last. */
   #last = false;
   /** Malformed bytes arrived, so no further request can be read. */
@@ -146,13 +148,13 @@ export class ServerConnection {
       onHead: (head) => this.#onHead(head),
       onBody: (piece) => {
         this.input.pace.moved(piece.length);
-        this.#exchange?.onBody(piece);
+        this.#exchange?.request.push(piece);
       },
       onEnd: () => {
         this.#bodyOver = true;
         this.input.pace.stop();
         if (this.#phase === "answering") this.#dueAt = never;
-        this.#exchange?.onBodyEnd();
+        this.#exchange?.request.finish();
       },
     });
     this.#dueAt = host.after(host.idleMs);
@@ -245,37 +247,50 @@ export class ServerConnection {
     this.closed();
   }
 
+  askForBody(): void {
+    this.raw(continueBytes);
+    this.awaitBody();
+  }
+
+  pause(): void {
+    this.input.pause();
+  }
+
+  resume(): void {
+    this.input.resume();
+  }
+
   /** Starts the timeout for the rest of the body. */
   awaitBody(): void {
     if (!this.#bodyOver) this.input.pace.start();
   }
 
   /** Sends a whole answer. `lines`: header lines. */
-  answerWhole(status: number, lines: string, body: Uint8Array): void {
+  answerWhole(status: number, lines: readonly string[], body: Uint8Array): void {
     if (this.#phase === "over") return;
     const bodyless = isBodyless(status);
     const unsent = bodyless || this.#head?.method === "HEAD";
     const framing = bodyless && body.length === 0 ? "none" : body.length;
-    this.#outbox.begin(this.#headText(status, lines, framing), false);
+    this.#outbox.begin(this.#headOf(status, lines, framing), false);
     if (!unsent) this.#outbox.piece(body);
     this.answerEnd();
   }
 
   /** Sends the head of an answer whose pieces follow. `length`: null if unknown. Returns false if no body may be sent. */
-  answerBegin(status: number, lines: string, length: number | null): boolean {
+  answerBegin(status: number, lines: readonly string[], length: number | null): boolean {
     if (this.#phase === "over") return false;
     const framing = isBodyless(status) ? "none" : (length ?? (this.#head?.minor === 0 ? "close" : "chunked"));
     if (framing === "close") this.#last = this.#untilClosed = true;
     const bodyless = framing === "none" || this.#head?.method === "HEAD";
-    this.#outbox.begin(this.#headText(status, lines, framing), framing === "chunked" && !bodyless);
-    this.#host.flushSoon(this);
+    this.#outbox.begin(this.#headOf(status, lines, framing), framing === "chunked" && !bodyless);
+    this.#flushSoon();
     return !bodyless;
   }
 
   answerPiece(piece: Uint8Array): void {
     if (this.#phase === "over") return;
     this.#outbox.piece(piece);
-    this.#host.flushSoon(this);
+    this.#flushSoon();
   }
 
   /** The answer is complete; it is sent with the other answers of this turn of the event loop. */
@@ -283,7 +298,7 @@ export class ServerConnection {
     if (this.#phase === "over") return;
     this.#outbox.finish();
     this.#answered = true;
-    this.#host.flushSoon(this);
+    this.#flushSoon();
   }
 
   /** Sends what there is, and shows the caller that the answer is incomplete. */
@@ -296,9 +311,15 @@ export class ServerConnection {
   }
 
   flush(): void {
+    this.#flushing = false;
     if (this.#phase === "over") return;
     this.#outbox.flush();
     if (this.#answered && this.#outbox.sent) this.#next();
+  }
+
+  #flushSoon(): void {
+    if (!this.#flushing) this.#host.flushSoon(this);
+    this.#flushing = true;
   }
 
   /** Switches to another protocol, which also gets the bytes after the request. */
@@ -368,16 +389,18 @@ export class ServerConnection {
       this.#host.refuse(this, problem);
       return;
     }
-    this.#exchange.onMalformed(problem);
+    // An answer still reaches the caller.
+    const failure = new Failure("invalid_request", "The framing of the body is malformed.", { cause: problem });
+    this.#exchange.request.breakOff(failure);
     this.#begin();
   }
 
-  #headText(status: number, lines: string, framing: AnswerFraming): string {
+  #headOf(status: number, lines: readonly string[], framing: AnswerFraming): string[] {
     // The rest of a short body is read and dropped; any other body ends the connection.
     if (!this.#bodyOver && !this.#restIsShort()) this.#last = true;
     if ((this.#callerDone && this.input.isEmpty) || this.#host.leaving()) this.#last = true;
     const { minor = 1 } = this.#head ?? {};
-    return answerHead({ status, lines, framing, last: this.#last, minor, date: this.#host.date() });
+    return answerHead({ status, lines, framing, last: this.#last, minor, dateLine: this.#host.dateLine() });
   }
 
   #restIsShort(): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { FieldLines } from "./field-headers.ts";
+import { FieldLines } from "./field-lines.ts";
 
 test("writes each field except for the connection's own and invalid ones", () => {
   const refused: string[] = [];

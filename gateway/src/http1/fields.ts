@@ -1,7 +1,5 @@
+import type { HeaderReader } from "#core/index.ts";
 import { MalformedMessage } from "./malformed.ts";
-
-/** Header fields in their order: name, value, name, value … Names are in lower case, values are trimmed. A character is a byte (Latin-1). */
-export type Fields = readonly string[];
 
 const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -16,6 +14,93 @@ const framingNames: ReadonlySet<string> = new Set(["content-length", "transfer-e
 /** Names in the cache. No common name is longer. */
 const cachedNamesMax = 1_000;
 const cachedNameLengthMax = 64;
+
+/**
+ * The header fields of a message in their order, read as the runtime's Headers do. Names are in lower case, values are trimmed. A
+ * character is a byte (Latin-1). A value is sliced from the head when it is read.
+ */
+export class Fields implements HeaderReader {
+  readonly #text: string;
+  readonly #names: readonly string[];
+  /** The start and the end of each value in the text. */
+  readonly #ends: readonly number[];
+
+  constructor(text: string, names: readonly string[], ends: readonly number[]) {
+    this.#text = text;
+    this.#names = names;
+    this.#ends = ends;
+  }
+
+  /** The same fields in another text, which differs only within values. */
+  within(text: string): Fields {
+    return new Fields(text, this.#names, this.#ends);
+  }
+
+  /** The fields with one value in place of each of that name. */
+  with(name: string, value: string): Fields {
+    const lines = this.list().map(([one, own]) => `${one}:${one === name ? value : own}\r\n`);
+    return readFields(lines.join(""), 0, lines.length);
+  }
+
+  /** All fields in their order; a name may come again. */
+  list(): [name: string, value: string][] {
+    return this.#names.map((name, index) => [name, this.#value(index)]);
+  }
+
+  get(name: string): string | null {
+    let value: string | null = null;
+    for (let index = this.#find(name, 0); index >= 0; index = this.#find(name, index + 1)) {
+      value = value === null ? this.#value(index) : `${value}, ${this.#value(index)}`;
+    }
+    return value;
+  }
+
+  /** The value of the first field of that name. */
+  first(name: string): string | null {
+    const index = this.#find(name, 0);
+    return index < 0 ? null : this.#value(index);
+  }
+
+  has(name: string): boolean {
+    return this.#find(name, 0) >= 0;
+  }
+
+  hasSeveral(name: string): boolean {
+    const index = this.#find(name, 0);
+    return index >= 0 && this.#find(name, index + 1) >= 0;
+  }
+
+  /** Whether a list field, in all its lines, has this token in any case. */
+  hasToken(name: string, token: string): boolean {
+    const value = this.get(name)?.toLowerCase();
+    if (value === undefined || value === token) return value === token;
+    return value.includes(",") && value.split(",").some((one) => one.trim() === token);
+  }
+
+  forEach(take: (value: string, name: string) => void): void {
+    for (let index = 0; index < this.#names.length; index++) {
+      const name = this.#names[index] ?? "";
+      if (this.#find(name, 0) < index) continue;
+      take(this.#find(name, index + 1) < 0 ? this.#value(index) : (this.get(name) ?? ""), name);
+    }
+  }
+
+  [Symbol.iterator](): Iterator<[string, string]> {
+    const entries: [string, string][] = [];
+    this.forEach((value, name) => void entries.push([name, value]));
+    return entries.values();
+  }
+
+  #find(name: string, from: number): number {
+    const names = this.#names;
+    for (let index = from; index < names.length; index++) if (names[index] === name) return index;
+    return -1;
+  }
+
+  #value(index: number): string {
+    return this.#text.slice(this.#ends[index * 2], this.#ends[index * 2 + 1]);
+  }
+}
 
 /** A name as spelled and in lower case, and the name that followed it last: most messages have the same names in the same order. */
 interface CachedName {
@@ -38,41 +123,27 @@ export function refuseStray(text: string): void {
 
 /** The field lines of `text` from `at` to its end; each ends with CR LF. */
 export function readFields(text: string, at: number, countMax: number): Fields {
-  const fields: string[] = [];
+  const names: string[] = [];
+  const ends: number[] = [];
   let before = first;
   while (at < text.length) {
     const end = text.indexOf("\r\n", at);
     const guess = nextAt(before, text, at);
     const colon = guess === null ? text.indexOf(":", at) : at + guess.spelling.length;
     if (colon < 0 || end < 0 || colon > end) throw new MalformedMessage("syntax", "A header field has no colon.");
-    if (fields.length >= countMax * 2)
-      throw new MalformedMessage("head_too_large", "There are too many header fields.");
+    if (names.length >= countMax) throw new MalformedMessage("head_too_large", "There are too many header fields.");
     const field = guess ?? readName(text.slice(at, colon));
     if (guess === null && field.cached) before.next = field;
     before = field;
-    fields.push(field.name, trimmed(text, colon + 1, end, field.blank));
+    let from = colon + 1;
+    let to = end;
+    while (from < to && isBlank(text.charCodeAt(from), field.blank)) from++;
+    while (to > from && isBlank(text.charCodeAt(to - 1), field.blank)) to--;
+    names.push(field.name);
+    ends.push(from, to);
     at = end + 2;
   }
-  return fields;
-}
-
-/** The first field of a name in lower case, or null. */
-export function fieldOf(fields: Fields, name: string): string | null {
-  for (let index = 0; index < fields.length; index += 2) {
-    if (fields[index] === name) return fields[index + 1] ?? null;
-  }
-  return null;
-}
-
-/** Whether a list field, in all its lines, has this token in any case. */
-export function hasToken(fields: Fields, name: string, token: string): boolean {
-  for (let index = 0; index < fields.length; index += 2) {
-    if (fields[index] !== name) continue;
-    const value = fields[index + 1] ?? "";
-    if (value.length === token.length && value.toLowerCase() === token) return true;
-    if (value.includes(",") && value.split(",").some((one) => one.trim().toLowerCase() === token)) return true;
-  }
-  return false;
+  return new Fields(text, names, ends);
 }
 
 /** Whether the name is valid. */
@@ -101,13 +172,6 @@ function readName(spelling: string): CachedName {
   const read: CachedName = { spelling: own, name, blank: framingNames.has(name) ? SPACE : TAB, cached, next: null };
   if (cached) cachedNames.set(own, read);
   return read;
-}
-
-/** Without spaces and `blank` at both ends. */
-function trimmed(text: string, from: number, to: number, blank: number): string {
-  while (from < to && isBlank(text.charCodeAt(from), blank)) from++;
-  while (to > from && isBlank(text.charCodeAt(to - 1), blank)) to--;
-  return text.slice(from, to);
 }
 
 function isBlank(code: number, blank: number): boolean {

@@ -1,5 +1,4 @@
-import { FieldHeaders } from "./field-headers.ts";
-import { type Fields, hasToken, readFields, refuseStray } from "./fields.ts";
+import { type Fields, readFields, refuseStray } from "./fields.ts";
 import { MalformedMessage } from "./malformed.ts";
 
 /** How the end of a body is found. */
@@ -10,7 +9,7 @@ export type Framing =
   | { readonly kind: "close" };
 
 interface Head {
-  readonly fields: Fields;
+  readonly headers: Fields;
   readonly framing: Framing;
   /** Whether another message may follow on this connection. */
   readonly persistent: boolean;
@@ -21,9 +20,7 @@ export interface ResponseHead extends Head {
 }
 
 export interface RequestHead extends Head {
-  /** The same fields as a reader. */
-  readonly headers: FieldHeaders;
-  /** The same object for heads of a connection that differ only in their content length: a key for what was derived from the head. */
+  /** The same object for heads of a connection that differ only in the digits of their content length: a key for what was derived from the head. */
   readonly template: object;
   readonly method: string;
   /** As sent. */
@@ -47,11 +44,11 @@ export function readResponseHead(text: string, fieldsMax: number, bodyless: bool
   refuseStray(text);
   const end = text.indexOf("\r\n");
   const { status, minor } = text.startsWith(usualStatusLine) ? usualStatus : readStatusLine(text.slice(0, end));
-  const fields = readFields(text, end + 2, fieldsMax);
-  const declared = framingOf(fields, minor) ?? close;
+  const headers = readFields(text, end + 2, fieldsMax);
+  const declared = framingOf(headers, minor) ?? close;
   const empty = bodyless || status < 200 || status === 204 || status === 304;
   const framing = empty ? none : declared;
-  return { status, fields, framing, persistent: framing !== close && persists(fields, minor) };
+  return { status, headers, framing, persistent: framing !== close && persists(headers, minor) };
 }
 
 /** The usual first line. */
@@ -69,13 +66,12 @@ export function readRequestHead(text: string, fieldsMax: number): RequestHead {
   refuseStray(text);
   const end = text.indexOf("\r\n");
   const { method, target, minor } = requestLineOf(text.slice(0, end));
-  const fields = readFields(text, end + 2, fieldsMax);
-  const framing = framingOf(fields, minor) ?? none;
-  const persistent = persists(fields, minor);
-  return { method, target, minor, fields, headers: new FieldHeaders(fields), template: {}, framing, persistent };
+  const headers = readFields(text, end + 2, fieldsMax);
+  const framing = framingOf(headers, minor) ?? none;
+  return { method, target, minor, headers, template: {}, framing, persistent: persists(headers, minor) };
 }
 
-/** The last head of a connection. Most clients repeat it with another content length, so the next one need not be parsed. */
+/** The last head of a connection. Most clients repeat it with another content length, so the next one is not parsed again. */
 export class LastHead {
   readonly #text: string;
   readonly #head: RequestHead;
@@ -84,35 +80,26 @@ export class LastHead {
 
   constructor(text: string, head: RequestHead) {
     const at = head.framing.kind === "length" ? contentLengthPattern.exec(text) : null;
+    const from = at === null ? 0 : at.index + (at[1] ?? "").length;
     this.#text = text;
     this.#head = head;
-    this.#around =
-      at === null
-        ? null
-        : [text.slice(0, at.index + (at[1] ?? "").length), at[3] + text.slice(at.index + at[0].length)];
+    this.#around = at === null ? null : [text.slice(0, from), text.slice(from + (at[2] ?? "").length)];
   }
 
   /** null if it is another head, which has to be parsed. */
   again(text: string): RequestHead | null {
     if (text === this.#text) return this.#head;
-    if (this.#around === null) return null;
+    if (this.#around === null || text.length !== this.#text.length) return null;
     const [before, after] = this.#around;
-    if (text.length <= before.length + after.length || !text.startsWith(before) || !text.endsWith(after)) return null;
+    if (!text.startsWith(before) || !text.endsWith(after)) return null;
     const length = text.slice(before.length, text.length - after.length);
     if (!lengthPattern.test(length)) return null;
-    const fields = this.#head.fields.map((text, index, all) =>
-      all[index - 1] === "content-length" && index % 2 === 1 ? length : text,
-    );
-    return {
-      ...this.#head,
-      fields,
-      headers: new FieldHeaders(fields),
-      framing: { kind: "length", bytes: Number(length) },
-    };
+    const headers = this.#head.headers.within(text);
+    return { ...this.#head, headers, framing: { kind: "length", bytes: Number(length) } };
   }
 }
 
-const contentLengthPattern = /(\r\ncontent-length:[\t ]*)(\d{1,15})([\t ]*\r\n)/i;
+const contentLengthPattern = /(\r\ncontent-length:[\t ]*)(\d{1,15})[\t ]*\r\n/i;
 
 type RequestLine = Pick<RequestHead, "method" | "target" | "minor">;
 
@@ -143,20 +130,12 @@ function readRequestLine(text: string): RequestLine {
   return { method, target, minor: line[3] === "1" ? 1 : 0 };
 }
 
-/** null if no field says it. Ambiguous fields are refused (RFC 9112 §6.1, §6.3). */
-function framingOf(fields: Fields, minor: 0 | 1): Framing | null {
-  let length: string | null = null;
-  let coding: string | null = null;
-  for (let index = 0; index < fields.length; index += 2) {
-    const name = fields[index];
-    if (name === "content-length") {
-      if (length !== null) throw new MalformedMessage("framing", "There are two content lengths.");
-      length = fields[index + 1] ?? "";
-    } else if (name === "transfer-encoding") {
-      if (coding !== null) throw new MalformedMessage("framing", "There are two transfer codings.");
-      coding = fields[index + 1] ?? "";
-    }
-  }
+/** null: no field determines it. Ambiguous fields are refused (RFC 9112 §6.1, §6.3). */
+function framingOf(headers: Fields, minor: 0 | 1): Framing | null {
+  const length = headers.first("content-length");
+  const coding = headers.first("transfer-encoding");
+  if (headers.hasSeveral("content-length")) throw new MalformedMessage("framing", "There are two content lengths.");
+  if (headers.hasSeveral("transfer-encoding")) throw new MalformedMessage("framing", "There are two transfer codings.");
   if (coding !== null) {
     if (length !== null) throw new MalformedMessage("framing", "There are a content length and a transfer coding.");
     if (minor === 0) throw new MalformedMessage("framing", "HTTP/1.0 has no transfer codings.");
@@ -168,7 +147,7 @@ function framingOf(fields: Fields, minor: 0 | 1): Framing | null {
   return { kind: "length", bytes: Number(length) };
 }
 
-function persists(fields: Fields, minor: 0 | 1): boolean {
-  if (hasToken(fields, "connection", "close")) return false;
-  return minor === 1 || hasToken(fields, "connection", "keep-alive");
+function persists(headers: Fields, minor: 0 | 1): boolean {
+  if (headers.hasToken("connection", "close")) return false;
+  return minor === 1 || headers.hasToken("connection", "keep-alive");
 }

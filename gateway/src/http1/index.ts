@@ -8,8 +8,8 @@
  * coding, two lengths, a coding other than "chunked"). It throws MalformedMessage, and its connection cannot be used again. Every
  * buffer and cache is bounded.
  */
-export { FieldHeaders, FieldLines } from "./field-headers.ts";
-export { fieldOf } from "./fields.ts";
+export { FieldLines } from "./field-lines.ts";
 export type { RequestHead, ResponseHead } from "./heads.ts";
+export { lengthOf, writeLatin1 } from "./latin1.ts";
 export { MalformedMessage } from "./malformed.ts";
 export { type HeadLimits, type MessageSink, RequestReader, ResponseReader } from "./message-reader.ts";

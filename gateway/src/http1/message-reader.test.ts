@@ -47,8 +47,8 @@ test("a head that repeats the one before with another content length is read as 
   const readBy = (...texts: readonly string[]) => {
     const heads: unknown[] = [];
     const reader = new RequestReader(limits, {
-      onHead: ({ method, target, minor, fields, headers, framing, persistent }) =>
-        heads.push({ method, target, minor, fields, read: [...headers], framing, persistent }),
+      onHead: ({ method, target, minor, headers, framing, persistent }) =>
+        heads.push({ method, target, minor, fields: headers.list(), read: [...headers], framing, persistent }),
       onBody: () => {},
       onEnd: () => {},
     });

@@ -1,4 +1,4 @@
-import { fieldOf, readFields, refuseStray } from "./fields.ts";
+import { readFields, refuseStray } from "./fields.ts";
 import { HeadBytes } from "./head-bytes.ts";
 import {
   type Framing,
@@ -231,9 +231,9 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
     if (text === null) return after;
     this.#head.clear();
     refuseStray(text);
-    const fields = readFields(text, 0, this.limits.fieldsMax);
+    const trailers = readFields(text, 0, this.limits.fieldsMax);
     // Another parser may use them to find the next message.
-    if (fieldOf(fields, "content-length") !== null || fieldOf(fields, "transfer-encoding") !== null) {
+    if (trailers.has("content-length") || trailers.has("transfer-encoding")) {
       throw new MalformedMessage("framing", "A trailer has a framing field.");
     }
     this.#deliverChunks(bytes);

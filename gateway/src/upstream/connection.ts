@@ -1,8 +1,31 @@
 import type { Socket } from "bun";
 import { bounds } from "#core/index.ts";
-import { MalformedMessage, type MessageSink, type ResponseHead, ResponseReader } from "#http1/index.ts";
-import { ConnectAnswer } from "./proxy-way.ts";
-import type { Route, Target } from "./route-table.ts";
+import {
+  lengthOf,
+  MalformedMessage,
+  type MessageSink,
+  type ResponseHead,
+  ResponseReader,
+  writeLatin1,
+} from "#http1/index.ts";
+import { ConnectAnswer, type ProxyWay } from "./proxy-way.ts";
+
+/** One address of an origin. It is dialed as it is, so that no second lookup can return another one. */
+export interface Target {
+  readonly address: string;
+  readonly port: number;
+  /** Connections that are kept for their next request, the longest idle first. */
+  readonly idle: Connection[];
+  /** Monotonic time of the last answer: idle connections may be that old. */
+  answeredMs: number;
+}
+
+/** How to reach a target. */
+interface Dialing {
+  readonly tls: BunFetchRequestInitTLS | undefined;
+  /** null: without a proxy. */
+  readonly way: ProxyWay | null;
+}
 
 /** The user of a connection for one request. Nothing is called after `onEnd` or `onBroken`. */
 export interface ConnectionUser extends MessageSink<ResponseHead> {
@@ -17,6 +40,7 @@ export interface ConnectionUser extends MessageSink<ResponseHead> {
 }
 
 const nothing = new Uint8Array(0);
+const none: readonly string[] = [];
 const copiedBodyBytesMax = 16 * 1024;
 /** Reused for requests that the socket takes at once, as it mostly does. */
 const scratch = Buffer.allocUnsafe(32 * 1024);
@@ -30,13 +54,15 @@ export class Connection {
   asksProxy = false;
   /** Monotonic time at which its last request ended, for the pool. */
   idleSinceMs = 0;
+  /** Called if it closes while idle. */
+  onIdleEnd: ((connection: Connection) => void) | null = null;
   /** Number of requests sent, including the current one. */
   uses = 0;
   /** Bytes of the current request may have been sent. */
   wrote = false;
   #unsent: Uint8Array = nothing;
-  /** A whole request to send at the end of this turn; "": none. */
-  #head = "";
+  /** A whole request to send at the end of this turn. */
+  #head: readonly string[] = none;
   #body: Uint8Array = nothing;
   #user: ConnectionUser | null;
   #socket: Socket | null = null;
@@ -46,8 +72,6 @@ export class Connection {
   #whole = false;
   #paused = false;
   #over = false;
-  /** Called if it closes while idle. */
-  #onIdleEnd: ((connection: Connection) => void) | null = null;
 
   private constructor(target: Target, user: ConnectionUser) {
     this.target = target;
@@ -68,7 +92,7 @@ export class Connection {
   }
 
   /** Connects to the checked address. The callbacks come later, not within this call. */
-  static open(route: Route, target: Target, user: ConnectionUser): Connection {
+  static open(route: Dialing, target: Target, user: ConnectionUser): Connection {
     const connection = new Connection(target, user);
     connection.#dial(route);
     return connection;
@@ -82,7 +106,7 @@ export class Connection {
   /** Begins to serve another user. Only after `release` returned true. */
   use(user: ConnectionUser): void {
     this.#user = user;
-    this.#onIdleEnd = null;
+    this.onIdleEnd = null;
   }
 
   /** Call before the first byte of a request. */
@@ -106,9 +130,9 @@ export class Connection {
   }
 
   /** Sends a whole request: a short one at the end of this turn, with `onDrain` after it. Returns false if not all bytes were sent yet. */
-  writeWhole(head: string, body: Uint8Array, sends: TurnSends): boolean {
+  writeWhole(head: readonly string[], body: Uint8Array, sends: TurnSends): boolean {
     if (body.length > copiedBodyBytesMax) {
-      this.write(Buffer.from(head, "latin1"));
+      this.write(Buffer.from(head.join(""), "latin1"));
       return this.write(body);
     }
     if (this.#over) return false;
@@ -121,7 +145,7 @@ export class Connection {
   /** Writes as much as the socket takes. */
   send(): void {
     if (this.#over) return;
-    if (this.#head !== "") this.#sendWhole();
+    if (this.#head.length > 0) this.#sendWhole();
     else if (this.#unsent.length > 0) this.#send();
     else return;
     if (this.#unsent.length === 0) this.#user?.onDrain();
@@ -143,26 +167,22 @@ export class Connection {
   /** Ends the use. Returns whether the connection can be reused. `sent`: the whole request was sent. */
   release(sent: boolean): boolean {
     this.#user = null;
-    const good = this.#reusable && sent && this.#unsent.length === 0 && this.#head === "" && !this.#over;
+    const good = this.#reusable && sent && this.#unsent.length === 0 && this.#head.length === 0 && !this.#over;
     if (!good) this.destroy();
     else this.resume();
     return good;
   }
 
-  whenIdleEnds(act: (connection: Connection) => void): void {
-    this.#onIdleEnd = act;
-  }
-
   /** Closes it at once, without callbacks. */
   destroy(): void {
     this.#user = null;
-    this.#onIdleEnd = null;
+    this.onIdleEnd = null;
     this.#over = true;
     this.#drop();
     this.#socket?.terminate();
   }
 
-  #dial(route: Route): void {
+  #dial(route: Dialing): void {
     const asked = route.way?.connect ?? null;
     this.asksProxy = route.way !== null;
     const dialled = asked === null ? this.#straight(route) : this.#throughProxy(route.tls ?? {}, asked);
@@ -170,7 +190,7 @@ export class Connection {
     dialled.catch((thrown: unknown) => this.#ended(thrown));
   }
 
-  #straight({ tls }: Route): Promise<Socket> {
+  #straight({ tls }: Dialing): Promise<Socket> {
     const { address, port } = this.target;
     const plain = tls === undefined;
     return Bun.connect({
@@ -249,11 +269,10 @@ export class Connection {
   }
 
   #sendWhole(): void {
-    const length = this.#head.length + this.#body.length;
+    const length = lengthOf(this.#head) + this.#body.length;
     const bytes = length <= scratch.length ? scratch : Buffer.allocUnsafe(length);
-    bytes.write(this.#head, 0, "latin1");
-    bytes.set(this.#body, this.#head.length);
-    this.#head = "";
+    bytes.set(this.#body, writeLatin1(bytes, this.#head, 0));
+    this.#head = none;
     this.#body = nothing;
     const sent = Math.max(0, this.#socket?.write(bytes, 0, length) ?? 0);
     if (sent > 0) this.wrote = true;
@@ -267,7 +286,7 @@ export class Connection {
   }
 
   #drop(): void {
-    this.#head = "";
+    this.#head = none;
     this.#body = nothing;
     this.#unsent = nothing;
   }
@@ -324,8 +343,8 @@ export class Connection {
     this.#over = true;
     this.#drop();
     this.#user = null;
-    const onIdleEnd = this.#onIdleEnd;
-    this.#onIdleEnd = null;
+    const onIdleEnd = this.onIdleEnd;
+    this.onIdleEnd = null;
     if (user === null) onIdleEnd?.(this);
     else user.onBroken(thrown);
   }

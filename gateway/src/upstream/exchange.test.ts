@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Clock } from "#ports/index.ts";
-import { Exchange } from "./exchange.ts";
+import { Deadlines, Exchange } from "./exchange.ts";
 
 /** A clock with timers that the test fires, perhaps late. */
 function handClock() {
@@ -31,7 +31,8 @@ function handClock() {
 
 const open = () => {
   const hand = handClock();
-  return { ...hand, exchange: new Exchange(hand.clock, new AbortController().signal, 60_000) };
+  const deadlines = new Deadlines(hand.clock);
+  return { ...hand, deadlines, exchange: new Exchange(deadlines, new AbortController().signal, 60_000, hand.at()) };
 };
 
 test("a deadline counts if its timer is on time", () => {
@@ -55,11 +56,11 @@ test("after a standstill, arrived bytes are read before a timeout counts", () =>
 });
 
 test("a standstill counts anew when the exchanges of an earlier one have ended", () => {
-  const { clock, exchange, ring } = open();
+  const { deadlines, exchange, ring, at } = open();
   exchange.begin("headers", 5_000);
   ring(7_000);
   exchange.end();
-  const next = new Exchange(clock, new AbortController().signal, 60_000);
+  const next = new Exchange(deadlines, new AbortController().signal, 60_000, at());
   next.begin("headers", 5_000);
   ring(7_000);
   expect(next.failure).toBeNull();

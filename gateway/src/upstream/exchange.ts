@@ -1,14 +1,14 @@
-import { bounds, type CallSignal, type Failure, oncePerObject } from "#core/index.ts";
+import { bounds, type CallSignal, type Failure } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { clientClosed, timedOut, type WaitName } from "./send-failure.ts";
 
 /**
- * One timer for all exchanges of a clock, set for the earliest deadline. Deadlines mostly move out (with every piece of a body) or
+ * One timer for all exchanges, set for the earliest deadline. Deadlines mostly move out (with every piece of a body) or
  * disappear, so the timer may fire early; it then checks all exchanges and is set again.
  */
-class Deadlines {
-  readonly #clock: Clock;
-  readonly #exchanges = new Set<Exchange>();
+export class Deadlines {
+  readonly clock: Clock;
+  readonly #exchanges: Exchange[] = [];
   #armedMs = Number.POSITIVE_INFINITY;
   #disarm: (() => void) | null = null;
   /**
@@ -18,16 +18,24 @@ class Deadlines {
   #wasBlocked = false;
 
   constructor(clock: Clock) {
-    this.#clock = clock;
+    this.clock = clock;
   }
 
   watch(exchange: Exchange, dueMs: number, nowMs: number): void {
-    this.#exchanges.add(exchange);
+    if (exchange.watchedAt < 0) exchange.watchedAt = this.#exchanges.push(exchange) - 1;
     if (dueMs < this.#armedMs) this.#arm(dueMs, nowMs);
   }
 
   forget(exchange: Exchange): void {
-    if (!this.#exchanges.delete(exchange) || this.#exchanges.size > 0) return;
+    const at = exchange.watchedAt;
+    const last = at < 0 ? undefined : this.#exchanges.pop();
+    if (last === undefined) return;
+    exchange.watchedAt = -1;
+    if (last !== exchange) {
+      this.#exchanges[at] = last;
+      last.watchedAt = at;
+    }
+    if (this.#exchanges.length > 0) return;
     this.#wasBlocked = false;
     this.#stop();
   }
@@ -36,7 +44,7 @@ class Deadlines {
     this.#stop();
     this.#armedMs = dueMs;
     // Timers may fire a fraction of a millisecond early. Rounding up avoids a loop of early timers.
-    this.#disarm = this.#clock.after(Math.max(0, Math.ceil(dueMs - nowMs)), this.#check);
+    this.#disarm = this.clock.after(Math.max(0, Math.ceil(dueMs - nowMs)), this.#check);
   }
 
   #stop(): void {
@@ -46,7 +54,7 @@ class Deadlines {
   }
 
   readonly #check = (): void => {
-    const nowMs = this.#clock.monotonic();
+    const nowMs = this.clock.monotonic();
     const lateMs = nowMs - this.#armedMs;
     this.#disarm = null;
     this.#armedMs = Number.POSITIVE_INFINITY;
@@ -56,7 +64,9 @@ class Deadlines {
       return;
     }
     let nextMs = Number.POSITIVE_INFINITY;
-    for (const exchange of this.#exchanges) {
+    // An exchange that expires may end others.
+    for (const exchange of [...this.#exchanges]) {
+      if (exchange.watchedAt < 0) continue;
       if (exchange.dueMs <= nowMs) exchange.expire();
       else nextMs = Math.min(nextMs, exchange.dueMs);
     }
@@ -64,7 +74,10 @@ class Deadlines {
   };
 }
 
-const deadlinesOf = oncePerObject((clock: Clock) => new Deadlines(clock));
+/** Called when an exchange fails. */
+interface FailListener {
+  onFailure(failure: Failure): void;
+}
 
 /** One request and its answer, which a timeout, the caller or a failure may end. */
 export class Exchange {
@@ -72,36 +85,35 @@ export class Exchange {
   failure: Failure | null = null;
   /** Monotonic milliseconds. */
   dueMs: number;
-  readonly #clock: Clock;
+  /** Its place among the watched exchanges; -1: none. */
+  watchedAt = -1;
   readonly #deadlines: Deadlines;
   readonly #caller: CallSignal;
   readonly #totalMs: number;
   readonly #totalDueMs: number;
   #wait: WaitName = "total";
   #waitMs = 0;
-  #onFail: (() => void) | null = null;
+  #onFail: FailListener | null = null;
   #over = false;
 
-  constructor(clock: Clock, caller: CallSignal, totalMs: number) {
-    this.#clock = clock;
-    this.#deadlines = deadlinesOf(clock);
+  /** `nowMs`: monotonic. */
+  constructor(deadlines: Deadlines, caller: CallSignal, totalMs: number, nowMs: number) {
+    this.#deadlines = deadlines;
     this.#caller = caller;
     this.#totalMs = totalMs;
-    this.#totalDueMs = clock.monotonic() + totalMs;
+    this.#totalDueMs = nowMs + totalMs;
     this.dueMs = this.#totalDueMs;
-    caller.addEventListener("abort", this.#onAbort, { once: true });
+    caller.addEventListener("abort", this, { once: true });
   }
 
-  /** Starts a wait of at most `limitMs`, within the total. Returns the monotonic time. */
-  begin(wait: WaitName, limitMs: number): number {
-    const nowMs = this.#clock.monotonic();
+  /** Starts a wait of at most `limitMs`, within the total. `nowMs`: monotonic. */
+  begin(wait: WaitName, limitMs: number, nowMs: number = this.#deadlines.clock.monotonic()): void {
     const dueMs = nowMs + limitMs;
     const total = dueMs >= this.#totalDueMs;
     this.#wait = total ? "total" : wait;
     this.#waitMs = total ? this.#totalMs : limitMs;
     this.dueMs = total ? this.#totalDueMs : dueMs;
     if (!this.#over) this.#deadlines.watch(this, this.dueMs, nowMs);
-    return nowMs;
   }
 
   /** Ends the wait. The total timeout continues. */
@@ -111,15 +123,15 @@ export class Exchange {
     this.dueMs = this.#totalDueMs;
   }
 
-  /** Sets what to do when it fails, in place of an earlier call. */
-  onFail(act: () => void): void {
-    this.#onFail = act;
+  /** Sets whom to call when it fails, in place of an earlier listener. */
+  onFail(listener: FailListener): void {
+    this.#onFail = listener;
   }
 
   /** Waits for work that cannot be aborted. `late` gets the result if the exchange has failed meanwhile. */
   race<T>(pending: Promise<T>, late: (value: T) => void = () => {}): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.onFail(() => reject(this.failure));
+      this.onFail({ onFailure: reject });
       pending.then((value) => (this.failure === null ? resolve(value) : late(value)), reject);
     });
   }
@@ -128,7 +140,7 @@ export class Exchange {
     if (this.#over) return;
     this.#over = true;
     this.#deadlines.forget(this);
-    this.#caller.removeEventListener("abort", this.#onAbort);
+    this.#caller.removeEventListener("abort", this);
   }
 
   /** Ends the exchange with a failure. Only the first one counts. */
@@ -136,7 +148,7 @@ export class Exchange {
     if (this.#over) return;
     this.failure = failure;
     this.end();
-    this.#onFail?.();
+    this.#onFail?.onFailure(failure);
   }
 
   /** The deadline has passed. */
@@ -144,5 +156,8 @@ export class Exchange {
     this.fail(timedOut(this.#wait, this.#waitMs));
   }
 
-  readonly #onAbort = (): void => this.fail(clientClosed());
+  /** The caller has left. */
+  handleEvent(): void {
+    this.fail(clientClosed());
+  }
 }

@@ -1,7 +1,7 @@
 import type { CallSignal, PieceReader } from "#core/index.ts";
-import type { AnswerBody, Clock, OutboundAnswer, OutboundRequest, ReadClock } from "#ports/index.ts";
-import { Exchange } from "./exchange.ts";
-import { originEnd } from "./origin.ts";
+import type { AnswerBody, OutboundAnswer, OutboundRequest, ReadClock } from "#ports/index.ts";
+import { type Deadlines, Exchange } from "./exchange.ts";
+import { partsOf } from "./origin.ts";
 import { RequestBody, streamedBody } from "./request-body.ts";
 import { clientClosed, failedRead, failedSend } from "./send-failure.ts";
 import { readRest } from "./socket-body.ts";
@@ -15,13 +15,13 @@ type Handlers = ReadonlyMap<string, InProcessHandler>;
 
 /** Sends to a handler in this process, with the same timeouts as to an upstream. */
 export async function sendInProcess(
-  clock: Clock,
+  deadlines: Deadlines,
   handlers: Handlers,
   request: OutboundRequest,
   signal: CallSignal,
 ): Promise<OutboundAnswer> {
   if (signal.aborted) throw clientClosed().with({ arrival: "unsent" });
-  const exchange = new Exchange(clock, signal, request.totalMs);
+  const exchange = new Exchange(deadlines, signal, request.totalMs, deadlines.clock.monotonic());
   const ended = new AbortController();
   const source = streamedBody(request.body);
   const streamed = source === null ? null : new RequestBody(source, exchange, request.headersMs);
@@ -47,7 +47,7 @@ async function answerOf(
   signal: AbortSignal,
 ): Promise<Response> {
   const rest = request.url.slice(demoScheme.length);
-  const host = rest.slice(0, originEnd(request.url) - demoScheme.length);
+  const host = partsOf(request.url).origin.slice(demoScheme.length);
   const handler = handlers.get(host);
   if (handler === undefined) throw new Error(`no in-process upstream named ${host}`);
   const { method } = request;
@@ -67,10 +67,12 @@ class InProcessBody implements AnswerBody {
     this.#exchange = exchange;
     const reader: PieceReader | null = response.body?.getReader() ?? null;
     this.#reader = reader;
-    exchange.onFail(() => {
-      ended.abort();
-      // Not every handler watches its signal. Canceling the reader ends the pending read.
-      void reader?.cancel().catch(() => {});
+    exchange.onFail({
+      onFailure() {
+        ended.abort();
+        // Not every handler watches its signal. Canceling the reader ends the pending read.
+        void reader?.cancel().catch(() => {});
+      },
     });
   }
 

@@ -10,6 +10,8 @@ export interface Origin {
   readonly hostname: string;
   readonly port: number;
   readonly hostHeader: string;
+  /** What follows the target in a request: the version and the `host` line. */
+  readonly lineEnd: string;
   /** Addresses without a lookup: the host itself if it is an address, both loopbacks for `localhost`; null: a lookup is needed. */
   readonly addresses: readonly string[] | null;
   /** The verdict on the name itself, before a lookup. */
@@ -32,28 +34,43 @@ const metadataNames: ReadonlySet<string> = new Set([
   "metadata.azure.com",
 ]);
 
-/** The end of a URL's origin, without parsing it: `https://a.example/v1/x` → 17. Throws Failure for a URL that must not be sent. */
-export function originEnd(url: string): number {
-  const cached = cachedEnds.get(url);
+/** A URL in two parts: `https://a.example` and `/v1/x?y`, the path and the query as a request contains them. */
+export interface UrlParts {
+  readonly origin: string;
+  readonly target: string;
+}
+
+/** Divides a URL without parsing it. Throws Failure for a URL that must not be sent. */
+export function partsOf(url: string): UrlParts {
+  const cached = cachedParts.get(url);
   if (cached !== undefined) return cached;
-  const end = findOriginEnd(url);
-  if (cachedEnds.size < bounds.knownUrlsMax && url.length <= bounds.knownUrlCharactersMax) cachedEnds.set(url, end);
-  return end;
+  const end = originEnd(url);
+  const parts = { origin: url.slice(0, end), target: targetOf(url.slice(end)) };
+  if (cachedParts.size < bounds.knownUrlsMax && url.length <= bounds.knownUrlCharactersMax) cachedParts.set(url, parts);
+  return parts;
 }
 
 /** Most requests go to one of few URLs. */
-const cachedEnds = new Map<string, number>();
+const cachedParts = new Map<string, UrlParts>();
 
-function findOriginEnd(url: string): number {
+function originEnd(url: string): number {
   if (url.length > bounds.urlBytesMax) throw refusedUrl("it is too long");
   if (unsafe.test(url)) throw refusedUrl("it has a control character, a space or a backslash");
   const start = url.indexOf("://") + 3;
   if (start < 3) throw refusedUrl("it is not absolute");
-  for (let i = start; i < url.length; i++) {
-    const c = url.charCodeAt(i);
-    if (c === 0x2f || c === 0x3f || c === 0x23) return i;
+  const length = url.slice(start).search(/[/?#]/);
+  return length < 0 ? url.length : start + length;
+}
+
+/** With percent-encoding for characters outside ASCII, and without the fragment. */
+function targetOf(rest: string): string {
+  const [plain = ""] = rest.split("#");
+  const target = plain.startsWith("/") ? plain : `/${plain}`;
+  try {
+    return target.replace(/[^\x21-\x7e]+/g, (text) => encodeURIComponent(text));
+  } catch {
+    throw refusedUrl("it has half a surrogate pair");
   }
-  return url.length;
 }
 
 export function parseOrigin(text: string): Origin {
@@ -69,6 +86,7 @@ export function parseOrigin(text: string): Origin {
     hostname,
     port: url.port === "" ? (scheme === "https" ? 443 : 80) : Number(url.port),
     hostHeader: url.host,
+    lineEnd: ` HTTP/1.1\r\nhost: ${url.host}\r\n`,
     addresses: literalAddresses(hostname),
     nameKind: nameKind(hostname),
   };

@@ -3,6 +3,7 @@ import { Failure } from "#core/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { addressKind } from "./index.ts";
 import type { Resolve } from "./names.ts";
+import { partsOf } from "./origin.ts";
 import { RouteTable } from "./route-table.ts";
 
 const unasked = () => Promise.reject(new Error("no look-up expected"));
@@ -11,9 +12,13 @@ function tableOf(clock: FakeClock, resolve: Resolve): RouteTable {
   return new RouteTable({ clock, resolve });
 }
 
+function find(table: RouteTable, url: string, allowPrivateNetwork = false) {
+  return table.find(partsOf(url).origin, { allowPrivateNetwork });
+}
+
 async function verdict(url: string, allowPrivateNetwork: boolean, table = tableOf(new FakeClock(), unasked)) {
   try {
-    return (await table.find(url, allowPrivateNetwork)).targets.map((t) => t.address);
+    return (await find(table, url, allowPrivateNetwork)).targets.map((t) => t.address);
   } catch (thrown) {
     return thrown instanceof Failure ? thrown.code : thrown;
   }
@@ -107,7 +112,7 @@ test("a private address of an alternating resolver is never dialed", async () =>
 
 test("the checked address is dialed, with the port of the URL", async () => {
   const table = tableOf(new FakeClock(), async () => ["8.8.8.8", "2606:4700::1111"]);
-  const route = await table.find("https://Upstream.example:8443/v1/x?y#z", false);
+  const route = await find(table, "https://Upstream.example:8443/v1/x?y#z");
   expect(route.targets).toMatchObject([
     { address: "8.8.8.8", port: 8443 },
     { address: "2606:4700::1111", port: 8443 },
@@ -122,8 +127,8 @@ test("a cached origin is routed without a promise and without another lookup", a
     asked++;
     return ["8.8.8.8"];
   });
-  const first = await table.find("https://upstream.example/v1/a", false);
-  const second = table.find("https://upstream.example/v1/b", false);
+  const first = await find(table, "https://upstream.example/v1/a");
+  const second = find(table, "https://upstream.example/v1/b");
   expect(second).toBe(first);
   expect(asked).toBe(1);
 });

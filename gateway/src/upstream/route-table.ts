@@ -9,21 +9,14 @@ import {
   egressProxyFor,
   isListed,
 } from "#core/index.ts";
-import type { Clock, OutboundNetwork } from "#ports/index.ts";
+import type { Clock, OutboundNetwork, OutboundRequest } from "#ports/index.ts";
 import { type AddressKind, addressKind, worstKind } from "./address-kind.ts";
+import type { Target } from "./connection.ts";
 import type { InProcessHandler } from "./in-process.ts";
 import { NameCache, NameVerdicts, type Resolve, systemResolve } from "./names.ts";
-import { type Origin, originEnd, parseOrigin } from "./origin.ts";
+import { type Origin, parseOrigin } from "./origin.ts";
 import { type ProxyWay, proxyWay } from "./proxy-way.ts";
 import { proxyFailure, refusedAddress } from "./send-failure.ts";
-
-/** One address of an origin. It is dialed as it is, so that no second lookup can return another one. */
-export interface Target {
-  readonly address: string;
-  readonly port: number;
-  /** Monotonic time of the last answer: idle connections to it may be that old. */
-  answeredMs: number;
-}
 
 export interface Route {
   readonly origin: Origin;
@@ -76,9 +69,16 @@ export class RouteTable {
     this.#verdicts = new NameVerdicts(clock, resolve);
   }
 
-  /** The route for a URL. Returns no promise if its name is cached. Throws (or rejects with) upstream_unreachable. */
-  find(url: string, allowPrivateNetwork: boolean, network?: OutboundNetwork, webhook = false): Route | Promise<Route> {
-    const entry = this.#entryOf(url.slice(0, originEnd(url)), network);
+  /** The route to an origin. Returns no promise if its name is cached. Throws (or rejects with) upstream_unreachable. */
+  find(
+    text: string,
+    {
+      allowPrivateNetwork,
+      network,
+      webhook = false,
+    }: Pick<OutboundRequest, "allowPrivateNetwork" | "network" | "webhook">,
+  ): Route | Promise<Route> {
+    const entry = this.#entryOf(text, network);
     const { origin, way } = entry;
     const allowed = allowPrivateNetwork || (webhook && isListed(this.#webhookPlaces, origin.hostname, origin.port));
     // A literal address has the same verdict as its name, and a forbidden name is not even looked up.
@@ -158,6 +158,7 @@ function createRoute(
       previous?.targets.find((t) => t.address === address) ?? {
         address,
         port: way?.proxy.port ?? origin.port,
+        idle: [],
         answeredMs: Number.NEGATIVE_INFINITY,
       },
   );

@@ -1,14 +1,14 @@
 import { asFailure, bounds, type CallSignal, Failure, type PieceReader } from "#core/index.ts";
-import { FieldHeaders, fieldOf, MalformedMessage, type ResponseHead } from "#http1/index.ts";
+import { MalformedMessage, type ResponseHead } from "#http1/index.ts";
 import type { AnswerListener, Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
-import { Connection, type ConnectionUser, TurnSends } from "./connection.ts";
+import { Connection, type ConnectionUser, type Target, TurnSends } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
-import { Exchange } from "./exchange.ts";
+import { Deadlines, Exchange } from "./exchange.ts";
 import { demoScheme, sendInProcess } from "./in-process.ts";
-import { originEnd } from "./origin.ts";
+import { partsOf } from "./origin.ts";
 import { RequestBody, streamedBody } from "./request-body.ts";
 import { requestHead } from "./request-head.ts";
-import { type Route, RouteTable, type Target, type TransportOptions } from "./route-table.ts";
+import { type Route, RouteTable, type TransportOptions } from "./route-table.ts";
 import {
   clientClosed,
   closedEarly,
@@ -28,38 +28,35 @@ const nothing = new Uint8Array(0);
 
 export function createTransport(options: TransportOptions): Transport {
   const { clock, inProcess = new Map() } = options;
-  const sockets = new SocketTransport(clock, new RouteTable(options));
+  const deadlines = new Deadlines(clock);
+  const sockets = new SocketTransport(deadlines, new RouteTable(options));
+  const begin: SocketTransport["begin"] = (request, signal, listener) => {
+    if (!request.url.startsWith(demoScheme)) sockets.begin(request, signal, listener);
+    else
+      sendInProcess(deadlines, inProcess, request, signal).then(
+        (answer) => listener.onAnswer(answer),
+        (thrown: unknown) => listener.onFailure(asFailure(thrown)),
+      );
+  };
   return {
-    send: (request, signal) =>
-      request.url.startsWith(demoScheme)
-        ? sendInProcess(clock, inProcess, request, signal)
-        : sockets.send(request, signal),
-    begin(request, signal, listener) {
-      if (!request.url.startsWith(demoScheme)) sockets.begin(request, signal, listener);
-      else
-        sendInProcess(clock, inProcess, request, signal).then(
-          (answer) => listener.onAnswer(answer),
-          (thrown: unknown) => listener.onFailure(asFailure(thrown)),
-        );
-    },
+    begin,
+    send: (request, signal) => new Promise((onAnswer, onFailure) => begin(request, signal, { onAnswer, onFailure })),
   };
 }
 
 /** Sends over its own connections, so it knows which bytes were written and when. */
-class SocketTransport implements Transport {
-  readonly #clock: Clock;
+class SocketTransport {
+  readonly clock: Clock;
+  readonly pool: ConnectionPool;
+  readonly sends = new TurnSends();
+  readonly #deadlines: Deadlines;
   readonly #routes: RouteTable;
-  readonly #pool: ConnectionPool;
-  readonly #sends = new TurnSends();
 
-  constructor(clock: Clock, routes: RouteTable) {
-    this.#clock = clock;
+  constructor(deadlines: Deadlines, routes: RouteTable) {
+    this.clock = deadlines.clock;
+    this.pool = new ConnectionPool(this.clock);
+    this.#deadlines = deadlines;
     this.#routes = routes;
-    this.#pool = new ConnectionPool(clock);
-  }
-
-  send(request: OutboundRequest, signal: CallSignal): Promise<OutboundAnswer> {
-    return new Promise((onAnswer, onFailure) => this.begin(request, signal, { onAnswer, onFailure }));
   }
 
   begin(request: OutboundRequest, signal: CallSignal, listener: AnswerListener): void {
@@ -67,26 +64,34 @@ class SocketTransport implements Transport {
       listener.onFailure(clientClosed().with({ arrival: "unsent" }));
       return;
     }
-    const exchange = new Exchange(this.#clock, signal, request.totalMs);
-    const failed = (thrown: unknown): void => listener.onFailure(unsent(exchange, thrown));
+    const nowMs = this.clock.monotonic();
+    const exchange = new Exchange(this.#deadlines, signal, request.totalMs, nowMs);
     try {
-      const found = this.#routes.find(request.url, request.allowPrivateNetwork, request.network, request.webhook);
-      if (found instanceof Promise)
-        exchange
-          .race(found)
-          .then((route) => this.#ask(request, exchange, route, listener))
-          .catch(failed);
-      else this.#ask(request, exchange, found, listener);
+      const { origin, target } = partsOf(request.url);
+      const found = this.#routes.find(origin, request);
+      if (found instanceof Promise) void this.#beginLater(found, request, target, exchange, listener);
+      else new SocketCall(this, exchange, found, request, target, listener).start(nowMs);
     } catch (thrown) {
-      failed(thrown);
+      listener.onFailure(unsent(exchange, thrown));
     }
   }
 
-  #ask(request: OutboundRequest, exchange: Exchange, route: Route, listener: AnswerListener): void {
-    // The caller may have left while the name was resolved.
-    if (exchange.failure !== null) throw exchange.failure;
-    const parts = { clock: this.#clock, pool: this.#pool, sends: this.#sends, exchange, route };
-    new SocketCall(parts, request, listener).start();
+  /** The name has to be resolved first. */
+  async #beginLater(
+    found: Promise<Route>,
+    request: OutboundRequest,
+    target: string,
+    exchange: Exchange,
+    listener: AnswerListener,
+  ): Promise<void> {
+    try {
+      const route = await exchange.race(found);
+      // The caller may have left while the name was resolved.
+      if (exchange.failure !== null) throw exchange.failure;
+      new SocketCall(this, exchange, route, request, target, listener).start(this.clock.monotonic());
+    } catch (thrown) {
+      listener.onFailure(unsent(exchange, thrown));
+    }
   }
 }
 
@@ -97,21 +102,15 @@ function unsent(exchange: Exchange, thrown: unknown): Failure {
   return failure.with({ arrival: "unsent" });
 }
 
-interface CallParts {
-  readonly clock: Clock;
-  readonly pool: ConnectionPool;
-  readonly sends: TurnSends;
-  readonly exchange: Exchange;
-  readonly route: Route;
-}
-
 /** One request and its answer. */
 class SocketCall implements ConnectionUser {
-  readonly #parts: CallParts;
+  readonly #transport: SocketTransport;
+  readonly #exchange: Exchange;
+  readonly #route: Route;
   /** null once it was written, to free its memory during a long answer. */
   #request: OutboundRequest | null;
   readonly #streamed: RequestBody | null;
-  readonly #head: string;
+  readonly #head: readonly string[];
   readonly #listener: AnswerListener;
   /** The head has arrived, and the listener was not called yet. */
   #answer: OutboundAnswer | null = null;
@@ -129,59 +128,69 @@ class SocketCall implements ConnectionUser {
   #drained: (() => void) | null = null;
   #body: SocketBody | null = null;
 
-  constructor(parts: CallParts, request: OutboundRequest, listener: AnswerListener) {
-    const { exchange, route } = parts;
-    this.#parts = parts;
+  /** `target`: of the request. Throws Failure for an invalid header. */
+  constructor(
+    transport: SocketTransport,
+    exchange: Exchange,
+    route: Route,
+    request: OutboundRequest,
+    target: string,
+    listener: AnswerListener,
+  ) {
+    this.#transport = transport;
+    this.#exchange = exchange;
+    this.#route = route;
     this.#listener = listener;
     this.#request = request;
     const source = streamedBody(request.body);
     this.#streamed = source === null ? null : new RequestBody(source, exchange, request.headersMs);
     const whole = request.body instanceof Uint8Array ? request.body.length : null;
-    const rest = request.url.slice(originEnd(request.url));
-    this.#head = requestHead(request, route, rest, this.#streamed?.size ?? whole);
+    this.#head = requestHead(request, route, target, this.#streamed?.size ?? whole);
     this.#first = route.preferred;
     this.#target = this.#nextTarget();
   }
 
-  start(): void {
-    this.#parts.exchange.onFail(() => this.#failed());
-    this.#connect();
+  start(nowMs: number): void {
+    this.#exchange.onFail(this);
+    this.#connect(nowMs);
   }
 
   /** Takes a kept connection, or opens one under the connect timeout. */
-  #connect(): void {
-    const { clock, pool, exchange, route } = this.#parts;
+  #connect(nowMs: number): void {
+    const { pool } = this.#transport;
     const request = this.#unwritten();
-    const nowMs = clock.monotonic();
     this.#tried++;
     this.#silentMs = nowMs - this.#target.answeredMs;
     const kept = request.ownConnection === true ? null : pool.take(this.#target, nowMs);
-    if (kept !== null) {
+    if (kept === null) {
+      this.#exchange.begin("connect", request.connectMs, nowMs);
+      this.#connection = Connection.open(this.#route, this.#target, this);
+    } else {
       kept.use(this);
       this.#connection = kept;
-      this.onReady(kept);
-      return;
+      this.#write(kept, nowMs);
     }
-    exchange.begin("connect", request.connectMs);
-    this.#connection = Connection.open(route, this.#target, this);
   }
 
   onReady(connection: Connection): void {
-    const { exchange, route, sends } = this.#parts;
-    if (exchange.failure !== null) return;
+    if (this.#exchange.failure === null) this.#write(connection, this.#transport.clock.monotonic());
+  }
+
+  #write(connection: Connection, nowMs: number): void {
     const request = this.#unwritten();
     this.#request = null;
-    route.preferred = route.targets.indexOf(this.#target);
-    this.#sentMs = exchange.begin("headers", request.headersMs);
+    this.#route.preferred = this.#route.targets.indexOf(this.#target);
+    this.#sentMs = nowMs;
+    this.#exchange.begin("headers", request.headersMs, nowMs);
     connection.begin(request.method);
-    const { body } = request;
     if (this.#streamed !== null) {
-      connection.write(Buffer.from(this.#head, "latin1"));
+      connection.write(Buffer.from(this.#head.join(""), "latin1"));
       void this.#upload(connection, this.#streamed);
       return;
     }
+    const body = request.body instanceof Uint8Array ? request.body : nothing;
     // Otherwise `onDrain` is called, perhaps already.
-    if (connection.writeWhole(this.#head, body instanceof Uint8Array ? body : nothing, sends)) this.#sent = true;
+    if (connection.writeWhole(this.#head, body, this.#transport.sends)) this.#sent = true;
   }
 
   onDrain(): void {
@@ -193,19 +202,19 @@ class SocketCall implements ConnectionUser {
   }
 
   onHead(head: ResponseHead): void {
-    const { clock, exchange, route } = this.#parts;
+    const { status, headers } = head;
+    const { way } = this.#route;
     // Only a proxy answers 407; it forwarded nothing.
-    if (head.status === 407 && route.way !== null && route.way.connect === null) {
-      exchange.fail(proxyRefused(head.status));
+    if (status === 407 && way !== null && way.connect === null) {
+      this.#exchange.fail(proxyRefused(status));
       return;
     }
-    this.#target.answeredMs = clock.monotonic();
+    this.#target.answeredMs = this.#transport.clock.monotonic();
     this.#streamed?.answered();
-    exchange.pause();
-    const headers = new FieldHeaders(head.fields);
-    const length = fieldOf(head.fields, "content-length");
-    this.#body = new SocketBody(exchange, this, length === null ? -1 : Number(length));
-    this.#answer = { status: head.status, headers, body: this.#body };
+    this.#exchange.pause();
+    const length = headers.first("content-length");
+    this.#body = new SocketBody(this.#exchange, this, length === null ? -1 : Number(length));
+    this.#answer = { status, headers, body: this.#body };
   }
 
   onBody(piece: Uint8Array): void {
@@ -215,7 +224,7 @@ class SocketCall implements ConnectionUser {
   onEnd(): void {
     const connection = this.#connection;
     this.#connection = null;
-    if (connection?.release(this.#sent) === true) this.#parts.pool.put(connection);
+    if (connection?.release(this.#sent) === true) this.#transport.pool.put(connection);
     this.#abandonUpload();
     this.#body?.finish();
     this.onRead();
@@ -239,7 +248,7 @@ class SocketCall implements ConnectionUser {
     }
     this.#broken = connection;
     if (connection !== null && !connection.ready) this.#neverOpened(thrown);
-    else this.#parts.exchange.fail(this.#unanswered(thrown, connection));
+    else this.#exchange.fail(this.#unanswered(thrown, connection));
   }
 
   pause(): void {
@@ -252,10 +261,11 @@ class SocketCall implements ConnectionUser {
 
   /** Tries another address only while nothing was sent, so no request is repeated. */
   #neverOpened(thrown: unknown): void {
-    const { exchange, route } = this.#parts;
+    const exchange = this.#exchange;
+    const route = this.#route;
     if (neverConnected(thrown) && this.#tried < route.targets.length) {
       this.#target = this.#nextTarget();
-      this.#connect();
+      this.#connect(this.#transport.clock.monotonic());
       return;
     }
     if (route.way !== null && (neverConnected(thrown) || this.#broken?.asksProxy === true)) {
@@ -271,7 +281,7 @@ class SocketCall implements ConnectionUser {
   }
 
   #unanswered(thrown: unknown, connection: Connection | null): Failure {
-    const { clock, pool } = this.#parts;
+    const { clock, pool } = this.#transport;
     const cause = thrown ?? new Error("the connection was closed");
     const reset = thrown === undefined || thrown === null || closedEarly(thrown);
     const kept = connection !== null && connection.uses > 1 && connection.untouched;
@@ -285,10 +295,9 @@ class SocketCall implements ConnectionUser {
   }
 
   /** On a timeout, or when the caller leaves, closes the connection at once. */
-  #failed(): void {
-    const { exchange, route } = this.#parts;
-    const failure = this.#failureToReport(exchange.failure);
-    if (failure === null) return;
+  onFailure(cause: Failure): void {
+    const failure = this.#failureToReport(cause);
+    const route = this.#route;
     const connection = this.#connection ?? this.#broken;
     const standing = this.#connection?.ready === true;
     // Before it was open, only the proxy got bytes.
@@ -306,8 +315,8 @@ class SocketCall implements ConnectionUser {
   }
 
   /** A timeout while waiting for the proxy names the proxy. */
-  #failureToReport(failure: Failure | null): Failure | null {
-    if (failure?.code !== "upstream_timeout" || this.#connection?.asksProxy !== true) return failure;
+  #failureToReport(failure: Failure): Failure {
+    if (failure.code !== "upstream_timeout" || this.#connection?.asksProxy !== true) return failure;
     return proxyTimedOut(this.#unwritten().connectMs);
   }
 
@@ -354,7 +363,7 @@ class SocketCall implements ConnectionUser {
   }
 
   #nextTarget(): Target {
-    const { targets } = this.#parts.route;
+    const { targets } = this.#route;
     const target = targets[(this.#first + this.#tried) % targets.length];
     if (target === undefined) throw new Error("a route without targets");
     return target;

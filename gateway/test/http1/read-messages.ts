@@ -50,9 +50,13 @@ export function readMessages(
     method === undefined
       ? new RequestReader(limits, {
           ...sink,
-          onHead: (head: RequestHead) => begin(`${head.method} ${head.target} 1.${head.minor}`, head.fields),
+          onHead: (head: RequestHead) =>
+            begin(`${head.method} ${head.target} 1.${head.minor}`, head.headers.list().flat()),
         })
-      : new ResponseReader(limits, { ...sink, onHead: (head) => begin(String(head.status), head.fields) });
+      : new ResponseReader(limits, {
+          ...sink,
+          onHead: (head) => begin(String(head.status), head.headers.list().flat()),
+        });
   const next = () => (reader instanceof ResponseReader ? reader.begin(method ?? "") : reader.begin());
   next();
   const bytes = Buffer.from(text, "latin1");

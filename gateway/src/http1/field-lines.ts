@@ -1,0 +1,62 @@
+import { bounds } from "#core/index.ts";
+import { isFieldName, isFieldValue } from "./fields.ts";
+
+/** The last line of a name. */
+interface LastLine {
+  readonly name: string;
+  /** The text before the value; null: fields of this name are not written. */
+  readonly start: string | null;
+  value: string | null;
+  line: string;
+  /** The name that followed last. */
+  next: LastLine | null;
+}
+
+/**
+ * Writes lines of fields. Most heads repeat the names of the one before in the same order, and many of its values: the last line of
+ * each name is cached, and a name is checked once.
+ */
+export class FieldLines {
+  readonly #isOwn: (name: string) => boolean;
+  readonly #refuse: (problem: "name" | "value") => void;
+  readonly #cached = new Map<string, LastLine>();
+  #before: LastLine = { name: "", start: null, value: null, line: "", next: null };
+
+  /** `isOwn`: fields that the connection writes itself; their line is empty. `refuse` is called for an invalid field, and may throw. */
+  constructor(isOwn: (name: string) => boolean, refuse: (problem: "name" | "value") => void = () => {}) {
+    this.#isOwn = isOwn;
+    this.#refuse = refuse;
+  }
+
+  /** The line with its end; empty: the field is not written. */
+  of(name: string, value: string): string {
+    const { next } = this.#before;
+    const last = next !== null && next.name === name ? next : this.#lastOf(name);
+    this.#before.next = last;
+    this.#before = last;
+    if (last.value !== value) {
+      last.line = this.#write(last.start, value);
+      last.value = value;
+    }
+    return last.line;
+  }
+
+  #write(start: string | null, value: string): string {
+    if (start === null) return "";
+    if (isFieldValue(value)) return `${start}${value}\r\n`;
+    this.#refuse("value");
+    return "";
+  }
+
+  #lastOf(name: string): LastLine {
+    const cached = this.#cached.get(name);
+    if (cached !== undefined) return cached;
+    const isOwn = this.#isOwn(name);
+    const isGood = isOwn || isFieldName(name);
+    if (!isGood) this.#refuse("name");
+    if (this.#cached.size >= bounds.headerNamesMax) this.#cached.clear();
+    const created: LastLine = { name, start: isOwn || !isGood ? null : `${name}: `, value: null, line: "", next: null };
+    this.#cached.set(name, created);
+    return created;
+  }
+}
