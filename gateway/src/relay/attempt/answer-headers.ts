@@ -4,10 +4,10 @@ import type { Dialect } from "#protocols/index.ts";
 import { accountRedactor } from "#providers/index.ts";
 import type { Call } from "../call.ts";
 import type { CallTally } from "./call-tally.ts";
-import type { BegunAttempt } from "./run-attempt.ts";
+import type { RunningAttempt } from "./run-attempt.ts";
 
 /** Headers of an answer: upstream headers that clients read, the deployment, and the caller's limits. */
-export function answerHeaders(attempt: BegunAttempt, upstream: HeaderReader): Record<string, string> {
+export function answerHeaders(attempt: RunningAttempt, upstream: HeaderReader): Record<string, string> {
   const out = passedHeaders(attempt.selection.deployment.provider, upstream, attempt.call.facts.stream);
   addOwnHeaders(attempt, out);
   return out;
@@ -48,13 +48,13 @@ const passedOn: ReadonlySet<string> = new Set([
 ]);
 
 /** Headers of a translated answer, without the upstream's. */
-export function translatedHeaders(attempt: BegunAttempt, contentType: string): Record<string, string> {
+export function translatedHeaders(attempt: RunningAttempt, contentType: string): Record<string, string> {
   const out: Record<string, string> = { "content-type": contentType };
   addOwnHeaders(attempt, out);
   return out;
 }
 
-function addOwnHeaders(attempt: BegunAttempt, out: Record<string, string>): void {
+function addOwnHeaders(attempt: RunningAttempt, out: Record<string, string>): void {
   const { dependencies, call, selection, tally, entry, warnings } = attempt;
   const { dialect } = call.protocol;
   const now = dependencies.clock.now();

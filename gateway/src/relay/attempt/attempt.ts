@@ -1,5 +1,5 @@
 import { outcomeOf } from "#bodies/index.ts";
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, type CallSignal, Failure } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import {
   errorInReply,
@@ -23,13 +23,13 @@ import {
   ImageTranslation,
   Translation,
 } from "../translation/translations.ts";
-import { streamType, type TranslatedAnswer, type Translator, Warnings } from "../translation/translator.ts";
+import { streamType, type TranslatedAnswer, type Translator } from "../translation/translator.ts";
 import { answerHeaders, translatedHeaders } from "./answer-headers.ts";
 import type { AttemptParts, CallTally } from "./call-tally.ts";
 import { type LaneMatch, matchLane } from "./lane-match.ts";
 import { sendAttempt } from "./outbound.ts";
 import { openStream, readWhole } from "./receive-answer.ts";
-import { type AttemptListener, type AttemptSteps, type BegunAttempt, runAttempt } from "./run-attempt.ts";
+import { type AttemptListener, RunningAttempt } from "./run-attempt.ts";
 import { type RefusedBy, refusalInStream, refusalOf } from "./upstream-refusal.ts";
 
 /** One try against one deployment. */
@@ -48,27 +48,25 @@ export function openAttempt(
     listener.onFailure(new Failure("unsupported_by_model", message, options));
     return;
   }
-  const parts = { dependencies, call, selection, match, tally, warnings: new Warnings() };
-  let translator: Translator | null = null;
-  const steps: AttemptSteps = {
-    send(attempt, signal, listener) {
-      if (match.translated) translator = translatorOf(attempt);
-      return sendAttempt(attempt, translator, signal, listener);
-    },
-    deliver(attempt, answer) {
-      if (translator?.searches === true) attempt.entry.money.searches = true;
-      return deliver({ ...attempt, translator }, answer);
-    },
-  };
-  runAttempt(parts, steps, listener);
+  new ModelAttempt({ dependencies, call, selection, match, tally }, listener).start();
 }
 
-interface Attempt extends BegunAttempt {
+class ModelAttempt extends RunningAttempt {
   /** null: caller and upstream speak the same dialect. */
-  readonly translator: Translator | null;
+  translator: Translator | null = null;
+
+  protected send(signal: CallSignal): Promise<void> | undefined {
+    if (this.match.translated) this.translator = translatorOf(this);
+    return sendAttempt(this, this.translator, signal);
+  }
+
+  protected deliver(answer: OutboundAnswer): Delivery | Promise<Delivery> {
+    if (this.translator?.searches === true) this.entry.money.searches = true;
+    return deliver(this, answer);
+  }
 }
 
-function deliver(attempt: Attempt, answer: OutboundAnswer): Delivery | Promise<Delivery> {
+function deliver(attempt: ModelAttempt, answer: OutboundAnswer): Delivery | Promise<Delivery> {
   const { status } = answer;
   attempt.entry.answered(status, answer.headers);
   if (status < 200 || status > 299 || isStream(answer, attempt.match) || isBytes(attempt, answer))
@@ -83,7 +81,7 @@ function deliver(attempt: Attempt, answer: OutboundAnswer): Delivery | Promise<D
   }
 }
 
-async function deliverLater(attempt: Attempt, answer: OutboundAnswer): Promise<Delivery> {
+async function deliverLater(attempt: ModelAttempt, answer: OutboundAnswer): Promise<Delivery> {
   const { dependencies, call, match, translator } = attempt;
   const { status } = answer;
   try {
@@ -123,13 +121,13 @@ function isStream(answer: OutboundAnswer, match: LaneMatch): boolean {
 }
 
 /** Sound: neither JSON nor events. */
-function isBytes(attempt: Attempt, answer: OutboundAnswer): boolean {
+function isBytes(attempt: ModelAttempt, answer: OutboundAnswer): boolean {
   if (listenerOf(attempt).tapBytes === undefined) return false;
   return !/^(?:text\/|application\/(?:[\w.+-]*\+)?json)/i.test(answer.headers.get("content-type") ?? "");
 }
 
 /** A whole reply is settled before its caller gets a byte of it. */
-function takeWhole(attempt: Attempt, answer: OutboundAnswer): Promise<Delivery> {
+function takeWhole(attempt: ModelAttempt, answer: OutboundAnswer): Promise<Delivery> {
   const { idleMs } = attempt.selection.deployment.provider.timeouts;
   return readWhole(attempt.dependencies.memory, attempt.call.principal, { answer, idleMs }, async (bytes) =>
     takeReply(attempt, answer, await readReply(attempt, bytes)),
@@ -141,7 +139,7 @@ interface Reply {
   readonly facts: ReplyFacts;
 }
 
-function takeReply(attempt: Attempt, answer: OutboundAnswer, read: Reply): Delivery | Promise<Delivery> {
+function takeReply(attempt: ModelAttempt, answer: OutboundAnswer, read: Reply): Delivery | Promise<Delivery> {
   const { entry, translator } = attempt;
   const { reply, facts } = counted(read, attempt.match, answer);
   entry.money.reply = facts;
@@ -156,7 +154,7 @@ function takeReply(attempt: Attempt, answer: OutboundAnswer, read: Reply): Deliv
 }
 
 function succeeded(
-  attempt: Attempt,
+  attempt: ModelAttempt,
   answer: OutboundAnswer,
   { reply, facts }: Reply,
   translated: TranslatedAnswer | null,
@@ -179,7 +177,7 @@ function counted(read: Reply, { lane }: LaneMatch, { headers }: OutboundAnswer):
 }
 
 /** A large reply is read in a thread, and comes back from there. */
-async function readReply(attempt: Attempt, reply: Uint8Array): Promise<Reply> {
+async function readReply(attempt: ModelAttempt, reply: Uint8Array): Promise<Reply> {
   const { dependencies, call, match } = attempt;
   // Skipping pictures is fast.
   if (reply.length <= bounds.replyInPlaceBytesMax || call.protocol.wireDialect === "openai-images") {
@@ -191,7 +189,7 @@ async function readReply(attempt: Attempt, reply: Uint8Array): Promise<Reply> {
   return { reply: done.body, facts: outcomeOf(done).answer };
 }
 
-async function passStream(attempt: Attempt, answer: OutboundAnswer): Promise<Delivery> {
+async function passStream(attempt: ModelAttempt, answer: OutboundAnswer): Promise<Delivery> {
   const { call, match, translator } = attempt;
   const tap = await tapOf(attempt, answer);
   return await openStream(attempt, answer, {
@@ -219,26 +217,26 @@ function truncated(message: string): Failure {
   return new Failure("upstream_truncated", message, { retry: "other", unhealthy: true });
 }
 
-function inStream(attempt: Attempt): (failure: Failure) => Failure {
+function inStream(attempt: ModelAttempt): (failure: Failure) => Failure {
   const { call, entry } = attempt;
   return (failure) => entry.redactor.failure(refusalInStream(call, refusedBy(attempt), failure));
 }
 
-function refusedBy({ call: { facts }, selection, match, entry }: Attempt): RefusedBy {
+function refusedBy({ call: { facts }, selection, match, entry }: ModelAttempt): RefusedBy {
   const { lane, kind } = match;
   const { provider } = selection.deployment;
   return { provider, kind, errorDialect: lane.errorDialect ?? lane.dialect, entry, facts };
 }
 
-function readFacts(attempt: Attempt, reply: Uint8Array): ReplyFacts {
+function readFacts(attempt: ModelAttempt, reply: Uint8Array): ReplyFacts {
   return listenerOf(attempt).readReply(withoutByteOrderMark(reply), attempt.match.traits.usage);
 }
 
-function listenerOf({ call, match }: Attempt) {
+function listenerOf({ call, match }: ModelAttempt) {
   return match.translated ? upstreamSide(match.lane.dialect).replyReader : call.protocol.wire;
 }
 
-async function tapOf(attempt: Attempt, answer: OutboundAnswer): Promise<StreamTap> {
+async function tapOf(attempt: ModelAttempt, answer: OutboundAnswer): Promise<StreamTap> {
   const { call, match, translator } = attempt;
   const listener = listenerOf(attempt);
   if (isBytes(attempt, answer)) {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { bounds, type CallSignal, type Deployment, Failure, type HeaderReader, type Provider } from "#core/index.ts";
-import type { AnswerListener, Tracing } from "#ports/index.ts";
+import type { OutboundBody, Tracing } from "#ports/index.ts";
 import {
   canPatchQuickly,
   type GovernedMembers,
@@ -28,17 +28,16 @@ import { inlined, madeBy, mayNeedInlining, workOnBody } from "./body-work.ts";
 import type { AttemptParts } from "./call-tally.ts";
 import { checkObjects } from "./kept-objects.ts";
 import { leavesThreadOut, urlOf } from "./lane-match.ts";
-import type { BegunAttempt } from "./run-attempt.ts";
+import type { RunningAttempt } from "./run-attempt.ts";
 
 /**
  * Sends one attempt: the caller's own bytes if the lane speaks its dialect, else the translated turn. Most calls are sent before this
  * returns. `translator` null: caller and upstream speak the same dialect. Throws Failure, or rejects with one.
  */
 export function sendAttempt(
-  attempt: BegunAttempt,
+  attempt: RunningAttempt,
   translator: Translator | null,
   signal: CallSignal,
-  listener: AnswerListener,
 ): Promise<void> | undefined {
   const { dependencies, call, selection, match, entry } = attempt;
   const { deployment } = selection;
@@ -68,18 +67,21 @@ export function sendAttempt(
     body: whole instanceof Promise ? null : whole,
   };
   const { providerClient } = dependencies;
-  const authorize = () => providerClient.authorize(match.kind, draft, signal);
-  const send = (): void => {
-    entry.sending();
-    const { connectMs, headersMs, totalMs } = provider.timeouts;
-    const clocks = { connectMs, headersMs, totalMs, ownConnection: call.facts.images > 0 };
-    providerClient.begin(draft, clocks, signal, draft.body ?? pieces, listener);
-  };
   const later = whole instanceof Promise ? adjustLater(attempt, draft, whole) : adjust(attempt, draft);
-  const authorizing = later === undefined ? authorize() : later.then(authorize);
-  if (authorizing !== undefined) return authorizing.then(send);
-  send();
+  const authorizing =
+    later === undefined
+      ? providerClient.authorize(match.kind, draft, signal)
+      : later.then(() => providerClient.authorize(match.kind, draft, signal));
+  if (authorizing !== undefined) return authorizing.then(() => begin(attempt, draft, pieces, signal));
+  begin(attempt, draft, pieces, signal);
   return undefined;
+}
+
+function begin(attempt: RunningAttempt, draft: OutboundDraft, pieces: OutboundBody | null, signal: CallSignal): void {
+  const { connectMs, headersMs, totalMs } = draft.provider.timeouts;
+  const limits = { connectMs, headersMs, totalMs, ownConnection: attempt.call.facts.images > 0 };
+  attempt.entry.sending();
+  attempt.dependencies.providerClient.begin(draft, limits, signal, draft.body ?? pieces, attempt);
 }
 
 async function adjustLater(parts: AttemptParts, draft: OutboundDraft, body: Promise<Uint8Array>): Promise<void> {

@@ -5,7 +5,7 @@ import type { Delivery } from "../call.ts";
 import { passAtOnce } from "./answer-headers.ts";
 import { AnswerStream } from "./answer-stream.ts";
 import { PieceQueue } from "./piece-queue.ts";
-import { type BegunAttempt, drains } from "./run-attempt.ts";
+import { drains, type RunningAttempt } from "./run-attempt.ts";
 
 /**
  * How long a stream with events and no content yet is held back. An overloaded upstream says so within seconds; a model that thinks
@@ -36,7 +36,7 @@ interface OpenStreamOptions {
 }
 
 export async function openStream(
-  attempt: BegunAttempt,
+  attempt: RunningAttempt,
   answer: OutboundAnswer,
   options: OpenStreamOptions,
 ): Promise<Delivery> {
@@ -74,7 +74,7 @@ export async function openStream(
  * in silence (no event, and a read that is `pending`) has not answered yet.
  */
 async function readStreamStart(
-  { dependencies: { clock }, selection, entry }: BegunAttempt,
+  { dependencies: { clock }, selection, entry }: RunningAttempt,
   { body }: OutboundAnswer,
   { tap, begun }: OpenStreamOptions,
   place: HeldMemory,

@@ -1,12 +1,11 @@
 import { asFailure, type CallSignal, Failure, type Provider } from "#core/index.ts";
 import type { AnswerListener, OutboundAnswer } from "#ports/index.ts";
+import type { Selection } from "#routing/index.ts";
 import type { Call, Delivery, RelayDependencies } from "../call.ts";
+import { Warnings } from "../translation/translator.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
-import type { AttemptParts } from "./call-tally.ts";
-
-export interface BegunAttempt extends AttemptParts {
-  readonly entry: AttemptEntry;
-}
+import type { AttemptParts, CallTally } from "./call-tally.ts";
+import type { LaneMatch } from "./lane-match.ts";
 
 /** One of the two is called, once. Before `onFailure` the attempt's entry is settled; the failure says what may be tried next. */
 export interface AttemptListener {
@@ -14,67 +13,99 @@ export interface AttemptListener {
   onFailure(failure: Failure): void;
 }
 
-/** What differs between attempts. A step waits only where it must (for a large body, a token), so that a common call is sent at once. */
-export interface AttemptSteps {
-  send(attempt: BegunAttempt, signal: CallSignal, listener: AnswerListener): Promise<void> | undefined;
-  /** Resolves once an answer has begun. */
-  deliver(attempt: BegunAttempt, answer: OutboundAnswer): Delivery | Promise<Delivery>;
-}
+/** One attempt at one deployment: its intent is written, the request sent, and the answer delivered. */
+export abstract class RunningAttempt implements AttemptParts, AnswerListener {
+  readonly dependencies: RelayDependencies;
+  readonly call: Call;
+  readonly selection: Selection;
+  readonly match: LaneMatch;
+  readonly tally: CallTally;
+  readonly warnings = new Warnings();
+  /** Set by `start`. */
+  entry!: AttemptEntry;
+  readonly #listener: AttemptListener;
+  /** Where the upstream may finish, the caller's signal holds only until an answer has begun. */
+  #own: AbortController | null = null;
+  #isEnded = false;
 
-/** One attempt: written ahead, sent, and answered. */
-export function runAttempt(parts: AttemptParts, steps: AttemptSteps, listener: AttemptListener): void {
-  const { dependencies, call, selection, tally } = parts;
-  tally.attempts++;
-  let entry: AttemptEntry;
-  try {
-    entry = new AttemptEntry(parts);
-  } catch (thrown) {
-    selection.end("cancelled", 0);
-    listener.onFailure(asFailure(thrown));
-    return;
+  constructor(parts: Omit<AttemptParts, "warnings">, listener: AttemptListener) {
+    this.dependencies = parts.dependencies;
+    this.call = parts.call;
+    this.selection = parts.selection;
+    this.match = parts.match;
+    this.tally = parts.tally;
+    this.#listener = listener;
   }
-  const attempt: BegunAttempt = { ...parts, entry };
-  // Where the upstream may finish, the caller's signal holds only until an answer has begun.
-  const own = drains(call, selection.deployment.provider) ? new AbortController() : null;
-  const gone = (): void => own?.abort();
-  if (call.signal.aborted) gone();
-  else if (own !== null) call.signal.addEventListener("abort", gone, { once: true });
-  let isEnded = false;
-  const end = (): void => {
-    isEnded = true;
-    if (own !== null) call.signal.removeEventListener("abort", gone);
-  };
-  const onDelivery = (delivery: Delivery): void => {
-    end();
-    // A stream may last long, and its request is not needed any more.
-    if (call.body instanceof Uint8Array) call.body = null;
-    listener.onDelivery(delivery);
-  };
-  const onFailure = (thrown: unknown): void => {
-    if (isEnded) return;
-    end();
-    listener.onFailure(settleFailed(entry, call.signal.aborted ? callerGone(thrown) : asFailure(thrown)));
-  };
-  const onAnswer = (answer: OutboundAnswer): void => {
-    let delivery: Delivery | Promise<Delivery>;
+
+  /** Returns a promise only if it has to wait, for a large body or a token, so that a common call is sent at once. */
+  protected abstract send(signal: CallSignal): Promise<void> | undefined;
+
+  /** Resolves once an answer has begun. */
+  protected abstract deliver(answer: OutboundAnswer): Delivery | Promise<Delivery>;
+
+  start(): void {
+    const { dependencies, call, selection } = this;
+    this.tally.attempts++;
     try {
-      delivery = steps.deliver(attempt, answer);
+      this.entry = new AttemptEntry(this);
     } catch (thrown) {
-      onFailure(thrown);
+      selection.end("cancelled", 0);
+      this.#listener.onFailure(asFailure(thrown));
       return;
     }
-    if (delivery instanceof Promise) delivery.then(onDelivery, onFailure);
-    else onDelivery(delivery);
-  };
-  const send = (): void => {
-    try {
-      steps.send(attempt, own?.signal ?? call.signal, { onAnswer, onFailure })?.catch(onFailure);
-    } catch (thrown) {
-      onFailure(thrown);
+    if (drains(call, selection.deployment.provider)) {
+      this.#own = new AbortController();
+      if (call.signal.aborted) this.#abort();
+      else call.signal.addEventListener("abort", this.#abort, { once: true });
     }
+    if (waitsForDisk(dependencies)) dependencies.journal.synced().then(() => this.#send(), this.#onThrown);
+    else this.#send();
+  }
+
+  onAnswer(answer: OutboundAnswer): void {
+    let delivery: Delivery | Promise<Delivery>;
+    try {
+      delivery = this.deliver(answer);
+    } catch (thrown) {
+      this.#onThrown(thrown);
+      return;
+    }
+    if (delivery instanceof Promise) delivery.then((later) => this.#onDelivery(later), this.#onThrown);
+    else this.#onDelivery(delivery);
+  }
+
+  onFailure(failure: Failure): void {
+    this.#onThrown(failure);
+  }
+
+  #send(): void {
+    try {
+      this.send(this.#own?.signal ?? this.call.signal)?.catch(this.#onThrown);
+    } catch (thrown) {
+      this.#onThrown(thrown);
+    }
+  }
+
+  #onDelivery(delivery: Delivery): void {
+    this.#end();
+    // A stream may last long, and its request is not needed any more.
+    if (this.call.body instanceof Uint8Array) this.call.body = null;
+    this.#listener.onDelivery(delivery);
+  }
+
+  readonly #onThrown = (thrown: unknown): void => {
+    if (this.#isEnded) return;
+    this.#end();
+    const failure = this.call.signal.aborted ? callerGone(thrown) : asFailure(thrown);
+    this.#listener.onFailure(settleFailed(this.entry, failure));
   };
-  if (waitsForDisk(dependencies)) dependencies.journal.synced().then(send, onFailure);
-  else send();
+
+  #end(): void {
+    this.#isEnded = true;
+    if (this.#own !== null) this.call.signal.removeEventListener("abort", this.#abort);
+  }
+
+  readonly #abort = (): void => this.#own?.abort();
 }
 
 /** An error while settling must not keep the call from its end. */
@@ -97,7 +128,7 @@ function waitsForDisk({ configSnapshot }: Pick<RelayDependencies, "configSnapsho
   return durability === "strict" || durability === "remote";
 }
 
-/** What the upstream finishes in any case is read to its end: it has to be paid for. */
+/** Whether an answer is read to its end after the caller has gone, because the upstream finishes it and charges for it in any case. */
 export function drains({ facts }: Call, { disconnect }: Provider): boolean {
   return facts.background === true || disconnect === "drain";
 }

@@ -1,6 +1,6 @@
 import { outcomeOf, unpack } from "#bodies/index.ts";
 import { bounds, type CallSignal, Failure } from "#core/index.ts";
-import type { AnswerListener, OutboundAnswer } from "#ports/index.ts";
+import type { OutboundAnswer } from "#ports/index.ts";
 import {
   isAwsEventStreamType,
   isEventStreamType,
@@ -18,20 +18,15 @@ import {
 import { accountRedactor, type OutboundDraft } from "#providers/index.ts";
 import type { Selection } from "#routing/index.ts";
 import { answerHeaders } from "../attempt/answer-headers.ts";
-import type { CallTally } from "../attempt/call-tally.ts";
+import type { AttemptParts, CallTally } from "../attempt/call-tally.ts";
 import type { LaneMatch } from "../attempt/lane-match.ts";
 import { addAttemptHeaders, copyHeaders, forwardedHeaders } from "../attempt/outbound.ts";
 import { openStream, readWhole } from "../attempt/receive-answer.ts";
-import { type AttemptSteps, type BegunAttempt, runAttempt } from "../attempt/run-attempt.ts";
+import { type AttemptListener, RunningAttempt } from "../attempt/run-attempt.ts";
 import { inSafeWords, refusalOf } from "../attempt/upstream-refusal.ts";
 import type { Delivery, RelayDependencies } from "../call.ts";
-import { Warnings } from "../translation/translator.ts";
 import type { PassThroughCall, PassThroughRoute } from "./pass-through-call.ts";
 import { addUploadHeaders, madeObjects, makesObjects, objectsOfHead } from "./pass-through-objects.ts";
-
-interface PassThroughAttempt extends BegunAttempt {
-  readonly passed: PassThroughCall;
-}
 
 /** Sends the call once, to the one account that it names, and returns the answer unchanged. Throws Failure. */
 export function passThrough(
@@ -48,16 +43,29 @@ export function passThrough(
     streamed() {},
     end() {},
   };
-  const warnings = new Warnings();
-  if (price.by === "unknown") warnings.add(unpriced);
-  const parts = { dependencies, call, selection, match: matchOfPath(route), tally, warnings };
+  const parts = { dependencies, call, selection, match: matchOfPath(route), tally };
   return new Promise((onDelivery, onFailure) => {
-    const steps: AttemptSteps = {
-      send: (attempt, signal, listener) => send({ ...attempt, passed }, signal, listener),
-      deliver: (attempt, answer) => deliver({ ...attempt, passed }, answer),
-    };
-    runAttempt(parts, steps, { onDelivery, onFailure });
+    const attempt = new PassThroughAttempt(parts, passed, { onDelivery, onFailure });
+    if (price.by === "unknown") attempt.warnings.add(unpriced);
+    attempt.start();
   });
+}
+
+class PassThroughAttempt extends RunningAttempt {
+  readonly passed: PassThroughCall;
+
+  constructor(parts: Omit<AttemptParts, "warnings">, passed: PassThroughCall, listener: AttemptListener) {
+    super(parts, listener);
+    this.passed = passed;
+  }
+
+  protected send(signal: CallSignal): Promise<void> {
+    return send(this, signal);
+  }
+
+  protected deliver(answer: OutboundAnswer): Promise<Delivery> {
+    return deliver(this, answer);
+  }
 }
 
 const unpriced = "the cost of this call is unknown: nothing was charged for it";
@@ -71,7 +79,7 @@ function matchOfPath({ provider, kind, target, protocol }: PassThroughRoute): La
   return { kind, lane, translated: false, traits, adjusts: false, url: null, streamUrl: null };
 }
 
-async function send(attempt: PassThroughAttempt, signal: CallSignal, listener: AnswerListener): Promise<void> {
+async function send(attempt: PassThroughAttempt, signal: CallSignal): Promise<void> {
   const { dependencies, call, passed, entry } = attempt;
   const { route, method, body } = passed;
   const { provider, kind, target } = route;
@@ -87,7 +95,7 @@ async function send(attempt: PassThroughAttempt, signal: CallSignal, listener: A
   const sent =
     body === null || body instanceof Uint8Array ? body : { size: body.size, open: () => body.read(0, body.size) };
   // On a kept connection the runtime may send a request again.
-  dependencies.providerClient.begin(draft, { ...provider.timeouts, ownConnection: true }, signal, sent, listener);
+  dependencies.providerClient.begin(draft, { ...provider.timeouts, ownConnection: true }, signal, sent, attempt);
 }
 
 const ofBodies = ["content-type", "content-encoding"] as const;
