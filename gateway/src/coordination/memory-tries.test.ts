@@ -14,7 +14,7 @@ triesSuite("memory", async () => {
   };
   return {
     open: [open, open],
-    pass: async (ms) => clock.advance(ms),
+    advance: async (ms) => clock.advance(ms),
     [Symbol.asyncDispose]: async () => undefined,
   };
 });

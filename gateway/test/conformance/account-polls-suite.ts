@@ -3,7 +3,7 @@ import type { PollAsk } from "#tasks/index.ts";
 import { newYear } from "./store-ground.ts";
 import type { TaskGroundFactory } from "./task-ground.ts";
 
-const ask = (changes: Partial<PollAsk> = {}): PollAsk => ({
+const pollRequest = (changes: Partial<PollAsk> = {}): PollAsk => ({
   account: "ark-main\nhttps://ark.example",
   now: newYear,
   stepMs: 200,
@@ -12,55 +12,55 @@ const ask = (changes: Partial<PollAsk> = {}): PollAsk => ({
   ...changes,
 });
 
-/** The pace of polls of vendors' accounts, as every implementation of the port `TaskStore` keeps it. */
+/** How every implementation of the port `TaskStore` paces the polls of vendors' accounts. */
 export function accountPollsSuite(name: string, make: TaskGroundFactory): void {
   describe(`polls of accounts: ${name}`, () => {
-    test("polls of one account stand in a row with equal distances, and another account has a row of its own", async () => {
+    test("spaces the polls of one account evenly, without delaying another account", async () => {
       await using ground = await make();
       const { taskStore } = ground;
-      const given = await Promise.all(Array.from({ length: 40 }, () => taskStore.reservePoll(ask())));
-      const ats = given.map((at) => (at ?? 0) - newYear).sort((a, b) => a - b);
-      expect(ats).toEqual(Array.from({ length: 40 }, (_, n) => n * 200));
-      expect(await taskStore.reservePoll(ask({ account: "another" }))).toBe(newYear);
-      // Distances are never shorter than asked for.
-      expect(await taskStore.reservePoll(ask({ account: "thirds", stepMs: 1_000 / 3 }))).toBe(newYear);
-      expect(await taskStore.reservePoll(ask({ account: "thirds", stepMs: 1_000 / 3 }))).toBe(newYear + 334);
+      const times = await Promise.all(Array.from({ length: 40 }, () => taskStore.reservePoll(pollRequest())));
+      const offsets = times.map((at) => (at ?? 0) - newYear).sort((a, b) => a - b);
+      expect(offsets).toEqual(Array.from({ length: 40 }, (_, n) => n * 200));
+      expect(await taskStore.reservePoll(pollRequest({ account: "another" }))).toBe(newYear);
+      // An interval that is not a whole number is rounded up.
+      expect(await taskStore.reservePoll(pollRequest({ account: "thirds", stepMs: 1_000 / 3 }))).toBe(newYear);
+      expect(await taskStore.reservePoll(pollRequest({ account: "thirds", stepMs: 1_000 / 3 }))).toBe(newYear + 334);
     });
 
-    test("who comes late to a place polls at once, and everybody after keeps the distance", async () => {
+    test("polls at once when a reserved time has passed, and spaces the polls after it", async () => {
       await using ground = await make();
       const { taskStore } = ground;
-      // Six are waited for, four have places further ahead.
-      for (let n = 0; n < 10; n++) expect(await taskStore.reservePoll(ask())).toBe(newYear + n * 200);
-      // All four come only an hour later, and together with two others.
+      // Six of the ten polls take place; four reservations are still ahead.
+      for (let n = 0; n < 10; n++) expect(await taskStore.reservePoll(pollRequest())).toBe(newYear + n * 200);
+      // These four come an hour late, together with two new polls.
       const now = newYear + 3_600_000;
       const late = { now, kind: "placed" } as const;
-      const given: (number | null)[] = [];
+      const times: (number | null)[] = [];
       for (const kind of ["placed", "placed", "new", "placed", "placed", "new"] as const) {
-        given.push(await taskStore.reservePoll(ask({ ...late, kind })));
+        times.push(await taskStore.reservePoll(pollRequest({ ...late, kind })));
       }
-      expect(given.map((at) => (at ?? 0) - now)).toEqual([0, 200, 400, 600, 800, 1_000]);
-      // Where too many come late for the next second they get new places, one behind the other.
-      const behind = [await taskStore.reservePoll(ask(late)), await taskStore.reservePoll(ask(late))];
-      expect(behind.map((at) => (at ?? 0) - now)).toEqual([1_200, 1_400]);
+      expect(times.map((at) => (at ?? 0) - now)).toEqual([0, 200, 400, 600, 800, 1_000]);
+      // More late polls than fit into the next second get new times, one after the other.
+      const next = [await taskStore.reservePoll(pollRequest(late)), await taskStore.reservePoll(pollRequest(late))];
+      expect(next.map((at) => (at ?? 0) - now)).toEqual([1_200, 1_400]);
     });
 
-    test("a spare poll is made at once or not at all, and takes nobody's place", async () => {
+    test("makes a spare poll at once or not at all, without taking another poll's time", async () => {
       await using ground = await make();
       const { taskStore } = ground;
-      const spare = ask({ kind: "spare", nearMs: 0 });
+      const spare = pollRequest({ kind: "spare", nearMs: 0 });
       expect(await taskStore.reservePoll(spare)).toBe(newYear);
       expect(await taskStore.reservePoll(spare)).toBeNull();
-      expect(await taskStore.reservePoll(ask())).toBe(newYear + 200);
+      expect(await taskStore.reservePoll(pollRequest())).toBe(newYear + 200);
       expect(await taskStore.reservePoll({ ...spare, now: newYear + 399 })).toBeNull();
       expect(await taskStore.reservePoll({ ...spare, now: newYear + 400 })).toBe(newYear + 400);
     });
 
-    test("accounts that nobody polls are forgotten, those with places ahead are not", async () => {
+    test("deletes accounts without future polls, and keeps the others", async () => {
       await using ground = await make();
       const { taskStore } = ground;
-      await taskStore.reservePoll(ask());
-      await taskStore.reservePoll(ask({ account: "busy", now: newYear + 5_000 }));
+      await taskStore.reservePoll(pollRequest());
+      await taskStore.reservePoll(pollRequest({ account: "busy", now: newYear + 5_000 }));
       await taskStore.deletePolls(newYear + 5_000);
       const rows = await ground.database.kysely.selectFrom("account_polls").select("account").execute();
       expect(rows).toEqual([{ account: "busy" }]);

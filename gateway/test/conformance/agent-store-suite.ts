@@ -16,9 +16,9 @@ export interface AgentGround extends AsyncDisposable {
 
 const by = { actor: "ada@example.com", ip: "192.0.2.1" };
 
-/** Rules of sign-ins of agents that hold whatever the database is. */
+/** Rules of agent sign-ins that hold on every database. */
 export function agentStoreSuite(name: string, make: () => Promise<AgentGround>): void {
-  describe(`sign-ins of agents in ${name}`, () => {
+  describe(`agent sign-ins in ${name}`, () => {
     deviceTests(make);
     sessionTests(make);
     leaverTests(make);
@@ -27,7 +27,7 @@ export function agentStoreSuite(name: string, make: () => Promise<AgentGround>):
 }
 
 function deviceTests(make: () => Promise<AgentGround>): void {
-  test("a device is found by its code until its time is over, by a clock that nobody waits for", async () => {
+  test("finds a device by its code until the code expires, by a clock that no other process waits for", async () => {
     await using ground = await make();
     await addDevice(ground, "one");
     expect(await ground.agents.waitingDevice("user one")).toMatchObject({ client: "agent/1", ip: "192.0.2.7" });
@@ -42,7 +42,7 @@ function deviceTests(make: () => Promise<AgentGround>): void {
     ).toBe(false);
   });
 
-  test("polls come in their interval, and one that is a moment early is let pass", async () => {
+  test("limits how often a device polls, with a small tolerance", async () => {
     await using ground = await make();
     await addDevice(ground, "one");
     expect(await ground.agents.poll("one")).toBe("pending");
@@ -52,7 +52,7 @@ function deviceTests(make: () => Promise<AgentGround>): void {
     expect(await ground.agents.poll("one")).toBe("pending");
   });
 
-  test("a clock that is set back holds up no device, and one that is set forward lets none in late", async () => {
+  test("neither delays devices when the clock is set back, nor accepts expired ones when it is set forward", async () => {
     await using ground = await make();
     await addDevice(ground, "one");
     expect(await ground.agents.poll("one")).toBe("pending");
@@ -67,7 +67,7 @@ function deviceTests(make: () => Promise<AgentGround>): void {
     expect(await ground.agents.poll("two")).toBe("unknown");
   });
 
-  test("of several who confirm or deny a code at the same moment one does, and the device is that one's", async () => {
+  test("applies exactly one of several concurrent approvals and denials of a code", async () => {
     await using ground = await make();
     const people = [await member(ground, "one"), await member(ground, "two")];
     for (const round of ["a", "b", "c"]) {
@@ -81,7 +81,7 @@ function deviceTests(make: () => Promise<AgentGround>): void {
     }
   });
 
-  test("of several polls at once one is answered, and of several for a device that was let in one gets it", async () => {
+  test("answers one of several concurrent polls, and grants an approved device once", async () => {
     await using ground = await make();
     await addDevice(ground, "one");
     const early = await Promise.all(Array.from({ length: 5 }, () => ground.agents.poll("one")));
@@ -92,7 +92,7 @@ function deviceTests(make: () => Promise<AgentGround>): void {
     expect(polls.filter((outcome) => outcome === "unknown")).toHaveLength(4);
   });
 
-  test("of two people who confirm one code at once one is signed in", async () => {
+  test("signs in one of two people who approve a code at once", async () => {
     await using ground = await make();
     const [ada, bob] = [await member(ground, "ada"), await member(ground, "bob")];
     await addDevice(ground, "one");
@@ -104,7 +104,7 @@ function deviceTests(make: () => Promise<AgentGround>): void {
     expect(grant.person.userId).toBe(both[0] === true ? ada : bob);
   });
 
-  test("only so many wait: the network that has most makes room, and nobody is refused for it", async () => {
+  test("limits the number of waiting devices by removing those of the busiest network", async () => {
     await using ground = await make();
     const { database, clock } = ground;
     await addDevice(ground, "first");
@@ -115,7 +115,7 @@ function deviceTests(make: () => Promise<AgentGround>): void {
       .selectAll()
       .where("device_digest", "=", "first")
       .executeTakeFirstOrThrow();
-    // One network of IPv6 in which every code has a /64 of its own.
+    // One IPv6 network in which every code has its own /64.
     for (let start = 2; start < bounds.deviceCodesMax; start += 500) {
       const rows = Array.from({ length: Math.min(500, bounds.deviceCodesMax - start) }, (_, n) => ({
         ...row,
@@ -143,7 +143,7 @@ function deviceTests(make: () => Promise<AgentGround>): void {
 }
 
 function sessionTests(make: () => Promise<AgentGround>): void {
-  test("a sign-in and its key are found by digests of their own, and no key by either's secret", async () => {
+  test("finds a sign-in and its key by separate digests", async () => {
     await using ground = await make();
     const userId = await member(ground);
     const grant = await signedIn(ground, userId, "one");
@@ -155,13 +155,13 @@ function sessionTests(make: () => Promise<AgentGround>): void {
         groupId: expect.any(String),
       });
     }
-    expect(await ground.controlStore.find(sessionDigest("ags_nobody"))).toBeNull();
+    expect(await ground.controlStore.find(sessionDigest("ags_missing"))).toBeNull();
     const again = await signedIn(ground, userId, "two");
-    // One key for all their sign-ins in a workspace: limits and budget are the person's.
+    // All sign-ins of a person in a workspace share one key, because limits and budgets apply to the person.
     expect(again.person.keyId).toBe(keyId);
   });
 
-  test("refresh tokens count up; the one before holds for a moment; an older one ends the sign-in", async () => {
+  test("rotates refresh tokens, accepts the previous one for a moment, and ends the sign-in when an older one is used", async () => {
     await using ground = await make();
     const { agents, clock, controlStore } = ground;
     const { sessionId } = await signedIn(ground, await member(ground), "one");
@@ -170,7 +170,7 @@ function sessionTests(make: () => Promise<AgentGround>): void {
     clock.advance(bounds.refreshOverlapMs);
     expect((await agents.refresh(sessionId, 1))?.generation).toBe(2);
     expect((await agents.refresh(sessionId, 2))?.generation).toBe(3);
-    // One that was never given out changes nothing.
+    // A token that was never issued changes nothing.
     expect(await agents.refresh(sessionId, 9)).toBeNull();
     clock.advance(bounds.refreshOverlapMs + 1);
     expect(await agents.refresh(sessionId, 2)).toBeNull();
@@ -178,14 +178,14 @@ function sessionTests(make: () => Promise<AgentGround>): void {
     expect(await controlStore.find(sessionDigest(sessionId))).toBeNull();
   });
 
-  test("a clock that is set back ends no sign-in, and gives a refresh token no second use", async () => {
+  test("neither ends sign-ins nor accepts a refresh token twice when the clock is set back", async () => {
     await using ground = await make();
     const { agents, clock } = ground;
     const { sessionId } = await signedIn(ground, await member(ground), "one");
     clock.advance(bounds.accessTokenMs);
     expect((await agents.refresh(sessionId, 1))?.generation).toBe(2);
     clock.jump(-bounds.accessTokenMs);
-    // Whoever comes with the one before: a thief, as far as anybody can say.
+    // The previous token may have been stolen, so using it ends the sign-in.
     expect(await agents.refresh(sessionId, 1)).toBeNull();
     expect(await agents.refresh(sessionId, 2)).toBeNull();
     const other = await signedIn(ground, await member(ground, "other"), "two");
@@ -194,7 +194,7 @@ function sessionTests(make: () => Promise<AgentGround>): void {
     expect((await agents.refresh(other.sessionId, 1))?.generation).toBe(2);
   });
 
-  test("a sign-in ends unused after its idle time, and in all after its total, however often it is used", async () => {
+  test("ends a sign-in after its idle time, and a used one after its total time", async () => {
     await using ground = await make();
     const { agents, clock } = ground;
     const userId = await member(ground);
@@ -216,7 +216,7 @@ function sessionTests(make: () => Promise<AgentGround>): void {
     expect(await agents.sessions({ userId })).toEqual([]);
   });
 
-  test("of more sign-ins than a person may have the one unused for longest ends", async () => {
+  test("ends the sign-in that was unused for longest when a person exceeds the limit", async () => {
     await using ground = await make();
     const { agents, clock, controlStore } = ground;
     const userId = await member(ground);
@@ -230,7 +230,7 @@ function sessionTests(make: () => Promise<AgentGround>): void {
     expect(await controlStore.find(sessionDigest(grants[1]?.sessionId ?? ""))).not.toBeNull();
   });
 
-  test("nobody ends a sign-in of somebody else, and one that ended ends once", async () => {
+  test("ends only the person's own sign-in, and only once", async () => {
     await using ground = await make();
     const [ada, bob] = [await member(ground, "ada"), await member(ground, "bob")];
     const { sessionId } = await signedIn(ground, ada, "one");
@@ -247,29 +247,36 @@ function sessionTests(make: () => Promise<AgentGround>): void {
 }
 
 function leaverTests(make: () => Promise<AgentGround>): void {
-  const leavings: readonly (readonly [string, (ground: AgentGround, userId: string) => Promise<unknown>])[] = [
+  const waysToLose: readonly (readonly [string, (ground: AgentGround, userId: string) => Promise<unknown>])[] = [
     ["is disabled", ({ people }, userId) => people.updateUser(userId, { disabled: true }, by)],
     ["is removed", ({ people }, userId) => people.removeUser(userId, null, by)],
     ["leaves the workspace", ({ people, acme }, userId) => people.removeMember(acme, userId, { keys: null }, by)],
     ["becomes a viewer", ({ people, acme }, userId) => people.setMember(acme, userId, "viewer", by)],
   ];
-  test.each(leavings)("whoever %s is out with every sign-in, and every process is told", async (_how, leave) => {
-    await using ground = await make();
-    const { agents, controlStore, database } = ground;
-    const userId = await member(ground);
-    const grant = await signedIn(ground, userId, "one");
-    await addDevice(ground, "waiting");
-    await agents.approve("user waiting", { userId, workspaceId: ground.acme }, by);
-    await leave(ground, userId);
-    const digests = [sessionDigest(grant.sessionId), personDigest(grant.person.keyId)];
-    for (const digest of digests) expect(await controlStore.find(digest)).toBeNull();
-    const told = await database.kysely.selectFrom("changes").select("digest").where("digest", "in", digests).execute();
-    expect(new Set(told.map(({ digest }) => digest))).toEqual(new Set(digests));
-    expect(await agents.refresh(grant.sessionId, 1)).toBeNull();
-    expect(await agents.poll("waiting")).toBe("unknown");
-  });
+  test.each(waysToLose)(
+    "ends every sign-in of a person who %s, and notifies every process",
+    async (_how, loseAccess) => {
+      await using ground = await make();
+      const { agents, controlStore, database } = ground;
+      const userId = await member(ground);
+      const grant = await signedIn(ground, userId, "one");
+      await addDevice(ground, "waiting");
+      await agents.approve("user waiting", { userId, workspaceId: ground.acme }, by);
+      await loseAccess(ground, userId);
+      const digests = [sessionDigest(grant.sessionId), personDigest(grant.person.keyId)];
+      for (const digest of digests) expect(await controlStore.find(digest)).toBeNull();
+      const changes = await database.kysely
+        .selectFrom("changes")
+        .select("digest")
+        .where("digest", "in", digests)
+        .execute();
+      expect(new Set(changes.map(({ digest }) => digest))).toEqual(new Set(digests));
+      expect(await agents.refresh(grant.sessionId, 1)).toBeNull();
+      expect(await agents.poll("waiting")).toBe("unknown");
+    },
+  );
 
-  test("who comes back has the key of before with its limits, and has to sign in again", async () => {
+  test("gives a returning member the previous key with its limits, but requires a new sign-in", async () => {
     await using ground = await make();
     const { people, controlStore, acme } = ground;
     const userId = await member(ground);
@@ -283,7 +290,7 @@ function leaverTests(make: () => Promise<AgentGround>): void {
     expect((await controlStore.find(personDigest(person.keyId)))?.scope.limits).toEqual({ rpm: 7 });
   });
 
-  test("whoever an admin has disabled the sign-ins of is neither signed in nor refreshed, and a workspace goes with them", async () => {
+  test("neither signs in nor refreshes a person whose key an admin disabled, and deletes sign-ins with their workspace", async () => {
     await using ground = await make();
     const { agents, controlStore, acme } = ground;
     const userId = await member(ground);
@@ -303,7 +310,7 @@ function leaverTests(make: () => Promise<AgentGround>): void {
 }
 
 function settingsTests(make: () => Promise<AgentGround>): void {
-  test("settings of a group count their versions, also when two set them at once; they go with their group", async () => {
+  test("versions the settings of a group, also for concurrent writes, and deletes them with the group", async () => {
     await using ground = await make();
     const { agents, controlStore, database, acme } = ground;
     const { id: group } = await controlStore.addGroup(acme, { name: "agents" }, by);
@@ -319,7 +326,7 @@ function settingsTests(make: () => Promise<AgentGround>): void {
     ]);
     expect((await agents.settingsVersion({ ...place, version: 3 }))?.text).toBeNull();
     expect(await agents.settingsVersion({ ...place, version: 4 })).toBeNull();
-    // Whoever read the second version changes nothing after the third.
+    // A write that is based on the second version is rejected after the third.
     const stale = agents.setSettings({ ...place, settings: { model: "z" }, replaces: versions[1]?.checksum }, by);
     expect(await stale.catch((thrown: unknown) => thrown)).toMatchObject({ code: "conflict", param: "replaces" });
     expect((await agents.settingsIn(place)).version?.version).toBe(3);

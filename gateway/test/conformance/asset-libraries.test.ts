@@ -3,7 +3,7 @@ import { createSimulator } from "@sluice/simulator";
 import { type AssetLibrary, type GoodAnswer, type OutboundDraft, providerKind } from "#providers/index.ts";
 import { providerOf } from "../provider-ground.ts";
 
-/** The simulator verifies signatures by an implementation of its own. */
+/** The simulator has its own implementation of the signature check. */
 const simulator = createSimulator();
 
 async function send(draft: OutboundDraft): Promise<GoodAnswer> {
@@ -18,30 +18,30 @@ function libraryOf(kind: string): AssetLibrary {
   return library;
 }
 
-describe.each(["ark", "byteplus"])("the library of %s", (kind) => {
+describe.each(["ark", "byteplus"])("the asset library of %s", (kind) => {
   const library = libraryOf(kind);
   const keys = { access_key_id: "AKTESTEXAMPLE", secret_access_key: "SecretKeyExample==" };
   const provider = providerOf(kind, { settings: keys });
   const group = { name: "people", description: "a cast", projectName: "" };
   const url = "https://pictures.example/a.png";
 
-  test("takes a group and an asset, shows how the asset is, and lets go of both", async () => {
+  test("creates, reads and deletes a group and an asset", async () => {
     const now = Date.now();
     const upstreamGroupId = library.readId(await send(library.createGroup(provider, group, now)));
-    const held = { upstreamId: upstreamGroupId, projectName: "" };
-    const about = { upstreamGroupId, url, type: "Image", name: "face", projectName: "" } as const;
-    const upstreamId = library.readId(await send(library.createAsset(provider, about, now)));
+    const libraryGroup = { upstreamId: upstreamGroupId, projectName: "" };
+    const assetFields = { upstreamGroupId, url, type: "Image", name: "face", projectName: "" } as const;
+    const upstreamId = library.readId(await send(library.createAsset(provider, assetFields, now)));
     const asset = { upstreamId, projectName: "" };
-    const shown = library.readAsset(await send(library.getAsset(provider, asset, now)));
-    expect(["Processing", "Active"]).toContain(shown.status);
-    expect(shown).toMatchObject({ upstreamId, error: null });
+    const read = library.readAsset(await send(library.getAsset(provider, asset, now)));
+    expect(["Processing", "Active"]).toContain(read.status);
+    expect(read).toMatchObject({ upstreamId, error: null });
     expect((await send(library.deleteAsset(provider, asset, now))).status).toBe(200);
     const again = await send(library.getAsset(provider, asset, now));
     expect(library.classify({ ...again, now }).gone).toBe(true);
-    expect((await send(library.deleteGroup(provider, held, now))).status).toBe(200);
+    expect((await send(library.deleteGroup(provider, libraryGroup, now))).status).toBe(200);
   });
 
-  test("refuses what another key has signed, which is the account's fault and not shown to callers", async () => {
+  test("rejects another key's signature, as a failure of the account that callers do not see", async () => {
     const stranger = providerOf(kind, { settings: { ...keys, secret_access_key: "another" } });
     const answer = await send(library.createGroup(stranger, group, Date.now()));
     const { gone, failure } = library.classify({ ...answer, now: Date.now() });

@@ -5,7 +5,7 @@ import type { Asset, AssetBinding, AssetGroup } from "#core/index.ts";
 import { newYear } from "./store-ground.ts";
 import { asset, assetGroup, fullTask, only, type TaskGroundFactory, task } from "./task-ground.ts";
 
-/** What the store of assets guarantees on every database. */
+/** What the asset store guarantees on every database. */
 export function assetStoreSuite(name: string, make: TaskGroundFactory): void {
   describe(`asset store: ${name}`, () => {
     groupTests(make);
@@ -48,7 +48,7 @@ const binding = (assetId: string, providerId: string, changes: Partial<AssetBind
 });
 
 function groupTests(make: TaskGroundFactory): void {
-  test("a group comes back exactly as it was given, to its own workspace only", async () => {
+  test("returns a group unchanged, and only to its workspace", async () => {
     await using ground = await make();
     await ground.assetStore.createGroup(fullGroup);
     expect(await ground.assetStore.findGroup("ws_1", fullGroup.id)).toEqual(fullGroup);
@@ -56,7 +56,7 @@ function groupTests(make: TaskGroundFactory): void {
     expect(await ground.assetStore.findGroup("ws_1", "ag_none")).toBeNull();
   });
 
-  test("a group goes with its assets and their bindings, for its own workspace only", async () => {
+  test("deletes a group with its assets and their bindings, and only in its workspace", async () => {
     await using ground = await make();
     const { assetStore } = ground;
     await assetStore.createGroup(assetGroup("cast"));
@@ -74,7 +74,7 @@ function groupTests(make: TaskGroundFactory): void {
     expect(await assetStore.findAsset("ws_1", "as_b")).not.toBeNull();
   });
 
-  test("no asset enters a group that is gone, or another workspace's", async () => {
+  test("rejects an asset for a missing group and for another workspace's group", async () => {
     await using ground = await make();
     await ground.assetStore.createGroup(assetGroup("cast", { workspaceId: "ws_2" }));
     for (const groupId of ["ag_cast", "ag_gone"]) {
@@ -87,7 +87,7 @@ function groupTests(make: TaskGroundFactory): void {
 }
 
 function assetTests(make: TaskGroundFactory): void {
-  test("an asset comes back exactly as it was given, to its own workspace only", async () => {
+  test("returns an asset unchanged, and only to its workspace", async () => {
     await using ground = await make();
     await ground.assetStore.createGroup(fullGroup);
     await ground.assetStore.createAsset(fullAsset);
@@ -104,7 +104,7 @@ function assetTests(make: TaskGroundFactory): void {
     expect(await ground.assetStore.findAsset("ws_1", fullAsset.id)).toEqual({ ...changed, ...renamed, ...rest });
   });
 
-  test("an asset goes with its bindings, for its own workspace only", async () => {
+  test("deletes an asset with its bindings, and only in its workspace", async () => {
     await using ground = await make();
     await ground.assetStore.createGroup(assetGroup("cast"));
     await ground.assetStore.createAsset(asset("a"));
@@ -116,7 +116,7 @@ function assetTests(make: TaskGroundFactory): void {
     expect(await ground.assetStore.findGroup("ws_1", "ag_cast")).not.toBeNull();
   });
 
-  test("an asset has one binding for one account, the latest", async () => {
+  test("keeps only the latest binding of an asset per account", async () => {
     await using ground = await make();
     await ground.assetStore.createGroup(assetGroup("cast"));
     await ground.assetStore.createAsset(asset("a"));
@@ -141,7 +141,7 @@ function pageTests(make: TaskGroundFactory): void {
   const newestFirst = (rows: readonly { id: string; createdAt: number }[]): string[] =>
     rows.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)).map((row) => row.id);
 
-  test("pages of groups give each once, newest first, of one workspace, while new ones arrive", async () => {
+  test("lists each group of a workspace once, newest first, while groups are added", async () => {
     await using ground = await make();
     const groups = Array.from({ length: 40 }, (_, n) =>
       assetGroup(`${n}`, {
@@ -152,7 +152,7 @@ function pageTests(make: TaskGroundFactory): void {
     );
     for (const group of groups) await ground.assetStore.createGroup(group);
     for (const platform of [undefined, ...platforms]) {
-      const seen: AssetGroup[] = [];
+      const listed: AssetGroup[] = [];
       let cursor: string | null = null;
       do {
         const filter = { workspaceId: "ws_1", ...(platform === undefined ? {} : { platform }) };
@@ -161,20 +161,20 @@ function pageTests(make: TaskGroundFactory): void {
           cursor,
           3,
         );
-        seen.push(...page.groups);
+        listed.push(...page.groups);
         cursor = page.next;
-        const late = assetGroup(`late${platform}${seen.length}`, {
+        const late = assetGroup(`late${platform}${listed.length}`, {
           createdAt: newYear + 99,
           platform: platform ?? "local",
         });
         await ground.assetStore.createGroup(late);
       } while (cursor !== null);
       const own = groups.filter((g) => g.workspaceId === "ws_1" && (platform ?? g.platform) === g.platform);
-      expect(seen.map((g) => g.id).filter((id) => !id.includes("late"))).toEqual(newestFirst(own));
+      expect(listed.map((g) => g.id).filter((id) => !id.includes("late"))).toEqual(newestFirst(own));
     }
   });
 
-  test("a filter of assets lets through exactly what matches it, of one workspace, in any size of page", async () => {
+  test("lists exactly the assets that match a filter, for any page size", async () => {
     await using ground = await make();
     const statuses = ["Processing", "Active", "Failed"] as const;
     const assets: Asset[] = [];
@@ -191,7 +191,7 @@ function pageTests(make: TaskGroundFactory): void {
     }
     for (const one of assets) await ground.assetStore.createAsset(one);
     const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
-    const asked = fc.record({
+    const query = fc.record({
       workspace: fc.nat(1),
       group: maybe(fc.nat(6)),
       platform: maybe(fc.constantFrom(...platforms)),
@@ -199,14 +199,14 @@ function pageTests(make: TaskGroundFactory): void {
       size: fc.integer({ min: 1, max: 30 }),
     });
     await fc.assert(
-      fc.asyncProperty(asked, async ({ workspace, group, platform, status, size }) => {
+      fc.asyncProperty(query, async ({ workspace, group, platform, status, size }) => {
         const filter: Parameters<AssetStore["assets"]>[0] = {
           workspaceId: `ws_${workspace}`,
           ...(group === null ? {} : { groupId: `ag_${group}` }),
           ...(platform === null ? {} : { platform }),
           ...(status === null ? {} : { status }),
         };
-        const seen: string[] = [];
+        const listed: string[] = [];
         let cursor: string | null = null;
         do {
           const page: Awaited<ReturnType<typeof ground.assetStore.assets>> = await ground.assetStore.assets(
@@ -214,7 +214,7 @@ function pageTests(make: TaskGroundFactory): void {
             cursor,
             size,
           );
-          seen.push(...page.assets.map((one) => one.id));
+          listed.push(...page.assets.map((one) => one.id));
           cursor = page.next;
         } while (cursor !== null);
         const expected = assets.filter(
@@ -224,13 +224,13 @@ function pageTests(make: TaskGroundFactory): void {
             (platform === null || one.platform === platform) &&
             (status === null || one.status === status),
         );
-        expect(seen).toEqual(newestFirst(expected));
+        expect(listed).toEqual(newestFirst(expected));
       }),
       { numRuns: 50 },
     );
   });
 
-  test("a cursor that was not given out is the caller's fault", async () => {
+  test("rejects an invalid cursor as the caller's error", async () => {
     await using ground = await make();
     const wrong = { code: "invalid_request", param: "cursor" };
     await expect(ground.assetStore.groups({ workspaceId: "ws_1" }, "x", 10)).rejects.toMatchObject(wrong);
@@ -239,7 +239,7 @@ function pageTests(make: TaskGroundFactory): void {
 }
 
 function workTests(make: TaskGroundFactory): void {
-  test("due work is given to one at a time, oldest first, and comes back when its time is over", async () => {
+  test("leases due assets to one worker at a time, oldest first, and again when the lease expires", async () => {
     await using ground = await make();
     await ground.assetStore.createGroup(assetGroup("cast"));
     for (const [n, dueAt] of [newYear + 1, newYear, newYear + 9, null].entries()) {
@@ -255,7 +255,7 @@ function workTests(make: TaskGroundFactory): void {
     expect((await due(newYear + 101)).map(([id]) => id).toSorted()).toEqual(["as_1", "as_2"]);
   });
 
-  test("a pass that lost its lease writes nothing", async () => {
+  test("ignores writes of a worker that lost its lease", async () => {
     await using ground = await make();
     await ground.assetStore.createGroup(assetGroup("cast"));
     await ground.assetStore.createAsset(asset("a", { status: "Processing", dueAt: newYear }));
@@ -271,7 +271,7 @@ function workTests(make: TaskGroundFactory): void {
     expect(await ground.assetStore.updateAsset("as_none", { error: null })).toBe(false);
   });
 
-  test("bytes are in use while any asset or any task's result names them, of whatever workspace", async () => {
+  test("counts every asset and every task result that uses a blob, in all workspaces", async () => {
     await using ground = await make();
     const uses = () => ground.assetStore.blobUses("ab");
     expect(await uses()).toBe(0);
@@ -282,7 +282,7 @@ function workTests(make: TaskGroundFactory): void {
     await ground.assetStore.createAsset(asset("c", { blobHash: "cd" }));
     expect(await uses()).toBe(2);
     const others = [{ id: "as_a" }, { id: "as_c" }, { groupId: "ag_cast" }, { groupId: "ag_theirs" }];
-    expect(await Promise.all(others.map((but) => ground.assetStore.blobUses("ab", but)))).toEqual([1, 2, 1, 1]);
+    expect(await Promise.all(others.map((except) => ground.assetStore.blobUses("ab", except)))).toEqual([1, 2, 1, 1]);
     const output = only([fullTask.output]);
     await ground.taskStore.create(task("t", { output: output === null ? null : { ...output, blobHash: null } }));
     await ground.taskStore.attachBlob("vt_t", "ab", null);

@@ -7,7 +7,7 @@ import type { BlobStore } from "#ports/index.ts";
 /** An empty blob store. */
 export interface BlobGround extends AsyncDisposable {
   readonly blobStore: BlobStore;
-  /** Hashes of what is kept, and the names of everything else that lies about. */
+  /** Hashes of the stored blobs, and the names of all other files or objects. */
   names(): Promise<{ readonly blobs: readonly string[]; readonly others: readonly string[] }>;
 }
 
@@ -16,18 +16,18 @@ export type BlobGroundFactory = () => Promise<BlobGround>;
 /** What every implementation of the port `BlobStore` guarantees. */
 export function blobStoreSuite(name: string, make: BlobGroundFactory): void {
   describe(`blob store: ${name}`, () => {
-    keepTests(make);
+    putTests(make);
     readTests(make);
-    refuseTests(make);
+    failureTests(make);
     memoryTests(make);
   });
 }
 
 const megabyte = 1024 * 1024;
-/** For what collects garbage many times over, on a machine that is busy. */
+/** For tests that never abort. */
 const never = new AbortController().signal;
 
-/** Bytes that tell their own place, so that a piece at a wrong one shows. */
+/** Bytes that differ by position, so that a misplaced piece is noticed. */
 export function blobBytes(size: number, seed = 0): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size);
   for (let at = 0; at < size; at++) bytes[at] = (at * 31 + (at >> 8) * 7 + (at >> 16) + seed) & 0xff;
@@ -36,7 +36,7 @@ export function blobBytes(size: number, seed = 0): Uint8Array<ArrayBuffer> {
 
 export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** The bytes in pieces, each made when it is asked for. */
+/** The bytes as a stream of pieces, each created on demand. */
 export function streamOf(bytes: Uint8Array, pieceBytes = 65_536): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream<Uint8Array>(
@@ -58,8 +58,8 @@ async function readBytes(store: BlobStore, hash: string, start: number, end: num
   return stream === null ? null : Buffer.from(await new Response(stream).arrayBuffer());
 }
 
-function keepTests(make: BlobGroundFactory): void {
-  test("bytes are kept under their SHA-256, and come back as they were, whatever their size and pieces", async () => {
+function putTests(make: BlobGroundFactory): void {
+  test("stores bytes of any size under their SHA-256 and returns them unchanged", async () => {
     await using ground = await make();
     const size = fc.oneof(fc.nat(300), fc.nat(300_000), fc.constantFrom(0, 1, 131_072, megabyte, 2 * megabyte + 1));
     await fc.assert(
@@ -83,7 +83,7 @@ function keepTests(make: BlobGroundFactory): void {
     expect((await ground.names()).others).toEqual([]);
   });
 
-  test("the same bytes are kept once, also when they come at the same time", async () => {
+  test("stores equal bytes once, also when they arrive concurrently", async () => {
     await using ground = await make();
     const bytes = blobBytes(300_000);
     const infos = await Promise.all(Array.from({ length: 5 }, () => putBytes(ground.blobStore, bytes)));
@@ -92,7 +92,7 @@ function keepTests(make: BlobGroundFactory): void {
     expect((await readBytes(ground.blobStore, sha256(bytes), 0, bytes.length))?.equals(bytes)).toBe(true);
   });
 
-  test("what was removed is not there, and removing it again does nothing", async () => {
+  test("deletes a blob, and ignores a second deletion", async () => {
     await using ground = await make();
     const { hash } = await putBytes(ground.blobStore, blobBytes(10));
     const other = await putBytes(ground.blobStore, blobBytes(11));
@@ -104,7 +104,7 @@ function keepTests(make: BlobGroundFactory): void {
 }
 
 function readTests(make: BlobGroundFactory): void {
-  test("any range is read, cut at the end of what there is", async () => {
+  test("reads any range, up to the end of the blob", async () => {
     await using ground = await make();
     const bytes = blobBytes(2_500_000);
     const { hash } = await putBytes(ground.blobStore, bytes);
@@ -121,11 +121,11 @@ function readTests(make: BlobGroundFactory): void {
     expect((await ground.blobStore.head(hash, 0))?.length).toBe(0);
   });
 
-  test("what is not there is null, and so is what is no hash at all", async () => {
+  test("returns null for a missing blob and for an invalid hash", async () => {
     await using ground = await make();
     const { hash } = await putBytes(ground.blobStore, blobBytes(10));
-    const strange = ["", "x", "../../etc/passwd", `${hash}/..`, hash.toUpperCase(), hash.slice(1), `${hash}\n`];
-    for (const name of [sha256(blobBytes(11)), ...strange]) {
+    const invalid = ["", "x", "../../etc/passwd", `${hash}/..`, hash.toUpperCase(), hash.slice(1), `${hash}\n`];
+    for (const name of [sha256(blobBytes(11)), ...invalid]) {
       expect(await ground.blobStore.stat(name)).toBeNull();
       expect(await ground.blobStore.read(name, 0, 9)).toBeNull();
       expect(await ground.blobStore.head(name, 9)).toBeNull();
@@ -134,7 +134,7 @@ function readTests(make: BlobGroundFactory): void {
     expect((await ground.names()).blobs).toEqual([hash]);
   });
 
-  test("a reader may go away in the middle, or before the first byte", async () => {
+  test("releases the file when a reader cancels, at any point", async () => {
     await using ground = await make();
     const { hash } = await putBytes(ground.blobStore, blobBytes(3_000_000));
     const before = openFiles();
@@ -152,8 +152,8 @@ function openFiles(): number {
   return [...new Bun.Glob("*").scanSync({ cwd: "/proc/self/fd", onlyFiles: false })].length;
 }
 
-function refuseTests(make: BlobGroundFactory): void {
-  test("one byte too many is refused, the rest is not read, and nothing is left", async () => {
+function failureTests(make: BlobGroundFactory): void {
+  test("rejects a blob that is one byte too large, stops reading and keeps nothing", async () => {
     await using ground = await make();
     expect(await ground.blobStore.put(streamOf(blobBytes(100_000)), 100_000, never)).toMatchObject({ size: 100_000 });
     await expect(ground.blobStore.put(streamOf(blobBytes(100_001)), 100_000, never)).rejects.toMatchObject({
@@ -179,7 +179,7 @@ function refuseTests(make: BlobGroundFactory): void {
     expect(await ground.names()).toMatchObject({ blobs: [sha256(blobBytes(100_000))], others: [] });
   });
 
-  test("a sender that fails says so itself, and nothing is left", async () => {
+  test("passes the error of a failing source and keeps nothing", async () => {
     await using ground = await make();
     const failure = new Failure("upstream_truncated", "cut");
     let sent = 0;
@@ -193,21 +193,21 @@ function refuseTests(make: BlobGroundFactory): void {
     expect(await ground.names()).toEqual({ blobs: [], others: [] });
   });
 
-  test("bytes that nobody waits for any more are let go of at once, also while the sender is silent", async () => {
+  test("stops at once when the caller aborts, even while the source stalls", async () => {
     await using ground = await make();
-    for (const before of [true, false]) {
+    for (const abortFirst of [true, false]) {
       const stop = new AbortController();
       let cancelled = false;
-      let asked: () => void = () => undefined;
-      const silent = new Promise<void>((resolve) => {
-        asked = resolve;
+      let stalledNow: () => void = () => undefined;
+      const stallReached = new Promise<void>((resolve) => {
+        stalledNow = resolve;
       });
       let sent = 0;
       const stalled = new ReadableStream<Uint8Array>(
         {
           pull(controller) {
             if (++sent <= 20) return controller.enqueue(blobBytes(131_072));
-            asked();
+            stalledNow();
             return new Promise(() => undefined);
           },
           cancel() {
@@ -216,11 +216,11 @@ function refuseTests(make: BlobGroundFactory): void {
         },
         { highWaterMark: 0 },
       );
-      if (before) stop.abort();
-      const ended = ground.blobStore.put(stalled, 9 * megabyte, stop.signal).catch((thrown: unknown) => thrown);
-      if (!before) await silent;
+      if (abortFirst) stop.abort();
+      const result = ground.blobStore.put(stalled, 9 * megabyte, stop.signal).catch((thrown: unknown) => thrown);
+      if (!abortFirst) await stallReached;
       stop.abort();
-      expect(await ended).toMatchObject({ code: "client_closed" });
+      expect(await result).toMatchObject({ code: "client_closed" });
       expect(cancelled).toBe(true);
     }
     expect(await ground.names()).toEqual({ blobs: [], others: [] });
@@ -228,19 +228,19 @@ function refuseTests(make: BlobGroundFactory): void {
 }
 
 function memoryTests(make: BlobGroundFactory): void {
-  test("fifty megabytes pass in and out with at most two megabytes held", async () => {
+  test("streams fifty megabytes in and out with at most two megabytes in memory", async () => {
     await using ground = await make();
     const size = 50 * megabyte;
     const piece = blobBytes(65_536);
     let hash = "";
-    const written = await leastHeld(160, async (look) => {
+    const written = await leastMemory(160, async (measure) => {
       let sent = 0;
       const source = new ReadableStream<Uint8Array>(
         {
           pull(controller) {
             if (sent >= size) return controller.close();
             sent += piece.length;
-            look();
+            measure();
             controller.enqueue(piece.slice());
           },
         },
@@ -249,63 +249,63 @@ function memoryTests(make: BlobGroundFactory): void {
       hash = (await ground.blobStore.put(source, size, never)).hash;
     });
     expect(written).toBeLessThan(2 * megabyte);
-    const read = await leastHeld(40, async (look) => {
+    const read = await leastMemory(40, async (measure) => {
       let bytes = 0;
       for await (const part of (await ground.blobStore.read(hash, 0, size)) ?? []) {
         bytes += part.length;
-        look();
+        measure();
       }
       expect(bytes).toBe(size);
     });
     expect(read).toBeLessThan(2 * megabyte);
   });
 
-  test("a reader that stops reading stops the reading", async () => {
+  test("stops reading when its reader pauses", async () => {
     await using ground = await make();
     const { hash } = await putBytes(ground.blobStore, blobBytes(20 * megabyte));
-    const held = new Held(100);
+    const memory = new MemoryGrowth(100);
     const reader = (await ground.blobStore.read(hash, 0, 20 * megabyte))?.getReader();
     await reader?.read();
     for (let turn = 0; turn < 500; turn++) {
       await new Promise(setImmediate);
-      held.look();
+      memory.measure();
     }
-    expect(held.peak).toBeLessThan(2 * megabyte);
+    expect(memory.peak).toBeLessThan(2 * megabyte);
     await reader?.cancel();
   });
 }
 
 /**
- * The peak of the best of three passes: on a busy machine the system may let a program wait while its socket fills, which
- * says nothing of the program. What a store keeps, it keeps each time.
+ * The lowest peak of three passes. On a busy machine the system may delay the process while its socket fills, which is
+ * not the store's fault; memory that the store holds would show in every pass.
  */
-async function leastHeld(every: number, pass: (look: () => void) => Promise<void>): Promise<number> {
+async function leastMemory(every: number, pass: (measure: () => void) => Promise<void>): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let time = 0; time < 3 && least >= 2 * megabyte; time++) {
-    const held = new Held(every);
-    await pass(() => held.look());
-    held.look();
-    least = Math.min(least, held.peak);
+    const memory = new MemoryGrowth(every);
+    await pass(() => memory.measure());
+    memory.measure();
+    least = Math.min(least, memory.peak);
   }
   return least;
 }
 
-/** What buffers hold above what they held when it was made; what is garbage already is not counted. */
-class Held {
+/** The growth of buffers since this was created, without garbage. */
+class MemoryGrowth {
   readonly #before: number;
   readonly #every: number;
   peak = 0;
-  #looks = 0;
+  #calls = 0;
 
-  /** Of so many looks only one is taken: to look is to collect all garbage first. */
+  /** Measures at every n-th call, because each measurement collects all garbage first. */
   constructor(every: number) {
     this.#every = every;
     Bun.gc(true);
     this.#before = process.memoryUsage().arrayBuffers;
   }
 
-  look(): void {
-    if (this.#looks++ % this.#every !== 0) return;
+  measure(): void {
+    if (this.#calls++ % this.#every !== 0) return;
     Bun.gc(true);
     this.peak = Math.max(this.peak, process.memoryUsage().arrayBuffers - this.#before);
   }

@@ -82,7 +82,7 @@ let bucketGrounds = 0;
 
 async function bucketGround(changes: Partial<BucketBlobStoreOptions> = {}): Promise<BucketGround> {
   const directory = newDirectory();
-  // A bucket signs the encoded form of such letters, whatever form they were sent in.
+  // A bucket signs the encoded form of these characters, in whatever form they were sent.
   const prefix = `tests/nr ${bucketGrounds++}+ä=(100%)*!'/`;
   const clock: Clock = changes.clock ?? systemClock;
   const blobStore = createBucketBlobStore({
@@ -109,7 +109,7 @@ async function bucketGround(changes: Partial<BucketBlobStoreOptions> = {}): Prom
         others: [
           ...found.filter((name) => name.startsWith(prefix)),
           ...readdirSync(directory),
-          ...(await openBelow(directory)),
+          ...(await openFilesBelow(directory)),
         ],
       };
     },
@@ -119,8 +119,10 @@ async function bucketGround(changes: Partial<BucketBlobStoreOptions> = {}): Prom
   };
 }
 
-/** Spooled bodies have no names, but their files are open as long as they are held; closing takes the runtime a moment. */
-async function openBelow(directory: string): Promise<string[]> {
+/**
+ * Spooled bodies have no names, but their files stay open while they are in use. Closing takes the runtime a moment.
+ */
+async function openFilesBelow(directory: string): Promise<string[]> {
   const open = () =>
     readdirSync("/proc/self/fd").filter((file) => {
       try {
@@ -136,8 +138,8 @@ async function openBelow(directory: string): Promise<string[]> {
 blobStoreSuite("disk", diskGround);
 blobStoreSuite("bucket", () => bucketGround());
 
-describe("blobs on a disk", () => {
-  test("only their owner can read them", async () => {
+describe("blobs on disk", () => {
+  test("are readable only by their owner", async () => {
     const directory = join(newDirectory(), "blobs");
     const store = createDiskBlobStore({ directory, clock: systemClock });
     const { hash } = await putBytes(store, blobBytes(10));
@@ -147,28 +149,28 @@ describe("blobs on a disk", () => {
     rmSync(directory, { recursive: true });
   });
 
-  test("a start removes what an earlier run did not finish, and leaves what another process is writing", () => {
+  test("removes unfinished files of an earlier run at start, but not those that another process is writing", () => {
     const directory = newDirectory();
     const arriving = join(directory, "arriving");
     mkdirSync(arriving);
     for (const name of ["old", "fresh"]) writeFileSync(join(arriving, name), "x");
     const clock = new FakeClock();
-    const at = (ms: number): Date => new Date(clock.now() - ms);
-    utimesSync(join(arriving, "old"), at(0), at(blobLeftoverMs + 1_000));
-    utimesSync(join(arriving, "fresh"), at(0), at(blobLeftoverMs - 1_000));
+    const timeBefore = (ms: number): Date => new Date(clock.now() - ms);
+    utimesSync(join(arriving, "old"), timeBefore(0), timeBefore(blobLeftoverMs + 1_000));
+    utimesSync(join(arriving, "fresh"), timeBefore(0), timeBefore(blobLeftoverMs - 1_000));
     createDiskBlobStore({ directory, clock });
     expect(readdirSync(arriving)).toEqual(["fresh"]);
     rmSync(directory, { recursive: true });
   });
 
-  test("says that the gateway failed, not the caller, when the disk refuses", async () => {
+  test("reports a failing disk as the gateway's error", async () => {
     const directory = newDirectory();
     const store = createDiskBlobStore({ directory, clock: systemClock });
     rmSync(directory, { recursive: true });
     await expect(putBytes(store, blobBytes(10))).rejects.toMatchObject({ code: "internal_error" });
   });
 
-  test("a folder that goes away while bytes arrive is not made again in its place", async () => {
+  test("does not create a folder again that is removed during an upload", async () => {
     const directory = newDirectory();
     const store = createDiskBlobStore({ directory, clock: systemClock });
     const bytes = new ReadableStream<Uint8Array>(
@@ -189,7 +191,7 @@ describe("blobs on a disk", () => {
 describe("blobs in a bucket", () => {
   const requests = async () => (await (await fetch(`${endpoint}/-/requests`)).json()) as string[];
 
-  test("are sent once, checked by the bucket against their hash, however often they come", async () => {
+  test("are sent once, and the bucket checks them against their hash", async () => {
     await using ground = await bucketGround();
     await requests();
     const bytes = blobBytes(3_000_000);
@@ -200,7 +202,7 @@ describe("blobs in a bucket", () => {
     expect(decodeURIComponent(puts[0] ?? "")).toContain(`/${bucketName}/${ground.prefix}${sha256(bytes).slice(0, 2)}/`);
   });
 
-  test("are read piece by piece, as the reader takes them", async () => {
+  test("are read piece by piece as the reader consumes them", async () => {
     await using ground = await bucketGround();
     const bytes = blobBytes(5 * bucketPieceBytes);
     const { hash } = await putBytes(ground.blobStore, bytes);
@@ -216,7 +218,7 @@ describe("blobs in a bucket", () => {
     expect(await ranges()).toEqual([]);
   });
 
-  test("stand under the bucket's own host where it wants that", async () => {
+  test("are addressed by the bucket's host name when configured", async () => {
     const port = new URL(endpoint).port;
     await using ground = await bucketGround({ endpoint: `http://s3.test:${port}`, inHost: true });
     await requests();
@@ -225,7 +227,7 @@ describe("blobs in a bucket", () => {
     expect(await ground.blobStore.stat(hash)).toEqual({ hash, size: 10 });
   });
 
-  test("a bucket that is busy is asked again; one that stays so may be asked later, and no secret is named", async () => {
+  test("retries a busy bucket, then returns a retryable error without secrets", async () => {
     await using ground = await bucketGround();
     await fetch(`${endpoint}/-/fail/503/2`);
     const { hash } = await putBytes(ground.blobStore, blobBytes(10));
@@ -242,10 +244,10 @@ describe("blobs in a bucket", () => {
 
   test.each<[string, Partial<BucketBlobStoreOptions>, string]>([
     ["a wrong secret", { secretAccessKey: "wrong" }, "SignatureDoesNotMatch"],
-    ["an unknown key", { accessKeyId: "nobody" }, "InvalidAccessKeyId"],
+    ["an unknown key", { accessKeyId: "unknown" }, "InvalidAccessKeyId"],
     ["another region", { region: "us-east-1" }, "AuthorizationHeaderMalformed"],
     ["a bucket that does not exist", { bucket: "elsewhere" }, "NoSuchBucket"],
-  ])("%s is a failure at once, and not an empty store", async (_what, changes, code) => {
+  ])("reports %s as an error at once instead of as an empty store", async (_what, changes, code) => {
     await using ground = await bucketGround(changes);
     await requests();
     const failure = { code: "internal_error", cause: { message: expect.stringContaining(code) } };
@@ -255,44 +257,46 @@ describe("blobs in a bucket", () => {
     expect((await ground.names()).others).toEqual([]);
   });
 
-  test("a silent bucket is waited for so long, and asked again", async () => {
+  test("retries a bucket that does not answer", async () => {
     const clock = new FakeClock(Date.now());
     await using ground = await bucketGround({ clock });
     await requests();
     await fetch(`${endpoint}/-/stall/GET`);
-    const asked = ground.blobStore.stat(sha256(blobBytes(1)));
+    const answer = ground.blobStore.stat(sha256(blobBytes(1)));
     while ((await requests()).length === 0) await new Promise(setImmediate);
     clock.advance(bounds.bucketSilenceMs);
     while (clock.pending === 0) await new Promise(setImmediate);
     clock.advance(bounds.backoffMsMax);
-    expect(await asked).toBeNull();
+    expect(await answer).toBeNull();
   });
 
-  test("an upload that nobody waits for any more ends, whichever request it has come to", async () => {
+  test("aborts an upload during any of its requests", async () => {
     await using ground = await bucketGround();
     const bytes = blobBytes(3_000_000);
     for (const method of ["GET", "PUT"]) {
       const stop = new AbortController();
       await requests();
       await fetch(`${endpoint}/-/stall/${method}`);
-      const ended = ground.blobStore.put(streamOf(bytes), bytes.length, stop.signal).catch((thrown: unknown) => thrown);
+      const result = ground.blobStore
+        .put(streamOf(bytes), bytes.length, stop.signal)
+        .catch((thrown: unknown) => thrown);
       while (!(await requests()).some((line) => line.startsWith(method))) await new Promise(setImmediate);
       stop.abort();
-      expect(await ended).toMatchObject({ code: "client_closed" });
+      expect(await result).toMatchObject({ code: "client_closed" });
     }
     expect(await ground.names()).toEqual({ blobs: [], others: [] });
     expect(await putBytes(ground.blobStore, bytes)).toMatchObject({ size: bytes.length });
   });
 });
 
-test("an object has the name that it was given, replaces what was there, and is refused when its bytes are others", async () => {
+test("stores an object under the given name, replaces it, and rejects bytes that do not match the hash", async () => {
   const store = createBucketObjects({
     ...bucketKeys,
     ...{ endpoint, bucket: bucketName, prefix: "ledger/", allowPrivateNetwork: true },
     transport: createTransport({ clock: systemClock, resolve: async () => ["127.0.0.1"] }),
     clock: systemClock,
   });
-  const held = async () => {
+  const stored = async () => {
     const all = (await (await fetch(`${endpoint}/-/objects`)).json()) as { key: string; size: number }[];
     return all.filter(({ key }) => key.startsWith("ledger/"));
   };
@@ -301,7 +305,7 @@ test("an object has the name that it was given, replaces what was there, and is 
   for (const size of [10, 300_000]) {
     const bytes = blobBytes(size);
     await store.put(name, bytes, sha256(bytes), never);
-    expect(await held()).toEqual([{ key: `ledger/${name}`, size }]);
+    expect(await stored()).toEqual([{ key: `ledger/${name}`, size }]);
   }
   expect(store.put(name, blobBytes(5), sha256(blobBytes(6)), never)).rejects.toThrow();
 });

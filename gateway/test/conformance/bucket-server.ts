@@ -1,12 +1,11 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 /**
- * A bucket for tests, in a process of its own so that what it keeps is not counted as the gateway's memory:
- * `bun bucket-server.ts` prints its port. It checks each signature (Signature Version 4) and each body against its hash,
- * and knows just what a blob store asks of a bucket.
- *
- * `/-/objects` lists what it has with each size, `/-/requests` tells and forgets what it was asked, `/-/fail/<status>/<n>`
- * makes the next n requests fail, `/-/stall/<method>` leaves the next one of that method without an answer.
+ * A bucket for tests. It runs as a separate process, so that its objects do not count as the gateway's memory: `bun
+ * bucket-server.ts` prints its port. It checks each signature (Signature Version 4) and each body against its hash, and
+ * supports just the requests of a blob store. `/-/objects` lists the objects with their sizes, `/-/requests` lists the
+ * requests since the last such call, `/-/fail/<status>/<n>` makes the next n requests fail, `/-/stall/<method>` leaves
+ * the next request with that method without an answer.
  */
 export const bucketKeys = { accessKeyId: "AKIDTEST", secretAccessKey: "bucket-canary-secret", region: "eu-test-1" };
 export const bucketName = "blobs";
@@ -38,12 +37,12 @@ async function answer(request: Request): Promise<Response> {
   const body = await request.bytes();
   if (failing.left > 0) {
     failing.left -= 1;
-    return refusal(failing.status, "SlowDown");
+    return errorResponse(failing.status, "SlowDown");
   }
   const wrong = signatureFault(request, url, body);
-  if (wrong !== null) return refusal(403, wrong);
+  if (wrong !== null) return errorResponse(403, wrong);
   const key = keyOf(request, url);
-  if (key === null) return refusal(404, "NoSuchBucket");
+  if (key === null) return errorResponse(404, "NoSuchBucket");
   switch (request.method) {
     case "PUT":
       objects.set(key, body);
@@ -54,23 +53,23 @@ async function answer(request: Request): Promise<Response> {
     case "GET":
       return get(key, request.headers.get("range"));
     default:
-      return refusal(405, "MethodNotAllowed");
+      return errorResponse(405, "MethodNotAllowed");
   }
 }
 
-function control([what, first = "", count]: readonly string[]): Response {
-  if (what === "objects") return Response.json([...objects].map(([key, bytes]) => ({ key, size: bytes.length })));
-  if (what === "requests") {
-    const seen = requests;
+function control([command, first = "", count]: readonly string[]): Response {
+  if (command === "objects") return Response.json([...objects].map(([key, bytes]) => ({ key, size: bytes.length })));
+  if (command === "requests") {
+    const recorded = requests;
     requests = [];
-    return Response.json(seen);
+    return Response.json(recorded);
   }
-  if (what === "fail") failing = { status: Number(first), left: Number(count) };
-  if (what === "stall") stalling = first;
+  if (command === "fail") failing = { status: Number(first), left: Number(count) };
+  if (command === "stall") stalling = first;
   return new Response(null);
 }
 
-/** The bucket's name stands in front of the host or of the path. */
+/** The bucket's name comes first in the host or in the path. */
 function keyOf(request: Request, url: URL): string | null {
   const path = decodeURIComponent(url.pathname.slice(1));
   if (request.headers.get("host")?.startsWith(`${bucketName}.`)) return path;
@@ -79,27 +78,27 @@ function keyOf(request: Request, url: URL): string | null {
 
 function get(key: string, range: string | null): Response {
   const bytes = objects.get(key);
-  if (bytes === undefined) return refusal(404, "NoSuchKey");
+  if (bytes === undefined) return errorResponse(404, "NoSuchKey");
   const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(range ?? "") ?? [];
   if (from === undefined || to === undefined) return new Response(bytes);
   if (Number(from) >= bytes.length) {
-    return refusal(416, "InvalidRange", { "content-range": `bytes */${bytes.length}` });
+    return errorResponse(416, "InvalidRange", { "content-range": `bytes */${bytes.length}` });
   }
   const end = Math.min(Number(to) + 1, bytes.length);
   const headers = { "content-range": `bytes ${from}-${end - 1}/${bytes.length}` };
   return new Response(bytes.subarray(Number(from), end), { status: 206, headers });
 }
 
-function refusal(status: number, code: string, headers: Record<string, string> = {}): Response {
+function errorResponse(status: number, code: string, headers: Record<string, string> = {}): Response {
   return new Response(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>no</Message></Error>`, {
     status,
     headers,
   });
 }
 
-/** A bucket encodes the name of the object itself, whatever form it was sent in: all but unreserved letters. */
+/** A bucket encodes the object's name, in whatever form it was sent: everything except unreserved characters. */
 function canonicalPath({ pathname }: URL): string {
-  const octets = (letter: string): string => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`;
+  const octets = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   const encoded = (part: string): string => encodeURIComponent(decodeURIComponent(part)).replaceAll(/[!'()*]/g, octets);
   return pathname.split("/").map(encoded).join("/");
 }
@@ -107,7 +106,10 @@ function canonicalPath({ pathname }: URL): string {
 const authorization =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/;
 
-/** https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html, worked out from the request alone. */
+/**
+ * Computes the signature from the request:
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+ */
 function signatureFault(request: Request, url: URL, body: Uint8Array): string | null {
   const [, id, day, region, names, signature] = authorization.exec(request.headers.get("authorization") ?? "") ?? [];
   if (day === undefined || names === undefined || signature === undefined) return "AccessDenied";

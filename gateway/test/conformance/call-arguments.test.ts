@@ -10,7 +10,10 @@ import { openaiResponsesCodec } from "#protocols/openai-responses/index.ts";
 import { context, source } from "./codec-ground.ts";
 import { emptyTurn } from "./turn-arbitraries.ts";
 
-/** A call as an upstream streams it: `pieces` joined are its arguments; none, or empty ones, are a call without arguments. */
+/**
+ * A tool call as an upstream streams it: the joined `pieces` are its arguments. No pieces, or empty ones, mean no
+ * arguments.
+ */
 interface SentCall {
   readonly id: string;
   readonly pieces: readonly string[];
@@ -18,7 +21,7 @@ interface SentCall {
 
 interface SourceDialect {
   readonly codec: UpstreamCodec;
-  /** Events as this dialect's vendor sends them. */
+  /** Events as the dialect's vendor sends them. */
   readonly events: (calls: readonly SentCall[]) => readonly unknown[];
   /** Calls in one answer; default any number. */
   readonly one?: true;
@@ -27,11 +30,11 @@ interface SourceDialect {
 interface TargetDialect {
   readonly codec: CallerCodec;
   readonly turn?: Partial<Turn>;
-  /** What a client of the dialect joins as the arguments of each call. */
+  /** The arguments of each call, as a client of the dialect joins them. */
   readonly joined: (events: readonly ClientEvent[]) => readonly string[];
 }
 
-/** The members of events that a client of any dialect reads arguments from. */
+/** The members of events from which clients of any dialect read arguments. */
 interface ClientEvent {
   readonly type?: string;
   readonly index?: number;
@@ -200,13 +203,13 @@ const sentCalls = fc
 
 for (const [from, upstream] of Object.entries(sources)) {
   for (const [to, caller] of Object.entries(targets)) {
-    describe(`tool calls streamed by ${from} to a caller of ${to}`, () => {
-      test("have arguments that parse, and that are the upstream's; {} where it sends none", () => {
+    describe(`tool calls streamed from ${from} to ${to}`, () => {
+      test("have the upstream's arguments as valid JSON, or {} where there are none", () => {
         fc.assert(
           fc.property(sentCalls, (calls) => {
             const sent = upstream.one === true || caller.turn?.legacyFunctions === true ? calls.slice(0, 1) : calls;
-            const told = caller.joined(translated(upstream, caller, sent));
-            expect(told.map((text) => JSON.parse(text))).toEqual(
+            const received = caller.joined(translated(upstream, caller, sent));
+            expect(received.map((text) => JSON.parse(text))).toEqual(
               sent.map((call) => JSON.parse(joined(call) === "" ? "{}" : joined(call))),
             );
           }),
@@ -217,7 +220,7 @@ for (const [from, upstream] of Object.entries(sources)) {
   }
 }
 
-/** What the caller gets, as the payloads of its events. */
+/** The payloads of the events that the caller gets. */
 function translated(upstream: SourceDialect, caller: TargetDialect, calls: readonly SentCall[]) {
   const writer = caller.codec.writeEvents(context({ ...emptyTurn, ...caller.turn }));
   let text = "";
@@ -235,7 +238,7 @@ function joinedByIndex(pieces: readonly (readonly [index: number, text: string])
   return [...texts.values()];
 }
 
-/** A text in pieces. An empty one is sent as an empty piece, or, with no cuts, not at all. */
+/** A text in pieces. An empty text is sent as an empty piece, or not at all when there are no cuts. */
 function cutInto(text: string, cuts: number): readonly string[] {
   if (text === "") return cuts === 0 ? [] : [""];
   const size = Math.ceil(text.length / (cuts + 1));

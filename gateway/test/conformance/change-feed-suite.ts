@@ -16,141 +16,145 @@ import {
 /** What every implementation of the change feed guarantees. */
 export function changeFeedSuite(name: string, make: StoreGroundFactory): void {
   describe(`change feed: ${name}`, () => {
-    test("an apply is told within one poll, the config snapshot before the keys", async () => {
+    test("reports an applied file within one poll, the config snapshot before the keys", async () => {
       await using ground = await make();
-      const seen: Change[] = [];
-      const stop = ground.changeFeed.subscribe((change) => seen.push(change));
-      await quiet(ground);
+      const changes: Change[] = [];
+      const stop = ground.changeFeed.subscribe((change) => changes.push(change));
+      await waitForTimer(ground);
       await ground.controlStore.apply(acmeConfig, "test");
-      expect(seen).toEqual([]);
+      expect(changes).toEqual([]);
       await poll(ground);
-      expect(seen).toEqual([{ kind: "config" }, { kind: "key", digest: ground.vault.digest(ciSecret) }]);
+      expect(changes).toEqual([{ kind: "config" }, { kind: "key", digest: ground.vault.digest(ciSecret) }]);
       stop();
     });
 
-    test("a key that changes is told by every digest it had", async () => {
+    test("reports a changed key by its old and its new digest", async () => {
       await using ground = await make();
       await ground.controlStore.apply(acmeConfig, "test");
-      const seen: Change[] = [];
-      const stop = ground.changeFeed.subscribe((change) => seen.push(change));
-      await quiet(ground);
+      const changes: Change[] = [];
+      const stop = ground.changeFeed.subscribe((change) => changes.push(change));
+      await waitForTimer(ground);
       await ground.controlStore.apply(acmeWith({ keys: [{ name: "ci", secret: `${ciSecret}2` }] }), "test");
       await poll(ground);
       const digests = [ciSecret, `${ciSecret}2`].map((secret) => ({
         kind: "key",
         digest: ground.vault.digest(secret),
       }));
-      expect(new Set(seen.map((change) => JSON.stringify(change)))).toEqual(
+      expect(new Set(changes.map((change) => JSON.stringify(change)))).toEqual(
         new Set(digests.map((change) => JSON.stringify(change))),
       );
       stop();
     });
 
-    test("a key that vanishes from the file is told", async () => {
+    test("reports a key that was removed from the file", async () => {
       await using ground = await make();
       await ground.controlStore.apply(acmeConfig, "test");
-      const seen: Change[] = [];
-      const stop = ground.changeFeed.subscribe((change) => seen.push(change));
-      await quiet(ground);
+      const changes: Change[] = [];
+      const stop = ground.changeFeed.subscribe((change) => changes.push(change));
+      await waitForTimer(ground);
       await ground.controlStore.apply(acmeWith({ keys: [] }), "test");
       await poll(ground);
-      expect(seen).toEqual([{ kind: "key", digest: ground.vault.digest(ciSecret) }]);
+      expect(changes).toEqual([{ kind: "key", digest: ground.vault.digest(ciSecret) }]);
       stop();
     });
 
-    test("what happened before the subscription is not told, and nothing is told after its end", async () => {
+    test("reports neither changes before a subscription nor changes after its end", async () => {
       await using ground = await make();
       await ground.controlStore.addWorkspace({ slug: "before", name: "Before" }, by("test"));
-      const seen: Change[] = [];
-      const stop = ground.changeFeed.subscribe((change) => seen.push(change));
+      const changes: Change[] = [];
+      const stop = ground.changeFeed.subscribe((change) => changes.push(change));
       await poll(ground);
-      expect(seen).toEqual([]);
+      expect(changes).toEqual([]);
       stop();
       await ground.controlStore.addWorkspace({ slug: "after", name: "After" }, by("test"));
       ground.clock.advance(bounds.changePollMs);
       await ground.changeFeed.catchUp();
-      expect(seen).toEqual([]);
+      expect(changes).toEqual([]);
       expect(ground.clock.pending).toBe(0);
     });
 
-    test("whoever catches up hears at once of everything written until then, once and in order", async () => {
+    test("reports all earlier changes when it catches up, once and in order", async () => {
       await using ground = await make();
-      const seen: Change[] = [];
+      const changes: Change[] = [];
       await ground.changeFeed.catchUp();
-      const stop = ground.changeFeed.subscribe((change) => seen.push(change));
+      const stop = ground.changeFeed.subscribe((change) => changes.push(change));
       await ground.changeFeed.catchUp();
-      expect(seen).toEqual([]);
+      expect(changes).toEqual([]);
       const keys = Array.from({ length: 1_200 }, (_, n) => ({ name: `k${n}`, secret: `${ciSecret}-${n}` }));
       await ground.controlStore.apply(acmeWith({ keys }), "test");
       await Promise.all([ground.changeFeed.catchUp(), ground.changeFeed.catchUp()]);
-      const told = seen.map((change) => (change.kind === "key" ? change.digest : change.kind));
-      expect(told).toEqual(["config", ...keys.map((key) => ground.vault.digest(key.secret))]);
+      const reported = changes.map((change) => (change.kind === "key" ? change.digest : change.kind));
+      expect(reported).toEqual(["config", ...keys.map((key) => ground.vault.digest(key.secret))]);
       await poll(ground);
-      expect(seen.length).toBe(1_201);
+      expect(changes.length).toBe(1_201);
       stop();
     });
 
-    test("a listener that throws does not keep the others from hearing, nor the next change", async () => {
+    test("calls the other listeners when one throws, also for the next change", async () => {
       await using ground = await make();
-      const seen: Change[] = [];
+      const changes: Change[] = [];
       const stopOne = ground.changeFeed.subscribe(() => {
         throw new Error("broken listener");
       });
-      const stopTwo = ground.changeFeed.subscribe((change) => seen.push(change));
-      await quiet(ground);
+      const stopTwo = ground.changeFeed.subscribe((change) => changes.push(change));
+      await waitForTimer(ground);
       for (const slug of ["one", "two"]) {
         await ground.controlStore.addWorkspace({ slug: slug, name: slug }, by("test"));
         await poll(ground);
       }
-      expect(seen.length).toBe(2);
+      expect(changes.length).toBe(2);
       stopOne();
       stopTwo();
     });
 
-    test("of two writes under way at once, the one that began first and ends last is told like the other", async () => {
+    test("reports a write that began before another one and ended after it", async () => {
       await using ground = await make();
-      const seen: string[] = [];
-      const stop = ground.changeFeed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "config"));
-      await quiet(ground);
-      const [begun, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const changes: string[] = [];
+      const stop = ground.changeFeed.subscribe((change) =>
+        changes.push(change.kind === "key" ? change.digest : "config"),
+      );
+      await waitForTimer(ground);
+      const [started, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const first = ground.database.kysely.transaction().execute(async (transaction) => {
         await transaction.insertInto("changes").values({ at: newYear, kind: "key", digest: "first" }).execute();
-        begun.resolve();
+        started.resolve();
         await mayEnd.promise;
       });
-      await begun.promise;
+      await started.promise;
       let ended = false;
       const second = ground.controlStore
         .addWorkspace({ slug: "second", name: "Second" }, by("test"))
         .finally(() => (ended = true));
-      await until(async () => ended || (await somebodyWaits(ground)));
+      await until(async () => ended || (await hasWaitingWrite(ground)));
       await poll(ground);
       mayEnd.resolve();
       await Promise.all([first, second]);
       await poll(ground);
-      expect(seen.toSorted()).toEqual(["config", "first"]);
+      expect(changes.toSorted()).toEqual(["config", "first"]);
       stop();
     });
 
-    test("more changes than one read takes are all told, in order", async () => {
+    test("reports more changes than one read returns, in order", async () => {
       await using ground = await make();
-      const seen: string[] = [];
-      const stop = ground.changeFeed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "config"));
-      await quiet(ground);
+      const changes: string[] = [];
+      const stop = ground.changeFeed.subscribe((change) =>
+        changes.push(change.kind === "key" ? change.digest : "config"),
+      );
+      await waitForTimer(ground);
       const digests = Array.from({ length: 2_500 }, (_, n) => `digest-${n}`);
       for (let start = 0; start < digests.length; start += 500) {
         const rows = digests.slice(start, start + 500).map((digest) => ({ at: 0, kind: "key", digest }));
         await ground.database.kysely.insertInto("changes").values(rows).execute();
       }
       for (let turn = 0; turn < 3; turn++) await poll(ground);
-      expect(seen).toEqual(digests);
+      expect(changes).toEqual(digests);
       stop();
     });
   });
 }
 
-/** Whether a write waits for the end of another one. On SQLite it does not even get the connection. */
-async function somebodyWaits({ database }: StoreGround): Promise<boolean> {
+/** Whether a write waits for another one. On SQLite it waits for the connection. */
+async function hasWaitingWrite({ database }: StoreGround): Promise<boolean> {
   if (database.flavour.name === "sqlite") return true;
   const { rows } = await sql<{ n: number }>`select count(*) as n from pg_locks where not granted`.execute(
     database.reading,
@@ -158,12 +162,12 @@ async function somebodyWaits({ database }: StoreGround): Promise<boolean> {
   return Number(rows[0]?.n) > 0;
 }
 
-/** Until the read that runs has ended: then exactly the timer of the next one is booked. */
-async function quiet(ground: StoreGround): Promise<void> {
+/** Waits for the end of the running read, after which only the timer for the next one is pending. */
+async function waitForTimer(ground: StoreGround): Promise<void> {
   await until(() => ground.clock.pending > 0);
 }
 
 async function poll(ground: StoreGround): Promise<void> {
   ground.clock.advance(bounds.changePollMs);
-  await quiet(ground);
+  await waitForTimer(ground);
 }

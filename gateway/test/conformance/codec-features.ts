@@ -1,18 +1,17 @@
 import type { Turn, TurnPart } from "#core/index.ts";
 import { emptyTurn, text, tool } from "./turn-arbitraries.ts";
 
-/** One thing that a turn can say, and whether it is still said after a translation. */
+/** Something that a turn can express, and a check that it is still there after a translation. */
 export interface Feature {
   readonly name: string;
   readonly turn: Turn;
-  kept(read: Turn): boolean;
+  survives(read: Turn): boolean;
 }
 
-const asked: Turn = { ...emptyTurn, messages: [{ role: "user", parts: [text("Hello, answer in JSON")] }] };
+const question: Turn = { ...emptyTurn, messages: [{ role: "user", parts: [text("Hello, answer in JSON")] }] };
 const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false };
 
-/** Features that are one member of a turn. */
-/** One that OpenAI can hold calls to. */
+/** A schema with which OpenAI can enforce the arguments of calls. */
 const closed = { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false };
 
 const members: readonly Partial<Turn>[] = [
@@ -31,15 +30,15 @@ const members: readonly Partial<Turn>[] = [
   { userId: "user-1" },
   { metadata: { team: "blue" } },
   { serviceTier: "flex" },
-  { parallelToolCalls: false, tools: [tool("look")] },
-  { toolChoice: { kind: "auto" }, tools: [tool("look")] },
-  { toolChoice: { kind: "none" }, tools: [tool("look")] },
-  { toolChoice: { kind: "any" }, tools: [tool("look")] },
-  { toolChoice: { kind: "tool", name: "look" }, tools: [tool("look")] },
-  { tools: [{ ...tool("look"), parameters: closed, strict: true }] },
+  { parallelToolCalls: false, tools: [tool("search")] },
+  { toolChoice: { kind: "auto" }, tools: [tool("search")] },
+  { toolChoice: { kind: "none" }, tools: [tool("search")] },
+  { toolChoice: { kind: "any" }, tools: [tool("search")] },
+  { toolChoice: { kind: "tool", name: "search" }, tools: [tool("search")] },
+  { tools: [{ ...tool("search"), parameters: closed, strict: true }] },
 ];
 
-/** Explicit zeros, which are values. */
+/** Explicit zeros are values. */
 const zeros: readonly Partial<Turn>[] = [{ temperature: 0 }, { topP: 0 }, { presencePenalty: 0 }, { seed: 0 }];
 
 export const features: readonly Feature[] = [
@@ -62,8 +61,8 @@ export const features: readonly Feature[] = [
   {
     name: "the error mark of a tool result",
     turn: resultTurn({ isError: true }),
-    // Where there is no mark for it, the result itself may say so.
-    kept: (read) => resultsOf(read).some((part) => part.isError || startsAsError(part.parts[0])),
+    // A dialect without an error mark may put the error into the result's text.
+    survives: (read) => resultsOf(read).some((part) => part.isError || startsAsError(part.parts[0])),
   },
   {
     name: "a picture in a tool result",
@@ -79,20 +78,20 @@ export const features: readonly Feature[] = [
         },
       ],
     }),
-    kept: (read) => resultsOf(read).some((part) => part.parts.some((inner) => inner.kind === "image")),
+    survives: (read) => resultsOf(read).some((part) => part.parts.some((inner) => inner.kind === "image")),
   },
   {
     name: "instructions within the conversation",
     turn: {
-      ...asked,
+      ...question,
       messages: [
-        ...asked.messages,
+        ...question.messages,
         { role: "assistant", parts: [text("Hi")] },
         { role: "system", parts: [text("Be brief")] },
-        ...asked.messages,
+        ...question.messages,
       ],
     },
-    kept: (read) => read.messages.some(({ role, parts }) => role === "system" && parts.length > 0),
+    survives: (read) => read.messages.some(({ role, parts }) => role === "system" && parts.length > 0),
   },
 ];
 
@@ -103,12 +102,12 @@ function memberName(member: Partial<Turn>): string {
 }
 
 function memberFeature(name: string, member: Partial<Turn>): Feature {
-  const turn = { ...asked, ...member };
-  return { name, turn, kept: (read) => sameMember(Object.keys(member)[0] ?? "", turn, read) };
+  const turn = { ...question, ...member };
+  return { name, turn, survives: (read) => sameMember(Object.keys(member)[0] ?? "", turn, read) };
 }
 
 function sameMember(key: string, turn: Turn, read: Turn): boolean {
-  // Some dialects say an effort as a budget in tokens, and have no name for a schema.
+  // Some dialects express an effort as a token budget, and have no name for a schema.
   if (key === "reasoning") return read.reasoning?.effort === "high" || (read.reasoning?.budgetTokens ?? 0) >= 16_384;
   if (key === "format") return Bun.deepEquals(schemaOf(turn), schemaOf(read));
   if (key === "tools") return read.tools[0]?.strict === turn.tools[0]?.strict;
@@ -125,8 +124,8 @@ function schemaOf({ format }: Turn): unknown {
 function partFeature(name: string, part: TurnPart & { kind: "image" | "document" }): Feature {
   return {
     name,
-    turn: { ...asked, messages: [{ role: "user", parts: [text("Look:"), part] }] },
-    kept: (read) =>
+    turn: { ...question, messages: [{ role: "user", parts: [text("This file:"), part] }] },
+    survives: (read) =>
       read.messages.some(({ parts }) =>
         parts.some((other) => other.kind === part.kind && sameSource(other.source, part.source)),
       ),
@@ -144,19 +143,19 @@ function resultTurn(change: Partial<TurnPart & { kind: "tool-result" }>): Turn {
   const result = {
     kind: "tool-result" as const,
     callId: "call_1",
-    name: "look",
+    name: "search",
     parts: [text("see")],
     isError: false,
     cache: null,
   };
   return {
-    ...asked,
-    tools: [tool("look")],
+    ...question,
+    tools: [tool("search")],
     messages: [
-      ...asked.messages,
+      ...question.messages,
       {
         role: "assistant",
-        parts: [{ kind: "tool-call", id: "call_1", name: "look", argumentsText: "{}", seal: null, cache: null }],
+        parts: [{ kind: "tool-call", id: "call_1", name: "search", argumentsText: "{}", seal: null, cache: null }],
       },
       { role: "user", parts: [{ ...result, ...change }] },
     ],

@@ -1,6 +1,9 @@
 import type { Answer, AnswerBlock, AnswerEvent, FinishReason, Turn, TurnPart, Usage } from "#core/index.ts";
 
-/** What must survive a translation of a conversation: who said what, calls, results, pictures, in their order. */
+/**
+ * The parts of a conversation that must survive a translation, in order: texts with their speakers, calls, results and
+ * pictures.
+ */
 export function turnGist(turn: Turn): readonly string[] {
   const items: string[] = [];
   const calls = new Map<string, number>();
@@ -11,16 +14,16 @@ export function turnGist(turn: Turn): readonly string[] {
     if (run !== "") items.push(`${speaker}: ${run}`);
     run = "";
   };
-  const say = (who: string, text: string): void => {
-    if (who !== speaker) flush();
-    speaker = who;
-    run += bare(text);
+  const addText = (role: string, text: string): void => {
+    if (role !== speaker) flush();
+    speaker = role;
+    run += withoutSpaces(text);
   };
-  for (const part of turn.system) say("system", part.text);
+  for (const part of turn.system) addText("system", part.text);
   for (const message of turn.messages) {
     for (const part of message.parts) {
       if (part.kind === "text") {
-        say(message.role, part.text);
+        addText(message.role, part.text);
         continue;
       }
       if (part.kind === "reasoning") continue;
@@ -38,29 +41,31 @@ function partGist(part: TurnPart, calls: ReadonlyMap<string, number>): string {
     case "tool-call":
       return `call ${calls.get(part.id)}: ${part.name} ${sameJson(part.argumentsText)}`;
     case "tool-result": {
-      const said = part.parts.map((inner) => (inner.kind === "text" ? bare(inner.text) : inner.kind)).join("");
-      return `result of ${calls.get(part.callId) ?? "nothing"}: ${said}`;
+      const content = part.parts
+        .map((inner) => (inner.kind === "text" ? withoutSpaces(inner.text) : inner.kind))
+        .join("");
+      return `result of ${calls.get(part.callId) ?? "nothing"}: ${content}`;
     }
     case "text":
     case "refusal":
     case "reasoning":
-      return `${part.kind}: ${bare(part.text)}`;
+      return `${part.kind}: ${withoutSpaces(part.text)}`;
     default:
       return `${part.kind}: ${part.source.kind === "base64" ? part.source.data : part.source.kind}`;
   }
 }
 
-/** Dialects join neighbouring texts with different blanks, or none. */
-function bare(text: string): string {
+/** Dialects join adjacent texts with different white space, or none. */
+function withoutSpaces(text: string): string {
   return text.replace(/\s+/g, "");
 }
 
-/** Arguments as a value: some dialects carry them as an object. */
+/** Arguments as a value, because some dialects carry them as an object. */
 function sameJson(text: string): string {
   return JSON.stringify(JSON.parse(text === "" ? "{}" : text));
 }
 
-/** What of an answer must be the same, however it was carried. */
+/** The parts of an answer that must be the same in every dialect. */
 export interface AnswerGist {
   readonly text: string;
   readonly refusal: string;
@@ -86,16 +91,16 @@ export function answerGist(answer: Answer): AnswerGist {
   };
 }
 
-export type SpokenGist = Omit<AnswerGist, "refusal">;
+export type TextGist = Omit<AnswerGist, "refusal">;
 
-/** The same where a refusal may be said as text, and called a filtered answer: not every dialect has its own field. */
-export function spokenGist(answer: Answer): SpokenGist {
+/** Treats a refusal as text and as a filtered answer, because not every dialect has a field for refusals. */
+export function textGist(answer: Answer): TextGist {
   const { refusal, ...gist } = answerGist(answer);
   const finish = gist.finish === "refusal" ? "content-filter" : gist.finish;
   return { ...gist, finish, text: gist.text + refusal };
 }
 
-/** The thoughts that an answer shows. */
+/** The thoughts in an answer. */
 export function thoughtsOf(answer: Answer): string {
   return textsOf(answer.blocks, "reasoning");
 }
@@ -109,7 +114,7 @@ function inputOf(usage: Usage): number {
   return usage.inputUncached + cached + usage.audioInput + usage.imageInput;
 }
 
-/** A stream's events put together; throws on any order that core/answer.ts does not allow. */
+/** Joins the events of a stream into an answer. Throws on any order that core/answer.ts does not allow. */
 export function answerOf(events: readonly AnswerEvent[]): Answer {
   const [first, ...rest] = events;
   if (first?.kind !== "start") throw new Error("the first event is not the start");
@@ -129,13 +134,13 @@ export function answerOf(events: readonly AnswerEvent[]): Answer {
     } else if (event.kind === "start") throw new Error("a second start");
     else open = addToBlocks(blocks, event, open, finish !== null);
   }
-  if (!ended || finish === null || open) throw new Error("the stream is not whole");
+  if (!ended || finish === null || open) throw new Error("the stream is not complete");
   return { id: first.id, model: first.model, blocks, finish, usage };
 }
 
 type BlockEvent = Extract<AnswerEvent, { kind: `block-${string}` }>;
 
-/** Whether a block is open now. */
+/** Returns whether a block is open now. */
 function addToBlocks(blocks: AnswerBlock[], event: BlockEvent, open: boolean, finished: boolean): boolean {
   if (finished) throw new Error(`${event.kind} after the finish`);
   if ((event.kind === "block-start") === open)
@@ -151,12 +156,13 @@ function addToBlocks(blocks: AnswerBlock[], event: BlockEvent, open: boolean, fi
   const last = blocks.at(-1);
   if (last === undefined || event.kind === "block-end") return false;
   if (event.kind === "block-seal") {
-    if (last.kind !== "tool-call" && last.kind !== "reasoning") throw new Error("a seal on what cannot be sealed");
+    if (last.kind !== "tool-call" && last.kind !== "reasoning")
+      throw new Error("a seal on a block that cannot be sealed");
     blocks[blocks.length - 1] = { ...last, seal: event.seal };
     return true;
   }
   if (event.kind === "block-citation") {
-    if (last.kind !== "text") throw new Error("a citation of what is no text");
+    if (last.kind !== "text") throw new Error("a citation outside a text");
     blocks[blocks.length - 1] = { ...last, citations: [...(last.citations ?? []), event.citation] };
     return true;
   }

@@ -5,25 +5,25 @@ import { eventData, SseEvents } from "#protocols/stream/sse-events.ts";
 import { answerOf } from "./codec-gist.ts";
 import { emptyTurn } from "./turn-arbitraries.ts";
 
-/** A dialect's codec and what its dialect has no place for. */
+/** A dialect's codec, and what the dialect cannot express. */
 export interface CodecProfile {
   readonly dialect: Dialect;
   readonly codec: CallerCodec & UpstreamCodec;
   /** Names of features (codec-features.ts) that are lost or changed, each with a warning. */
   readonly warned: readonly string[];
-  /** Those that are refused, so that a deployment of another dialect can be tried. */
+  /** Names of features that are refused, so that a deployment of another dialect can be tried. */
   readonly refused: readonly string[];
-  /** Those that are lost without a word, and why that harms nobody. */
+  /** Names of features that are dropped without a warning, with the reason why that is harmless. */
   readonly silent: Readonly<Record<string, string>>;
-  /** Finish reasons that this dialect says in the words of another. */
+  /** Finish reasons that the dialect replaces with another one. */
   readonly finish: { readonly [K in FinishReason]?: FinishReason };
-  /** The API takes a result anywhere behind its call; all others want it before the next answer. */
+  /** The API accepts a result anywhere after its call. All others require it before the next answer. */
   readonly lateResults: boolean;
 }
 
 const encoder = new TextEncoder();
-/** Some dialects show thoughts only to those who asked for them. */
-const curious: Turn = { ...emptyTurn, reasoning: { effort: "high", budgetTokens: null, visible: true } };
+/** Some dialects show thoughts only to callers who ask for them. */
+const turnWithReasoning: Turn = { ...emptyTurn, reasoning: { effort: "high", budgetTokens: null, visible: true } };
 
 function ids(): (prefix: string) => string {
   let count = 0;
@@ -38,7 +38,7 @@ export function target(upstreamModel = "upstream-model"): TurnTarget {
   return { upstreamModel, account: "account-1", traits: {}, newId: ids() };
 }
 
-export function context(turn: Turn = curious): AnswerContext {
+export function context(turn: Turn = turnWithReasoning): AnswerContext {
   return {
     turn,
     model: "public-model",
@@ -51,7 +51,7 @@ export function context(turn: Turn = curious): AnswerContext {
 }
 
 /** A turn as the upstream's body and back, with the warnings of the way out. */
-export function thereAndBack(codec: CallerCodec & UpstreamCodec, turn: Turn): { turn: Turn; warnings: string[] } {
+export function roundTrip(codec: CallerCodec & UpstreamCodec, turn: Turn): { turn: Turn; warnings: string[] } {
   const warnings: string[] = [];
   const body = codec.writeTurn(turn, target(), (what) => warnings.push(what));
   return { turn: readBack(codec, body, turn.stream), warnings };
@@ -61,22 +61,26 @@ export function readBack(codec: CallerCodec, body: Uint8Array, stream: boolean):
   return codec.readTurn(body, { model: "upstream-model", stream }, () => {});
 }
 
-/** The bytes of a whole stream. */
-export function streamBytes(codec: CallerCodec, events: readonly AnswerEvent[], turn: Turn = curious): Uint8Array {
+/** The bytes of a complete stream. */
+export function streamBytes(
+  codec: CallerCodec,
+  events: readonly AnswerEvent[],
+  turn: Turn = turnWithReasoning,
+): Uint8Array {
   const writer = codec.writeEvents(context(turn));
   return encoder.encode(events.map((event) => writer.write(event)).join(""));
 }
 
-/** A stream's bytes, cut at these places, as events. */
+/** Reads the events of a stream whose bytes arrive cut at these positions. */
 export function readStream(codec: UpstreamCodec, bytes: Uint8Array, cuts: readonly number[] = []): AnswerEvent[] {
   const events: AnswerEvent[] = [];
   const reader = codec.readEvents((event) => events.push(event), source());
   const sse = new SseEvents();
-  const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((one, other) => one - other);
+  const positions = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((one, other) => one - other);
   let from = 0;
-  for (const to of [...places, bytes.length]) {
-    sse.push(bytes.slice(from, to), (held, start, end) => {
-      const data = eventData(held, start, end);
+  for (const to of [...positions, bytes.length]) {
+    sse.push(bytes.slice(from, to), (buffer, start, end) => {
+      const data = eventData(buffer, start, end);
       if (data !== "") reader.read(data);
     });
     from = to;
@@ -89,8 +93,8 @@ export function streamedAnswer(codec: UpstreamCodec, bytes: Uint8Array, cuts: re
   return answerOf(readStream(codec, bytes, cuts));
 }
 
-/** Bytes that are nearly a body of the dialect: one value somewhere inside is another one. */
-export function spoiled(body: Uint8Array, at: number, value: unknown): Uint8Array {
+/** An almost valid body of the dialect, with one value replaced. */
+export function withReplacedValue(body: Uint8Array, at: number, value: unknown): Uint8Array {
   const root: unknown = JSON.parse(new TextDecoder().decode(body));
   const places: { holder: Record<string, unknown>; key: string }[] = [];
   const collect = (holder: unknown): void => {
@@ -108,7 +112,7 @@ export function spoiled(body: Uint8Array, at: number, value: unknown): Uint8Arra
 
 export const junk: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, 0, -1, 1.5, "", "x", [], {}, [null], [[]], [{}], { type: "x" }),
-  // No text can be made of these.
+  // These cannot be converted to text.
   fc.constantFrom<unknown>({ toString: {} }, [{ toString: {} }]),
   fc.jsonValue({ maxDepth: 3 }),
 );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { spokenGist, turnGist } from "./codec-gist.ts";
+import { textGist, turnGist } from "./codec-gist.ts";
 import { type CodecProfile, context, readBack, source, streamBytes, streamedAnswer, target } from "./codec-ground.ts";
 import { answerArbitrary, eventsOf, turnArbitrary } from "./turn-arbitraries.ts";
 
@@ -8,34 +8,34 @@ const numRuns = 80;
 
 /** What a caller of one dialect and an upstream of another can rely on. */
 export function codecPairSuite(caller: CodecProfile, upstream: CodecProfile): void {
-  describe(`a caller of ${caller.dialect.id}, an upstream of ${upstream.dialect.id}`, () => {
-    test("the caller's conversation reaches the upstream whole and in order", () => {
+  describe(`a caller of ${caller.dialect.id} with an upstream of ${upstream.dialect.id}`, () => {
+    test("sends the caller's whole conversation to the upstream in order", () => {
       fc.assert(
         fc.property(turnArbitrary, (turn) => {
-          const asked = readBack(
+          const read = readBack(
             caller.codec,
             caller.codec.writeTurn(turn, target(), () => {}),
             false,
           );
-          const sent = upstream.codec.writeTurn(asked, target(), () => {});
+          const sent = upstream.codec.writeTurn(read, target(), () => {});
           expect(turnGist(readBack(upstream.codec, sent, false))).toEqual(turnGist(turn));
         }),
         { numRuns },
       );
     });
 
-    test("the upstream's answer reaches the caller whole", () => {
+    test("returns the upstream's whole answer to the caller", () => {
       fc.assert(
         fc.property(answerArbitrary, (answer) => {
-          const heard = upstream.codec.readAnswer(upstream.codec.writeAnswer(answer, context()), source());
-          const told = caller.codec.readAnswer(caller.codec.writeAnswer(heard, context()), source());
-          expect(spokenGist(told)).toEqual(spokenGist(answer));
+          const fromUpstream = upstream.codec.readAnswer(upstream.codec.writeAnswer(answer, context()), source());
+          const toCaller = caller.codec.readAnswer(caller.codec.writeAnswer(fromUpstream, context()), source());
+          expect(textGist(toCaller)).toEqual(textGist(answer));
         }),
         { numRuns },
       );
     });
 
-    test("the upstream's stream is the same answer to the caller as the whole", () => {
+    test("streams the same answer as it returns whole", () => {
       fc.assert(
         fc.property(answerArbitrary, fc.integer({ min: 1, max: 4 }), fc.boolean(), (answer, pieces, early) => {
           const bytes = streamBytes(upstream.codec, eventsOf(answer, pieces, early));
@@ -44,8 +44,8 @@ export function codecPairSuite(caller: CodecProfile, upstream: CodecProfile): vo
           const reader = upstream.codec.readEvents((event) => out.push(writer.write(event)), source());
           for (const payload of payloads(bytes)) reader.read(payload);
           reader.end();
-          const told = streamedAnswer(caller.codec, new TextEncoder().encode(out.join("")));
-          expect(spokenGist(told)).toEqual(spokenGist(answer));
+          const toCaller = streamedAnswer(caller.codec, new TextEncoder().encode(out.join("")));
+          expect(textGist(toCaller)).toEqual(textGist(answer));
         }),
         { numRuns },
       );

@@ -2,19 +2,19 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Answer, Failure, type FinishReason, type Turn } from "#core/index.ts";
 import { features } from "./codec-features.ts";
-import { answerGist, spokenGist, thoughtsOf, turnGist } from "./codec-gist.ts";
+import { answerGist, textGist, thoughtsOf, turnGist } from "./codec-gist.ts";
 import {
   type CodecProfile,
   context,
   junk,
   readBack,
   readStream,
+  roundTrip,
   source,
-  spoiled,
   streamBytes,
   streamedAnswer,
   target,
-  thereAndBack,
+  withReplacedValue,
 } from "./codec-ground.ts";
 import { answerArbitrary, brokenTurnArbitrary, emptyTurn, eventsOf, turnArbitrary } from "./turn-arbitraries.ts";
 
@@ -23,7 +23,7 @@ const finishReasons: readonly FinishReason[] = [
   ...(["stop", "stop-sequence", "length", "context-length", "content-filter", "refusal", "pause"] as const),
 ];
 
-/** What every codec guarantees by itself. */
+/** What every codec guarantees without another one. */
 export function codecSuite(profile: CodecProfile): void {
   describe(`codec: ${profile.dialect.id}`, () => {
     turnTests(profile);
@@ -35,19 +35,19 @@ export function codecSuite(profile: CodecProfile): void {
 }
 
 function turnTests({ codec, lateResults }: CodecProfile): void {
-  test("a conversation written and read again says the same, in the same order", () => {
+  test("keeps a conversation the same when it is written and read again", () => {
     fc.assert(
       fc.property(turnArbitrary, (turn) => {
-        expect(turnGist(thereAndBack(codec, turn).turn)).toEqual(turnGist(turn));
+        expect(turnGist(roundTrip(codec, turn).turn)).toEqual(turnGist(turn));
       }),
       { numRuns },
     );
   });
 
-  test("the tools written and read again are the same", () => {
+  test("keeps tools the same when they are written and read again", () => {
     fc.assert(
       fc.property(turnArbitrary, (turn) => {
-        const tools = thereAndBack(codec, turn).turn.tools.map(({ name, description, parameters }) => ({
+        const tools = roundTrip(codec, turn).turn.tools.map(({ name, description, parameters }) => ({
           name,
           description,
           parameters,
@@ -60,17 +60,17 @@ function turnTests({ codec, lateResults }: CodecProfile): void {
     );
   });
 
-  test("however broken the history, every call that is sent is followed by its result, and no result stands alone", () => {
+  test("repairs a broken history: every call gets a result, and every result has a call", () => {
     fc.assert(
       fc.property(brokenTurnArbitrary, (turn) => {
-        expect(unansweredCalls(thereAndBack(codec, turn).turn, lateResults)).toEqual([]);
+        expect(unansweredCalls(roundTrip(codec, turn).turn, lateResults)).toEqual([]);
       }),
       { numRuns },
     );
   });
 }
 
-/** What an upstream would refuse: calls without a result before the next answer, and results without a call. */
+/** What an upstream would reject: calls without a result before the next answer, and results without a call. */
 function unansweredCalls(turn: Turn, lateResults: boolean): readonly string[] {
   const wrong: string[] = [];
   const called = new Set<string>();
@@ -95,46 +95,46 @@ function unansweredCalls(turn: Turn, lateResults: boolean): readonly string[] {
 
 function featureTests({ codec, warned, refused, silent }: CodecProfile): void {
   test.each(features.map((feature) => [feature.name, feature] as const))(
-    "%s is kept, or the caller is told",
+    "%s is translated, or dropped with a warning",
     (name, feature) => {
       if (refused.includes(name)) {
-        expect(() => thereAndBack(codec, feature.turn)).toThrow(Failure);
+        expect(() => roundTrip(codec, feature.turn)).toThrow(Failure);
         return;
       }
-      const { turn, warnings } = thereAndBack(codec, feature.turn);
+      const { turn, warnings } = roundTrip(codec, feature.turn);
       const lost = warned.includes(name) || name in silent;
-      expect({ name, kept: feature.kept(turn) }).toEqual({ name, kept: !lost });
+      expect({ name, survives: feature.survives(turn) }).toEqual({ name, survives: !lost });
       if (warned.includes(name)) expect(warnings).not.toEqual([]);
       for (const warning of warnings) expect(warning).toMatch(/^[\x20-\x7e]{1,200}$/);
     },
   );
 
-  test("a plain conversation is carried without a warning", () => {
+  test("translates a plain conversation without a warning", () => {
     const turn: Turn = {
       ...emptyTurn,
       messages: [{ role: "user", parts: [{ kind: "text", text: "Hello", cache: null }] }],
     };
-    expect(thereAndBack(codec, turn).warnings).toEqual([]);
+    expect(roundTrip(codec, turn).warnings).toEqual([]);
   });
 
-  test("more than one answer is refused: only one can be translated", () => {
-    expect(() => thereAndBack(codec, { ...emptyTurn, choices: 2 })).toThrow(Failure);
+  test("rejects more than one choice, because only one can be translated", () => {
+    expect(() => roundTrip(codec, { ...emptyTurn, choices: 2 })).toThrow(Failure);
   });
 }
 
 function answerTests({ codec, dialect, finish }: CodecProfile): void {
-  test("an answer written and read again is the same", () => {
+  test("keeps an answer the same when it is written and read again", () => {
     fc.assert(
       fc.property(answerArbitrary, (answer) => {
         const read = codec.readAnswer(codec.writeAnswer(answer, context()), source());
-        expect(spokenGist(read)).toEqual(spokenGist(answer));
+        expect(textGist(read)).toEqual(textGist(answer));
         expect(thoughtsOf(read)).toBe(thoughtsOf(answer));
       }),
       { numRuns },
     );
   });
 
-  test.each([...finishReasons])("of an answer that finished for %s, that is told", (reason) => {
+  test.each([...finishReasons])("keeps the finish reason %s", (reason) => {
     const answer: Answer = {
       id: "id-1",
       model: "upstream-model",
@@ -146,7 +146,7 @@ function answerTests({ codec, dialect, finish }: CodecProfile): void {
     expect(read.finish.reason).toBe(finish[reason] ?? reason);
   });
 
-  test("a stream, however its bytes are cut, is the same answer as the whole", () => {
+  test("reads the same answer from a stream as from the whole, wherever the bytes are cut", () => {
     const shape = fc.record({
       pieces: fc.integer({ min: 1, max: 5 }),
       early: fc.boolean(),
@@ -164,31 +164,31 @@ function answerTests({ codec, dialect, finish }: CodecProfile): void {
     );
   });
 
-  test("an error within a stream reaches the reader as an error, and nothing follows it", () => {
+  test("passes an error within a stream to the reader, as the last event", () => {
     const failure = new Failure("upstream_error", "The upstream broke.");
     const writer = codec.writeEvents(context());
-    const begun = [
+    const beginning = [
       writer.write({ kind: "start", id: null, model: null }),
       writer.write({ kind: "block-start", block: { kind: "text" } }),
       writer.write({ kind: "block-delta", text: "half" }),
     ].join("");
-    // A writer may leave the error to its dialect, which knows the request's id.
+    // A writer may leave the error to its dialect, which adds the request's id.
     const error = writer.write({ kind: "error", failure }) || dialect.renderStreamError(failure, "req_1");
-    expect(readStream(codec, new TextEncoder().encode(begun + error)).at(-1)?.kind).toBe("error");
+    expect(readStream(codec, new TextEncoder().encode(beginning + error)).at(-1)?.kind).toBe("error");
   });
 }
 
 function junkTests({ codec }: CodecProfile): void {
   const encode = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value) ?? "");
 
-  test("a request that is not understood is a Failure, whatever it is", () => {
+  test("fails with a Failure for any request that it does not understand", () => {
     fc.assert(
       fc.property(turnArbitrary, fc.nat(), junk, (turn, at, value) => {
         onlyFailures(() => readBack(codec, encode(value), false));
         onlyFailures(() =>
           readBack(
             codec,
-            spoiled(
+            withReplacedValue(
               codec.writeTurn(turn, target(), () => {}),
               at,
               value,
@@ -201,27 +201,31 @@ function junkTests({ codec }: CodecProfile): void {
     );
   });
 
-  test("an answer that is not understood is a Failure, whatever it is", () => {
+  test("fails with a Failure for any answer that it does not understand", () => {
     fc.assert(
       fc.property(answerArbitrary, fc.nat(), junk, (answer, at, value) => {
         onlyFailures(() => codec.readAnswer(encode(value), source()));
-        onlyFailures(() => codec.readAnswer(spoiled(codec.writeAnswer(answer, context()), at, value), source()));
+        onlyFailures(() =>
+          codec.readAnswer(withReplacedValue(codec.writeAnswer(answer, context()), at, value), source()),
+        );
       }),
       { numRuns: 400 },
     );
   });
 
-  test("an event that is not understood is a Failure or passed over, whatever it is", () => {
+  test("skips any event that it does not understand, or fails with a Failure", () => {
     fc.assert(
       fc.property(answerArbitrary, fc.nat(), fc.nat(), junk, (answer, which, at, value) => {
         const text = new TextDecoder().decode(streamBytes(codec, eventsOf(answer, 3, false)));
         const payloads = text.split("\n").flatMap((line) => (line.startsWith("data: {") ? [line.slice(6)] : []));
-        const spoilt = which % payloads.length;
+        const replacedIndex = which % payloads.length;
         onlyFailures(() => {
           const reader = codec.readEvents(() => {}, source());
           payloads.forEach((payload, index) => {
             const bytes = new TextEncoder().encode(payload);
-            reader.read(index === spoilt ? new TextDecoder().decode(spoiled(bytes, at, value)) : payload);
+            reader.read(
+              index === replacedIndex ? new TextDecoder().decode(withReplacedValue(bytes, at, value)) : payload,
+            );
           });
           reader.end();
         });
@@ -233,7 +237,7 @@ function junkTests({ codec }: CodecProfile): void {
 }
 
 function rawTests({ codec }: CodecProfile): void {
-  test("bytes that are no JSON are a Failure, as body, as answer and as event", () => {
+  test("fails with a Failure for bytes that are not JSON, as a body, an answer or an event", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -252,9 +256,9 @@ function rawTests({ codec }: CodecProfile): void {
   });
 }
 
-function onlyFailures(act: () => void): void {
+function onlyFailures(run: () => void): void {
   try {
-    act();
+    run();
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown;
   }

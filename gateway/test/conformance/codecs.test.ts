@@ -6,7 +6,7 @@ import type { CodecProfile } from "./codec-ground.ts";
 import { codecPairSuite } from "./codec-pairs.ts";
 import { codecSuite } from "./codec-suite.ts";
 
-const label = "a label for the vendor's own records";
+const labelReason = "the value is only a label for the vendor's records";
 
 const profiles: readonly CodecProfile[] = [
   {
@@ -26,7 +26,7 @@ const profiles: readonly CodecProfile[] = [
       "instructions within the conversation",
     ],
     refused: [],
-    silent: { metadata: label, "presencePenalty 0": "zero is what happens anyway" },
+    silent: { metadata: labelReason, "presencePenalty 0": "zero is the default" },
     finish: { "content-filter": "refusal" },
     lateResults: false,
   },
@@ -45,9 +45,9 @@ const profiles: readonly CodecProfile[] = [
     warned: ["verbosity", "parallelToolCalls", "strict", "instructions within the conversation"],
     refused: ["an image by URL"],
     silent: {
-      userId: label,
-      metadata: label,
-      "a picture in a tool result": "it stands behind the results, in the same message",
+      userId: labelReason,
+      metadata: labelReason,
+      "a picture in a tool result": "the picture follows the results in the same message",
     },
     finish: { refusal: "content-filter", "context-length": "length", "stop-sequence": "stop", pause: "stop" },
     lateResults: false,

@@ -10,10 +10,10 @@ import { until } from "../../../test/until.ts";
 import { ConfigSource } from "../../src/main/config-file.ts";
 import { findKey, makeKey, newKey, type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
 
-const [ciSecret, betaSecret] = ["a-secret-of-the-ci-key-that-nobody-knows", "a-secret-of-the-beta-key-of-somebody"];
+const [ciSecret, betaSecret] = ["a-secret-of-the-ci-key-for-these-tests", "a-secret-of-the-beta-key-for-these-tests"];
 const directory = makeScimTokenSecret(new Uint8Array(keySecretBytes).fill(7));
 
-/** Its first six lines are a file of their own. */
+/** Its first six lines are a valid file as well. */
 const whole = `providers:
   - { id: main, kind: openai, api_key: upstream-secret }
   - { id: spare, kind: openai-compatible, base_url: "https://llm.example/v1" }
@@ -38,7 +38,7 @@ settings:
   ledger: { retention_days: 3650 }
 `;
 
-const keptTables = [
+const restoredTables = [
   "workspaces",
   "groups",
   "api_keys",
@@ -53,8 +53,8 @@ const keptTables = [
   "settings",
 ] as const;
 
-/** A config file that the stores follow, on the clock of the ground. */
-async function followed(ground: StoreGround, { configPrune }: { readonly configPrune: boolean }) {
+/** A config file that the stores follow, on the test's clock. */
+async function followFile(ground: StoreGround, { configPrune }: { readonly configPrune: boolean }) {
   const folder = mkdtempSync(join(tmpdir(), "sluice-config-"));
   const file = join(folder, "sluice.yaml");
   const readings: { result: string; detail: string }[] = [];
@@ -80,7 +80,7 @@ async function followed(ground: StoreGround, { configPrune }: { readonly configP
   const watch = source.watch(observer, async () => undefined);
   return {
     warnings,
-    /** Writes the file, lets 1.1 seconds pass again and again, and gives what its reading said. */
+    /** Writes the file, advances the clock until the file was read, and returns the result. */
     async write(text: string) {
       const before = readings.length;
       writeFileSync(file, text);
@@ -99,19 +99,19 @@ async function followed(ground: StoreGround, { configPrune }: { readonly configP
 }
 
 async function rows({ database }: StoreGround) {
-  const found: Record<string, readonly string[]> = {};
-  for (const table of keptTables) {
+  const rowsByTable: Record<string, readonly string[]> = {};
+  for (const table of restoredTables) {
     const stored = await database.kysely.selectFrom(table).selectAll().execute();
-    found[table] = stored.map((row) => JSON.stringify(row)).toSorted();
+    rowsByTable[table] = stored.map((row) => JSON.stringify(row)).toSorted();
   }
-  return found;
+  return rowsByTable;
 }
 
 export function configFileSuite(name: string, make: StoreGroundFactory): void {
   describe(`config file: ${name}`, () => {
-    test("refuses a file that was read half-written, and says what would go and how to confirm it", async () => {
+    test("rejects a half-written file, and lists the removals and how to confirm them", async () => {
       await using ground = await make();
-      await using config = await followed(ground, { configPrune: false });
+      await using config = await followFile(ground, { configPrune: false });
       expect((await config.write(whole))?.result).toBe("applied");
       const before = await rows(ground);
       const half = await config.write(whole.split("\n").slice(0, 6).join("\n"));
@@ -135,9 +135,9 @@ export function configFileSuite(name: string, make: StoreGroundFactory): void {
       expect((await config.write(whole))?.result).toBe("unchanged");
     });
 
-    test("warns of what is valid and cannot work, once at each reading", async () => {
+    test("warns at each reading about a valid setting that cannot work", async () => {
       await using ground = await make();
-      await using config = await followed(ground, { configPrune: true });
+      await using config = await followFile(ground, { configPrune: true });
       const local = '  - { id: local, kind: openai-compatible, base_url: "http://127.0.0.1:11434/v1" }\n';
       for (const [text, result] of [
         [`providers:\n${local}`, "applied"],
@@ -152,9 +152,9 @@ export function configFileSuite(name: string, make: StoreGroundFactory): void {
       expect(config.warnings.map(({ problem }) => problem)).toEqual([undefined]);
     });
 
-    test("suspends what a file no longer declares, and resumes it as it was", async () => {
+    test("suspends objects that the file no longer declares, and restores them unchanged", async () => {
       await using ground = await make();
-      await using config = await followed(ground, { configPrune: true });
+      await using config = await followFile(ground, { configPrune: true });
       await config.write(whole);
       const acme = await ground.controlStore.workspaceNamed("acme");
       const ada = await ground.database.kysely
@@ -162,7 +162,7 @@ export function configFileSuite(name: string, make: StoreGroundFactory): void {
         .select("id")
         .where("email", "=", "ada@example.com")
         .executeTakeFirstOrThrow();
-      // Declared without a secret, and made by hand.
+      // One key is declared without a secret, and one is created by hand.
       const later = newKey("later");
       await makeKey(ground, { ...later, fillsDeclared: true }, "test");
       const byHand = newKey("by hand");
@@ -173,9 +173,9 @@ export function configFileSuite(name: string, make: StoreGroundFactory): void {
 
       for (const part of [whole.split("\n").slice(0, 6).join("\n"), "workspaces: []\nproviders: []\n"]) {
         expect((await config.write(part))?.result).toBe("applied");
-        const [ci, beta, declared, made] = await keys();
+        const [ci, beta, declared, manual] = await keys();
         expect([ci, beta, declared]).toEqual([null, null, null]);
-        expect(made?.enabled).toBe(false);
+        expect(manual?.enabled).toBe(false);
         expect([...(await ground.controlStore.configSnapshot()).workspaces.values()].map(({ slug }) => slug)).toEqual([
           "acme",
         ]);
@@ -191,9 +191,9 @@ export function configFileSuite(name: string, make: StoreGroundFactory): void {
       expect(await rows(ground)).toEqual(before);
     });
 
-    test("lets a small removal through, and deletes it for good when asked", async () => {
+    test("applies a small removal, and deletes the suspended object when asked", async () => {
       await using ground = await make();
-      await using config = await followed(ground, { configPrune: false });
+      await using config = await followFile(ground, { configPrune: false });
       await config.write(whole);
       const id = (await ground.controlStore.workspaceNamed("beta"))?.id ?? "";
       const deployments = () => ground.database.kysely.selectFrom("deployments").selectAll().orderBy("id").execute();
@@ -216,9 +216,9 @@ export function configFileSuite(name: string, make: StoreGroundFactory): void {
       expect(await deployments()).toEqual(before);
     });
 
-    test("gives a suspended key's secret to the key that the file declares with it", async () => {
+    test("moves a suspended key's secret to the key that the file declares with it", async () => {
       await using ground = await make();
-      await using config = await followed(ground, { configPrune: false });
+      await using config = await followFile(ground, { configPrune: false });
       await config.write(whole);
       expect((await config.write(whole.replace("name: app", "name: renamed")))?.result).toBe("applied");
       expect((await findKey(ground, betaSecret))?.name).toBe("renamed");

@@ -4,34 +4,34 @@ import type { Change, ProviderDraft } from "#ports/index.ts";
 import { acmeConfig, type StoreGround, type StoreGroundFactory, wholeText } from "./store-ground.ts";
 
 const auditSource = { actor: "ada@example.com", ip: "192.0.2.7" };
-const canary = "supply-canary-secret";
-const spare: ProviderDraft = { id: "own", kind: "openai", api_key: canary };
+const canarySecret = "config-canary-secret";
+const ownProvider: ProviderDraft = { id: "own", kind: "openai", api_key: canarySecret };
 
 /** What every implementation of the port `ConfigStore` guarantees. */
 export function configStoreSuite(name: string, make: StoreGroundFactory): void {
-  describe(`supply store: ${name}`, () => {
-    test("what a write did, its audit row and its change stand together; one that changes nothing leaves nothing", async () => {
+  describe(`config store: ${name}`, () => {
+    test("stores a write with its audit row and its change, and neither when nothing changes", async () => {
       await using ground = await make();
-      const told = await changesOf(ground);
-      await ground.controlStore.createProvider(spare, auditSource);
+      const newChanges = await changesOf(ground);
+      await ground.controlStore.createProvider(ownProvider, auditSource);
       const { length } = await auditOf(ground);
       expect((await auditOf(ground)).at(-1)).toMatchObject({
         ...auditSource,
         action: "create",
         object: "provider own",
       });
-      expect(await told()).toEqual(["config"]);
+      expect(await newChanges()).toEqual(["config"]);
       const before = await wholeText(ground.database);
       const same = await ground.controlStore.updateProvider("own", ({ id, kind }) => ({ id, kind }), auditSource);
       expect(same.has_api_key).toBe(true);
       expect(await wholeText(ground.database)).toBe(before);
-      expect([(await auditOf(ground)).length, await told()]).toEqual([length, []]);
+      expect([(await auditOf(ground)).length, await newChanges()]).toEqual([length, []]);
     });
 
-    test("a change that throws leaves everything as it was", async () => {
+    test("changes nothing when a write throws", async () => {
       await using ground = await make();
       await ground.controlStore.apply(acmeConfig, "file");
-      await ground.controlStore.createProvider(spare, auditSource);
+      await ground.controlStore.createProvider(ownProvider, auditSource);
       await ground.controlStore.createModel({ name: "m", deployments: [{ provider: "own" }] }, auditSource);
       const before = await wholeText(ground.database);
       const refusals = [
@@ -43,33 +43,33 @@ export function configStoreSuite(name: string, make: StoreGroundFactory): void {
             },
             auditSource,
           ),
-        () => ground.controlStore.updateModel("m", (model) => draftOf(model, { fallbacks: ["nobody"] }), auditSource),
-        () => ground.controlStore.createModel({ name: "n", deployments: [{ provider: "nobody" }] }, auditSource),
-        () => ground.controlStore.createProvider({ id: "x", kind: "nobody-knows" }, auditSource),
+        () => ground.controlStore.updateModel("m", (model) => draftOf(model, { fallbacks: ["missing"] }), auditSource),
+        () => ground.controlStore.createModel({ name: "n", deployments: [{ provider: "missing" }] }, auditSource),
+        () => ground.controlStore.createProvider({ id: "x", kind: "unknown-kind" }, auditSource),
         () => ground.controlStore.removeProvider("own", auditSource),
         () => ground.controlStore.removeProvider("spare", auditSource),
         () => ground.controlStore.updateModel("gpt-5", (model) => draftOf(model, {}), auditSource),
         () => ground.controlStore.removeModel("gpt-5", auditSource),
         () =>
           ground.controlStore.updateSettings({ drain_timeout_ms: 1, ledger: { durability: "process" } }, auditSource),
-        () => ground.controlStore.importModels("nobody", [], auditSource),
+        () => ground.controlStore.importModels("missing", [], auditSource),
       ];
-      for (const refused of refusals) await expect(refused()).rejects.toThrow();
+      for (const rejected of refusals) await expect(rejected()).rejects.toThrow();
       expect(await wholeText(ground.database)).toBe(before);
     });
 
-    test("of two who make the same object at once, one does", async () => {
+    test("lets one of two concurrent writers create an object", async () => {
       await using ground = await make();
-      const made = await Promise.allSettled([
-        ground.controlStore.createProvider(spare, auditSource),
-        ground.controlStore.createProvider(spare, auditSource),
+      const results = await Promise.allSettled([
+        ground.controlStore.createProvider(ownProvider, auditSource),
+        ground.controlStore.createProvider(ownProvider, auditSource),
       ]);
-      expect(made.map((each) => each.status).sort()).toEqual(["fulfilled", "rejected"]);
+      expect(results.map((each) => each.status).sort()).toEqual(["fulfilled", "rejected"]);
     });
 
-    test("a price that is set again is the same version, a new one leaves the old one to be paid by", async () => {
+    test("keeps the version of an unchanged price, and keeps old versions for existing calls", async () => {
       await using ground = await make();
-      await ground.controlStore.createProvider(spare, auditSource);
+      await ground.controlStore.createProvider(ownProvider, auditSource);
       const price = { input: 1, video: 0.35, variants: [{ resolution: "1080p", video: 0.5 }] };
       const first = await ground.controlStore.createModel(
         { name: "m", deployments: [{ provider: "own" }], price },
@@ -89,7 +89,7 @@ export function configStoreSuite(name: string, make: StoreGroundFactory): void {
       expect(await ground.ledgerStore.price(first.price?.id ?? "")).toEqual(first.price);
     });
 
-    test("the config snapshot has what the records say", async () => {
+    test("returns the same in the config snapshot as in the records", async () => {
       await using ground = await make();
       await ground.controlStore.apply(acmeConfig, "file");
       const { providers, models } = await ground.controlStore.configSnapshot();
@@ -106,31 +106,31 @@ export function configStoreSuite(name: string, make: StoreGroundFactory): void {
       expect(listed.map(({ id, has_api_key }) => [id, has_api_key])).toEqual(
         [...providers.values()].map(({ id, secret }) => [id, secret !== null]),
       );
-      expect(await ground.controlStore.provider("nobody")).toBeNull();
+      expect(await ground.controlStore.provider("missing")).toBeNull();
     });
 
-    test("accounts of single sign-on are sealed, found by id, and untouched by the file", async () => {
+    test("encrypts OIDC accounts, finds them by id, and keeps them when a file is applied", async () => {
       await using ground = await make();
-      const told = await changesOf(ground);
+      const newChanges = await changesOf(ground);
       const account = {
         name: "Company",
         issuer: "https://id.example.com",
         clientId: "sluice",
-        clientSecret: new Secret(canary),
+        clientSecret: new Secret(canarySecret),
         ...oidcDefaults,
         allowedDomains: ["example.com"],
       };
       await ground.controlStore.putOidcAccount("company", () => account, auditSource);
-      expect(await told()).toEqual(["config"]);
+      expect(await newChanges()).toEqual(["config"]);
       await ground.controlStore.apply(acmeConfig, "file");
       await ground.controlStore.apply({}, "file");
       const [found] = await ground.controlStore.oidcAccounts();
       expect({ ...found, clientSecret: found?.clientSecret.reveal() }).toEqual({
         ...account,
         id: "company",
-        clientSecret: canary,
+        clientSecret: canarySecret,
       });
-      expect(await wholeText(ground.database)).not.toContain(canary);
+      expect(await wholeText(ground.database)).not.toContain(canarySecret);
       const { settings } = await ground.controlStore.settings();
       expect(JSON.stringify(settings)).not.toContain("company");
       await ground.controlStore.removeOidcAccount("company", auditSource);
@@ -154,13 +154,13 @@ async function auditOf({ database }: StoreGround) {
   return await database.kysely.selectFrom("audit_log").selectAll().orderBy("seq").execute();
 }
 
-/** Kinds of the changes that were told since the last time. */
+/** Returns a function that lists the kinds of changes since its last call. */
 async function changesOf({ changeFeed }: StoreGround): Promise<() => Promise<string[]>> {
-  const told: Change[] = [];
-  changeFeed.subscribe((change) => told.push(change));
+  const newChanges: Change[] = [];
+  changeFeed.subscribe((change) => newChanges.push(change));
   await changeFeed.catchUp();
   return async () => {
     await changeFeed.catchUp();
-    return told.splice(0).map((change) => change.kind);
+    return newChanges.splice(0).map((change) => change.kind);
   };
 }

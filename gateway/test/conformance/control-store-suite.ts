@@ -30,7 +30,7 @@ export function controlStoreSuite(name: string, make: StoreGroundFactory): void 
 }
 
 function applyTests(make: StoreGroundFactory): void {
-  test("a config snapshot has everything the file says, with defaults filled in", async () => {
+  test("returns the whole file in the config snapshot, with defaults filled in", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
     const configSnapshot = await ground.controlStore.configSnapshot();
@@ -46,7 +46,7 @@ function applyTests(make: StoreGroundFactory): void {
       ["openai-main", "gpt-5", 1, 100],
       ["spare", "gpt", 2, 100],
     ]);
-    // What has no price of its own costs what the plain tokens of its side cost.
+    // Classes without their own price use the price of plain tokens.
     expect(model?.price?.table).toEqual({
       inputUncached: 1_250_000,
       cacheRead: 125_000,
@@ -93,7 +93,7 @@ function applyTests(make: StoreGroundFactory): void {
     });
   });
 
-  test("a model without a price is blocked as it says itself, else as the settings say", async () => {
+  test("blocks a model without a price as the model says, or else as the settings say", async () => {
     await using ground = await make();
     const file = (more: object) => ({
       providers: [{ id: "main", kind: "openai", api_key: "sk" }],
@@ -115,7 +115,7 @@ function applyTests(make: StoreGroundFactory): void {
     expect(await blocked()).toBeNull();
   });
 
-  test("a snapshot cannot be edited", async () => {
+  test("returns a snapshot that cannot be changed", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
     const configSnapshot = await ground.controlStore.configSnapshot();
@@ -132,7 +132,7 @@ function applyTests(make: StoreGroundFactory): void {
     }
   });
 
-  test("applying the same file again changes nothing and tells nobody", async () => {
+  test("neither changes nor reports anything when the same file is applied again", async () => {
     await using ground = await make();
     expect((await ground.controlStore.apply(acmeConfig, "test")).length).toBeGreaterThan(5);
     const before = await wholeText(ground.database);
@@ -141,7 +141,7 @@ function applyTests(make: StoreGroundFactory): void {
     expect(await wholeText(ground.database)).toBe(before);
   });
 
-  test("an object keeps its id however it changes", async () => {
+  test("keeps the id of an object that changes", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
     const before = await ground.controlStore.configSnapshot();
@@ -162,7 +162,7 @@ function applyTests(make: StoreGroundFactory): void {
     expect(after.version).toBeGreaterThan(before.version);
   });
 
-  test("an empty file suspends everything the file had made", async () => {
+  test("suspends all objects of the file when the file is empty", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
     await ground.controlStore.apply({}, "test");
@@ -177,7 +177,7 @@ function applyTests(make: StoreGroundFactory): void {
     expect(await findKey(ground, ciSecret)).toBeNull();
   });
 
-  test("intents in the database are for installations on PostgreSQL; a file that asks for them elsewhere changes nothing", async () => {
+  test("rejects the durability `remote` without PostgreSQL, and changes nothing", async () => {
     await using ground = await make();
     const file = { ...acmeConfig, settings: { ledger: { durability: "remote" as const } } };
     const applied = await ground.controlStore.apply(file, "test").catch((thrown: unknown) => thrown);
@@ -191,7 +191,7 @@ function applyTests(make: StoreGroundFactory): void {
     expect(String(applied)).toMatch(/settings\.ledger\.durability: `remote` needs PostgreSQL/);
   });
 
-  test("a workspace that declares no groups has one called default", async () => {
+  test("creates a default group in a workspace that declares no groups", async () => {
     await using ground = await make();
     await ground.controlStore.apply(
       { workspaces: [{ slug: "solo", keys: [{ name: "k", secret: ciSecret }] }] },
@@ -201,7 +201,7 @@ function applyTests(make: StoreGroundFactory): void {
     expect(listing).toMatchObject({ slug: "solo", name: "solo", groups: 1, keys: 1, managed_by: "file" });
   });
 
-  test("every change has an audit row that says who, what, before and after", async () => {
+  test("writes an audit row with actor, action, object, before and after for every change", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "file a.yaml");
     await ground.controlStore.apply(acmeWith({ name: "Acme Inc" }), "file b.yaml");
@@ -218,7 +218,7 @@ function applyTests(make: StoreGroundFactory): void {
 }
 
 function priceTests(make: StoreGroundFactory): void {
-  test("a changed price is a new version and an unchanged one keeps its own", async () => {
+  test("creates a version for a changed price, and keeps the version of an unchanged one", async () => {
     await using ground = await make();
     const priced = (output: number): ConfigFile => ({
       providers: acmeConfig.providers ?? [],
@@ -242,7 +242,7 @@ function priceTests(make: StoreGroundFactory): void {
     expect(await ground.ledgerStore.price(second?.id ?? "")).toEqual(second ?? null);
   });
 
-  test("a model whose price leaves the file has none, and one that is free says so with a version", async () => {
+  test("removes a price that leaves the file, and creates a version for a free model", async () => {
     await using ground = await make();
     const model = { name: "m", deployments: [{ provider: "spare" }] };
     const providers = acmeConfig.providers ?? [];
@@ -254,7 +254,7 @@ function priceTests(make: StoreGroundFactory): void {
 }
 
 function ownershipTests(make: StoreGroundFactory): void {
-  test("what the console made is left alone by the file", async () => {
+  test("keeps objects of the console when a file is applied", async () => {
     await using ground = await make();
     await ground.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("admin"));
     const key = newKey("mine", { workspace: "own" });
@@ -268,20 +268,20 @@ function ownershipTests(make: StoreGroundFactory): void {
     ]);
   });
 
-  test("the file takes over an object of the console that has the same name, keeping its id", async () => {
+  test("takes over an object of the console with the same name, and keeps its id", async () => {
     await using ground = await make();
-    const made = await ground.controlStore.addWorkspace({ slug: "acme", name: "Made by hand" }, by("admin"));
+    const created = await ground.controlStore.addWorkspace({ slug: "acme", name: "Made by hand" }, by("admin"));
     const key = newKey("later");
     const { id } = await makeKey(ground, key, "admin");
     const report = await ground.controlStore.apply(acmeConfig, "test");
     expect(texts(report)).toContain("took over workspace acme");
     expect(texts(report)).toContain("took over key acme/later");
     const [workspace] = await allWorkspaces(ground);
-    expect(workspace).toMatchObject({ id: made.id, name: "Acme", managed_by: "file" });
+    expect(workspace).toMatchObject({ id: created.id, name: "Acme", managed_by: "file" });
     expect((await findKey(ground, key.secret.reveal()))?.id).toBe(id);
   });
 
-  test("a workspace that leaves the file but holds a key made elsewhere is handed over, not suspended", async () => {
+  test("releases a workspace that leaves the file but has a key of the console", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
     const key = newKey("mine");
@@ -295,7 +295,7 @@ function ownershipTests(make: StoreGroundFactory): void {
     expect(await ground.controlStore.apply({}, "test")).toEqual([]);
   });
 
-  test("a seed belongs to the console, is given once, and yields to a file", async () => {
+  test("seeds once, as objects of the console that a file can take over", async () => {
     await using ground = await make();
     const seed: ConfigFile = {
       providers: [{ id: "openai-main", kind: "openai", api_key: "from-the-environment" }],
@@ -312,7 +312,7 @@ function ownershipTests(make: StoreGroundFactory): void {
 }
 
 function secretTests(make: StoreGroundFactory): void {
-  test("no secret stands in any row in the open", async () => {
+  test("stores every secret encrypted", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
     await ground.controlStore.apply({ ...acmeConfig, providers: [], models: [] }, "test");
@@ -326,7 +326,7 @@ function secretTests(make: StoreGroundFactory): void {
     }
   });
 
-  test("a new address forgets the secret that was given for the old one", async () => {
+  test("forgets a provider's secret when its address changes", async () => {
     await using ground = await make();
     const provider = (changes: object): ConfigFile => ({ providers: [{ id: "p", kind: "openai", ...changes }] });
     const secret = async () =>
@@ -342,19 +342,19 @@ function secretTests(make: StoreGroundFactory): void {
 }
 
 function conflictTests(make: StoreGroundFactory): void {
-  const refusal = async (ground: StoreGround, config: ConfigFile): Promise<ConfigConflict> => {
+  const conflictOf = async (ground: StoreGround, config: ConfigFile): Promise<ConfigConflict> => {
     const thrown = await ground.controlStore.apply(config, "test").catch((error: unknown) => error);
-    if (!(thrown instanceof ConfigConflict)) throw new Error(`not refused: ${String(thrown)}`);
+    if (!(thrown instanceof ConfigConflict)) throw new Error(`no conflict: ${String(thrown)}`);
     return thrown;
   };
 
-  test("a file that contradicts itself changes nothing and names every place", async () => {
+  test("lists every conflict of a file and changes nothing", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
     const before = await wholeText(ground.database);
-    const conflict = await refusal(ground, {
+    const conflict = await conflictOf(ground, {
       providers: [
-        { id: "a", kind: "nobody-knows" },
+        { id: "a", kind: "unknown-kind" },
         { id: "b", kind: "openai-compatible" },
       ],
       models: [{ name: "m", deployments: [{ provider: "c" }], fallbacks: ["n"] }],
@@ -369,12 +369,12 @@ function conflictTests(make: StoreGroundFactory): void {
     expect(await wholeText(ground.database)).toBe(before);
   });
 
-  test("a secret that a key made elsewhere has is refused, naming the place and not the secret", async () => {
+  test("rejects a secret that another key has, naming the place but not the secret", async () => {
     await using ground = await make();
     await ground.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("admin"));
     await makeKey(ground, newKey("mine", { workspace: "own", secret: new Secret(ciSecret) }), "admin");
     const before = await wholeText(ground.database);
-    const conflict = await refusal(ground, acmeConfig);
+    const conflict = await conflictOf(ground, acmeConfig);
     expect(conflict.conflicts[0]?.path).toEqual(["workspaces", 0, "keys", 0, "secret"]);
     expect(conflict.message).not.toContain(ciSecret);
     expect(await wholeText(ground.database)).toBe(before);
@@ -382,10 +382,10 @@ function conflictTests(make: StoreGroundFactory): void {
 }
 
 function consoleTests(make: StoreGroundFactory): void {
-  test("a workspace made in the console has a default group; its slug is checked and unique", async () => {
+  test("creates a default group in a workspace of the console, and validates the slug", async () => {
     await using ground = await make();
-    const made = await ground.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("admin"));
-    expect(await allWorkspaces(ground)).toEqual([made]);
+    const created = await ground.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("admin"));
+    expect(await allWorkspaces(ground)).toEqual([created]);
     await expect(ground.controlStore.addWorkspace({ slug: "own", name: "Twin" }, by("admin"))).rejects.toMatchObject({
       param: "slug",
     });

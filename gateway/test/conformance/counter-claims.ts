@@ -19,7 +19,7 @@ export const budgetClaim = (key: string, limit: number, amount: number, periodSt
   periodStart,
 });
 
-/** The same counter, told that every reservation is one of a call, so that it may be served from a share. */
+/** The same counter, where every reservation belongs to a call and may therefore be served from a leased share. */
 export function asCalls<T extends Counter>(counter: T): T {
   return new Proxy(counter, {
     get(target, name) {

@@ -2,13 +2,15 @@ import { expect, test } from "bun:test";
 import type { Claim, Counter, Reserved } from "#ports/index.ts";
 import { budgetClaim } from "./counter-claims.ts";
 
-/** What is held of a budget while what it has spent is read anew. `granted`: as the suite meets a budget for the first time. */
+/**
+ * Reservations of a budget whose spending is being read again. `granted` reserves like the suite does for a new budget.
+ */
 export function rereadTests(
-  made: () => Promise<{ counter: Counter }>,
+  create: () => Promise<{ counter: Counter }>,
   granted: (counter: Counter, claims: readonly Claim[]) => Promise<Reserved>,
 ): void {
-  test("while what a budget has spent is read anew no more of it is held, unless without a limit", async () => {
-    const { counter } = await made();
+  test("reserves no more of a budget while its spending is read again, unless it has no limit", async () => {
+    const { counter } = await create();
     const { ticket } = await granted(counter, [budgetClaim("b", 100, 10)]);
     const unlimited = await granted(counter, [budgetClaim("b", Number.POSITIVE_INFINITY, 10)]);
     const spent = { attemptId: "att_reread", amount: 70 };
@@ -28,14 +30,14 @@ export function rereadTests(
     expect(await counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 100, held: 30 });
   });
 
-  test("a reading that began before more came into the ledger does not count: it is to be made again", async () => {
-    const { counter } = await made();
+  test("ignores a reading that began before more entries arrived, and requires another one", async () => {
+    const { counter } = await create();
     await granted(counter, [budgetClaim("b", 100, 10)]);
-    const later = { key: "b", periodStart: 0 };
+    const budget = { key: "b", periodStart: 0 };
     const read = { recent: [], cleanFrom: Number.POSITIVE_INFINITY, again: true };
-    await counter.invalidateSpending([later]);
+    await counter.invalidateSpending([budget]);
     await counter.beginPeriod("b", 0, true);
-    await counter.invalidateSpending([later]);
+    await counter.invalidateSpending([budget]);
     await counter.setSpending("b", 0, { ...read, amount: 5 });
     expect(await counter.beginPeriod("b", 0, true)).toBe("unknown");
     await counter.setSpending("b", 0, { ...read, amount: 70 });

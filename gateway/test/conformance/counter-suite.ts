@@ -5,28 +5,28 @@ import { FakeClock } from "../fake-clock.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "./counter-claims.ts";
 import { rereadTests } from "./counter-reread-tests.ts";
 
-/** Makes an empty counter whose time is `clock`, or runs beside it. */
+/** Creates an empty counter that runs on `clock`. */
 export type CounterFactory = (clock: FakeClock) => Counter | Promise<Counter>;
 
 /** What every implementation of the port `Counter` guarantees. */
 export function counterSuite(name: string, create: CounterFactory): void {
   describe(`counter: ${name}`, () => {
-    const made = async (): Promise<{ clock: FakeClock; counter: Counter }> => {
+    const createCounter = async (): Promise<{ clock: FakeClock; counter: Counter }> => {
       const clock = new FakeClock();
       return { clock, counter: await create(clock) };
     };
-    admissionTests(made);
-    windowTests(made);
-    budgetTests(made);
-    rereadTests(made, granted);
-    conservationTests(made);
+    admissionTests(createCounter);
+    windowTests(createCounter);
+    budgetTests(createCounter);
+    rereadTests(createCounter, granted);
+    conservationTests(createCounter);
   });
 }
 
 let attempts = 0;
 const costOf = (amount: number): AttemptCost => ({ attemptId: `att_${++attempts}`, amount });
 
-/** A reading that holds nothing but old entries. */
+/** A reading of the ledger with only old entries. */
 const reading = (amount: number, more: Partial<Spending> = {}): Spending => ({
   amount,
   recent: [],
@@ -35,9 +35,9 @@ const reading = (amount: number, more: Partial<Spending> = {}): Spending => ({
   ...more,
 });
 
-type Made = () => Promise<{ clock: FakeClock; counter: Counter }>;
+type CreateCounter = () => Promise<{ clock: FakeClock; counter: Counter }>;
 
-/** As limits do it: a budget that is met for the first time has nothing behind it here. */
+/** Reserves like limits do. A new budget has no spending here. */
 async function reserve(counter: Counter, claims: readonly Claim[]): Promise<Reserved | Refused> {
   for (const { kind, key, periodStart } of claims) {
     if (kind !== "budget" || (await counter.beginPeriod(key, periodStart)) !== "unknown") continue;
@@ -60,18 +60,18 @@ async function refused(counter: Counter, claims: readonly Claim[]): Promise<Refu
 
 const usedOf = async (counter: Counter, claim: Claim): Promise<number> => (await counter.peek(claim)).used;
 
-function admissionTests(made: Made): void {
-  test("with limit N exactly N of many simultaneous claims are granted, for every kind of limit", async () => {
+function admissionTests(createCounter: CreateCounter): void {
+  test("grants exactly N of many concurrent claims with limit N, for every kind of limit", async () => {
     for (const claim of [windowClaim("k", 7), gaugeClaim("k", 7), budgetClaim("k", 7, 1)]) {
-      const { counter } = await made();
+      const { counter } = await createCounter();
       const answers = await Promise.all(Array.from({ length: 40 }, () => reserve(counter, [claim])));
       expect(answers.filter((answer) => answer.granted)).toHaveLength(7);
       expect(counter.outstanding).toBe(7);
     }
   });
 
-  test("a refusal names the claim that refused and takes nothing from any", async () => {
-    const { counter } = await made();
+  test("names the claim that was refused, and reserves nothing for any claim", async () => {
+    const { counter } = await createCounter();
     const claims = [windowClaim("a", 5), budgetClaim("b", 5, 1), gaugeClaim("c", 1)];
     await granted(counter, claims);
     const answer = await refused(counter, claims);
@@ -80,21 +80,21 @@ function admissionTests(made: Made): void {
     expect(await Promise.all(claims.map((claim) => usedOf(counter, claim)))).toEqual([1, 1, 1]);
   });
 
-  test("two claims on the same counter in one call are counted together", async () => {
-    const { counter } = await made();
+  test("counts two claims on one counter in one call together", async () => {
+    const { counter } = await createCounter();
     expect((await refused(counter, [gaugeClaim("k", 1), gaugeClaim("k", 1)])).index).toBe(1);
     await granted(counter, [gaugeClaim("k", 2), gaugeClaim("k", 2)]);
   });
 
-  test("the same key in another kind is another counter", async () => {
-    const { counter } = await made();
+  test("counts the same key separately for each kind", async () => {
+    const { counter } = await createCounter();
     await granted(counter, [windowClaim("k", 1)]);
     await granted(counter, [gaugeClaim("k", 1)]);
     await granted(counter, [budgetClaim("k", 1, 1)]);
   });
 
-  test("a reservation tells how each claim stands after it", async () => {
-    const { counter } = await made();
+  test("returns the state of each claim after a reservation", async () => {
+    const { counter } = await createCounter();
     await granted(counter, [windowClaim("k", 10, 4), gaugeClaim("k", 3)]);
     const { states } = await granted(counter, [windowClaim("k", 10, 4), gaugeClaim("k", 3)]);
     expect(states.map(({ used, limit }) => [used, limit])).toEqual([
@@ -104,30 +104,30 @@ function admissionTests(made: Made): void {
     expect(states[1]?.freeInMs).toBe(0);
   });
 
-  test("looking at a claim takes nothing and makes nothing", async () => {
-    const { counter } = await made();
+  test("neither reserves nor creates anything when a claim is peeked", async () => {
+    const { counter } = await createCounter();
     expect(await counter.peek(windowClaim("k", 1))).toEqual({ used: 0, limit: 1, freeInMs: 0 });
     await granted(counter, [windowClaim("k", 1)]);
     expect(await usedOf(counter, windowClaim("k", 1))).toBe(1);
   });
 
-  test("an amount that is not a number is refused instead of unhinging the count", async () => {
-    const { counter } = await made();
+  test("refuses an amount that is not a number", async () => {
+    const { counter } = await createCounter();
     await refused(counter, [windowClaim("k", 10, Number.NaN)]);
     await refused(counter, [budgetClaim("k", 10, Number.NaN)]);
     expect(await usedOf(counter, windowClaim("k", 10))).toBe(0);
   });
 }
 
-function windowTests(made: Made): void {
-  test("no span of 60 s ever holds more than the limit, wherever it begins", async () => {
+function windowTests(createCounter: CreateCounter): void {
+  test("never admits more than the limit within any span of 60 s", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ afterMs: fc.integer({ min: 0, max: 20_000 }), amount: fc.integer({ min: 1, max: 4 }) }), {
           maxLength: 60,
         }),
         async (steps) => {
-          const { clock, counter } = await made();
+          const { clock, counter } = await createCounter();
           const admitted: { readonly at: number; readonly amount: number }[] = [];
           for (const { afterMs, amount } of steps) {
             clock.advance(afterMs);
@@ -145,13 +145,13 @@ function windowTests(made: Made): void {
     );
   });
 
-  test("a refused window claim fits exactly when freeInMs is over, and not a second before", async () => {
+  test("admits a refused window claim exactly after freeInMs, and not a second earlier", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 5_000 }), { minLength: 10, maxLength: 10 }),
         fc.integer({ min: 1, max: 10 }),
         async (gapsMs, amount) => {
-          const { clock, counter } = await made();
+          const { clock, counter } = await createCounter();
           for (const gapMs of gapsMs) {
             clock.advance(gapMs);
             await granted(counter, [windowClaim("k", 10)]);
@@ -172,8 +172,8 @@ function windowTests(made: Made): void {
     );
   });
 
-  test("setting the wall clock an hour back or forth frees nothing", async () => {
-    const { clock, counter } = await made();
+  test("frees nothing when the wall clock is set an hour back or forward", async () => {
+    const { clock, counter } = await createCounter();
     await granted(counter, [windowClaim("k", 1)]);
     clock.jump(3_600_000);
     await refused(counter, [windowClaim("k", 1)]);
@@ -181,28 +181,28 @@ function windowTests(made: Made): void {
     await refused(counter, [windowClaim("k", 1)]);
   });
 
-  test("what was used beyond a reservation counts as of the settlement, and what was not is taken off in its place", async () => {
-    const { clock, counter } = await made();
+  test("counts usage beyond a reservation at settlement, and removes unused amounts at reservation time", async () => {
+    const { clock, counter } = await createCounter();
     const more = await granted(counter, [windowClaim("k", 100, 10)]);
     const less = await granted(counter, [windowClaim("k", 100, 20)]);
     clock.advance(30_000);
     await counter.settle(more.ticket, [60]);
     await counter.settle(less.ticket, [5]);
     expect(await usedOf(counter, windowClaim("k", 100))).toBe(65);
-    // The reservations have left the window; what was told half a minute later has not.
+    // The reservations have left the window, but not the usage that was settled half a minute later.
     clock.advance(31_000);
     expect(await usedOf(counter, windowClaim("k", 100))).toBe(50);
     clock.advance(30_000);
     expect(await usedOf(counter, windowClaim("k", 100))).toBe(0);
   });
 
-  test("a call that lasts longer than the window counts all that it used beyond its reservation when it ends", async () => {
-    const { clock, counter } = await made();
+  test("counts all usage beyond its reservation when a call lasts longer than the window", async () => {
+    const { clock, counter } = await createCounter();
     const long = await granted(counter, [windowClaim("k", 100, 10)]);
     const unused = await granted(counter, [windowClaim("k", 100, 10)]);
     clock.advance(62_000);
     await counter.settle(long.ticket, [90]);
-    // Nothing is taken off for what has left the window.
+    // Nothing is subtracted for a reservation that has left the window.
     await counter.settle(unused.ticket, [0]);
     expect(await usedOf(counter, windowClaim("k", 100))).toBe(80);
     await refused(counter, [windowClaim("k", 100, 30)]);
@@ -210,14 +210,14 @@ function windowTests(made: Made): void {
     expect(await usedOf(counter, windowClaim("k", 100))).toBe(0);
   });
 
-  test("what happened before the counter existed is counted at its own time", async () => {
-    const { clock, counter } = await made();
+  test("counts seeded usage at its original time", async () => {
+    const { clock, counter } = await createCounter();
     clock.advance(5_000);
     await counter.seed("k", 3, clock.now() - 50_000, 60_000);
     await counter.seed("k", 2, clock.now() - 1_000, 60_000);
     await counter.seed("k", 9, clock.now() - 62_000, 60_000);
     expect(await usedOf(counter, windowClaim("k", 10))).toBe(5);
-    // The oldest part that counts, and the one before it.
+    // The oldest bucket that counts, and the one before it.
     await counter.seed("edge", 4, clock.now() - 60_000, 60_000);
     await counter.seed("edge", 9, clock.now() - 60_500, 60_000);
     expect(await usedOf(counter, windowClaim("edge", 10))).toBe(4);
@@ -226,9 +226,9 @@ function windowTests(made: Made): void {
   });
 }
 
-function budgetTests(made: Made): void {
-  test("a budget admits what fits into what remains, and nothing at all once nothing remains", async () => {
-    const { counter } = await made();
+function budgetTests(createCounter: CreateCounter): void {
+  test("admits what fits into the rest of a budget, and nothing once it is spent", async () => {
+    const { counter } = await createCounter();
     await granted(counter, [budgetClaim("b", 100, 60)]);
     await refused(counter, [budgetClaim("b", 100, 41)]);
     await granted(counter, [budgetClaim("b", 100, 40)]);
@@ -236,21 +236,21 @@ function budgetTests(made: Made): void {
     await refused(counter, [budgetClaim("none", 0, 0)]);
   });
 
-  test("what was spent counts when it is told, and settling gives back what was held", async () => {
-    const { counter } = await made();
-    const cheap = await granted(counter, [budgetClaim("b", 100, 60)]);
+  test("counts spending at once, and releases the reservation at settlement", async () => {
+    const { counter } = await createCounter();
+    const cheapCall = await granted(counter, [budgetClaim("b", 100, 60)]);
     await counter.spend("b", 0, costOf(5));
     expect(await usedOf(counter, budgetClaim("b", 100, 0))).toBe(65);
-    await counter.settle(cheap.ticket, [0]);
-    const dear = await granted(counter, [budgetClaim("b", 100, 95)]);
+    await counter.settle(cheapCall.ticket, [0]);
+    const expensiveCall = await granted(counter, [budgetClaim("b", 100, 95)]);
     await counter.spend("b", 0, costOf(130));
-    await counter.settle(dear.ticket, [0]);
+    await counter.settle(expensiveCall.ticket, [0]);
     expect(await counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 135, held: 0 });
     await refused(counter, [budgetClaim("b", 100, 0)]);
   });
 
-  test("a budget that is not met yet, or not known yet, refuses as unknown; without a limit the amount is held all the same", async () => {
-    const { counter } = await made();
+  test("refuses a budget with unknown spending, but reserves amounts without a limit", async () => {
+    const { counter } = await createCounter();
     expect(await counter.reserve([budgetClaim("b", 100, 1)])).toMatchObject({ granted: false, reason: "unknown" });
     expect(await counter.beginPeriod("b", 0)).toBe("unknown");
     expect(await counter.reserve([budgetClaim("b", 100, 1)])).toMatchObject({ granted: false, reason: "unknown" });
@@ -260,8 +260,8 @@ function budgetTests(made: Made): void {
     expect(await counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 50, held: 30 });
   });
 
-  test("what is spent while a budget is being read is added to what is read, and a second reading adds nothing", async () => {
-    const { counter } = await made();
+  test("adds spending during a reading to its result, and ignores a second reading", async () => {
+    const { counter } = await createCounter();
     await counter.beginPeriod("b", 0);
     await counter.spend("b", 0, costOf(7));
     for (const amount of [70, 500]) await counter.setSpending("b", 0, reading(amount));
@@ -278,8 +278,8 @@ function budgetTests(made: Made): void {
     expect(await usedOf(counter, budgetClaim("again", 100, 0))).toBe(9);
   });
 
-  test("of a claim that can do with less what is left is held, on every budget alike; else all or nothing", async () => {
-    const { counter } = await made();
+  test("reserves the available part on all budgets when a claim accepts less, and otherwise all or nothing", async () => {
+    const { counter } = await createCounter();
     const claims = (amount: number, least: number) => [
       { ...budgetClaim("wide", 1_000, amount), least },
       { ...budgetClaim("tight", 100, amount), least },
@@ -293,8 +293,8 @@ function budgetTests(made: Made): void {
     await refused(counter, claims(500, 41));
   });
 
-  test("holding more takes what is left, of every budget alike, and nothing when too little is", async () => {
-    const { counter } = await made();
+  test("tops up with the rest of all budgets, and with nothing when less than the minimum is left", async () => {
+    const { counter } = await createCounter();
     const { ticket, held } = await granted(counter, [budgetClaim("wide", 1_000, 10), budgetClaim("tight", 100, 10)]);
     expect([held, await counter.topUp(ticket, 50, 5)]).toEqual([10, 50]);
     expect(await counter.topUp(ticket, 50, 41)).toBe(0);
@@ -305,18 +305,18 @@ function budgetTests(made: Made): void {
     expect(await usedOf(counter, budgetClaim("tight", 100, 0))).toBe(0);
   });
 
-  test("simultaneous holds and top-ups never hold more than there is", async () => {
-    const { counter } = await made();
+  test("never reserves more than the budget in concurrent reservations and top-ups", async () => {
+    const { counter } = await createCounter();
     const tickets = await Promise.all(
       Array.from({ length: 10 }, async () => (await granted(counter, [budgetClaim("b", 100, 4)])).ticket),
     );
-    const got = await Promise.all(tickets.flatMap((ticket) => [0, 1, 2].map(() => counter.topUp(ticket, 7, 1))));
-    expect(got.reduce((sum, each) => sum + each, 0)).toBe(60);
+    const added = await Promise.all(tickets.flatMap((ticket) => [0, 1, 2].map(() => counter.topUp(ticket, 7, 1))));
+    expect(added.reduce((sum, each) => sum + each, 0)).toBe(60);
     expect(await usedOf(counter, budgetClaim("b", 100, 0))).toBe(100);
   });
 
-  test("a new period begins at nothing, and a call of the old one costs it nothing", async () => {
-    const { counter } = await made();
+  test("starts a new period at zero, unaffected by calls of the old one", async () => {
+    const { counter } = await createCounter();
     const old = await granted(counter, [budgetClaim("b", 100, 100, 1_000)]);
     expect(await usedOf(counter, budgetClaim("b", 100, 0, 2_000))).toBe(0);
     await granted(counter, [budgetClaim("b", 100, 30, 2_000)]);
@@ -325,16 +325,16 @@ function budgetTests(made: Made): void {
     expect(await usedOf(counter, budgetClaim("b", 100, 0, 2_000))).toBe(30);
   });
 
-  test("a period that comes again when the clock is set back is found as it was", async () => {
-    const { counter } = await made();
+  test("keeps the counts of a period that starts again because the clock was set back", async () => {
+    const { counter } = await createCounter();
     await granted(counter, [budgetClaim("b", 100, 100, 1_000)]);
     await granted(counter, [budgetClaim("b", 100, 60, 2_000)]);
     await refused(counter, [budgetClaim("b", 100, 1, 1_000)]);
     await refused(counter, [budgetClaim("b", 100, 41, 2_000)]);
   });
 
-  test("periods behind the one that was read are known when the ledger held nothing of them, and else have to be read", async () => {
-    const { counter } = await made();
+  test("knows later periods without ledger entries, and requires reading the others", async () => {
+    const { counter } = await createCounter();
     await counter.beginPeriod("clean", 1_000);
     await counter.setSpending("clean", 1_000, reading(70, { cleanFrom: 2_000 }));
     await counter.spend("clean", 3_000, costOf(5));
@@ -347,9 +347,9 @@ function budgetTests(made: Made): void {
   });
 }
 
-function conservationTests(made: Made): void {
-  test("a reservation ends once: what comes after changes nothing", async () => {
-    const { counter } = await made();
+function conservationTests(createCounter: CreateCounter): void {
+  test("ends a reservation once, and ignores later calls for it", async () => {
+    const { counter } = await createCounter();
     const claims = [gaugeClaim("g", 2), budgetClaim("b", 100, 50)];
     const first = await granted(counter, claims);
     await granted(counter, claims);
@@ -360,14 +360,14 @@ function conservationTests(made: Made): void {
     expect(counter.outstanding).toBe(1);
   });
 
-  test("an object that is not one of its tickets is ignored", async () => {
-    const { counter } = await made();
+  test("ignores an object that is not a ticket", async () => {
+    const { counter } = await createCounter();
     await granted(counter, [gaugeClaim("g", 2)]);
     await counter.settle({}, [0]);
     expect(counter.outstanding).toBe(1);
   });
 
-  test("after any interleaving of calls the counts are the sums of what was really used, and no place stays taken", async () => {
+  test("counts exactly the actual usage after any interleaving of calls, and frees every place", async () => {
     const step = fc.record({
       key: fc.constantFrom("a", "b", "c"),
       estimate: fc.integer({ min: 0, max: 40 }),
@@ -377,7 +377,7 @@ function conservationTests(made: Made): void {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
-        const { counter } = await made();
+        const { counter } = await createCounter();
         const spent = new Map<string, number>();
         const open: { readonly key: string; readonly actual: number; readonly ticket: object }[] = [];
         const endOne = async (at: number): Promise<void> => {

@@ -19,7 +19,7 @@ if (noRedis === null) {
     for (const counter of open.splice(0)) counter.close();
   });
   afterAll(() => server.stop());
-  // Everything is leased that can be, however small the limit and however few the calls.
+  // Leases shares of every limit, however small, after few calls.
   counterSuite("redis, leased in shares", async (clock): Promise<Counter> => {
     const counter = await createRedisCounter({
       url: server.url,

@@ -17,7 +17,7 @@ if (noRedis === null) {
     for (const counter of open.splice(0)) counter.close();
   });
   afterAll(() => server.stop());
-  // The counter's own waits go by the machine's clock, and what it counts by the clock of the test.
+  // The counter waits on the machine's clock, but counts on the test's clock.
   counterSuite("redis", async (clock) => {
     const counter = await createRedisCounter({
       url: server.url,

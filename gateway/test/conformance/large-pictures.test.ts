@@ -38,7 +38,7 @@ const response = (status: string, output: readonly object[]) => ({
   usage: { input_tokens: 9, output_tokens: 5, total_tokens: 14 },
 });
 
-/** A stream with pictures of `size` bytes as each dialect has them. */
+/** Streams with pictures of `size` bytes, in each dialect. */
 const streams = {
   gemini: (size: number) => [
     gemini([{ text: "Grüße: " }]),
@@ -66,7 +66,7 @@ const streams = {
       partial_image_index: 0,
       partial_image_b64: picture(size),
     },
-    // Its picture is whole before the one ahead of it is.
+    // This picture is complete before the earlier one.
     { type: "response.output_item.done", output_index: 1, item: item(picture(size + 1)) },
     { type: "response.output_item.done", output_index: 0, item: item(picture(size)) },
     { type: "response.completed", response: response("completed", [item(picture(size)), item(picture(size + 1))]) },
@@ -85,12 +85,12 @@ function sent(from: From, size: number): Uint8Array {
   return encoder.encode(texts.map((text) => `data: ${text}\n\n`).join(""));
 }
 
-const answering = (): AnswerContext => ({ ...context(), newId });
+const answerContext = (): AnswerContext => ({ ...context(), newId });
 
-/** `read` is told how many characters of events the reader was given. */
+/** Calls `read` with the number of characters of each event that the reader gets. */
 function translatedTap({ from, to }: { from: From; to: To }, read: (characters: number) => void = () => {}): StreamTap {
   const { replyReader, codec } = upstreamSide(from);
-  const writer = callerSide(to).codec?.writeEvents(answering());
+  const writer = callerSide(to).codec?.writeEvents(answerContext());
   if (codec === null || writer === undefined) throw new Error("a dialect without a codec");
   const counting = (reader: EventReader): EventReader => ({
     read(data) {
@@ -109,12 +109,12 @@ function translatedTap({ from, to }: { from: From; to: To }, read: (characters: 
   });
 }
 
-/** All that a caller gets of a stream that comes in pieces. */
-function passed(tap: StreamTap, bytes: Uint8Array, cuts: readonly number[] = []): string {
+/** Everything that a caller gets of a stream that arrives in pieces. */
+function received(tap: StreamTap, bytes: Uint8Array, cuts: readonly number[] = []): string {
   const queue = new PieceQueue({ redactor: new Redactor([]) });
-  const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((one, other) => one - other);
+  const positions = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((one, other) => one - other);
   let from = 0;
-  for (const to of [...places, bytes.length]) {
+  for (const to of [...positions, bytes.length]) {
     queue.add(tap.push(bytes.slice(from, to)), tap);
     from = to;
   }
@@ -125,10 +125,10 @@ function passed(tap: StreamTap, bytes: Uint8Array, cuts: readonly number[] = [])
   return decoder.decode(Buffer.concat(parts));
 }
 
-/** The same stream translated event by event, with everything built. */
-function builtWhole({ from, to }: { from: From; to: To }, bytes: Uint8Array): string {
+/** Translates the same stream event by event, without shortcuts for pictures. */
+function translatedByEvent({ from, to }: { from: From; to: To }, bytes: Uint8Array): string {
   const { codec } = upstreamSide(from);
-  const writer = callerSide(to).codec?.writeEvents(answering());
+  const writer = callerSide(to).codec?.writeEvents(answerContext());
   if (codec === null || writer === undefined) throw new Error("a dialect without a codec");
   let text = "";
   const reader = codec.readEvents((event) => (text += writer.write(event)), { ...source(), newId });
@@ -137,61 +137,61 @@ function builtWhole({ from, to }: { from: From; to: To }, bytes: Uint8Array): st
   return text;
 }
 
-describe.each(pairs)("pictures of $from for callers of $to", (pair) => {
-  test("are the same however their stream is cut", () => {
+describe.each(pairs)("pictures from $from for callers of $to", (pair) => {
+  test("are the same wherever the stream is cut", () => {
     const bytes = sent(pair.from, 70_000);
-    const expected = builtWhole(pair, bytes);
+    const expected = translatedByEvent(pair, bytes);
     fc.assert(
       fc.property(fc.array(fc.nat({ max: bytes.length - 1 }), { maxLength: 6 }), (cuts) => {
-        expect(passed(translatedTap(pair), bytes, cuts)).toBe(expected);
+        expect(received(translatedTap(pair), bytes, cuts)).toBe(expected);
       }),
       { numRuns: 25 },
     );
   });
 
-  test("are not built to be translated", () => {
+  test("are translated without parsing them", () => {
     let most = 0;
     const tap = translatedTap(pair, (characters) => {
       most = Math.max(most, characters);
     });
-    passed(tap, sent(pair.from, 3_000_000));
+    received(tap, sent(pair.from, 3_000_000));
     expect(most).toBeLessThan(10_000);
   });
 });
 
-describe.each(Object.keys(streams) as From[])("pictures of %s for callers of the same dialect", (from) => {
-  test("pass byte for byte, and say the same of the call however large they are", () => {
+describe.each(Object.keys(streams) as From[])("pictures from %s for callers of the same dialect", (from) => {
+  test("pass byte for byte, and do not change what is recorded of the call", () => {
     const facts = [1_000, 300_000].map((size) => {
       const bytes = sent(from, size);
       const tap = upstreamSide(from).replyReader.tapStream(false);
-      expect(passed(tap, bytes, [1_000, 100_000])).toBe(decoder.decode(bytes));
+      expect(received(tap, bytes, [1_000, 100_000])).toBe(decoder.decode(bytes));
       return [tap.events, tap.usage, tap.usageFinal, tap.contentSeen, tap.ended, tap.id, tap.failure];
     });
     expect(facts[1]).toEqual(facts[0] ?? []);
   });
 });
 
-test("a translated stream holds pictures that its end repeats, and no others", () => {
+test("holds only pictures that the end of a translated stream repeats", () => {
   const bytes = sent("gemini", 3_000_000);
-  const held = (["chat", "responses"] as const).map((to) => {
+  const heldBytes = (["chat", "responses"] as const).map((to) => {
     const tap = translatedTap({ from: "gemini", to });
     tap.push(bytes);
     return tap.held ?? 0;
   });
-  expect(held[0]).toBe(0);
-  expect(held[1]).toBeGreaterThan(3_000_000);
+  expect(heldBytes[0]).toBe(0);
+  expect(heldBytes[1]).toBeGreaterThan(3_000_000);
 });
 
-test("pictures that a translated stream would have to hold beyond the bound end it with an error", () => {
+test("ends a translated stream with an error when it would hold too many pictures", () => {
   const tap = translatedTap({ from: "gemini", to: "responses" });
   const bytes = sent("gemini", 15_000_000);
-  const pushed = (): void => {
+  const push = (): void => {
     for (let times = 0; times < 4; times++) tap.push(bytes);
   };
-  expect(pushed).toThrow("of media");
+  expect(push).toThrow("of media");
 });
 
-test("an event with more than pictures in it than is built ends a translated stream with an error", () => {
+test("ends a translated stream with an error when an event is too large apart from its pictures", () => {
   const event = gemini([{ text: "x".repeat(bounds.eventJsonBytesMax) }]);
   const tap = translatedTap({ from: "gemini", to: "chat" });
   expect(() => tap.push(encoder.encode(`data: ${JSON.stringify(event)}\n\n`))).toThrow("cannot be translated");

@@ -12,25 +12,25 @@ import { ledgerEntry, newYear, type StoreGround, type StoreGroundFactory, silent
 const hourMs = 3_600_000;
 const place: LedgerExportPlace = { bucket: "books", prefix: "", region: "eu-test-1", endpoint: null };
 
-/** Copies of a ledger's hours in a bucket of the test's own, in objects of two entries. */
+/** Exports the ledger's hours into objects of two entries, in a bucket of the test. */
 function openExport({ database, clock }: StoreGround, retentionDays = 30) {
   const objects = new Map<string, Uint8Array>();
-  let refused = 0;
+  let failuresLeft = 0;
   let at: LedgerExportPlace | null = place;
   const hours = createExportedHours(database);
-  const exported = new LedgerExport({
+  const ledgerExport = new LedgerExport({
     place: () => at,
     retentionDays: () => retentionDays,
     storeOf: () => ({
       async put(name, bytes, sha256) {
-        if (refused-- > 0) throw new Error("the bucket answered 503 SlowDown");
+        if (failuresLeft-- > 0) throw new Error("the bucket answered 503 SlowDown");
         expect(createHash("sha256").update(bytes).digest("hex")).toBe(sha256);
         objects.set(name, bytes);
       },
     }),
     hours,
     reader: {
-      counted: (asked) => countHours(database, asked),
+      counted: (query) => countHours(database, query),
       part: (hour, from) => readPart(database, hour, from, { entries: 2, bytes: 1_000_000 }),
       rest: async () => {},
     },
@@ -39,16 +39,16 @@ function openExport({ database, clock }: StoreGround, retentionDays = 30) {
     observer: silentObserver,
   });
   return {
-    exported,
+    ledgerExport,
     objects,
     refuse: (times: number) => {
-      refused = times;
+      failuresLeft = times;
     },
     moveTo: (other: LedgerExportPlace | null) => {
       at = other;
     },
-    /** What the copy of an hour tells, put together as a reader would. */
-    copied(folder: string): readonly unknown[] {
+    /** Reads the copy of an hour like a consumer would. */
+    readCopy(folder: string): readonly unknown[] {
       const { parts, entries } = manifestIn(objects, folder);
       const lines = parts.flatMap(({ object, sha256 }) => {
         const bytes = objects.get(`${folder}/${object}`) ?? new Uint8Array(0);
@@ -80,164 +80,164 @@ function manifestIn(objects: ReadonlyMap<string, Uint8Array>, folder: string): M
 const folder = (hour: number): string => `date=2026-01-01/hour=${String(hour).padStart(2, "0")}`;
 const rows = (entries: readonly LedgerEntry[]) =>
   entries.map((entry) => JSON.parse(JSON.stringify(exportedRow(entry))));
-const five = ["e", "a", "c", "b", "d"].map((name, place) => ledgerEntry(name, { at: newYear + place * 60_000 }));
+const fiveEntries = ["e", "a", "c", "b", "d"].map((name, place) => ledgerEntry(name, { at: newYear + place * 60_000 }));
 
 export function ledgerExportSuite(name: string, make: StoreGroundFactory): void {
-  describe(`${name}: copies of the ledger`, () => {
-    test("an hour is copied when it has been over for a while, oldest entry first, with the columns of the export", async () => {
+  describe(`${name}: ledger export`, () => {
+    test("copies an hour some time after its end, oldest entry first, with all columns", async () => {
       await using ground = await make();
-      const { exported, objects, copied } = openExport(ground);
-      await ground.ledgerStore.insert(five);
+      const { ledgerExport, objects, readCopy } = openExport(ground);
+      await ground.ledgerStore.insert(fiveEntries);
       ground.clock.advance(hourMs + bounds.exportSettleMs - 1);
-      await exported.copy();
-      expect([objects.size, exported.lagSeconds > 4_000]).toEqual([0, true]);
+      await ledgerExport.copy();
+      expect([objects.size, ledgerExport.lagSeconds > 4_000]).toEqual([0, true]);
       ground.clock.advance(1);
-      await exported.copy();
-      expect(copied(folder(0))).toEqual(rows(five));
+      await ledgerExport.copy();
+      expect(readCopy(folder(0))).toEqual(rows(fiveEntries));
       expect(manifestIn(objects, folder(0))).toMatchObject({
         hour: "2026-01-01T00:00:00.000Z",
         entries: 5,
         cost_nano_usd: String(5 * 427_500),
         parts: [{ entries: 2 }, { entries: 2 }, { entries: 1 }],
       });
-      expect(exported.lagSeconds).toBe(bounds.exportSettleMs / 1_000);
-      expect(exported.counts).toEqual({ hours: 1, entries: 5, failures: 0 });
+      expect(ledgerExport.lagSeconds).toBe(bounds.exportSettleMs / 1_000);
+      expect(ledgerExport.counts).toEqual({ hours: 1, entries: 5, failures: 0 });
     });
 
-    test("where entries are kept for a single day, they are copied before they go", async () => {
+    test("copies entries before they are deleted after a retention of one day", async () => {
       await using ground = await make();
-      const { exported, copied } = openExport(ground, 1);
-      await ground.ledgerStore.insert(five);
+      const { ledgerExport, readCopy } = openExport(ground, 1);
+      await ground.ledgerStore.insert(fiveEntries);
       ground.clock.advance(hourMs + bounds.exportSettleMs);
-      await exported.copy();
-      expect(copied(folder(0))).toEqual(rows(five));
+      await ledgerExport.copy();
+      expect(readCopy(folder(0))).toEqual(rows(fiveEntries));
     });
 
-    test("hours are copied in their order, also those without an entry, and each once", async () => {
+    test("copies all hours in order, including hours without entries, each once", async () => {
       await using ground = await make();
-      const { exported, objects, copied } = openExport(ground);
-      const told = ledgerExportFacts({ ledgerExportKeys: null, bucket: null }, ground, () => place);
+      const { ledgerExport, objects, readCopy } = openExport(ground);
+      const facts = ledgerExportFacts({ ledgerExportKeys: null, bucket: null }, ground, () => place);
       const later = ledgerEntry("later", { at: newYear + 2 * hourMs });
-      await ground.ledgerStore.insert([...five, later]);
+      await ground.ledgerStore.insert([...fiveEntries, later]);
       ground.clock.advance(4 * hourMs);
-      expect([told.keys, await told.copiedUntil()]).toEqual([null, null]);
-      await exported.copy();
-      expect(await told.copiedUntil()).toBe(newYear + 3 * hourMs);
-      expect([copied(folder(0)).length, copied(folder(1)), copied(folder(2))]).toEqual([5, [], rows([later])]);
+      expect([facts.keys, await facts.copiedUntil()]).toEqual([null, null]);
+      await ledgerExport.copy();
+      expect(await facts.copiedUntil()).toBe(newYear + 3 * hourMs);
+      expect([readCopy(folder(0)).length, readCopy(folder(1)), readCopy(folder(2))]).toEqual([5, [], rows([later])]);
       const before = new Map(objects);
       objects.clear();
-      await exported.copy();
+      await ledgerExport.copy();
       expect([objects.size, before.has(`${folder(3)}/_manifest.json`)]).toEqual([0, false]);
     });
 
-    test("a bucket that refuses delays hours and loses none: the one that was broken off is copied again", async () => {
+    test("retries an hour after the bucket fails, and skips none", async () => {
       await using ground = await make();
-      const { exported, refuse, copied } = openExport(ground);
+      const { ledgerExport, refuse, readCopy } = openExport(ground);
       const later = ledgerEntry("later", { at: newYear + hourMs });
-      await ground.ledgerStore.insert([...five, later]);
+      await ground.ledgerStore.insert([...fiveEntries, later]);
       ground.clock.advance(3 * hourMs);
-      for (let broken = 1; broken <= 4; broken++) {
+      for (let failures = 1; failures <= 4; failures++) {
         refuse(1);
-        await exported.copy();
-        expect(exported.counts).toEqual({ hours: 0, entries: 0, failures: broken });
+        await ledgerExport.copy();
+        expect(ledgerExport.counts).toEqual({ hours: 0, entries: 0, failures: failures });
       }
-      expect(exported.lagSeconds).toBe((3 * hourMs) / 1_000);
-      await exported.copy();
-      expect([copied(folder(0)), copied(folder(1))]).toEqual([rows(five), rows([later])]);
+      expect(ledgerExport.lagSeconds).toBe((3 * hourMs) / 1_000);
+      await ledgerExport.copy();
+      expect([readCopy(folder(0)), readCopy(folder(1))]).toEqual([rows(fiveEntries), rows([later])]);
     });
 
-    test("hours that were copied while the clock was ahead are copied again when they are over", async () => {
+    test("copies hours again that were copied while the clock was ahead", async () => {
       await using ground = await make();
-      const { exported, copied } = openExport(ground);
-      const told = ledgerExportFacts({ ledgerExportKeys: null, bucket: null }, ground, () => place);
-      await ground.ledgerStore.insert(five);
+      const { ledgerExport, readCopy } = openExport(ground);
+      const facts = ledgerExportFacts({ ledgerExportKeys: null, bucket: null }, ground, () => place);
+      await ground.ledgerStore.insert(fiveEntries);
       ground.clock.advance(hourMs + bounds.exportSettleMs);
       ground.clock.jump(24 * hourMs);
-      await exported.copy();
+      await ledgerExport.copy();
       ground.clock.jump(-24 * hourMs);
-      expect(await told.copiedUntil()).toBe(newYear + hourMs);
+      expect(await facts.copiedUntil()).toBe(newYear + hourMs);
       const later = ledgerEntry("later", { at: newYear + hourMs });
       await ground.ledgerStore.insert([later]);
       ground.clock.advance(hourMs);
-      await exported.copy();
-      expect(copied(folder(1))).toEqual(rows([later]));
-      expect(exported.lagSeconds).toBe(bounds.exportSettleMs / 1_000);
+      await ledgerExport.copy();
+      expect(readCopy(folder(1))).toEqual(rows([later]));
+      expect(ledgerExport.lagSeconds).toBe(bounds.exportSettleMs / 1_000);
     });
 
-    test("where nothing was copied for longer than entries are kept, no hour is said to have been without calls of which nobody knows", async () => {
+    test("copies no empty hours for the time whose entries were already deleted", async () => {
       await using ground = await make();
-      const { exported, objects, copied } = openExport(ground, 1);
-      await ground.ledgerStore.insert(five);
+      const { ledgerExport, objects, readCopy } = openExport(ground, 1);
+      await ground.ledgerStore.insert(fiveEntries);
       ground.clock.advance(hourMs + bounds.exportSettleMs);
-      await exported.copy();
+      await ledgerExport.copy();
       const late = ledgerEntry("late", { at: newYear + 6 * 24 * hourMs + 20 * hourMs });
       await ground.ledgerStore.insert([late]);
       ground.clock.advance(7 * 24 * hourMs);
-      await exported.copy();
+      await ledgerExport.copy();
       expect(objects.has(`${folder(1)}/_manifest.json`)).toBe(false);
-      expect(copied("date=2026-01-07/hour=20")).toEqual(rows([late]));
-      expect(copied("date=2026-01-07/hour=19")).toEqual([]);
+      expect(readCopy("date=2026-01-07/hour=20")).toEqual(rows([late]));
+      expect(readCopy("date=2026-01-07/hour=19")).toEqual([]);
     });
 
-    test("another process goes on where one ended", async () => {
+    test("continues in another process where the first one ended", async () => {
       await using ground = await make();
-      await ground.ledgerStore.insert([...five, ledgerEntry("later", { at: newYear + hourMs })]);
+      await ground.ledgerStore.insert([...fiveEntries, ledgerEntry("later", { at: newYear + hourMs })]);
       ground.clock.advance(hourMs + bounds.exportSettleMs);
-      await openExport(ground).exported.copy();
+      await openExport(ground).ledgerExport.copy();
       ground.clock.advance(hourMs);
       const next = openExport(ground);
-      await next.exported.copy();
+      await next.ledgerExport.copy();
       expect([...next.objects.keys()]).toEqual([`${folder(1)}/part-00000.jsonl.gz`, `${folder(1)}/_manifest.json`]);
     });
 
-    test("an hour to which an entry came late is copied again, under the same names", async () => {
+    test("copies an hour again, with the same names, after a late entry", async () => {
       await using ground = await make();
-      const { exported, objects, copied } = openExport(ground);
-      await ground.ledgerStore.insert(five);
+      const { ledgerExport, objects, readCopy } = openExport(ground);
+      await ground.ledgerStore.insert(fiveEntries);
       ground.clock.advance(hourMs + bounds.exportSettleMs);
-      await exported.copy();
+      await ledgerExport.copy();
       const names = [...objects.keys()];
       const late = ledgerEntry("late", { at: newYear + 1 });
       await ground.ledgerStore.insert([late]);
-      await exported.copy();
-      expect(copied(folder(0))).toHaveLength(5);
+      await ledgerExport.copy();
+      expect(readCopy(folder(0))).toHaveLength(5);
       ground.clock.advance(exportCheckMs + 1);
-      await exported.copy();
-      const [first, ...others] = five;
-      expect(copied(folder(0))).toEqual(rows([first as LedgerEntry, late, ...others]));
+      await ledgerExport.copy();
+      const [first, ...others] = fiveEntries;
+      expect(readCopy(folder(0))).toEqual(rows([first as LedgerEntry, late, ...others]));
       expect([...objects.keys()].filter((name) => name.startsWith(folder(0)))).toEqual(names);
     });
 
-    test("days later it is still found, and what was pruned since does not undo a copy", async () => {
+    test("finds a late entry days later, and keeps the copy of deleted entries", async () => {
       await using ground = await make();
-      const { exported, copied } = openExport(ground);
-      await ground.ledgerStore.insert(five);
+      const { ledgerExport, readCopy } = openExport(ground);
+      await ground.ledgerStore.insert(fiveEntries);
       ground.clock.advance(exportYoungMs * 2);
-      await exported.copy();
+      await ledgerExport.copy();
       await ground.ledgerStore.insert([ledgerEntry("late", { at: newYear + 1 })]);
       ground.clock.advance(exportCheckOldMs + 1);
-      await exported.copy();
-      expect(copied(folder(0))).toHaveLength(6);
+      await ledgerExport.copy();
+      expect(readCopy(folder(0))).toHaveLength(6);
       await ground.ledgerStore.prune(newYear + hourMs);
       ground.clock.advance(exportCheckOldMs + 1);
-      await exported.copy();
-      expect(copied(folder(0))).toHaveLength(6);
+      await ledgerExport.copy();
+      expect(readCopy(folder(0))).toHaveLength(6);
     });
 
-    test("another bucket gets everything that is kept, and without one nothing is done", async () => {
+    test("copies everything to a new bucket, and nothing without a bucket", async () => {
       await using ground = await make();
-      const { exported, objects, moveTo, copied } = openExport(ground);
-      await ground.ledgerStore.insert(five);
+      const { ledgerExport, objects, moveTo, readCopy } = openExport(ground);
+      await ground.ledgerStore.insert(fiveEntries);
       moveTo(null);
       ground.clock.advance(2 * hourMs);
-      await exported.copy();
-      expect([objects.size, exported.lagSeconds]).toEqual([0, 0]);
+      await ledgerExport.copy();
+      expect([objects.size, ledgerExport.lagSeconds]).toEqual([0, 0]);
       moveTo(place);
-      await exported.copy();
+      await ledgerExport.copy();
       objects.clear();
       moveTo({ ...place, bucket: "other" });
-      await exported.copy();
-      expect(copied(folder(0))).toEqual(rows(five));
+      await ledgerExport.copy();
+      expect(readCopy(folder(0))).toEqual(rows(fiveEntries));
     });
   });
 }

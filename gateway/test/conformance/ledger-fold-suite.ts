@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { type LedgerEntry, noUsage } from "#core/index.ts";
 import { ledgerEntry, newYear, refusedEntry, type StoreGround, type StoreGroundFactory } from "./store-ground.ts";
 
-/** What holds of the ledger's sums while they are folded, and of entries at the edges of months, on every database. */
+/** What holds on every database for the ledger's sums while they are folded, and for entries at the edges of months. */
 export function ledgerFoldSuite(name: string, make: StoreGroundFactory): void {
-  describe(`ledger in parts: ${name}`, () => {
+  describe(`ledger folding: ${name}`, () => {
     foldTests(make);
     writerTests(make);
     monthTests(make);
@@ -16,10 +16,10 @@ const hour = 3_600_000;
 
 async function foldAll({ ledgerStore }: StoreGround): Promise<void> {
   for (let rounds = 0; rounds < 10_000; rounds++) if ((await ledgerStore.fold()) === 0) return;
-  throw new Error("it never comes to an end");
+  throw new Error("folding never ends");
 }
 
-/** By model: requests, and what they cost. */
+/** Requests and cost by model. */
 async function sumsOf({ ledgerStore }: StoreGround): Promise<Record<string, readonly [number, number]>> {
   const sums = await ledgerStore.usage({});
   return Object.fromEntries(sums.map(({ model, requests, costNanoUsd }) => [model, [requests, costNanoUsd]]));
@@ -35,9 +35,9 @@ function sumsIn(entries: Iterable<LedgerEntry>): Record<string, readonly [number
 }
 
 function foldTests(make: StoreGroundFactory): void {
-  test("sums are the entries' at every moment, however inserts and folds of any size follow each other", async () => {
+  test("returns the sums of all entries at any moment, in any order of inserts and folds", async () => {
     await using ground = await make();
-    const kept = new Map<string, LedgerEntry>();
+    const inserted = new Map<string, LedgerEntry>();
     const entry = (n: number) =>
       (n % 5 === 0 ? refusedEntry : ledgerEntry)(String(n), {
         at: newYear + (n % 7) * hour,
@@ -53,44 +53,44 @@ function foldTests(make: StoreGroundFactory): void {
         costNanoUsd: 0,
       });
     const step = fc.oneof(
-      fc.array(fc.nat(300), { maxLength: 30 }).map((given) => ({ given, rows: 0 })),
-      fc.integer({ min: 1, max: 6 }).map((rows) => ({ given: [] as number[], rows })),
+      fc.array(fc.nat(300), { maxLength: 30 }).map((numbers) => ({ numbers, rows: 0 })),
+      fc.integer({ min: 1, max: 6 }).map((rows) => ({ numbers: [] as number[], rows })),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
-        for (const { given, rows } of steps) {
+        for (const { numbers, rows } of steps) {
           if (rows > 0) await ground.ledgerStore.fold(rows);
-          await ground.ledgerStore.insert(given.map(entry));
-          for (const n of given) kept.set(String(n), entry(n));
-          expect(await sumsOf(ground)).toEqual(sumsIn(kept.values()));
+          await ground.ledgerStore.insert(numbers.map(entry));
+          for (const n of numbers) inserted.set(String(n), entry(n));
+          expect(await sumsOf(ground)).toEqual(sumsIn(inserted.values()));
         }
       }),
       { numRuns: 12 },
     );
     expect((await ground.ledgerStore.check()).faults).toEqual([]);
     await foldAll(ground);
-    expect(await sumsOf(ground)).toEqual(sumsIn(kept.values()));
+    expect(await sumsOf(ground)).toEqual(sumsIn(inserted.values()));
     expect((await ground.ledgerStore.check()).faults).toEqual([]);
   });
 
-  test("whatever an upstream says of its usage, sums are folded and days summed, its own at the largest they can be", async () => {
+  test("folds and sums days whose usage is as large as a number can be", async () => {
     await using ground = await make();
     const most = { usage: { ...noUsage, output: Number.MAX_SAFE_INTEGER }, costNanoUsd: Number.MAX_SAFE_INTEGER };
     for (let batch = 0; batch < 3; batch++) {
       const entries = Array.from({ length: 400 }, (_, n) =>
-        ledgerEntry(`most_${batch}_${n}`, { ...most, model: "broken" }),
+        ledgerEntry(`largest_${batch}_${n}`, { ...most, model: "largest" }),
       );
-      await ground.ledgerStore.insert([...entries, ledgerEntry(`sound_${batch}`, { model: "sound", costNanoUsd: 7 })]);
+      await ground.ledgerStore.insert([...entries, ledgerEntry(`valid_${batch}`, { model: "valid", costNanoUsd: 7 })]);
       if (batch === 1) await foldAll(ground);
     }
     await foldAll(ground);
     const sums = await sumsOf(ground);
-    expect(sums["sound"]).toEqual([3, 21]);
-    expect(sums["broken"]?.[1]).toBeGreaterThanOrEqual(2 ** 63);
+    expect(sums["valid"]).toEqual([3, 21]);
+    expect(sums["largest"]?.[1]).toBeGreaterThanOrEqual(2 ** 63);
     expect(await ground.ledgerStore.sumDay(newYear + 48 * hour)).toBe(1);
   });
 
-  test("folding a part of a busy hour leaves the sketches of the rest as they are", async () => {
+  test("keeps the sketches of a busy hour while only part of it is folded", async () => {
     await using ground = await make();
     for (let batch = 0; batch < 12; batch++) {
       const entries = Array.from({ length: 100 }, (_, n) =>
@@ -110,7 +110,7 @@ function foldTests(make: StoreGroundFactory): void {
 }
 
 function writerTests(make: StoreGroundFactory): void {
-  test("writers of the same and of other entries, and folds, all at once: each attempt counts once", async () => {
+  test("counts each attempt once when entries are inserted and folded concurrently", async () => {
     await using ground = await make();
     const batches = Array.from({ length: 12 }, (_, b) =>
       Array.from({ length: 50 }, (_, n) =>
@@ -137,7 +137,7 @@ function writerTests(make: StoreGroundFactory): void {
 }
 
 function monthTests(make: StoreGroundFactory): void {
-  test("entries on both sides of a month's edge, long ago and far ahead are all there, once", async () => {
+  test("stores entries at the edge of a month, in the past and in the future once", async () => {
     await using ground = await make();
     const edge = Date.UTC(2026, 2, 1);
     const moments = [0, Date.UTC(1999, 11, 31), edge - 1, edge, edge + 1, Date.UTC(2091, 4, 5), newYear];
@@ -154,7 +154,7 @@ function monthTests(make: StoreGroundFactory): void {
     expect([check.entries, check.faults]).toEqual([7, []]);
   });
 
-  test("what is too old goes from every month while others write, and the sums stay", async () => {
+  test("prunes old entries from every month during other writes, and keeps the sums", async () => {
     await using ground = await make();
     const months = [0, 1, 2, 3].map((month) => Date.UTC(2026, month, 1));
     const entryAt = (at: number, n: number) => ledgerEntry(`${at}_${n}`, { at, priceVersion: null, costNanoUsd: 0 });
@@ -169,7 +169,7 @@ function monthTests(make: StoreGroundFactory): void {
         await new Promise(setImmediate);
       }
     })();
-    // The tenth day of March: two whole months and eighteen entries of the third.
+    // The tenth of March: two whole months and eighteen entries of the third.
     expect(await ground.ledgerStore.prune(Date.UTC(2026, 2, 10))).toBe(40 + 40 + 18);
     pruned = true;
     await writing;

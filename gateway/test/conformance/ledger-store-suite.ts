@@ -39,14 +39,14 @@ async function everyEntry(ground: StoreGround, filter: LedgerFilter = {}, size =
   return entries;
 }
 
-/** It has nothing in the columns that few entries fill: such ones may go into the database another way. */
+/** An entry without rarely used columns, which takes another path into the database. */
 function plainEntry(name: string, changes: Partial<LedgerEntry> = {}): LedgerEntry {
   const { warnings: _, ...entry } = ledgerEntry(name, changes);
   return entry;
 }
 
 function insertTests(make: StoreGroundFactory): void {
-  test("an entry comes back exactly as it was given", async () => {
+  test("returns an entry unchanged", async () => {
     await using ground = await make();
     // PostgreSQL has no zero character.
     const zero = ground.database.flavour.name === "postgres" ? "\uFFFD" : "\u0000";
@@ -66,7 +66,7 @@ function insertTests(make: StoreGroundFactory): void {
     ]);
   });
 
-  test("two writers at once take the same hours in opposite orders, and neither is in the other's way", async () => {
+  test("lets two concurrent writers insert the same hours in opposite orders", async () => {
     await using ground = await make();
     const keys = Array.from({ length: 60 }, (_, n) => `key_${String(n).padStart(2, "0")}`);
     const batch = (writer: string, round: number, order: readonly string[]) =>
@@ -81,12 +81,12 @@ function insertTests(make: StoreGroundFactory): void {
     expect((await ground.ledgerStore.check()).faults).toEqual([]);
   });
 
-  test("an attempt counts once, however often and in whatever batches it is given", async () => {
+  test("counts an attempt once, in any number and composition of batches", async () => {
     await using ground = await make();
-    const given = fc.array(fc.array(fc.nat(40), { maxLength: 150 }), { maxLength: 4 });
+    const anyBatches = fc.array(fc.array(fc.nat(40), { maxLength: 150 }), { maxLength: 4 });
     let round = 0;
     await fc.assert(
-      fc.asyncProperty(given, async (batches) => {
+      fc.asyncProperty(anyBatches, async (batches) => {
         round++;
         const entry = (n: number) => {
           const change = { at: newYear + n * 600_000, keyId: `key_${n % 3}` };
@@ -109,7 +109,7 @@ function insertTests(make: StoreGroundFactory): void {
     expect((await ground.ledgerStore.check()).faults).toEqual([]);
   });
 
-  test("a batch with an entry that cannot be stored leaves nothing behind", async () => {
+  test("inserts nothing of a batch with an entry that cannot be stored", async () => {
     await using ground = await make();
     for (const make of [ledgerEntry, plainEntry]) {
       const broken = make("broken", { endedAt: Number.NaN });
@@ -126,7 +126,7 @@ function insertTests(make: StoreGroundFactory): void {
     expect((await ground.ledgerStore.check()).faults).toEqual([]);
   });
 
-  test("batches given at the same time do not mix", async () => {
+  test("keeps concurrent batches separate", async () => {
     await using ground = await make();
     const batches = Array.from({ length: 8 }, (_, b) =>
       Array.from({ length: 60 }, (_, n) => ledgerEntry(`${(b + n) % 90}`)),
@@ -138,24 +138,24 @@ function insertTests(make: StoreGroundFactory): void {
 }
 
 function pageTests(make: StoreGroundFactory): void {
-  test("pages give every entry once, newest first, while new ones arrive", async () => {
+  test("lists every entry once, newest first, while new ones arrive", async () => {
     await using ground = await make();
     const entries = Array.from({ length: 50 }, (_, n) => ledgerEntry(`e${n}`, { at: newYear + Math.floor(n / 8) }));
     await ground.ledgerStore.insert(entries);
-    const seen: LedgerEntry[] = [];
+    const listed: LedgerEntry[] = [];
     let cursor: string | null = null;
     let late = 0;
     do {
       const page = await ground.ledgerStore.page({}, cursor, 7);
-      seen.push(...page.entries);
+      listed.push(...page.entries);
       cursor = page.next;
       await ground.ledgerStore.insert([ledgerEntry(`late${late++}`, { at: newYear + hour })]);
     } while (cursor !== null);
     const expected = entries.toSorted((a, b) => b.at - a.at || (a.attemptId < b.attemptId ? 1 : -1));
-    expect(seen.map((e) => e.attemptId)).toEqual(expected.map((e) => e.attemptId));
+    expect(listed.map((e) => e.attemptId)).toEqual(expected.map((e) => e.attemptId));
   });
 
-  test("a filter lets through exactly what matches it", async () => {
+  test("lists exactly the entries that match a filter", async () => {
     await using ground = await make();
     const entries = Array.from({ length: 24 }, (_, n) =>
       ledgerEntry(`e${n}`, {
@@ -187,7 +187,7 @@ function pageTests(make: StoreGroundFactory): void {
     }
   });
 
-  test("a cursor that was not given out is the caller's fault", async () => {
+  test("rejects an invalid cursor as the caller's error", async () => {
     await using ground = await make();
     for (const cursor of ["", "x", "1.", Buffer.from("-1.att").toString("base64url")]) {
       await expect(ground.ledgerStore.page({}, cursor, 10)).rejects.toMatchObject({
@@ -199,7 +199,7 @@ function pageTests(make: StoreGroundFactory): void {
 }
 
 function sumTests(make: StoreGroundFactory): void {
-  test("recent entries of one key and second are one row, and a request of several attempts counts once", async () => {
+  test("returns recent entries as one row per key and second, and counts a request with retries once", async () => {
     await using ground = await make();
     const at = newYear + hour;
     await ground.ledgerStore.insert([
@@ -216,7 +216,7 @@ function sumTests(make: StoreGroundFactory): void {
     ]);
   });
 
-  test("recent entries are those that ended since, refused calls left out, reasoning not counted twice", async () => {
+  test("returns entries that ended since a time, without rejected calls and without counting reasoning twice", async () => {
     await using ground = await make();
     const since = newYear + hour;
     await ground.ledgerStore.insert([
@@ -232,7 +232,7 @@ function sumTests(make: StoreGroundFactory): void {
 }
 
 function checkTests(make: StoreGroundFactory): void {
-  test("the total cost is exact beyond what a number holds", async () => {
+  test("sums costs exactly beyond the range of a number", async () => {
     await using ground = await make();
     const big = Number.MAX_SAFE_INTEGER;
     await ground.ledgerStore.insert(
@@ -245,21 +245,21 @@ function checkTests(make: StoreGroundFactory): void {
     });
   });
 
-  test("a healthy ledger has no faults and an empty one costs nothing", async () => {
+  test("finds no faults in a valid ledger", async () => {
     await using ground = await make();
     expect(await ground.ledgerStore.check()).toEqual({ entries: 0, costNanoUsd: "0", faults: [] });
     await ground.ledgerStore.insert([await pricedEntry(ground), refusedEntry("r")]);
     expect(await ground.ledgerStore.check()).toEqual({ entries: 2, costNanoUsd: "427500", faults: [] });
   });
 
-  const damages: [string, Partial<LedgerEntry>, string][] = [
+  const corruptions: [string, Partial<LedgerEntry>, string][] = [
     [
-      "a cost that is not its price times its usage",
+      "a cost that differs from its price times its usage",
       { costNanoUsd: 427_501 },
       "a cost is its price version times its usage",
     ],
     ["a negative count", { usage: { ...ledgerEntry("p").usage, images: -1 } }, "no count and no amount is negative"],
-    ["a refused call that used something", { outcome: "rejected" }, "a refused call used nothing"],
+    ["a rejected call with usage", { outcome: "rejected" }, "a refused call used nothing"],
     ["usage without a source", { usageSource: "none" }, "usage has a source"],
     ["a cost without a price", { priceVersion: null }, "what has no price costs nothing"],
     [
@@ -267,13 +267,13 @@ function checkTests(make: StoreGroundFactory): void {
       { outcome: "lost" as LedgerEntry["outcome"] },
       "outcome, usage source and cost source are known words",
     ],
-    ["a row that moved to another key", { keyId: "key_2" }, "a rollup is the sum of its entries"],
+    ["a row that was moved to another key", { keyId: "key_2" }, "a rollup is the sum of its entries"],
   ];
-  test.each(damages)("the check finds %s", async (_what, damage, rule) => {
+  test.each(corruptions)("finds %s", async (_what, corruption, rule) => {
     await using ground = await make();
     const entry = await pricedEntry(ground);
     await ground.ledgerStore.insert([entry]);
-    const broken = ledgerRecordOf({ ...entry, ...damage });
+    const broken = ledgerRecordOf({ ...entry, ...corruption });
     const columns = Object.fromEntries(indexColumns.map(({ column, read }) => [column, read(broken)]));
     await ground.database.kysely
       .updateTable("ledger_entries")
@@ -282,7 +282,7 @@ function checkTests(make: StoreGroundFactory): void {
     expect((await ground.ledgerStore.check()).faults.map((fault) => fault.rule)).toContain(rule);
   });
 
-  test("the check finds a rollup that is off by one, one that is missing and one that is too many", async () => {
+  test("finds a rollup that is wrong, missing or superfluous", async () => {
     await using ground = await make();
     const faults = async () => (await ground.ledgerStore.check()).faults.map((fault) => fault.detail);
     await ground.ledgerStore.insert([ledgerEntry("a")]);
@@ -297,7 +297,7 @@ function checkTests(make: StoreGroundFactory): void {
     expect(await faults()).toEqual([expect.stringContaining("off in attempts by 1")]);
   });
 
-  test("the check finds a rollup whose sketches are not those of its entries", async () => {
+  test("finds a rollup with sketches that do not match its entries", async () => {
     await using ground = await make();
     const sketches = () => ground.database.kysely.selectFrom("usage_rollups").selectAll().executeTakeFirstOrThrow();
     await ground.ledgerStore.insert([ledgerEntry("a", { totalMs: 100, startedAfterMs: 0, firstTokenMs: 900 })]);
@@ -313,7 +313,7 @@ function checkTests(make: StoreGroundFactory): void {
     }
   });
 
-  test("the sketches of an hour stay short and whole however many batches it comes in", async () => {
+  test("keeps the sketches of an hour short and complete for any number of batches", async () => {
     await using ground = await make();
     const entries = Array.from({ length: 1_500 }, (_, n) =>
       ledgerEntry(`s${n}`, { at: newYear + n, totalMs: 300 + ((n * 37) % 900), firstTokenMs: 50 + ((n * 11) % 90) }),
@@ -330,7 +330,7 @@ function checkTests(make: StoreGroundFactory): void {
   });
 }
 
-/** An entry paid by a price version that exists. */
+/** An entry with an existing price version. */
 async function pricedEntry(ground: StoreGround): Promise<LedgerEntry> {
   await ground.controlStore.apply(acmeConfig, "test");
   const price = (await ground.controlStore.configSnapshot()).models.get("gpt-5")?.price ?? null;
@@ -340,7 +340,7 @@ async function pricedEntry(ground: StoreGround): Promise<LedgerEntry> {
 }
 
 function pruneTests(make: StoreGroundFactory): void {
-  test("sums of refused calls go when their entries do; what served, or cost something, stays", async () => {
+  test("deletes the sums of rejected calls with their entries, and keeps those of other calls", async () => {
     await using ground = await make();
     const later = { at: newYear + 30 * hour, endedAt: newYear + 30 * hour };
     await ground.ledgerStore.insert([
@@ -361,7 +361,7 @@ function pruneTests(make: StoreGroundFactory): void {
     expect((await ground.ledgerStore.check()).faults).toEqual([]);
   });
 
-  test("pruning removes what is older, keeps the sums, and the check stays clean", async () => {
+  test("prunes old entries, keeps their sums and passes the check", async () => {
     await using ground = await make();
     const entries = Array.from({ length: 2_500 }, (_, n) => ledgerEntry(`p${n}`, { at: newYear + n * 10_000 }));
     for (let start = 0; start < entries.length; start += 500) {
@@ -378,7 +378,7 @@ function pruneTests(make: StoreGroundFactory): void {
     setImmediate(count);
     expect(await ground.ledgerStore.prune(before)).toBe(2_100);
     over = true;
-    // Others had their turn after every few rows.
+    // Other work ran after every few rows.
     expect(turns).toBeGreaterThan(2_100 / 100);
     expect(await ground.ledgerStore.prune(before)).toBe(0);
     const check = await ground.ledgerStore.check();

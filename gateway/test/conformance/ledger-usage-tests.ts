@@ -6,9 +6,9 @@ import { ledgerEntry, newYear, type StoreGroundFactory } from "./store-ground.ts
 
 const hour = 3_600_000;
 
-/** Usage by model, of whatever matches. */
+/** Usage by model for matching entries. */
 export function ledgerUsageTests(make: StoreGroundFactory): void {
-  test("usage is the sum over the matching entries, for any span of time", async () => {
+  test("sums the usage of the matching entries, for any period", async () => {
     await using ground = await make();
     const entries = Array.from({ length: 120 }, (_, n) =>
       ledgerEntry(`u${n}`, {
@@ -28,7 +28,7 @@ export function ledgerUsageTests(make: StoreGroundFactory): void {
     const filter = fc.record({ from: moment, to: moment, key: fc.boolean(), failed: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(filter, async ({ from, to, key, failed }) => {
-        const asked: LedgerFilter = {
+        const query: LedgerFilter = {
           ...(from === null ? {} : { from }),
           ...(to === null ? {} : { to }),
           ...(key ? { keyId: "key_1" } : {}),
@@ -41,14 +41,14 @@ export function ledgerUsageTests(make: StoreGroundFactory): void {
             (!key || e.keyId === "key_1") &&
             (!failed || e.outcome === "failed"),
         );
-        expect([...(await ground.ledgerStore.usage(asked))]).toEqual(summed(matching));
+        expect([...(await ground.ledgerStore.usage(query))]).toEqual(expectedUsage(matching));
       }),
       { numRuns: 60 },
     );
   });
 }
 
-function summed(entries: readonly LedgerEntry[]) {
+function expectedUsage(entries: readonly LedgerEntry[]) {
   const models = [...new Set(entries.map((e) => e.model))].toSorted();
   return models.map((model) => {
     const own = entries.filter((e) => e.model === model);

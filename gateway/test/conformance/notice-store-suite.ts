@@ -5,7 +5,7 @@ import { acmeConfig, by, type StoreGround, type StoreGroundFactory } from "./sto
 
 const dayMs = 86_400_000;
 
-/** Two notices of a workspace, and a crossing of each. */
+/** Two notices of a workspace, and a function that records a crossing and its message. */
 async function openNotices(ground: StoreGround) {
   await ground.controlStore.apply(acmeConfig, "test");
   const [workspace] = [...(await ground.controlStore.configSnapshot()).workspaces.values()];
@@ -19,42 +19,42 @@ async function openNotices(ground: StoreGround) {
     const share = { percent: 50, label: "acme, per day", usedUsd: 5, limitUsd: 10, silent: false };
     return { noticeId, budget: "workspace ws_1 day 10", periodStart, ...share };
   };
-  const tell = async (noticeId: string, periodStart: number, percent = 50): Promise<void> => {
+  const notify = async (noticeId: string, periodStart: number, percent = 50): Promise<void> => {
     const now = ground.clock.now();
     await store.recordCrossings([{ ...crossing(noticeId, periodStart), percent }], now);
     for (const due of await store.leaseDue(now, 60_000, 10))
       await store.recordSend(due, { tries: 1, dueAt: null, sentAt: now, problem: null });
   };
-  return { store, tell, one: await make("one"), other: await make("other") };
+  return { store, notify, one: await make("one"), other: await make("other") };
 }
 
 export function noticeStoreSuite(name: string, make: StoreGroundFactory): void {
   describe(`${name}: notices`, () => {
-    test("each is listed with what it told last, and what was told of periods that are long over is forgotten", async () => {
+    test("lists each notice with its last message, and prunes messages about old periods", async () => {
       await using ground = await make();
-      const { store, tell, one, other } = await openNotices(ground);
+      const { store, notify, one, other } = await openNotices(ground);
       const startMs = ground.clock.now();
-      await tell(other, startMs, 80);
-      // A budget in total began at 0 and has no end.
-      await tell(one, 0, 90);
+      await notify(other, startMs, 80);
+      // A total budget starts at 0 and has no end.
+      await notify(one, 0, 90);
       for (let day = 0; day < 3; day++) {
         ground.clock.advance(dayMs);
-        await tell(one, ground.clock.now());
+        await notify(one, ground.clock.now());
       }
-      const told = async () => (await store.list(null)).map(({ id, last }) => [id, last?.percent, last?.at]);
-      expect(await told()).toEqual([
+      const lastNotices = async () => (await store.list(null)).map(({ id, last }) => [id, last?.percent, last?.at]);
+      expect(await lastNotices()).toEqual([
         [one, 50, startMs + 3 * dayMs],
         [other, 80, startMs],
       ]);
       expect(await store.prune(startMs + 2 * dayMs)).toBe(2);
-      expect(await told()).toEqual([
+      expect(await lastNotices()).toEqual([
         [one, 50, startMs + 3 * dayMs],
         [other, undefined, undefined],
       ]);
       expect(await store.prune(startMs + 9 * dayMs)).toBe(2);
-      // Of the one in total it is known that it was told.
-      await tell(one, 0, 90);
-      expect(await told()).toEqual([
+      // The message about the total budget is kept.
+      await notify(one, 0, 90);
+      expect(await lastNotices()).toEqual([
         [one, 90, startMs],
         [other, undefined, undefined],
       ]);

@@ -3,8 +3,8 @@ import { createTaskStore } from "#tasks/index.ts";
 import { ledgerEntry, newYear } from "./store-ground.ts";
 
 /**
- * A second process on the database of a suite: `bun other-process.ts <work> <data directory> [<address of PostgreSQL>]`. See OtherWork for what it
- * does and prints.
+ * A second process on a suite's database: `bun other-process.ts <work> <data directory> [<address of PostgreSQL>]`.
+ * OtherWork describes what it does and prints.
  */
 const [work, dataDir = "", url] = process.argv.slice(2);
 const database = url === undefined ? openDatabase({ path: `${dataDir}/sluice.db` }) : await openPostgres({ url });

@@ -15,7 +15,7 @@ const settings: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   kling: { access_key: "kling-access-key" },
 };
 
-/** In which header the account's credential must stand; a bearer in `authorization` where nothing is said. */
+/** The header with the account's credential, where it is not a bearer token in `authorization`. */
 const credentials: Readonly<Record<string, (headers: Readonly<Record<string, unknown>>, body: Buffer) => void>> = {
   anthropic: (headers) => expect(headers["x-api-key"]).toBe(secret),
   gemini: (headers) => expect(headers["x-goog-api-key"]).toBe(secret),
@@ -26,17 +26,17 @@ const credentials: Readonly<Record<string, (headers: Readonly<Record<string, unk
     const [, token = ""] = String(headers["authorization"]).split(" ");
     const [head = "", claims = "", signature = ""] = token.split(".");
     expect(JSON.parse(Buffer.from(claims, "base64url").toString())).toMatchObject({ iss: "kling-access-key" });
-    const wanted = new Bun.CryptoHasher("sha256", secret).update(`${head}.${claims}`).digest("base64url");
-    expect(signature).toBe(wanted);
+    const expected = new Bun.CryptoHasher("sha256", secret).update(`${head}.${claims}`).digest("base64url");
+    expect(signature).toBe(expected);
   },
   bedrock: (headers, body) => {
     expect(String(headers["authorization"])).toContain(`AWS4-HMAC-SHA256 Credential=${accessKeyId}/`);
-    // The signature goes over the very bytes that came.
+    // The signature covers the exact bytes that arrived.
     expect(headers["x-amz-content-sha256"]).toBe(createHash("sha256").update(body).digest("hex"));
   },
 };
 
-// The demo has no address: it answers in this process.
+// The demo provider has no address, because it answers within the gateway.
 const kinds = providerKinds.filter(({ id }) => id !== "demo").map(({ id }) => id);
 
 let vendor: Vendor;
@@ -71,7 +71,7 @@ afterAll(async () => {
   vendor.stop();
 });
 
-/** Whichever header a caller's client puts its key into, and cookies with it. */
+/** The headers in which clients send their keys, also together with a cookie. */
 const callers: readonly Record<string, string>[] = [
   { authorization: `Bearer ${aliceKey}` },
   { "x-api-key": aliceKey },
@@ -79,26 +79,27 @@ const callers: readonly Record<string, string>[] = [
   { authorization: `Bearer ${aliceKey}`, "x-api-key": aliceKey, cookie: `session=${aliceKey}` },
 ];
 
-describe.each(kinds)("calls that are passed through to the kind %s", (kind) => {
-  test("carry the account's credential, and nothing of their caller's", async () => {
+describe.each(kinds)("passed-through calls to the provider type %s", (kind) => {
+  test("carry the account's credential and nothing of the caller's", async () => {
     for (const headers of callers) {
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
         const body = method === "GET" || method === "DELETE" ? null : Buffer.from([0, 255, 10, 13, 123]);
         const answer = await fetch(`${gateway.url}/v1/providers/p-${kind}/things/one`, { method, headers, body });
         expect(`${method} ${answer.status}`).toBe(`${method} 200`);
-        const { target, headers: sent, body: came } = vendor.last;
+        const { target, headers: sent, body: received } = vendor.last;
         expect(target).toEndWith("/things/one");
         expect(target).toStartWith("/v1/");
-        const check = credentials[kind] ?? ((given) => expect(given["authorization"]).toBe(`Bearer ${secret}`));
-        check(sent, came);
+        const check =
+          credentials[kind] ?? ((sentHeaders) => expect(sentHeaders["authorization"]).toBe(`Bearer ${secret}`));
+        check(sent, received);
         expect(JSON.stringify(sent)).not.toContain(aliceKey);
-        expect(new Uint8Array(came)).toEqual(new Uint8Array(body ?? []));
+        expect(new Uint8Array(received)).toEqual(new Uint8Array(body ?? []));
         expect(await answer.text()).not.toContain(secret);
       }
     }
   });
 
-  test("go nowhere without a grant", async () => {
+  test("reach no vendor without a grant", async () => {
     const before = vendor.received.length;
     const headers = { authorization: `Bearer ${aliceKey}` };
     expect((await fetch(`${gateway.url}/v1/providers/q-${kind}/things/one`, { headers })).status).toBe(404);

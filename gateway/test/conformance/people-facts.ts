@@ -2,7 +2,7 @@ import type { PeopleStore } from "#directory/index.ts";
 import type { Database } from "#storage/index.ts";
 import type { FakeClock } from "../fake-clock.ts";
 
-/** A fresh database with two workspaces, and a way to make users as sign-in would. */
+/** A new database with two workspaces, and a function that creates users like a sign-in does. */
 export interface PeopleGround extends AsyncDisposable {
   readonly database: Database;
   readonly clock: FakeClock;
@@ -10,6 +10,6 @@ export interface PeopleGround extends AsyncDisposable {
   readonly acme: string;
   readonly other: string;
   user(name: string): Promise<string>;
-  /** As sign-in removes one. */
+  /** Removes a user like the sign-in provider does. */
   remove(userId: string): Promise<void>;
 }

@@ -15,7 +15,7 @@ import type { RightsGround } from "./rights-facts.ts";
 import type { ScimStoreGround } from "./scim-store-suite.ts";
 import { by, kindDefaults, newYear } from "./store-ground.ts";
 
-/** Two workspaces and nobody, on a database that is migrated. `close`: what is to be taken away at the end. */
+/** Two workspaces without users, on a migrated database. `close` cleans up at the end. */
 export async function peopleGround(
   database: Database,
   dataDir: string,

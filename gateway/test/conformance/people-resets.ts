@@ -4,7 +4,7 @@ import type { PeopleGround } from "./people-facts.ts";
 const auditSource = { actor: "ada@example.com", ip: "192.0.2.1" };
 
 export function resetTests(make: () => Promise<PeopleGround>): void {
-  test("a reset works once, within its time, and only the newest of a user", async () => {
+  test("accepts a user's newest password reset once, until it expires", async () => {
     await using ground = await make();
     const { people, clock } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];

@@ -8,10 +8,10 @@ import { newToken, tokenTests } from "./people-tokens.ts";
 const auditSource: AuditSource = { actor: "ada@example.com", ip: "192.0.2.1" };
 const conflict = { code: "conflict" };
 const notFound = { code: "not_found" };
-/** Of every invitation, whatever its maker holds. */
+/** Allows every invitation, whatever rights the inviter has. */
 const mayInvite = () => true;
 
-/** Rules that hold whatever the database is. */
+/** Rules that hold on every database. */
 export function peopleStoreSuite(name: string, make: () => Promise<PeopleGround>): void {
   describe(`people in ${name}`, () => {
     userTests(make);
@@ -23,21 +23,21 @@ export function peopleStoreSuite(name: string, make: () => Promise<PeopleGround>
 }
 
 function userTests(make: () => Promise<PeopleGround>): void {
-  test("of two first administrators at the same moment one is made", async () => {
+  test("creates only one of two concurrent first administrators", async () => {
     await using ground = await make();
     const { people } = ground;
     await ground.user("ada");
     expect(await people.administratorExists()).toBe(false);
-    const made = await Promise.all(
+    const created = await Promise.all(
       ["ada", "eve"].map((name) =>
         people.makeFirstAdministrator({ email: `${name}@example.com`, name, passwordHash: "hash" }, auditSource),
       ),
     );
-    expect(made.toSorted()).toEqual([false, true]);
+    expect(created.toSorted()).toEqual([false, true]);
     expect(await people.administratorExists()).toBe(true);
   });
 
-  test("the last administrator who can sign in is neither demoted, disabled nor removed", async () => {
+  test("neither demotes, disables nor removes the last administrator who can sign in", async () => {
     await using ground = await make();
     const { people } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
@@ -50,7 +50,7 @@ function userTests(make: () => Promise<PeopleGround>): void {
     expect(await people.updateUser(ada, { administrator: false }, auditSource)).toMatchObject({ administrator: false });
   });
 
-  test("of two administrators who demote each other at the same moment one stays", async () => {
+  test("keeps one of two administrators who demote each other at once", async () => {
     await using ground = await make();
     const { people } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
@@ -64,7 +64,7 @@ function userTests(make: () => Promise<PeopleGround>): void {
     expect(await people.administratorExists()).toBe(true);
   });
 
-  test("a disabled user has no rights, and nobody has rights who is not there", async () => {
+  test("returns no rights for a disabled user and for a missing one", async () => {
     await using ground = await make();
     const { people, acme } = ground;
     const ada = await ground.user("ada");
@@ -72,11 +72,11 @@ function userTests(make: () => Promise<PeopleGround>): void {
     expect(await people.rightsOf(ada)).toEqual({ administrator: false, roles: new Map([[acme, "admin"]]) });
     await people.updateUser(ada, { disabled: true }, auditSource);
     expect(await people.rightsOf(ada)).toBeNull();
-    expect(await people.rightsOf("usr_nobody")).toBeNull();
-    await expect(people.updateUser("usr_nobody", { disabled: true }, auditSource)).rejects.toMatchObject(notFound);
+    expect(await people.rightsOf("usr_missing")).toBeNull();
+    await expect(people.updateUser("usr_missing", { disabled: true }, auditSource)).rejects.toMatchObject(notFound);
   });
 
-  test("users are listed by address, page by page, and found by part of address or name in any case", async () => {
+  test("lists users by address, page by page, and finds them by part of their address or name in any case", async () => {
     await using ground = await make();
     const { people } = ground;
     for (const name of ["carl", "ada", "under_score", "bob", "percent%"]) await ground.user(name);
@@ -92,7 +92,7 @@ function userTests(make: () => Promise<PeopleGround>): void {
     await expect(people.listUsers(null, "nonsense", 2)).rejects.toMatchObject({ param: "cursor" });
   });
 
-  test("a removed user leaves nothing that grants: no role, no token, no invitation, no reset", async () => {
+  test("deletes the roles, tokens, invitations and resets of a removed user", async () => {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
@@ -110,7 +110,7 @@ function userTests(make: () => Promise<PeopleGround>): void {
 }
 
 function memberTests(make: () => Promise<PeopleGround>): void {
-  test("what limits a member stands with them, in one workspace, and is there when they come back", async () => {
+  test("keeps a member's limits in one workspace, also after they return", async () => {
     await using ground = await make();
     const { people, acme, other } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
@@ -134,7 +134,7 @@ function memberTests(make: () => Promise<PeopleGround>): void {
     expect(limited[0]?.scope.budget).toEqual({ nanoUsd: 50_000_000_000, period: "month" });
     expect(await people.limitedPeople({ workspaceId: acme, search: "BOB" }, 9)).toEqual([]);
     expect(await people.limitedPeople({ workspaceId: acme, userIds: [bob] }, 9)).toEqual([]);
-    // Without a role nobody becomes a member, and nothing is written.
+    // Limits without a role create no member and write nothing.
     await expect(people.updateMember(other, bob, { limits }, auditSource)).rejects.toMatchObject(notFound);
     expect(await people.limitedPeople({ workspaceId: other }, 9)).toEqual([]);
     await people.removeMember(acme, ada, { keys: null }, auditSource);
@@ -148,14 +148,17 @@ function memberTests(make: () => Promise<PeopleGround>): void {
       .where("after", "like", "%budget%")
       .orderBy("seq")
       .execute();
-    const told = rows.map(({ before, after }) => [JSON.parse(before ?? "").budget, JSON.parse(after ?? "").budget]);
-    expect(told).toEqual([
+    const auditBudgets = rows.map(({ before, after }) => [
+      JSON.parse(before ?? "").budget,
+      JSON.parse(after ?? "").budget,
+    ]);
+    expect(auditBudgets).toEqual([
       [null, { nanoUsd: 50_000_000_000, period: "month" }],
       [{ nanoUsd: 50_000_000_000, period: "month" }, null],
     ]);
   });
 
-  test("a workspace keeps its last owner who can sign in", async () => {
+  test("keeps the last owner of a workspace who can sign in", async () => {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
@@ -174,7 +177,7 @@ function memberTests(make: () => Promise<PeopleGround>): void {
     expect((await people.listMembers(acme)).filter((member) => member.role === "owner")).toHaveLength(1);
   });
 
-  test("who is removed takes along the tokens and invitations they made there, also should they come back", async () => {
+  test("deletes the tokens and invitations that a removed member created, also when they return", async () => {
     await using ground = await make();
     const { people, acme, other } = ground;
     const ada = await ground.user("ada");
@@ -188,20 +191,20 @@ function memberTests(make: () => Promise<PeopleGround>): void {
     expect(await people.tokenActor("one")).toBeNull();
     expect(await people.tokenActor("two")).toMatchObject({ userId: ada });
     expect(await people.listInvitations(acme)).toEqual([]);
-    await expect(people.removeMember(acme, "usr_nobody", { keys: null }, auditSource)).rejects.toMatchObject(notFound);
+    await expect(people.removeMember(acme, "usr_missing", { keys: null }, auditSource)).rejects.toMatchObject(notFound);
     await expect(people.setMember("ws_none", ada, "viewer", auditSource)).rejects.toMatchObject(notFound);
   });
 
-  test("whether somebody may be changed or removed is asked of what they hold in the write itself", async () => {
+  test("checks the rights of a member inside the write that changes or removes them", async () => {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
     await people.setMember(acme, bob, "owner", auditSource);
     await people.setMember(acme, ada, "owner", auditSource);
-    const held: unknown[] = [];
+    const roles: unknown[] = [];
     const allow = (role: string | null) => {
-      held.push(role);
-      if (role === "owner") throw new Failure("forbidden", "They stand above you.");
+      roles.push(role);
+      if (role === "owner") throw new Failure("forbidden", "Their role is above yours.");
     };
     const forbidden = { code: "forbidden" };
     await expect(people.updateMember(acme, ada, { role: "viewer", allow }, auditSource)).rejects.toMatchObject(
@@ -213,10 +216,10 @@ function memberTests(make: () => Promise<PeopleGround>): void {
     await people.updateMember(acme, ada, { role: "viewer", allow }, auditSource);
     await people.removeMember(acme, ada, { keys: null, allow }, auditSource);
     await people.updateMember(acme, ada, { role: "viewer", allow }, auditSource);
-    expect(held).toEqual(["owner", "owner", "member", "viewer", null]);
+    expect(roles).toEqual(["owner", "owner", "member", "viewer", null]);
   });
 
-  test("every change leaves its audit row with before and after, its workspace and where it came from", async () => {
+  test("writes an audit row with before, after, workspace and source for every change", async () => {
     await using ground = await make();
     const { people, acme } = ground;
     const ada = await ground.user("ada");
@@ -242,7 +245,7 @@ function memberTests(make: () => Promise<PeopleGround>): void {
 }
 
 function invitationTests(make: () => Promise<PeopleGround>): void {
-  test("of two who accept one invitation at the same moment one is let in", async () => {
+  test("accepts an invitation from one of two concurrent users", async () => {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob, carl] = [await ground.user("ada"), await ground.user("bob"), await ground.user("carl")];
@@ -257,7 +260,7 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     expect(await people.invitation(id)).toBeNull();
   });
 
-  test("an invitation ends with its time, and a newer one to the same place takes its place", async () => {
+  test("expires an invitation, and replaces it with a newer one for the same place", async () => {
     await using ground = await make();
     const { people, acme, other, clock } = ground;
     const ada = await ground.user("ada");
@@ -278,16 +281,16 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     expect(await people.listInvitations(acme)).toEqual([]);
   });
 
-  test("accepting fails while the inviter may not invite, and the invitation stays", async () => {
+  test("rejects accepting while the inviter may not invite, and keeps the invitation", async () => {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
     await people.setMember(acme, ada, "admin", auditSource);
     const { id } = await people.invite(newInvitation(ada, acme), auditSource);
-    const accept = (least: string) =>
+    const accept = (inviterRole: string) =>
       people.acceptInvitation(
         id,
-        { user: { id: bob }, sessionId: null, mayInvite: ({ roles }) => roles.get(acme) === least },
+        { user: { id: bob }, sessionId: null, mayInvite: ({ roles }) => roles.get(acme) === inviterRole },
         auditSource,
       );
     await people.setMember(acme, ada, "viewer", auditSource);
@@ -296,7 +299,7 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     expect((await people.rightsOf(bob))?.roles.has(acme)).toBe(true);
   });
 
-  test("accepting never takes away: who holds more keeps it", async () => {
+  test("never lowers the role of a member who accepts an invitation", async () => {
     await using ground = await make();
     const { people, acme } = ground;
     const ada = await ground.user("ada");
@@ -308,7 +311,7 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     expect(await people.listMembers(acme)).toMatchObject([{ role: "owner" }]);
   });
 
-  test("a place has a bounded number of open invitations", async () => {
+  test("limits the number of open invitations", async () => {
     await using ground = await make();
     const { people, acme, database, clock } = ground;
     const ada = await ground.user("ada");
@@ -332,7 +335,7 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
     expect(await people.invite(newInvitation(ada, acme), auditSource)).toMatchObject({ email: "new@example.com" });
   });
 
-  test("what a removed user or workspace offered goes with them", async () => {
+  test("deletes invitations and tokens of a removed user or workspace", async () => {
     await using ground = await make();
     const { people, acme, database } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];

@@ -6,19 +6,19 @@ import type { PeopleGround } from "./people-facts.ts";
 const auditSource: AuditSource = { actor: "ada@example.com", ip: "192.0.2.1" };
 
 export function tokenTests(make: () => Promise<PeopleGround>): void {
-  test("a token follows its maker down at once, and back up to its grant", async () => {
+  test("lowers a token's rights with those of its creator, and restores them up to its grant", async () => {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
     await people.setMember(acme, bob, "owner", auditSource);
     await people.setMember(acme, ada, "owner", auditSource);
     const token = await people.createToken(newToken(ada, acme), auditSource);
-    const held = async () => (await people.tokenActor("token"))?.roles.get(acme);
-    expect(await held()).toBe("admin");
+    const roleOfToken = async () => (await people.tokenActor("token"))?.roles.get(acme);
+    expect(await roleOfToken()).toBe("admin");
     await people.setMember(acme, ada, "viewer", auditSource);
-    expect(await held()).toBe("viewer");
+    expect(await roleOfToken()).toBe("viewer");
     await people.setMember(acme, ada, "owner", auditSource);
-    expect(await held()).toBe("admin");
+    expect(await roleOfToken()).toBe("admin");
     await people.updateUser(ada, { disabled: true }, auditSource);
     expect(await people.tokenActor("token")).toBeNull();
     await people.updateUser(ada, { disabled: false }, auditSource);
@@ -26,7 +26,7 @@ export function tokenTests(make: () => Promise<PeopleGround>): void {
     expect(await people.tokenActor("token")).toBeNull();
   });
 
-  test("an administrator's token is worth what its maker is worth now", async () => {
+  test("gives an administrator's token only the current rights of its creator", async () => {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
@@ -43,7 +43,7 @@ export function tokenTests(make: () => Promise<PeopleGround>): void {
     });
   });
 
-  test("a token ends with its time, and with the token that made it", async () => {
+  test("ends a token when it expires, and with the token that created it", async () => {
     await using ground = await make();
     const { people, acme, clock } = ground;
     const ada = await ground.user("ada");
@@ -60,7 +60,7 @@ export function tokenTests(make: () => Promise<PeopleGround>): void {
     expect(await people.tokenActor("grandchild")).toBeNull();
   });
 
-  test("tokens are listed newest first, page by page, one's own or all, with when they were last used", async () => {
+  test("lists tokens newest first, page by page, one owner's or all, with their last use", async () => {
     await using ground = await make();
     const { people, acme, clock } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];

@@ -7,69 +7,69 @@ import type { ReportGround } from "./report-ground.ts";
 import { day, expectFigures, hour, matching } from "./report-store-suite.ts";
 import { ledgerEntry, newYear, refusedEntry } from "./store-ground.ts";
 
-/** A moment long after every entry: each of their days is over. */
+/** A time long after every entry, when all their days are over. */
 const later = newYear + 400 * day;
 const days = 6;
 
-/** What every implementation guarantees of reports while days are summed, changed and summed again. */
+/** What every implementation guarantees for reports while days are summed, changed and summed again. */
 export function reportDaysSuite(name: string, open: (count: number) => Promise<ReportGround>): void {
   describe(`sums of days: ${name}`, () => {
     let ground: ReportGround;
-    const kept = new Map<string, LedgerEntry>();
+    const entriesById = new Map<string, LedgerEntry>();
     beforeAll(async () => {
       ground = await open(0);
     });
     afterAll(() => ground[Symbol.asyncDispose]());
 
-    test("reports by days are those by entries, however inserts, folds and sums follow each other, in every zone and time", async () => {
-      // A key that changes hands within an hour, and one that does within a day.
-      const handed = [0, 1, 2 * hour].map((ms, n) => ({
+    test("reports the same by days as by entries, for any order of inserts, folds and sums, in every time zone", async () => {
+      // One key changes its owner within an hour, another one within a day.
+      const ownerChanges = [0, 1, 2 * hour].map((ms, n) => ({
         n: n + 2,
         at: newYear + day + ms,
         model: 1,
         key: 2,
         refused: false,
       }));
-      await take(ground, kept, { insert: handed });
-      let earlier: Question | null = null;
+      await applyStep(ground, entriesById, { insert: ownerChanges });
+      let previousQuestion: Question | null = null;
       await fc.assert(
-        fc.asyncProperty(fc.array(stepOf, { minLength: 1, maxLength: 6 }), questionOf, async (steps, question) => {
-          for (const step of steps) await take(ground, kept, step);
-          await ask(ground, [...kept.values()], question);
-          // What was asked before may be answered from what is kept of its days: as right as anew, whatever has come since.
-          await again(ground, [...kept.values()], earlier);
-          earlier = question;
+        fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 6 }), anyQuestion, async (steps, question) => {
+          for (const step of steps) await applyStep(ground, entriesById, step);
+          await checkReports(ground, [...entriesById.values()], question);
+          // An earlier question may be answered from stored sums of days, which must be correct after every change.
+          await checkAgain(ground, [...entriesById.values()], previousQuestion);
+          previousQuestion = question;
         }),
         { numRuns: 40 },
       );
       await sumAll(ground);
       expect((await ground.ledgerStore.check()).faults).toEqual([]);
       await fc.assert(
-        fc.asyncProperty(questionOf, (question) => ask(ground, [...kept.values()], question)),
+        fc.asyncProperty(anyQuestion, (question) => checkReports(ground, [...entriesById.values()], question)),
         { numRuns: 40 },
       );
       expect((await readySums(ground)).count).toBeGreaterThan(2);
       for (const table of ["usage_rollups", "usage_days"] as const) {
-        const several = await ground.database.kysely
+        const sharedPersons = await ground.database.kysely
           .selectFrom(table)
           .selectAll()
           .where("person_id", "=", "*")
           .execute();
-        expect(several.length).toBeGreaterThan(0);
+        expect(sharedPersons.length).toBeGreaterThan(0);
       }
     });
 
-    test("what is kept of a day ends with the first change of it: late entries, folds, sums", async () => {
+    test("discards the stored sum of a day after any change of it: a late entry, a fold or a sum", async () => {
       const questions = (["key", "model", "none"] as const).flatMap((by) =>
         [day, hour].map((stepMs) => ({
           ...{ workspaceId: null, by, stepMs },
           ...{ from: newYear + 7 * hour, to: newYear + (days - 1) * day + 5 * hour },
         })),
       );
-      const allAreRight = async () => {
+      const checkAll = async () => {
         for (const question of questions) {
-          const expected = matching([...kept.values()], question);
-          // Once as it is found, once from what that left.
+          const expected = matching([...entriesById.values()], question);
+          // The second time, the answer comes from what the first time stored.
           for (let turn = 0; turn < 2; turn++) {
             const { totals, lines } = await ground.reports.usage(question);
             expectFigures(totals, expected);
@@ -79,40 +79,41 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
           }
         }
       };
-      // One that is read as a whole, and one that the time cuts.
+      // One time in a day that is read as a whole, and one in a day that the period cuts.
       const moments = [newYear + day + 3 * hour, newYear + 9 * hour];
-      const made = (n: number, at: number) => ({ insert: [{ n, at, model: n % 3, key: n % 7, refused: false }] });
-      for (const at of moments) await take(ground, kept, made(8_000, at));
+      const insertAt = (n: number, at: number) => ({ insert: [{ n, at, model: n % 3, key: n % 7, refused: false }] });
+      for (const at of moments) await applyStep(ground, entriesById, insertAt(8_000, at));
       await sumAll(ground);
-      await allAreRight();
+      await checkAll();
       for (const [n, at] of moments.entries()) {
-        await take(ground, kept, made(8_001 + n, at));
-        await allAreRight();
+        await applyStep(ground, entriesById, insertAt(8_001 + n, at));
+        await checkAll();
         await foldAll(ground);
-        await allAreRight();
+        await checkAll();
         await sumAll(ground);
-        await allAreRight();
+        await checkAll();
       }
-      // An operator empties the table, and an entry comes before the days are known again.
+      // An entry arrives after an operator emptied the table and before the days are summed again.
       await ground.database.kysely.deleteFrom("summed_days").execute();
-      for (const at of moments) await take(ground, kept, made(8_010, at));
+      for (const at of moments) await applyStep(ground, entriesById, insertAt(8_010, at));
       await sumAll(ground);
-      await allAreRight();
+      await checkAll();
     });
 
-    test("refusals that retention removes leave the sums of their days", async () => {
+    test("removes pruned rejections from the sums of their days", async () => {
       await sumAll(ground);
       await ground.ledgerStore.prune(newYear + 3 * day);
-      for (const [id, entry] of kept) if (entry.at < newYear + 3 * day && entry.provider === "") kept.delete(id);
+      for (const [id, entry] of entriesById)
+        if (entry.at < newYear + 3 * day && entry.provider === "") entriesById.delete(id);
       const whole = { workspaceId: null, by: "none", stepMs: day, from: newYear, to: newYear + days * day } as const;
       for (const summed of [false, true]) {
         if (summed) await sumAll(ground);
-        expectFigures((await ground.reports.usage(whole)).totals, matching([...kept.values()], whole));
+        expectFigures((await ground.reports.usage(whole)).totals, matching([...entriesById.values()], whole));
       }
       expect((await ground.ledgerStore.check()).faults).toEqual([]);
     });
 
-    test("a day is summed once it is over, and again only when it has changed", async () => {
+    test("sums a day once it is over, and again only after a change", async () => {
       await sumAll(ground);
       const today = newYear + 500 * day;
       await ground.ledgerStore.insert([entryOf({ n: 9_001, at: today, model: 1, key: 1, refused: false })]);
@@ -131,34 +132,34 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
       expect(await last()).toBe(today);
     });
 
-    test("what another model used beside an answer is paid, and hides no failed call and shortens no answer", async () => {
+    test("charges an additional model's usage without hiding failed calls or shortening latencies", async () => {
       const at = newYear + 550 * day;
       const calls = [1, 2, 3, 4].map((n) => ({
         ...entryOf({ n: n + 9_300, at, model: 1, key: 1, refused: false }),
         totalMs: 800,
       }));
       const failed = calls.slice(2).map((entry) => ({ ...entry, outcome: "failed" as const }));
-      const beside = calls.slice(0, 2).map((entry) => ({
-        ...{ ...entry, attemptId: `${entry.attemptId}_beside`, model: "adviser" },
+      const additionalUsage = calls.slice(0, 2).map((entry) => ({
+        ...{ ...entry, attemptId: `${entry.attemptId}_additional`, model: "adviser" },
         ...{ retryIndex: 1, calls: 0, totalMs: 0, firstTokenMs: null },
       }));
-      await ground.ledgerStore.insert([...calls.slice(0, 2), ...failed, ...beside]);
-      const ask = { workspaceId: null, by: "model", stepMs: day, from: at, to: at + day } as const;
+      await ground.ledgerStore.insert([...calls.slice(0, 2), ...failed, ...additionalUsage]);
+      const query = { workspaceId: null, by: "model", stepMs: day, from: at, to: at + day } as const;
       for (const summed of [false, true]) {
         if (summed) await sumAll(ground);
-        const { totals, lines } = await ground.reports.usage(ask);
+        const { totals, lines } = await ground.reports.usage(query);
         expect(totals).toMatchObject({ requests: 4, attempts: 4, succeeded: 2, failed: 2, failed_requests: 2 });
         expect(totals.latency_p50_ms).toBeGreaterThan(780);
         const adviser = lines.find(({ id }) => id === "adviser");
         expect([adviser?.totals.attempts, adviser?.totals.cost_usd]).toEqual([
           0,
-          nanoToUsd(beside.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0)),
+          nanoToUsd(additionalUsage.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0)),
         ]);
       }
       expect((await ground.ledgerStore.check()).faults).toEqual([]);
     });
 
-    test("quiet days between others are summed too, so that a run goes over them, but no long time without calls", async () => {
+    test("sums quiet days between busy ones, but not a long time without calls", async () => {
       await sumAll(ground);
       const friday = newYear + 600 * day;
       const calls = [friday, friday + 3 * day, friday + 4 * day, friday + 90 * day];
@@ -176,26 +177,26 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
             .execute()
         ).map((row) => (row.day - friday) / day);
       expect(await ready()).toEqual([0, 1, 2, 3, 4, 90]);
-      // What comes late to a quiet day is read by its hours, until the day is summed again.
+      // A late entry on a quiet day is read from its hour until the day is summed again.
       const late = entryOf({ n: 9_110, at: friday + day, model: 1, key: 1, refused: false });
       await ground.ledgerStore.insert([late]);
       await foldAll(ground);
       expect(await ready()).toEqual([0, 2, 3, 4, 90]);
-      // And what comes late to a long quiet time is found there.
+      // A late entry within a long quiet time is found as well.
       await ground.ledgerStore.insert([entryOf({ n: 9_111, at: friday + 50 * day, model: 1, key: 1, refused: false })]);
       await sumAll(ground, friday + 101 * day);
       expect(await ready()).toEqual([0, 1, 2, 3, 4, 50, 90]);
       expect((await ground.ledgerStore.check()).faults).toEqual([]);
     });
 
-    test("a day that was summed while the clock was years ahead keeps no later day from being summed", async () => {
+    test("sums later days although a day was summed while the clock was years ahead", async () => {
       await sumAll(ground);
       const [today, ahead] = [newYear + 800 * day, newYear + 5_000 * day];
-      const made = (n: number, at: number) => entryOf({ n, at, model: 1, key: 1, refused: false });
-      await ground.ledgerStore.insert([made(9_200, today), made(9_201, ahead)]);
+      const entryAt = (n: number, at: number) => entryOf({ n, at, model: 1, key: 1, refused: false });
+      await ground.ledgerStore.insert([entryAt(9_200, today), entryAt(9_201, ahead)]);
       await sumAll(ground, ahead + 2 * day);
       expect((await readySums(ground)).last).toBe(ahead);
-      await ground.ledgerStore.insert([made(9_202, today + day)]);
+      await ground.ledgerStore.insert([entryAt(9_202, today + day)]);
       await sumAll(ground, today + 3 * day);
       const summed = await ground.database.kysely
         .selectFrom("summed_days")
@@ -207,25 +208,25 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
       expect(summed.map((row) => row.day)).toEqual([today, today + day, ahead]);
     });
 
-    test("the check finds a sum of a day that is wrong, one that is missing and one too many", async () => {
+    test("finds a sum of a day that is wrong, missing or superfluous", async () => {
       await sumAll(ground);
       const { kysely } = ground.database;
       const rules = async () => new Set((await ground.ledgerStore.check()).faults.map(({ rule }) => rule));
       expect(await rules()).toEqual(new Set());
-      const broken = new Set(["a day is the sum of its hours"]);
+      const wrongSum = new Set(["a day is the sum of its hours"]);
       await kysely.updateTable("usage_days").set({ output: 31 }).where("grain", "=", "key").execute();
-      expect(await rules()).toEqual(broken);
+      expect(await rules()).toEqual(wrongSum);
       await resumAll(ground);
       expect(await rules()).toEqual(new Set());
       await kysely.deleteFrom("usage_days").where("grain", "=", "group").execute();
-      expect(await rules()).toEqual(broken);
+      expect(await rules()).toEqual(wrongSum);
       await resumAll(ground);
       await kysely
         .updateTable("usage_days")
         .set((eb) => ({ hour: eb("hour", "+", 100 * day) }))
         .where("grain", "=", "model")
         .execute();
-      expect(await rules()).toEqual(broken);
+      expect(await rules()).toEqual(wrongSum);
       await kysely.deleteFrom("usage_days").where("grain", "=", "model").execute();
       await resumAll(ground);
       await kysely.updateTable("usage_days").set({ call_ms_sketch: "" }).where("grain", "=", "model").execute();
@@ -236,7 +237,7 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
   });
 }
 
-interface Made {
+interface CallSpec {
   readonly n: number;
   readonly at: number;
   readonly model: number;
@@ -244,11 +245,11 @@ interface Made {
   readonly refused: boolean;
 }
 
-type Step = { readonly insert: readonly Made[] } | { readonly fold: number } | { readonly sum: number };
+type Step = { readonly insert: readonly CallSpec[] } | { readonly fold: number } | { readonly sum: number };
 
-const madeOf = fc.record({
+const anyCall = fc.record({
   n: fc.nat(5_000),
-  // Half of them within a few hours, in which keys then change hands.
+  // Half of the entries fall into a few hours, in which keys change their owners.
   at: fc.oneof(
     fc.integer({ min: newYear, max: newYear + days * day - 1 }),
     fc.nat(3).map((n) => newYear + n * (day + hour)),
@@ -257,21 +258,21 @@ const madeOf = fc.record({
   key: fc.nat(14),
   refused: fc.boolean(),
 });
-const stepOf: fc.Arbitrary<Step> = fc.oneof(
-  fc.array(madeOf, { maxLength: 40 }).map((insert) => ({ insert })),
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  fc.array(anyCall, { maxLength: 40 }).map((insert) => ({ insert })),
   fc.integer({ min: 1, max: 30 }).map((fold) => ({ fold })),
   fc.integer({ min: 1, max: days }).map((sum) => ({ sum })),
 );
 
-/** Zones of whole, half and quarter hours. */
+/** Time zones with offsets of whole, half and quarter hours. */
 const zonesMs = [0, 5.5, -3.5, 5.75, 8, -8, 12.75].map((hours) => hours * hour);
 const quarter = hour / 4;
-const momentOf = fc
+const anyTime = fc
   .tuple(fc.integer({ min: -8, max: days * 4 + 8 }), fc.constantFrom(...zonesMs), fc.constantFrom(0, quarter, 1))
   .map(([sixth, zone, more]) => newYear + (sixth * day) / 4 + zone + more);
-const questionOf = fc.record({
-  from: momentOf,
-  to: momentOf,
+const anyQuestion = fc.record({
+  from: anyTime,
+  to: anyTime,
   by: fc.constantFrom<UsageDimension>("none", "model", "provider", "key", "group", "workspace", "person"),
   stepMs: fc.constantFrom(hour, day, day),
   workspaceId: fc.constantFrom(null, null, "ws_0", "ws_1"),
@@ -281,28 +282,28 @@ const questionOf = fc.record({
   keyId: fc.option(fc.constantFrom("key_0", "key_5"), { nil: undefined, freq: 4 }),
   personId: fc.option(fc.constantFrom("usr_5", "usr_ada"), { nil: undefined, freq: 4 }),
 });
-type Question = typeof questionOf extends fc.Arbitrary<infer Asked> ? Asked : never;
+type Question = typeof anyQuestion extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Most keys are one person's or nobody's; some change hands now and then. */
-function personOf({ n, key }: Made): Pick<LedgerEntry, "personId"> {
+/** Most keys belong to one person or to none. Some change their owner. */
+function personOf({ n, key }: CallSpec): Pick<LedgerEntry, "personId"> {
   if (key % 3 === 0) return {};
   return { personId: key % 4 === 2 && n % 2 === 0 ? "usr_ada" : `usr_${key}` };
 }
 
-function entryOf(made: Made): LedgerEntry {
-  const { n, at, model, key, refused } = made;
+function entryOf(call: CallSpec): LedgerEntry {
+  const { n, at, model, key, refused } = call;
   const place = {
-    ...personOf(made),
+    ...personOf(call),
     workspaceId: `ws_${key % 2}`,
     groupId: `grp_${key % 4}`,
     keyId: `key_${key}`,
     model: `m${model}`,
   };
   const own = { ...place, at };
-  // An attempt has one moment.
+  // Every attempt has one time.
   const name = `${n}_${at}`;
   if (refused) return refusedEntry(name, own);
-  // What another model used beside an attempt.
+  // Usage of an additional model in the same attempt.
   if (n % 13 === 5)
     return ledgerEntry(name, { ...own, provider: `p${model % 3}`, retryIndex: 1, calls: 0, totalMs: 0 });
   return ledgerEntry(name, {
@@ -314,7 +315,11 @@ function entryOf(made: Made): LedgerEntry {
   });
 }
 
-async function take({ ledgerStore }: ReportGround, kept: Map<string, LedgerEntry>, step: Step): Promise<void> {
+async function applyStep(
+  { ledgerStore }: ReportGround,
+  entriesById: Map<string, LedgerEntry>,
+  step: Step,
+): Promise<void> {
   if ("fold" in step) return void (await ledgerStore.fold(step.fold));
   if ("sum" in step) {
     for (let n = 0; n < step.sum; n++) await ledgerStore.sumDay(later);
@@ -322,14 +327,14 @@ async function take({ ledgerStore }: ReportGround, kept: Map<string, LedgerEntry
   }
   const entries = step.insert.map(entryOf);
   await ledgerStore.insert(entries);
-  for (const entry of entries) if (!kept.has(entry.attemptId)) kept.set(entry.attemptId, entry);
+  for (const entry of entries) if (!entriesById.has(entry.attemptId)) entriesById.set(entry.attemptId, entry);
 }
 
-/** A question as it is asked, and what it is about. */
-function narrowed(asked: Question, entries: readonly LedgerEntry[]) {
-  const [from, to] = [Math.min(asked.from, asked.to), Math.max(asked.from, asked.to) + 1];
-  const given = Object.entries({ ...asked, from, to }).filter(([, value]) => value !== undefined);
-  const filter = Object.fromEntries(given) as unknown as UsageFilter;
+/** The filter of a question, and the entries that it covers. */
+function filterOf(question: Question, entries: readonly LedgerEntry[]) {
+  const [from, to] = [Math.min(question.from, question.to), Math.max(question.from, question.to) + 1];
+  const parts = Object.entries({ ...question, from, to }).filter(([, value]) => value !== undefined);
+  const filter = Object.fromEntries(parts) as unknown as UsageFilter;
   const span = { from: Math.floor(from / hour) * hour, to: Math.ceil(to / hour) * hour };
   const inTime = entries.filter(
     (entry) =>
@@ -340,8 +345,8 @@ function narrowed(asked: Question, entries: readonly LedgerEntry[]) {
   return { from, to, filter, span, inTime };
 }
 
-async function ask({ reports, database }: ReportGround, entries: readonly LedgerEntry[], asked: Question) {
-  const { from, to, filter, span, inTime } = narrowed(asked, entries);
+async function checkReports({ reports, database }: ReportGround, entries: readonly LedgerEntry[], question: Question) {
+  const { from, to, filter, span, inTime } = filterOf(question, entries);
   const answers = async () => ({
     usage: await reports.usage(filter),
     costs: (await reports.costs({ workspaceId: filter.workspaceId, from, to })).toSorted((a, b) =>
@@ -369,27 +374,27 @@ async function ask({ reports, database }: ReportGround, entries: readonly Ledger
   const lineSums = byDays.usage.lines.flatMap(({ points }) => points.map(({ figures }) => figures.cost_usd));
   const cost = matching(inTime, { ...filter, ...span }).reduce((all, entry) => all + entry.costNanoUsd, 0);
   expect(Math.round(lineSums.reduce((all, usd) => all + usd, 0) * 1e9)).toBe(Math.round(nanoToUsd(cost) * 1e9));
-  // And to the last digit of each percentile what hours alone say.
-  const touched = (by: number) =>
+  // The answers must equal those from hours alone, to the last digit of each percentile.
+  const touchDays = (by: number) =>
     database.kysely
       .updateTable("summed_days")
       .set((eb) => ({ touched: eb("touched", "+", by) }))
       .execute();
-  await touched(1_000_000);
+  await touchDays(1_000_000);
   const byHours = await answers();
-  await touched(-1_000_000);
+  await touchDays(-1_000_000);
   expect(linesByName(byDays)).toEqual(linesByName(byHours));
 }
 
-async function again({ reports }: ReportGround, entries: readonly LedgerEntry[], asked: Question | null) {
-  if (asked === null) return;
-  const { filter, span, inTime } = narrowed(asked, entries);
+async function checkAgain({ reports }: ReportGround, entries: readonly LedgerEntry[], question: Question | null) {
+  if (question === null) return;
+  const { filter, span, inTime } = filterOf(question, entries);
   const { totals, previous } = await reports.usage(filter);
   expectFigures(totals, matching(inTime, { ...filter, ...span }));
   expectFigures(previous, matching(inTime, { ...filter, from: span.from - (span.to - span.from), to: span.from }));
 }
 
-/** Of lines that cost the same any may come first. */
+/** Lines with equal costs may come in any order. */
 function linesByName<Answers extends { readonly usage: { readonly lines: readonly { readonly id: string }[] } }>(
   answers: Answers,
 ) {
@@ -401,19 +406,19 @@ function linesByName<Answers extends { readonly usage: { readonly lines: readonl
 
 async function foldAll({ ledgerStore }: ReportGround): Promise<void> {
   for (let rounds = 0; rounds < 1_000; rounds++) if ((await ledgerStore.fold()) === 0) return;
-  throw new Error("it never comes to an end");
+  throw new Error("folding never ends");
 }
 
 let sums = 0;
 
-/** Each time a good while later, so that what has changed is due. */
+/** Each call uses a later time, so that changed days are due. */
 async function sumAll(ground: ReportGround, from = later + 1_000 * day): Promise<void> {
   await foldAll(ground);
   sums += 1;
   for (let rounds = 0; rounds < 1_000; rounds++) {
     if ((await ground.ledgerStore.sumDay(from + sums * hour)) === 0) return;
   }
-  throw new Error("it never comes to an end");
+  throw new Error("summing never ends");
 }
 
 async function resumAll(ground: ReportGround): Promise<void> {

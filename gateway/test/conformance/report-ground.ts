@@ -13,19 +13,19 @@ import { openMigrated } from "../migrated.ts";
 import { openPostgresGround } from "../postgres-ground.ts";
 import { acmeConfig, kindDefaults, ledgerEntry, newYear, silentObserver } from "./store-ground.ts";
 
-/** Two workspaces with what they called in three days, as the ledger store wrote it. */
+/** Two workspaces with calls of three days, as the ledger store wrote them. */
 export interface ReportGround extends AsyncDisposable {
   readonly database: Database;
   readonly clock: FakeClock;
   readonly ledgerStore: LedgerStore;
   readonly reports: ReportStore;
   readonly entries: readonly LedgerEntry[];
-  /** The ids behind the names of the file; `gone` stands for what was removed since. */
+  /** The ids of the file's objects, and `key_gone` for a deleted key. */
   readonly acme: Place;
   readonly beta: Place;
 }
 
-/** One whose database is a file. */
+/** Reports on a database file. */
 interface FileReportGround extends ReportGround {
   readonly databasePath: string;
 }
@@ -64,7 +64,7 @@ export async function openReportGround(count: number): Promise<FileReportGround>
   };
 }
 
-/** The same on PostgreSQL. */
+/** Opens the same reports on PostgreSQL. */
 export async function openPostgresReportGround(count: number): Promise<ReportGround> {
   const postgres = await openPostgresGround();
   const directory = mkdtempSync(join(tmpdir(), "sluice-reports-"));
@@ -95,18 +95,18 @@ async function fillReports(
   const controlStore = createControlStore({ database, vault, clock, ids: createIds(clock), kindDefaults });
   await controlStore.apply(config, "test");
   const [acme, beta] = await Promise.all(["acme", "beta"].map((slug) => placeNamed(database, slug)));
-  if (acme === undefined || beta === undefined) throw new Error("the file makes both");
+  if (acme === undefined || beta === undefined) throw new Error("the file declares both workspaces");
   const price = (await controlStore.configSnapshot()).models.get("gpt-5")?.price ?? null;
   const entries = Array.from({ length: count }, (_, n) => {
-    const entry = madeEntry(n, count, n % 4 === 0 ? beta : acme);
+    const entry = entryNumber(n, count, n % 4 === 0 ? beta : acme);
     if (entry.outcome === "rejected" || price === null) return entry;
     const own = costOf(price.table, entry.usage);
     const priced = { ...entry, priceVersion: price.id, costNanoUsd: own };
     const vendorCostNanoUsd = 1 + n * 1_000;
     if (n % 8 === 1) return { ...priced, vendorCostNanoUsd };
     if (n % 8 !== 4) return priced;
-    const told = { costSource: "vendor", costNanoUsd: vendorCostNanoUsd, vendorCostNanoUsd } as const;
-    return n % 16 === 4 ? { ...entry, ...told } : { ...priced, ...told, ownCostNanoUsd: own };
+    const vendorCosts = { costSource: "vendor", costNanoUsd: vendorCostNanoUsd, vendorCostNanoUsd } as const;
+    return n % 16 === 4 ? { ...entry, ...vendorCosts } : { ...priced, ...vendorCosts, ownCostNanoUsd: own };
   });
   const ledgerStore = createLedgerStore(database);
   await ledgerStore.insert(entries);
@@ -132,8 +132,10 @@ async function placeNamed({ kysely }: Database, slug: string): Promise<Place> {
 
 const outcomes: readonly Outcome[] = ["succeeded", "succeeded", "succeeded", "failed", "cancelled", "rejected"];
 
-/** Every property by a rhythm of its own, so that any two of them meet in some entry. Some share a millisecond. */
-function madeEntry(n: number, count: number, place: Place): LedgerEntry {
+/**
+ * Varies each property at its own rate, so that any two values meet in some entry. Some entries share a millisecond.
+ */
+function entryNumber(n: number, count: number, place: Place): LedgerEntry {
   const outcome = outcomes[Math.floor(n / 7) % outcomes.length] ?? "succeeded";
   const rejected = outcome === "rejected";
   const at = newYear + Math.floor(((n >> 1) * spanMs) / count) * 2;
@@ -146,7 +148,7 @@ function madeEntry(n: number, count: number, place: Place): LedgerEntry {
     workspaceId: place.id,
     groupId: place.groups[n % place.groups.length] ?? "",
     keyId: place.keys[n % place.keys.length] ?? "",
-    // Keys change hands all the time, within hours too.
+    // Keys change their owners all the time, even within an hour.
     ...(n % 5 === 0 ? {} : { personId: `usr_${n % 4}` }),
     ...(n % 4 === 1 ? {} : { tags: { team: "a", session: `s${n % 7}` } }),
     model: `m${n % 13}`,

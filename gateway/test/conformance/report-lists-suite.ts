@@ -8,7 +8,7 @@ import { reportPeopleTests } from "./report-people-suite.ts";
 import { costsOf, day, everyRow, hour } from "./report-store-suite.ts";
 import { newYear } from "./store-ground.ts";
 
-/** What every implementation of the port `ReportStore` guarantees of keys, the audit log and the other sums. */
+/** What every implementation of the port `ReportStore` guarantees for keys, the audit log and the other sums. */
 export function reportListsSuite(name: string, open: (count: number) => Promise<ReportGround>): void {
   describe(`report store, other lists: ${name}`, () => {
     let ground: ReportGround;
@@ -29,7 +29,7 @@ export function reportListsSuite(name: string, open: (count: number) => Promise<
 const now = newYear + 10 * day;
 const keyCount = 60;
 
-/** In every state, some with a maker, names in no order and alike in two workspaces. */
+/** Keys in every state, some with a creator, with names in no order that also occur in the other workspace. */
 async function addKeys({ database, acme, beta }: ReportGround): Promise<void> {
   const times = { created_at: new Date(newYear).toISOString(), updated_at: new Date(newYear).toISOString() };
   const unused = {
@@ -91,11 +91,11 @@ async function addAudit({ database, acme }: ReportGround): Promise<void> {
 }
 
 function keyTests(ground: () => ReportGround): void {
-  test("pages of keys go by name, hold each key once, and each filter lets through what it says", async () => {
+  test("lists keys by name, each once, and exactly those that match a filter", async () => {
     const { reports, acme, beta } = ground();
-    const ask = (filter: Omit<KeyFilter, "now">, size: number) =>
+    const list = (filter: Omit<KeyFilter, "now">, size: number) =>
       everyRow((cursor) => reports.keys({ ...filter, now }, cursor, size));
-    const all = await ask({ workspaceId: null }, 7);
+    const all = await list({ workspaceId: null }, 7);
     expect(all.length).toBe(keyCount + 3);
     expect(new Set(all.map((key) => key.id)).size).toBe(all.length);
     const byName = all.toSorted((a, b) => compareBytes(a.name, b.name) || compareBytes(a.id, b.id));
@@ -108,7 +108,7 @@ function keyTests(ground: () => ReportGround): void {
       [{ search: "R_s" }, (key) => key.name.includes("r_s")],
       [{ search: "0% 1" }, (key) => key.name.includes("0% 1")],
       [{ search: "rXs" }, () => false],
-      // As it is written, whatever the letters: databases know upper and lower case of ASCII only.
+      // Letters outside ASCII are matched in either case, because databases know upper and lower case only for ASCII.
       [{ search: "Ünder_" }, (key) => key.name.includes("Ünder_")],
       [{ search: "ÜNDER_S" }, (key) => key.name.includes("Ünder_")],
       [{ search: "sk-sluice-xx1" }, (key) => key.prefix.startsWith("sk-sluice-xx1")],
@@ -120,19 +120,21 @@ function keyTests(ground: () => ReportGround): void {
       ),
     ];
     for (const workspaceId of [null, acme.id, beta.id]) {
-      for (const [filter, lets] of cases) {
-        const found = await ask({ ...filter, workspaceId }, 5);
-        const wanted = all.filter((key) => (workspaceId === null || key.workspace.id === workspaceId) && lets(key));
-        expect([filter, found.map((key) => key.id)]).toEqual([filter, wanted.map((key) => key.id)]);
+      for (const [filter, matchesKey] of cases) {
+        const found = await list({ ...filter, workspaceId }, 5);
+        const expected = all.filter(
+          (key) => (workspaceId === null || key.workspace.id === workspaceId) && matchesKey(key),
+        );
+        expect([filter, found.map((key) => key.id)]).toEqual([filter, expected.map((key) => key.id)]);
       }
     }
     expect(new Set(all.map((key) => key.state)).size).toBe(5);
   });
 
-  test("a key says who made it, what it may, and when it was last used, by an entry or by a task", async () => {
+  test("returns a key's creator, limits and last use by an entry or a task", async () => {
     const { reports, entries, acme, database } = ground();
-    const shown = async (keyId: string) => (await reports.keys({ workspaceId: null, keyId, now }, null, 1)).data[0];
-    expect(await shown("key_30")).toMatchObject({
+    const readKey = async (keyId: string) => (await reports.keys({ workspaceId: null, keyId, now }, null, 1)).data[0];
+    expect(await readKey("key_30")).toMatchObject({
       created_by: { id: "usr_1", email: "ada@example.com", name: "Ada" },
       limits: { rpm: 5 },
       budget: { usd: 2.5, period: "day" },
@@ -140,7 +142,7 @@ function keyTests(ground: () => ReportGround): void {
     });
     const ci = acme.keys[0] ?? "";
     const last = Math.max(...entries.filter((entry) => entry.keyId === ci).map((entry) => entry.at));
-    expect(await shown(ci)).toMatchObject({ name: "ci", created_by: null, last_used_at: last });
+    expect(await readKey(ci)).toMatchObject({ name: "ci", created_by: null, last_used_at: last });
     const task = {
       workspace_id: acme.id,
       group_id: "",
@@ -166,31 +168,31 @@ function keyTests(ground: () => ReportGround): void {
       .insertInto("tasks")
       .values({ id: "vt_1", kind: "video", created_at: last + 5, ...task } as never)
       .execute();
-    expect((await shown(ci))?.last_used_at).toBe(last + 5);
+    expect((await readKey(ci))?.last_used_at).toBe(last + 5);
     expect((await reports.keys({ workspaceId: "ws_none", keyId: ci, now }, null, 1)).data).toEqual([]);
   });
 }
 
-/** As the database orders texts: by code point. */
+/** Compares texts by code point, like the database. */
 function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 function auditTests(ground: () => ReportGround): void {
-  test("the audit log pages newest first, by workspace, action, time, and part of object or actor", async () => {
+  test("lists the audit log newest first, by workspace, action, time, and part of the object or actor", async () => {
     const { reports, acme } = ground();
-    const ask = (filter: AuditFilter) => everyRow((cursor) => reports.audit(filter, cursor, 8));
-    const all = await ask({ workspaceId: null });
+    const list = (filter: AuditFilter) => everyRow((cursor) => reports.audit(filter, cursor, 8));
+    const all = await list({ workspaceId: null });
     expect(all.map((row) => row.seq)).toEqual(all.map((row) => row.seq).toSorted((a, b) => b - a));
     const things = all.filter((row) => row.object.startsWith("thing "));
     expect(things.length).toBe(90);
-    expect(await ask({ workspaceId: acme.id })).toEqual(all.filter((row) => row.workspace?.id === acme.id));
-    expect(await ask({ workspaceId: null, action: "remove" })).toEqual(all.filter((row) => row.action === "remove"));
-    expect((await ask({ workspaceId: null, search: "THING 1" })).map((row) => row.object)).toEqual(
+    expect(await list({ workspaceId: acme.id })).toEqual(all.filter((row) => row.workspace?.id === acme.id));
+    expect(await list({ workspaceId: null, action: "remove" })).toEqual(all.filter((row) => row.action === "remove"));
+    expect((await list({ workspaceId: null, search: "THING 1" })).map((row) => row.object)).toEqual(
       things.filter((row) => row.object.startsWith("thing 1")).map((row) => row.object),
     );
-    expect((await ask({ workspaceId: null, search: "ada@" })).length).toBe(45);
-    const inTime = await ask({ workspaceId: null, from: newYear + 10, to: newYear + 20, search: "thing" });
+    expect((await list({ workspaceId: null, search: "ada@" })).length).toBe(45);
+    const inTime = await list({ workspaceId: null, from: newYear + 10, to: newYear + 20, search: "thing" });
     expect(inTime.map((row) => row.at)).toEqual(Array.from({ length: 10 }, (_, n) => newYear + 19 - n));
     expect(things.find((row) => row.object === "thing 15")).toMatchObject({
       actor: "cli",
@@ -204,13 +206,13 @@ function auditTests(ground: () => ReportGround): void {
 }
 
 function auditPruneTests(ground: () => ReportGround): void {
-  test("audit entries that are too old are removed, however many there are, and nothing else is", async () => {
+  test("deletes all audit entries that are too old, and nothing else", async () => {
     const { database, reports } = ground();
     const all = async () => await everyRow((cursor) => reports.audit({ workspaceId: null }, cursor, 50));
     const before = await all();
     const old = Array.from({ length: 300 }, (_, n) => ({
       ...{ at: newYear - 500 * day + n, actor: "cli", ip: null, workspace_id: null, action: "change" },
-      // Before all others, as what is older is.
+      // Old entries have lower sequence numbers than all others.
       ...{ seq: n - 1_000, object: `old ${n}`, before: null, after: null },
     }));
     await database.kysely.insertInto("audit_log").values(old).execute();
@@ -221,7 +223,7 @@ function auditPruneTests(ground: () => ReportGround): void {
 }
 
 function sumTests(ground: () => ReportGround): void {
-  test("costs are summed by provider and model, and what vendors reported beside our prices for the same calls", async () => {
+  test("sums costs by provider and model, and the vendors' reported costs with the own prices of the same calls", async () => {
     const { reports, entries, acme } = ground();
     const [from, to] = [newYear + 5 * hour, newYear + 40 * hour];
     for (const workspaceId of [null, acme.id]) {
@@ -248,7 +250,7 @@ function sumTests(ground: () => ReportGround): void {
     }
   });
 
-  test("the usage of models is the sum by class over whole hours", async () => {
+  test("sums the usage of models by class over whole hours", async () => {
     const { reports, entries } = ground();
     const [from, to] = [newYear + 5 * hour, newYear + 40 * hour];
     const inTime = entries.filter((entry) => entry.at >= from && entry.at < to);
@@ -269,7 +271,7 @@ function sumTests(ground: () => ReportGround): void {
     expect(await reports.modelUsage("none", from, to)).toEqual([]);
   });
 
-  test("the use of deployments counts attempts and failures since a time, refused calls left out", async () => {
+  test("counts attempts and failures of deployments since a time, without rejected calls", async () => {
     const { reports, entries } = ground();
     const since = newYear + 30 * hour;
     const uses = await reports.deploymentUse(since);
@@ -281,7 +283,7 @@ function sumTests(ground: () => ReportGround): void {
     }
   });
 
-  test("spend by day is whole for each group; keys stand alone with a budget, or when they are asked for", async () => {
+  test("sums the spend of each group by day, and of keys with a budget or when requested", async () => {
     const { reports, entries, acme, database } = ground();
     const ci = acme.keys[0] ?? "";
     const budget = '{"nanoUsd":1,"period":"day"}';
@@ -299,20 +301,20 @@ function sumTests(ground: () => ReportGround): void {
     }
     expect(new Set(days.map((row) => row.keyId))).toEqual(new Set([ci, ""]));
     expect(sum(days.filter((row) => row.keyId === ci))).toBeCloseTo(spendOf(own.filter((e) => e.keyId === ci)), 6);
-    const gone = await reports.dailySpend(acme.id, since, "key_gone");
-    expect(new Set(gone.map((row) => row.keyId))).toEqual(new Set(["key_gone"]));
-    expect(sum(gone)).toBeCloseTo(spendOf(own.filter((entry) => entry.keyId === "key_gone")), 6);
+    const deletedKey = await reports.dailySpend(acme.id, since, "key_gone");
+    expect(new Set(deletedKey.map((row) => row.keyId))).toEqual(new Set(["key_gone"]));
+    expect(sum(deletedKey)).toBeCloseTo(spendOf(own.filter((entry) => entry.keyId === "key_gone")), 6);
     expect(days.every((row) => row.day % day === 0 && row.day >= since)).toBe(true);
   });
 
-  test("what scopes have spent is their entries of the period, and the latest of these are named", async () => {
+  test("sums the spend of scopes in a period, and lists the latest entries", async () => {
     const { reports, entries, acme } = ground();
     const [some] = entries;
-    if (some === undefined) throw new Error("the ground has entries");
+    if (some === undefined) throw new Error("there are no entries");
     const from = newYear;
     const to = newYear + day;
     const groupId = acme.groups[0] ?? "";
-    const asks = [
+    const scopes = [
       { kind: "workspace", id: acme.id, from, to },
       { kind: "group", id: groupId, from, to: null },
       { kind: "key", id: some.keyId, from, to },
@@ -328,7 +330,7 @@ function sumTests(ground: () => ReportGround): void {
     const ofPerson = ofAcme.filter(({ personId }) => personId === "usr_1");
     const ofKey = entries.filter(({ keyId }) => keyId === some.keyId);
     const since = newYear + 12 * hour;
-    const { spent, recent } = await reports.spending(asks, since);
+    const { spent, recent } = await reports.spending(scopes, since);
     expect(spent).toEqual([
       { amount: cost(ofAcme.filter(within)), later: cost(ofAcme.filter(later)) },
       { amount: cost(ofGroup), later: 0 },
@@ -345,7 +347,7 @@ function sumTests(ground: () => ReportGround): void {
         (entry.workspaceId === acme.id ||
           entry.groupId === groupId ||
           entry.keyId === some.keyId ||
-          // Somebody's elsewhere too: whoever asks tells them apart.
+          // The person's entries in other workspaces are included; the caller filters them.
           entry.personId === "usr_1"),
     );
     expect(new Set(recent.map(({ attemptId }) => attemptId))).toEqual(
@@ -354,13 +356,13 @@ function sumTests(ground: () => ReportGround): void {
     expect(recent.length).toBeGreaterThan(0);
   });
 
-  test("the count of entries follows what comes in and what retention takes", async () => {
+  test("counts entries as they arrive and are pruned", async () => {
     const { reports, ledgerStore, entries } = ground();
     expect((await reports.facts()).entries).toBe(entries.length);
     expect((await reports.facts()).sizeBytes).toBeGreaterThan(100_000);
     const before = newYear + 48 * hour;
-    const gone = await ledgerStore.prune(before);
-    expect(gone).toBeGreaterThan(0);
-    expect((await reports.facts()).entries).toBe(entries.length - gone);
+    const deletedKey = await ledgerStore.prune(before);
+    expect(deletedKey).toBeGreaterThan(0);
+    expect((await reports.facts()).entries).toBe(entries.length - deletedKey);
   });
 }

@@ -9,11 +9,11 @@ import { ledgerEntry, newYear } from "./store-ground.ts";
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** What reports say of people: all of them, in any order, and what they spend by the day. */
+/** Reports about people: lists in any order, and spend by day. */
 export function reportPeopleTests(ground: () => ReportGround): void {
-  test("everybody is listed with the sums of their entries, in every order and whatever the pages are", async () => {
+  test("lists every person with the sums of their entries, in every order and page size", async () => {
     const { reports, entries, acme } = ground();
-    const asked = fc.record({
+    const query = fc.record({
       workspaceId: fc.constantFrom(null, acme.id),
       fromHour: fc.integer({ min: 0, max: 60 }),
       hours: fc.integer({ min: 1, max: 80 }),
@@ -21,7 +21,7 @@ export function reportPeopleTests(ground: () => ReportGround): void {
       limit: fc.constantFrom(1, 2, 50),
     });
     await fc.assert(
-      fc.asyncProperty(asked, async ({ workspaceId, fromHour, hours, sort, limit }) => {
+      fc.asyncProperty(query, async ({ workspaceId, fromHour, hours, sort, limit }) => {
         const from = newYear + fromHour * hour;
         const filter: PeopleUsageFilter = { workspaceId, from, to: from + hours * hour, sort };
         const { data, people, totals } = await everyPage(ground(), filter, limit);
@@ -52,7 +52,7 @@ export function reportPeopleTests(ground: () => ReportGround): void {
     expect(none).toMatchObject({ data: [], next: null, people: 0, totals: { requests: 0, costUsd: 0 } });
   });
 
-  test("people are searched by address and name, whatever page they stand on; a cursor of another order is refused", async () => {
+  test("searches people by address and name on any page, and rejects a cursor of another order", async () => {
     const { reports } = ground();
     const time = { workspaceId: null, from: newYear, to: newYear + 3 * day };
     const first = await reports.peopleUsage({ ...time, sort: "-cost_usd" }, null, 1);
@@ -69,11 +69,11 @@ export function reportPeopleTests(ground: () => ReportGround): void {
     }
   });
 
-  test("the spend of people by day is their entries', also of hours in which a key changed hands", async () => {
+  test("sums the spend of people by day, also for hours in which a key changed its owner", async () => {
     const { reports, entries, acme, beta } = ground();
     const since = newYear + day;
-    const asked = [personScopeId(acme.id, "usr_1"), personScopeId(beta.id, "usr_0"), personScopeId(acme.id, "usr_2")];
-    const days = await reports.personDailySpend(asked, since);
+    const scopes = [personScopeId(acme.id, "usr_1"), personScopeId(beta.id, "usr_0"), personScopeId(acme.id, "usr_2")];
+    const days = await reports.personDailySpend(scopes, since);
     const own = entries.filter(
       ({ personId = "", at }) => ["usr_0", "usr_1", "usr_2"].includes(personId) && at >= since,
     );
@@ -88,31 +88,31 @@ export function reportPeopleTests(ground: () => ReportGround): void {
     expect(await reports.personDailySpend([], since)).toEqual([]);
   });
 
-  test("what people have spent is their entries', also where a key changed hands and is called with on in the same hour", async () => {
+  test("sums the spend of people whose key changed its owner within an hour and is still used", async () => {
     const { reports, ledgerStore, database } = ground();
     const at = newYear + 300 * day;
     const place = { at, workspaceId: "ws_hands", keyId: "key_hands" };
-    const called = (name: string, personId: string, costNanoUsd: number) =>
+    const insertCall = (name: string, personId: string, costNanoUsd: number) =>
       ledgerStore.insert([ledgerEntry(`hands_${name}`, { ...place, personId, costNanoUsd })]);
-    await called("1", "usr_ada", 100);
-    await called("2", "usr_bob", 10);
+    await insertCall("1", "usr_ada", 100);
+    await insertCall("2", "usr_bob", 10);
     while ((await ledgerStore.fold()) > 0) {}
-    await called("3", "usr_ada", 7);
-    await called("4", "usr_bob", 5);
+    await insertCall("3", "usr_ada", 7);
+    await insertCall("4", "usr_bob", 5);
     const time = { from: at, to: at + hour };
-    const ask = (id: string) => ({ kind: "person" as const, id: personScopeId("ws_hands", id), ...time });
-    const { spent } = await reports.spending([ask("usr_ada"), ask("usr_bob")], at + hour);
+    const scopeOf = (id: string) => ({ kind: "person" as const, id: personScopeId("ws_hands", id), ...time });
+    const { spent } = await reports.spending([scopeOf("usr_ada"), scopeOf("usr_bob")], at + hour);
     expect(spent.map(({ amount }) => amount)).toEqual([107, 15]);
     const { data } = await reports.peopleUsage({ workspaceId: "ws_hands", ...time, sort: "-cost_usd" }, null, 9);
     expect(data.map(({ costUsd }) => Math.round(costUsd * 1e9))).toEqual([107, 15]);
-    const days = await reports.personDailySpend([ask("usr_ada").id], at);
+    const days = await reports.personDailySpend([scopeOf("usr_ada").id], at);
     expect(days.map(({ usd }) => Math.round(usd * 1e9))).toEqual([107]);
     for (const table of ["ledger_entries", "usage_rollups"] as const) {
       await database.kysely.deleteFrom(table).where("workspace_id", "=", "ws_hands").execute();
     }
   });
 
-  test("who may see themselves only has a line of their own, and everybody else's calls stand together", async () => {
+  test("shows a person their own usage, and all other usage only as one sum", async () => {
     const { reports, entries, database } = ground();
     const time = { workspaceId: null, from: newYear, to: newYear + 3 * day, stepMs: day, visiblePerson: "usr_1" };
     const whole = sumsOf(entries);
@@ -121,26 +121,26 @@ export function reportPeopleTests(ground: () => ReportGround): void {
     expect(byPerson.totals).toMatchObject({ requests: whole.requests, cost_usd: whole.costUsd });
     const before = await database.kysely.selectFrom("api_keys").select(["id", "owner_id"]).execute();
     const used = new Set(entries.map(({ keyId }) => keyId));
-    const [theirs, mine] = before.filter(({ id }) => used.has(id));
-    if (theirs === undefined || mine === undefined) throw new Error("the ground has keys");
-    const own = (id: string, owner: string | null) =>
+    const [otherKey, ownKey] = before.filter(({ id }) => used.has(id));
+    if (otherKey === undefined || ownKey === undefined) throw new Error("there are no keys");
+    const setOwner = (id: string, owner: string | null) =>
       database.kysely.updateTable("api_keys").set({ owner_id: owner }).where("id", "=", id).execute();
-    await own(theirs.id, "usr_2");
-    await own(mine.id, "usr_1");
+    await setOwner(otherKey.id, "usr_2");
+    await setOwner(ownKey.id, "usr_1");
     const byKey = await reports.usage({ ...time, by: "key" });
     const lines = new Set(byKey.lines.map(({ id }) => id));
-    expect([lines.has(theirs.id), lines.has(mine.id), lines.has("key_gone"), lines.has("")]).toEqual([
+    expect([lines.has(otherKey.id), lines.has(ownKey.id), lines.has("key_gone"), lines.has("")]).toEqual([
       false,
       true,
       true,
       true,
     ]);
     expect(byKey.totals).toMatchObject({ requests: whole.requests, cost_usd: whole.costUsd });
-    expect((await reports.usage({ ...time, by: "none", keyId: theirs.id })).totals.requests).toBe(0);
-    expect((await reports.usage({ ...time, by: "none", keyId: mine.id })).totals.requests).toBeGreaterThan(0);
+    expect((await reports.usage({ ...time, by: "none", keyId: otherKey.id })).totals.requests).toBe(0);
+    expect((await reports.usage({ ...time, by: "none", keyId: ownKey.id })).totals.requests).toBeGreaterThan(0);
     const { data } = await reports.requests({ workspaceId: null, visiblePerson: "usr_1" }, null, 100);
     expect(new Set(data.map(({ person }) => person?.id ?? null))).toEqual(new Set(["usr_1", null]));
-    for (const { id, owner_id } of before) await own(id, owner_id);
+    for (const { id, owner_id } of before) await setOwner(id, owner_id);
   });
 }
 

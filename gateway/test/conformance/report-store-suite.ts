@@ -9,18 +9,18 @@ import { newYear } from "./store-ground.ts";
 export const hour = 3_600_000;
 export const day = 24 * hour;
 
-/** Every page of a list, one after the other. */
-export async function everyRow<Row>(ask: (cursor: string | null) => Promise<Paged<Row>>): Promise<Row[]> {
+/** All rows of a list, page by page. */
+export async function everyRow<Row>(readPage: (cursor: string | null) => Promise<Paged<Row>>): Promise<Row[]> {
   const rows: Row[] = [];
   for (let cursor: string | null = null; ; ) {
-    const page: Paged<Row> = await ask(cursor);
+    const page: Paged<Row> = await readPage(cursor);
     rows.push(...page.data);
     if (page.next === null) return rows;
     cursor = page.next;
   }
 }
 
-/** What every implementation of the port `ReportStore` guarantees of requests and usage. */
+/** What every implementation of the port `ReportStore` guarantees for requests and usage. */
 export function reportStoreSuite(name: string, open: (count: number) => Promise<ReportGround>): void {
   describe(`report store: ${name}`, () => {
     let ground: ReportGround;
@@ -31,7 +31,7 @@ export function reportStoreSuite(name: string, open: (count: number) => Promise<
     requestTests(() => ground);
     usageTests(() => ground);
 
-    test("background responses that are still made stand among the entries, page by page, until they have one", async () => {
+    test("lists running background responses among the entries, page by page, until they end", async () => {
       await using own = await open(150);
       const { reports, ledgerStore, acme, beta } = own;
       const pending = own.entries
@@ -47,7 +47,7 @@ export function reportStoreSuite(name: string, open: (count: number) => Promise<
         }));
       await ledgerStore.insert(pending);
       const [ended] = pending;
-      if (ended === undefined) throw new Error("there are some");
+      if (ended === undefined) throw new Error("there are no entries");
       const all: LedgerEntry[] = [...own.entries, ...pending];
       const unmeasured = { status: undefined, errorCode: undefined, minMs: undefined };
       const filters: readonly RequestFilter[] = [
@@ -90,10 +90,10 @@ export function reportStoreSuite(name: string, open: (count: number) => Promise<
 }
 
 function requestTests(ground: () => ReportGround): void {
-  test("pages of requests hold exactly what matches, newest first, whatever is asked together", async () => {
+  test("lists exactly the requests that match, newest first, for any combination of filters", async () => {
     const { reports, entries, acme, beta } = ground();
     const one = <Value>(...values: Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
-    const asked = fc.record({
+    const query = fc.record({
       workspaceId: fc.constantFrom(null, acme.id, beta.id, "ws_none"),
       model: one("m1", "m12", "none"),
       provider: one("p0", "p2"),
@@ -110,23 +110,23 @@ function requestTests(ground: () => ReportGround): void {
       search: one("att_001", "req_00", "resp_00", "req_00300", "%", "req_99999"),
     });
     await fc.assert(
-      fc.asyncProperty(asked, fc.constantFrom(7, 40, 200), async (filter, size) => {
-        const wanted = Object.fromEntries(
+      fc.asyncProperty(query, fc.constantFrom(7, 40, 200), async (filter, size) => {
+        const requestFilter = Object.fromEntries(
           Object.entries(filter).filter(([, value]) => value !== undefined),
         ) as unknown as RequestFilter;
-        const rows = await everyRow((cursor) => reports.requests(wanted, cursor, size));
-        const expected = entries.filter((entry) => matches(entry, wanted)).toSorted(newestFirst);
+        const rows = await everyRow((cursor) => reports.requests(requestFilter, cursor, size));
+        const expected = entries.filter((entry) => matches(entry, requestFilter)).toSorted(newestFirst);
         expect(rows.map((row) => row.attempt_id)).toEqual(expected.map((entry) => entry.attemptId));
       }),
       { numRuns: 150 },
     );
   });
 
-  test("a row says who, what and how, and what is gone keeps its id as its name", async () => {
+  test("returns the details of a request, and the id of a deleted object as its name", async () => {
     const { reports, acme, entries } = ground();
     const { data } = await reports.requests({ workspaceId: acme.id, keyId: "key_gone" }, null, 1);
     const entry = entries.find((each) => each.attemptId === data[0]?.attempt_id);
-    if (entry === undefined) throw new Error("there is one");
+    if (entry === undefined) throw new Error("there is no such entry");
     const { usage } = entry;
     expect(data[0]).toMatchObject({
       request_id: entry.requestId,
@@ -148,12 +148,12 @@ function requestTests(ground: () => ReportGround): void {
     expect(named.data[0]).toMatchObject({ key: { name: "ci" } });
   });
 
-  test("entries that arrive while somebody pages move nothing", async () => {
+  test("is not disturbed by entries that arrive during paging", async () => {
     const { reports, ledgerStore, entries, beta } = ground();
     const filter = { workspaceId: beta.id, to: newYear + 100 * day };
     const before = entries.filter((entry) => entry.workspaceId === beta.id).toSorted(newestFirst);
     const like = before[0];
-    if (like === undefined) throw new Error("there are some");
+    if (like === undefined) throw new Error("there are no entries");
     let late = 0;
     const rows = await everyRow(async (cursor) => {
       const page = await reports.requests(filter, cursor, 50);
@@ -164,10 +164,10 @@ function requestTests(ground: () => ReportGround): void {
     expect(rows.map((row) => row.attempt_id)).toEqual(before.map((entry) => entry.attemptId));
   });
 
-  test("a request whose response is still made in the background shows that, and no cost yet", async () => {
+  test("shows a running background response without a cost", async () => {
     const { reports, entries, ledgerStore } = ground();
     const [like] = entries;
-    if (like === undefined) throw new Error("there are some");
+    if (like === undefined) throw new Error("there are no entries");
     const pending = { ...like, attemptId: "att_zzpending", requestId: "req_zzpending", costNanoUsd: 0 };
     await ledgerStore.insert([{ ...pending, outcome: "pending" }]);
     expect(await reports.attempts(like.workspaceId, pending.requestId)).toMatchObject([
@@ -176,17 +176,17 @@ function requestTests(ground: () => ReportGround): void {
     expect(await reports.attempts("ws_none", pending.requestId)).toEqual([]);
   });
 
-  test("a request has its attempts in their order, with how each cost came about; elsewhere it looks missing", async () => {
+  test("returns a request's attempts in order with their cost lines, and nothing to other workspaces", async () => {
     const { reports, entries, acme, beta } = ground();
     const repeated = entries.find((entry) => entry.retryIndex === 1 && entry.costNanoUsd > 0);
-    if (repeated === undefined) throw new Error("every third is one");
-    const [mine, other] = repeated.workspaceId === acme.id ? [acme, beta] : [beta, acme];
+    if (repeated === undefined) throw new Error("there is no retry");
+    const [own, other] = repeated.workspaceId === acme.id ? [acme, beta] : [beta, acme];
     const attempts = await reports.attempts(null, repeated.requestId);
     expect(attempts.map((attempt) => attempt.retry_index)).toEqual([0, 1]);
-    const inWorkspace = await reports.attempts(mine.id, repeated.requestId);
-    expect(inWorkspace).toEqual(attempts.filter((attempt) => attempt.workspace.id === mine.id));
+    const inWorkspace = await reports.attempts(own.id, repeated.requestId);
+    expect(inWorkspace).toEqual(attempts.filter((attempt) => attempt.workspace.id === own.id));
     expect((await reports.attempts(other.id, repeated.requestId)).map((each) => each.workspace.id)).not.toContain(
-      mine.id,
+      own.id,
     );
     expect(await reports.attempts("ws_none", repeated.requestId)).toEqual([]);
     const shown = attempts.find((attempt) => attempt.attempt_id === repeated.attemptId);
@@ -205,18 +205,18 @@ function requestTests(ground: () => ReportGround): void {
       unit_usd: 1.25e-6,
       usd: repeated.usage.inputUncached * 1.25e-6,
     });
-    // The cost itself is rounded once, to a nano-USD.
+    // The total cost is rounded once, to a nano-USD.
     const sum = shown?.cost_lines.reduce((all, line) => all + line.usd, 0) ?? 0;
     expect(Math.abs(sum - (shown?.cost_usd ?? 0))).toBeLessThanOrEqual(1e-9);
   });
 
-  test("a cursor that was not given out is the caller's fault", async () => {
+  test("rejects an invalid cursor as the caller's error", async () => {
     const { reports } = ground();
     for (const cursor of ["x", Buffer.from("-1.att").toString("base64url")]) {
-      const refused = { code: "invalid_request", param: "cursor" };
-      await expect(reports.requests({ workspaceId: null }, cursor, 10)).rejects.toMatchObject(refused);
-      await expect(reports.keys({ workspaceId: null, now: newYear }, cursor, 10)).rejects.toMatchObject(refused);
-      await expect(reports.audit({ workspaceId: null }, cursor, 10)).rejects.toMatchObject(refused);
+      const rejection = { code: "invalid_request", param: "cursor" };
+      await expect(reports.requests({ workspaceId: null }, cursor, 10)).rejects.toMatchObject(rejection);
+      await expect(reports.keys({ workspaceId: null, now: newYear }, cursor, 10)).rejects.toMatchObject(rejection);
+      await expect(reports.audit({ workspaceId: null }, cursor, 10)).rejects.toMatchObject(rejection);
     }
   });
 }
@@ -257,9 +257,9 @@ const columnOf: Record<Exclude<UsageDimension, "none">, (entry: LedgerEntry) => 
 };
 
 function usageTests(ground: () => ReportGround): void {
-  test("usage is the sum over the entries of a time, step by step, line by line, nine and the rest", async () => {
+  test("sums the usage of a period by step and line, with nine lines and the rest", async () => {
     const { reports, entries, acme } = ground();
-    const asked = fc.record({
+    const query = fc.record({
       by: fc.constantFrom<UsageDimension>("none", "model", "provider", "key", "group", "workspace", "person"),
       stepMs: fc.constantFrom(hour / 12, hour, day),
       personId: fc.option(fc.constantFrom("usr_0", "usr_1"), { nil: undefined, freq: 4 }),
@@ -269,7 +269,7 @@ function usageTests(ground: () => ReportGround): void {
       model: fc.option(fc.constantFrom("m1", "m2"), { nil: undefined }),
     });
     await fc.assert(
-      fc.asyncProperty(asked, async ({ by, stepMs, workspaceId, fromHour, hours, model, personId }) => {
+      fc.asyncProperty(query, async ({ by, stepMs, workspaceId, fromHour, hours, model, personId }) => {
         const from = newYear + fromHour * hour;
         const filter = {
           workspaceId,
@@ -291,9 +291,9 @@ function usageTests(ground: () => ReportGround): void {
           const own = inTime.filter((entry) => lineOf(entry, by, shown) === line.id);
           expectFigures(line.totals, own);
           for (const point of line.points) {
-            const there = own.filter((entry) => Math.floor(entry.at / stepMs) * stepMs === point.at);
-            expect(there.length).toBeGreaterThan(0);
-            expectFigures(point.figures, there);
+            const inStep = own.filter((entry) => Math.floor(entry.at / stepMs) * stepMs === point.at);
+            expect(inStep.length).toBeGreaterThan(0);
+            expectFigures(point.figures, inStep);
           }
         }
         const counted = reading.lines.flatMap((line) => line.points).reduce((sum, p) => sum + p.figures.attempts, 0);
@@ -303,7 +303,7 @@ function usageTests(ground: () => ReportGround): void {
     );
   });
 
-  test("lines are told by name, the dearest first, and across workspaces with their workspace", async () => {
+  test("names lines, orders them by cost, and adds the workspace's name across workspaces", async () => {
     const { reports, acme } = ground();
     const time = { from: newYear, to: newYear + 3 * day, stepMs: day };
     const own = await reports.usage({ ...time, workspaceId: acme.id, by: "key" });
@@ -320,7 +320,7 @@ function usageTests(ground: () => ReportGround): void {
     expect(providers.lines.map((line) => line.id).toSorted()).toEqual(["-", "p0", "p1", "p2"]);
   });
 
-  test("people are told by address, those who are gone by the key of their sign-ins or their id, and nobody's calls apart", async () => {
+  test("names people by address, deleted people by key or id, and separates calls without a person", async () => {
     const { reports, database } = ground();
     const moment = new Date(newYear).toISOString();
     const times = { created_at: moment, updated_at: moment };
@@ -347,9 +347,9 @@ function usageTests(ground: () => ReportGround): void {
     await database.kysely.updateTable("api_keys").set({ person_id: null }).execute();
   });
 
-  test("percentiles are within 2 % of the true ones, of what succeeded only: of requests as callers saw them, and of attempts", async () => {
+  test("returns percentiles within 2 % for successful requests as callers saw them, and for attempts", async () => {
     const { reports, entries } = ground();
-    // Of hours, which are summed up, and of minutes, which are read from the entries.
+    // Days come from stored sums, and five minutes from the entries.
     for (const [stepMs, hours] of [
       [day, 72],
       [300_000, 6],
@@ -368,7 +368,7 @@ function usageTests(ground: () => ReportGround): void {
     }
   });
 
-  test("sessions are told with what came from caches, the latest first", async () => {
+  test("returns sessions with their cached tokens, latest first", async () => {
     const { reports, entries, acme } = ground();
     const time = { from: newYear, to: newYear + 2 * day };
     for (const keyId of [undefined, acme.keys[0]]) {
@@ -403,7 +403,7 @@ function usageTests(ground: () => ReportGround): void {
     }
   });
 
-  test("a time without calls has no lines and no latency", async () => {
+  test("returns no lines and no latency for a period without calls", async () => {
     const { reports } = ground();
     const far = newYear + 400 * day;
     const reading = await reports.usage({ workspaceId: null, by: "model", stepMs: day, from: far, to: far + day });
@@ -451,26 +451,26 @@ export function expectFigures(figures: UsageFigures, entries: readonly LedgerEnt
   });
 }
 
-/** What a vendor reported, and what our price says of the same calls: null where nothing was reported. */
+/** The vendor's reported cost and our own cost for the same calls, or null where nothing was reported. */
 export function costsOf(entries: readonly LedgerEntry[]) {
   const sum = (of: (entry: LedgerEntry) => number | undefined) =>
     nanoToUsd(entries.reduce((total, entry) => total + (of(entry) ?? 0), 0));
-  const told = entries.some(({ vendorCostNanoUsd }) => vendorCostNanoUsd !== undefined);
+  const isReported = entries.some(({ vendorCostNanoUsd }) => vendorCostNanoUsd !== undefined);
   const own = (entry: LedgerEntry) => (entry.costSource === "vendor" ? entry.ownCostNanoUsd : entry.costNanoUsd);
   return {
     cost_usd: sum(({ costNanoUsd }) => costNanoUsd),
-    vendor_cost_usd: told ? sum(({ vendorCostNanoUsd }) => vendorCostNanoUsd) : null,
-    own_cost_usd: told ? sum((entry) => (entry.vendorCostNanoUsd === undefined ? 0 : own(entry))) : null,
+    vendor_cost_usd: isReported ? sum(({ vendorCostNanoUsd }) => vendorCostNanoUsd) : null,
+    own_cost_usd: isReported ? sum((entry) => (entry.vendorCostNanoUsd === undefined ? 0 : own(entry))) : null,
   };
 }
 
-/** Against the true percentiles: the shortest time that a share of all is not longer than. */
+/** Compares with the exact percentiles: the shortest time that is not exceeded by a share of all times. */
 function expectTimes(figures: UsageFigures, entries: readonly LedgerEntry[]): void {
   const good = entries.filter((entry) => entry.outcome === "succeeded" && entry.calls !== 0);
   const streamed = good.flatMap(({ startedAfterMs, firstTokenMs }) =>
     firstTokenMs === null ? [] : [{ before: startedAfterMs, ms: firstTokenMs }],
   );
-  for (const [told, times, share] of [
+  for (const [figure, times, share] of [
     [figures.latency_p50_ms, good.map(({ totalMs }) => totalMs), 0.5],
     [figures.latency_p95_ms, good.map(({ totalMs }) => totalMs), 0.95],
     [figures.first_token_p50_ms, streamed.map(({ ms }) => ms), 0.5],
@@ -480,8 +480,8 @@ function expectTimes(figures: UsageFigures, entries: readonly LedgerEntry[]): vo
     [figures.request_first_token_p50_ms, streamed.map(({ before, ms }) => before + ms), 0.5],
     [figures.request_first_token_p95_ms, streamed.map(({ before, ms }) => before + ms), 0.95],
   ] as const) {
-    const truth = times.toSorted((a, b) => a - b)[Math.ceil(share * times.length) - 1];
-    if (truth === undefined) expect(told).toBeNull();
-    else expect(Math.abs((told ?? Number.NaN) - truth) / truth).toBeLessThanOrEqual(0.02);
+    const exact = times.toSorted((a, b) => a - b)[Math.ceil(share * times.length) - 1];
+    if (exact === undefined) expect(figure).toBeNull();
+    else expect(Math.abs((figure ?? Number.NaN) - exact) / exact).toBeLessThanOrEqual(0.02);
   }
 }

@@ -3,7 +3,7 @@ import type { AgentStore, ControlStore, PeopleStore, RightsStore } from "#direct
 import type { Database } from "#storage/index.ts";
 import type { FakeClock } from "../fake-clock.ts";
 
-/** A fresh database with the workspaces `acme` and `other`. */
+/** A new database with the workspaces `acme` and `other`. */
 export interface RightsGround extends AsyncDisposable {
   readonly database: Database;
   readonly clock: FakeClock;
@@ -18,8 +18,8 @@ export interface RightsGround extends AsyncDisposable {
 
 export const by = { actor: "ada@example.com", ip: "192.0.2.1" };
 
-/** By slug. */
-export async function heldBy({ people }: RightsGround, userId: string): Promise<Record<string, unknown>> {
+/** A user's rights, by the workspace's slug. */
+export async function rightsHeldBy({ people }: RightsGround, userId: string): Promise<Record<string, unknown>> {
   const user = await people.user(userId);
   const places = (user?.workspaces ?? []).map(({ slug, role }) => [slug, role]);
   return { administrator: user?.administrator, ...Object.fromEntries(places) };

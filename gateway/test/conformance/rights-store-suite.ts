@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { RightsRule } from "@sluice/contract/config-file";
 import fc from "fast-check";
 import { Secret } from "#core/index.ts";
-import { auditRows, by, groupOf, heldBy, move, type RightsGround, signAgentIn } from "./rights-facts.ts";
+import { auditRows, by, groupOf, move, type RightsGround, rightsHeldBy, signAgentIn } from "./rights-facts.ts";
 
 const corp = "oidc:corp";
 
@@ -18,11 +18,11 @@ const rules: readonly RightsRule[] = [
   group("root", { administrator: true }),
 ];
 
-/** Rules of rights by sources that hold whatever the database is. */
+/** Rules of rights from sources that hold on every database. */
 export function rightsStoreSuite(name: string, make: () => Promise<RightsGround>): void {
-  describe(`rights by sources in ${name}`, () => {
-    givingTests(make);
-    handTests(make);
+  describe(`rights from sources in ${name}`, () => {
+    grantTests(make);
+    manualTests(make);
     lastTests(make);
     groupTests(make);
     settleTests(make);
@@ -31,15 +31,16 @@ export function rightsStoreSuite(name: string, make: () => Promise<RightsGround>
   });
 }
 
-function givingTests(make: () => Promise<RightsGround>): void {
-  test("claims give rights, the same claims change nothing, and other claims take them away again", async () => {
+function grantTests(make: () => Promise<RightsGround>): void {
+  test("grants rights by claims, changes nothing for the same claims, and revokes them for other claims", async () => {
     await using ground = await make();
     const { rights } = ground;
     const ada = await ground.user("ada");
     await rights.putRules(corp, rules, by);
-    const say = (...groups: string[]) => rights.applyClaims({ userId: ada, source: corp, claims: { groups } }, by);
-    await say("eng", "leads", "unknown");
-    expect(await heldBy(ground, ada)).toEqual({ administrator: false, acme: "member", other: "admin" });
+    const applyGroups = (...groups: string[]) =>
+      rights.applyClaims({ userId: ada, source: corp, claims: { groups } }, by);
+    await applyGroups("eng", "leads", "unknown");
+    expect(await rightsHeldBy(ground, ada)).toEqual({ administrator: false, acme: "member", other: "admin" });
     expect(await rights.rightsOfUser(ada)).toEqual([
       { source: corp, workspace: "acme", role: "member", group: null, rules: "eng" },
       { source: corp, workspace: "other", role: "admin", group: null, rules: "leads" },
@@ -49,17 +50,17 @@ function givingTests(make: () => Promise<RightsGround>): void {
       ["ada@example.com", "create", "member acme/ada@example.com"],
       ["ada@example.com", "create", "member other/ada@example.com"],
     ]);
-    await say("eng", "leads", "unknown");
+    await applyGroups("eng", "leads", "unknown");
     expect(await auditRows(ground)).toEqual(before);
-    await say("leads");
-    expect(await heldBy(ground, ada)).toEqual({ administrator: false, other: "admin" });
+    await applyGroups("leads");
+    expect(await rightsHeldBy(ground, ada)).toEqual({ administrator: false, other: "admin" });
     expect((await auditRows(ground)).at(-1)).toMatchObject({ action: "remove", object: "member acme/ada@example.com" });
-    await say();
-    expect(await heldBy(ground, ada)).toEqual({ administrator: false });
+    await applyGroups();
+    expect(await rightsHeldBy(ground, ada)).toEqual({ administrator: false });
     expect(await rights.rightsOfUser(ada)).toEqual([]);
   });
 
-  test("two sources give side by side, the highest counts, and each takes only its own", async () => {
+  test("combines the rights of two sources, where the highest counts and each source revokes only its own", async () => {
     await using ground = await make();
     const { rights } = ground;
     const ada = await ground.user("ada");
@@ -67,14 +68,14 @@ function givingTests(make: () => Promise<RightsGround>): void {
     await rights.putRules("scim", [{ claim: "groups", contains: "Admins", workspace: "acme", role: "admin" }], by);
     await rights.applyClaims({ userId: ada, source: corp, claims: { groups: ["eng"] } }, by);
     await rights.applyClaims({ userId: ada, source: "scim", claims: { groups: ["Admins"] } }, by);
-    expect(await heldBy(ground, ada)).toMatchObject({ acme: "admin" });
+    expect(await rightsHeldBy(ground, ada)).toMatchObject({ acme: "admin" });
     await rights.applyClaims({ userId: ada, source: "scim", claims: { groups: [] } }, by);
-    expect(await heldBy(ground, ada)).toMatchObject({ acme: "member" });
+    expect(await rightsHeldBy(ground, ada)).toMatchObject({ acme: "member" });
     await rights.applyClaims({ userId: ada, source: corp, claims: {} }, by);
-    expect(await heldBy(ground, ada)).toEqual({ administrator: false });
+    expect(await rightsHeldBy(ground, ada)).toEqual({ administrator: false });
   });
 
-  test("who loses a workspace loses agents and the working of keys there, and a rise ends other sessions", async () => {
+  test("ends agent sign-ins and disables keys of a person who loses a workspace", async () => {
     await using ground = await make();
     const { rights, agents, controlStore } = ground;
     const ada = await ground.user("ada");
@@ -90,7 +91,7 @@ function givingTests(make: () => Promise<RightsGround>): void {
     expect(keys.find(({ name }) => name === "mine")?.enabled).toBe(0);
   });
 
-  test("rules name what is there, and an account of the file has the file's", async () => {
+  test("accepts only rules that name existing objects, and uses the file's rules for the file's accounts", async () => {
     await using ground = await make();
     const { rights, controlStore } = ground;
     const put = (rule: Partial<RightsRule>) => rights.putRules(corp, [group("eng", rule)], by);
@@ -102,49 +103,49 @@ function givingTests(make: () => Promise<RightsGround>): void {
     await controlStore.apply({ oidc: [{ ...account, rules: [...rules] }] }, "file");
     expect(await rights.rules(corp)).toEqual([...rules]);
     await expect(put({ workspace: "acme", role: "owner" })).rejects.toMatchObject({ code: "managed_by_file" });
-    // Suspended with its rules, so that rights are there when the file declares the account again.
+    // The account is suspended with its rules, which apply again when the file declares it.
     await controlStore.apply({ oidc: [] }, "file");
     expect(await rights.rules(corp)).toEqual([...rules]);
   });
 
-  test("users of the config file hold what the file says, whatever their issuer says", async () => {
+  test("uses the file's rights for users of the config file, whatever their issuer claims", async () => {
     await using ground = await make();
     const { rights, controlStore, people } = ground;
     const ada = await ground.user("ada");
     await rights.putRules(corp, rules, by);
     await rights.applyClaims({ userId: ada, source: corp, claims: { groups: ["eng"] } }, by);
     await controlStore.apply({ users: [{ email: "ada@example.com", workspaces: [] }] }, "file");
-    expect(await heldBy(ground, ada)).toEqual({ administrator: false });
+    expect(await rightsHeldBy(ground, ada)).toEqual({ administrator: false });
     await rights.applyClaims({ userId: ada, source: corp, claims: { groups: ["eng", "root"] } }, by);
-    expect(await heldBy(ground, ada)).toEqual({ administrator: false });
+    expect(await rightsHeldBy(ground, ada)).toEqual({ administrator: false });
     expect((await people.user(ada))?.disabled).toBe(false);
   });
 }
 
-function handTests(make: () => Promise<RightsGround>): void {
-  test("what was given by hand before or after stays when the source takes its own away", async () => {
+function manualTests(make: () => Promise<RightsGround>): void {
+  test("keeps manually granted rights when a source revokes its own", async () => {
     await using ground = await make();
     const { rights, people } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
     await rights.putRules(corp, rules, by);
     await people.setMember(ground.acme, ada, "viewer", by);
-    const say = (userId: string, ...groups: string[]) =>
+    const applyGroups = (userId: string, ...groups: string[]) =>
       rights.applyClaims({ userId, source: corp, claims: { groups } }, by);
-    await say(ada, "eng");
-    expect(await heldBy(ground, ada)).toMatchObject({ acme: "member" });
-    await say(ada);
-    expect(await heldBy(ground, ada)).toMatchObject({ acme: "viewer" });
+    await applyGroups(ada, "eng");
+    expect(await rightsHeldBy(ground, ada)).toMatchObject({ acme: "member" });
+    await applyGroups(ada);
+    expect(await rightsHeldBy(ground, ada)).toMatchObject({ acme: "viewer" });
 
-    await say(bob, "eng");
+    await applyGroups(bob, "eng");
     await people.setMember(ground.acme, bob, "admin", by);
-    await say(bob, "eng", "leads");
-    await say(bob);
-    expect(await heldBy(ground, bob)).toEqual({ administrator: false, acme: "admin" });
+    await applyGroups(bob, "eng", "leads");
+    await applyGroups(bob);
+    expect(await rightsHeldBy(ground, bob)).toEqual({ administrator: false, acme: "admin" });
     await people.removeMember(ground.acme, bob, { keys: null }, by);
-    expect(await heldBy(ground, bob)).toEqual({ administrator: false });
+    expect(await rightsHeldBy(ground, bob)).toEqual({ administrator: false });
   });
 
-  test("by hand nobody gets less than a source gives; what was more by hand is taken back", async () => {
+  test("does not lower rights below a source's grant, and revokes higher manual rights with it", async () => {
     await using ground = await make();
     const { rights, people } = ground;
     const [ada, root] = [await ground.user("ada"), await ground.user("root")];
@@ -159,33 +160,33 @@ function handTests(make: () => Promise<RightsGround>): void {
     await people.setMember(ground.acme, root, "owner", by);
     await people.setMember(ground.acme, ada, "member", by);
     await rights.applyClaims({ userId: ada, source: corp, claims: {} }, by);
-    expect(await heldBy(ground, ada)).toEqual({ administrator: false });
+    expect(await rightsHeldBy(ground, ada)).toEqual({ administrator: false });
   });
 }
 
 function lastTests(make: () => Promise<RightsGround>): void {
-  test("the last administrator and a workspace's last owner stay, are told of, and go when there is another", async () => {
+  test("keeps the last administrator and the last owner with a notice, until there is another one", async () => {
     await using ground = await make();
     const { rights, people } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
     await rights.putRules(corp, [...rules, group("eng", { workspace: "other", role: "owner", name: "all" })], by);
     await rights.applyClaims({ userId: ada, source: corp, claims: { groups: ["eng", "root"] } }, by);
-    expect(await heldBy(ground, ada)).toEqual({ administrator: true, acme: "member", other: "owner" });
-    const kept = await rights.applyClaims({ userId: ada, source: corp, claims: {} }, by);
-    expect(kept).toEqual([
+    expect(await rightsHeldBy(ground, ada)).toEqual({ administrator: true, acme: "member", other: "owner" });
+    const notices = await rights.applyClaims({ userId: ada, source: corp, claims: {} }, by);
+    expect(notices).toEqual([
       expect.stringContaining("ada@example.com is the last administrator"),
       expect.stringContaining("the last owner of the workspace other"),
     ]);
-    expect(await heldBy(ground, ada)).toEqual({ administrator: true, other: "owner" });
+    expect(await rightsHeldBy(ground, ada)).toEqual({ administrator: true, other: "owner" });
     await people.updateUser(bob, { administrator: true }, by);
     await people.setMember(ground.other, bob, "owner", by);
     expect(await rights.applyClaims({ userId: ada, source: corp, claims: {} }, by)).toEqual([]);
-    expect(await heldBy(ground, ada)).toEqual({ administrator: false });
+    expect(await rightsHeldBy(ground, ada)).toEqual({ administrator: false });
   });
 }
 
 function groupTests(make: () => Promise<RightsGround>): void {
-  test("the agents' key stands in the group that rules name, until an admin moves it", async () => {
+  test("moves the agents' key into the group that the rules name, unless an admin moved it", async () => {
     await using ground = await make();
     const { rights, controlStore } = ground;
     const ada = await ground.user("ada");
@@ -201,17 +202,18 @@ function groupTests(make: () => Promise<RightsGround>): void {
       ],
       by,
     );
-    const say = (...groups: string[]) => rights.applyClaims({ userId: ada, source: corp, claims: { groups } }, by);
-    await say("eng", "rich");
+    const applyGroups = (...groups: string[]) =>
+      rights.applyClaims({ userId: ada, source: corp, claims: { groups } }, by);
+    await applyGroups("eng", "rich");
     await signAgentIn(ground, ada);
     expect(await groupOf(ground, ada)).toBe("gold");
-    await say("eng");
+    await applyGroups("eng");
     expect(await groupOf(ground, ada)).toBe("silver");
     await move(ground, ada, "default");
-    await say("eng", "rich");
+    await applyGroups("eng", "rich");
     expect(await groupOf(ground, ada)).toBe("default");
     await move(ground, ada, "gold");
-    await say("eng");
+    await applyGroups("eng");
     expect(await groupOf(ground, ada)).toBe("silver");
     await rights.putRules(corp, [group("eng", { workspace: "acme", role: "member" })], by);
     await rights.reapplyAllRules();
@@ -220,18 +222,18 @@ function groupTests(make: () => Promise<RightsGround>): void {
 }
 
 function settleTests(make: () => Promise<RightsGround>): void {
-  test("a rule that is removed takes away only what it gave, from everybody, at once", async () => {
+  test("revokes the rights of a deleted rule at once, and only those", async () => {
     await using ground = await make();
     const { rights, people } = ground;
-    const everybody = await Promise.all(["a", "b", "c"].map((name) => ground.user(name)));
+    const userIds = await Promise.all(["a", "b", "c"].map((name) => ground.user(name)));
     await rights.putRules(corp, rules, by);
-    await people.setMember(ground.other, everybody[0] ?? "", "viewer", by);
-    for (const userId of everybody)
+    await people.setMember(ground.other, userIds[0] ?? "", "viewer", by);
+    for (const userId of userIds)
       await rights.applyClaims({ userId, source: corp, claims: { groups: ["eng", "leads"] } }, by);
     await rights.putRules(corp, rules.slice(0, 1), by);
     await rights.reapplyAllRules();
-    const held = await Promise.all(everybody.map((userId) => heldBy(ground, userId)));
-    expect(held).toEqual([
+    const rightsAfter = await Promise.all(userIds.map((userId) => rightsHeldBy(ground, userId)));
+    expect(rightsAfter).toEqual([
       { administrator: false, acme: "member", other: "viewer" },
       { administrator: false, acme: "member" },
       { administrator: false, acme: "member" },
@@ -242,7 +244,7 @@ function settleTests(make: () => Promise<RightsGround>): void {
     expect(await auditRows(ground)).toEqual(rows);
   });
 
-  test("a rule that reads what was not read before waits until the source speaks again, and takes nothing meanwhile", async () => {
+  test("applies a rule for an unknown claim only after the source sends the claim, and revokes nothing before", async () => {
     await using ground = await make();
     const { rights } = ground;
     const ada = await ground.user("ada");
@@ -252,24 +254,24 @@ function settleTests(make: () => Promise<RightsGround>): void {
     const byDepartment: RightsRule = { claim: "department", equals: "R&D", workspace: "acme", role: "admin" };
     await rights.putRules(corp, [byDepartment], by);
     await rights.reapplyAllRules();
-    expect(await heldBy(ground, ada)).toEqual({ administrator: false, acme: "member" });
+    expect(await rightsHeldBy(ground, ada)).toEqual({ administrator: false, acme: "member" });
     await rights.applyClaims({ userId: ada, source: corp, claims }, by);
-    expect(await heldBy(ground, ada)).toEqual({ administrator: false, acme: "admin" });
+    expect(await rightsHeldBy(ground, ada)).toEqual({ administrator: false, acme: "admin" });
   });
 
-  test("claims that are tried change nothing", async () => {
+  test("changes nothing when claims are only tried", async () => {
     await using ground = await make();
     const before = await auditRows(ground);
-    const tried = await ground.rights.tryClaims(rules, { groups: ["eng", "root"] });
-    expect(tried.administrator).toBe("root");
-    expect(tried.places).toEqual([{ workspace: "acme", role: "member", group: null, rules: "eng" }]);
-    expect(tried.findings.map(({ matched }) => matched)).toEqual([true, false, true]);
+    const trial = await ground.rights.tryClaims(rules, { groups: ["eng", "root"] });
+    expect(trial.administrator).toBe("root");
+    expect(trial.places).toEqual([{ workspace: "acme", role: "member", group: null, rules: "eng" }]);
+    expect(trial.findings.map(({ matched }) => matched)).toEqual([true, false, true]);
     expect(await auditRows(ground)).toEqual(before);
   });
 }
 
 function propertyTests(make: () => Promise<RightsGround>): void {
-  test("whatever was said and ruled before, rights are those of the last word and what was given by hand", async () => {
+  test("computes rights from the latest claims and rules and from manual grants, whatever came before", async () => {
     await using ground = await make();
     const { rights, people } = ground;
     const root = await ground.user("root");
@@ -291,11 +293,11 @@ function propertyTests(make: () => Promise<RightsGround>): void {
     });
     const manual = fc.record({ acme: fc.option(role), other: fc.option(role) });
     await fc.assert(
-      fc.asyncProperty(manual, fc.array(turn, { minLength: 1, maxLength: 4 }), async (hand, turns) => {
+      fc.asyncProperty(manual, fc.array(turn, { minLength: 1, maxLength: 4 }), async (manualRoles, turns) => {
         const userId = await ground.user(`u${count++}`);
         for (const place of places) {
-          const given = hand[place];
-          if (given !== null) await people.setMember(ground[place], userId, given as "owner", by);
+          const manualRole = manualRoles[place];
+          if (manualRole !== null) await people.setMember(ground[place], userId, manualRole as "owner", by);
         }
         const last = new Map<string, (typeof turns)[number]>();
         for (const one of turns) {
@@ -312,11 +314,11 @@ function propertyTests(make: () => Promise<RightsGround>): void {
               one.rules.find((each) => each.workspace === place && one.groups.includes(each.contains as "a"))?.role,
           );
           const highest = ["owner", "admin", "member", "viewer"].find((each) =>
-            [...all, hand[place]].includes(each as "owner"),
+            [...all, manualRoles[place]].includes(each as "owner"),
           );
           if (highest !== undefined) expected[place] = highest;
         }
-        expect(await heldBy(ground, userId)).toEqual(expected);
+        expect(await rightsHeldBy(ground, userId)).toEqual(expected);
       }),
       { numRuns: 15 },
     );
@@ -324,34 +326,34 @@ function propertyTests(make: () => Promise<RightsGround>): void {
 }
 
 function refreshTests(make: () => Promise<RightsGround>): void {
-  test("an issuer's refresh token is sealed, asked for by one, and its end ends agents and sessions", async () => {
+  test("encrypts an issuer's refresh token, lets one process check it, and ends agents and sessions when it is revoked", async () => {
     await using ground = await make();
     const { rights, agents, database } = ground;
     const ada = await ground.user("ada");
     await rights.putRules(corp, rules, by);
-    const said = { userId: ada, source: corp, claims: { groups: ["eng"] } } as const;
-    await rights.applyClaims({ ...said, refreshToken: new Secret("canary-token") }, by);
+    const claimsUpdate = { userId: ada, source: corp, claims: { groups: ["eng"] } } as const;
+    await rights.applyClaims({ ...claimsUpdate, refreshToken: new Secret("canary-token") }, by);
     await signAgentIn(ground, ada);
     const stored = await database.kysely.selectFrom("person_claims").selectAll().execute();
     expect(JSON.stringify(stored)).not.toContain("canary-token");
-    const [asked] = await rights.issuerChecks(ada);
-    if (asked === undefined) throw new Error("there is no issuer to ask");
-    expect(asked.refreshToken.reveal()).toBe("canary-token");
+    const [check] = await rights.issuerChecks(ada);
+    if (check === undefined) throw new Error("there is no issuer check");
+    expect(check.refreshToken.reveal()).toBe("canary-token");
     ground.clock.advance(1_000);
-    const begun = await Promise.all([1, 2, 3].map(() => rights.beginIssuerCheck(ada, asked)));
-    expect(begun.filter((one) => one)).toHaveLength(1);
-    // A claim without a word on the token leaves it.
-    await rights.applyClaims(said, by);
+    const checksBegun = await Promise.all([1, 2, 3].map(() => rights.beginIssuerCheck(ada, check)));
+    expect(checksBegun.filter((one) => one)).toHaveLength(1);
+    // Claims without a refresh token keep the stored one.
+    await rights.applyClaims(claimsUpdate, by);
     expect(await rights.issuerChecks(ada)).toHaveLength(1);
-    expect(await rights.revokeByIssuer(ada, { ...asked, refreshToken: new Secret("an older one") }, by)).toBe(false);
+    expect(await rights.revokeByIssuer(ada, { ...check, refreshToken: new Secret("an older one") }, by)).toBe(false);
     expect(await agents.sessions({ userId: ada })).toHaveLength(1);
-    expect(await rights.revokeByIssuer(ada, asked, by)).toBe(true);
+    expect(await rights.revokeByIssuer(ada, check, by)).toBe(true);
     expect(await agents.sessions({ userId: ada })).toEqual([]);
     expect(await rights.issuerChecks(ada)).toEqual([]);
     expect((await auditRows(ground)).at(-1)).toMatchObject({
       action: "sessions-ended",
       object: "user ada@example.com",
     });
-    expect(await heldBy(ground, ada)).toMatchObject({ acme: "member" });
+    expect(await rightsHeldBy(ground, ada)).toMatchObject({ acme: "member" });
   });
 }

@@ -14,8 +14,8 @@ export interface ScimStoreGround extends AsyncDisposable {
 }
 
 const by: AuditSource = { actor: "SCIM (token test)", ip: null };
-const anything = { filter: null, offset: 0, limit: 100 };
-const nothing = () => {};
+const everything = { filter: null, offset: 0, limit: 100 };
+const noCheck = () => {};
 
 function form(name: string, more: Partial<ScimUserForm> = {}): ScimUserForm {
   const userName = `${name}@corp.example`;
@@ -29,9 +29,9 @@ const is = (path: string, value: string | boolean, comparison: "eq" | "co" | "ne
   value,
 });
 
-/** Rules of users and groups by SCIM that hold whatever the database is. */
+/** Rules for SCIM users and groups that hold on every database. */
 export function scimStoreSuite(name: string, make: () => Promise<ScimStoreGround>): void {
-  describe(`users and groups by SCIM in ${name}`, () => {
+  describe(`SCIM users and groups in ${name}`, () => {
     userTests(make);
     groupTests(make);
     connectionTests(make);
@@ -40,7 +40,7 @@ export function scimStoreSuite(name: string, make: () => Promise<ScimStoreGround
 }
 
 function userTests(make: () => Promise<ScimStoreGround>): void {
-  test("of several who make one name or one address at once, one is made", async () => {
+  test("creates one of several concurrent users with the same name or address", async () => {
     await using ground = await make();
     const tries = [
       form("ada"),
@@ -49,10 +49,10 @@ function userTests(make: () => Promise<ScimStoreGround>): void {
       form("bob", { email: "ada@corp.example" }),
     ];
     const all = await Promise.allSettled(tries.map((each) => ground.scim.createUser(each, by)));
-    const made = all.filter(({ status }) => status === "fulfilled").length;
-    const { total } = await ground.scim.users(anything);
-    expect(made).toBe(total);
-    const names = (await ground.scim.users(anything)).items.map(({ userName }) => userName.toLowerCase());
+    const created = all.filter(({ status }) => status === "fulfilled").length;
+    const { total } = await ground.scim.users(everything);
+    expect(created).toBe(total);
+    const names = (await ground.scim.users(everything)).items.map(({ userName }) => userName.toLowerCase());
     expect([new Set(names).size, names.filter((each) => each === "ada@corp.example").length]).toEqual([
       names.length,
       1,
@@ -63,12 +63,13 @@ function userTests(make: () => Promise<ScimStoreGround>): void {
   test("filters and pages count the same users", async () => {
     await using ground = await make();
     for (const name of ["ada", "bob", "carl%"]) await ground.scim.createUser(form(name), by);
-    const { id } = (await ground.scim.users({ ...anything, filter: is("username", "BOB@corp.example") })).items[0] ?? {
+    const { id } = (await ground.scim.users({ ...everything, filter: is("username", "BOB@corp.example") }))
+      .items[0] ?? {
       id: "",
     };
     await ground.scim.changeUser(id, (before) => ({ ...before, active: false }), by);
     const found = async (filter: ScimFilter) => {
-      const { total, items } = await ground.scim.users({ ...anything, filter });
+      const { total, items } = await ground.scim.users({ ...everything, filter });
       expect(items).toHaveLength(total);
       return items.map((user) => user.name);
     };
@@ -83,17 +84,17 @@ function userTests(make: () => Promise<ScimStoreGround>): void {
     expect([page.total, page.items.map((user) => user.name)]).toEqual([3, ["bob"]]);
   });
 
-  test("a removed user gives the name free, and is the same person when they come back", async () => {
+  test("frees the name of a deleted user, and restores the same person when they return", async () => {
     await using ground = await make();
     const { id } = await ground.scim.createUser(form("ada"), by);
-    await ground.scim.removeUser(id, nothing, by);
+    await ground.scim.removeUser(id, noCheck, by);
     expect(await ground.scim.user(id)).toBeNull();
     expect(await ground.people.user(id)).toMatchObject({ disabled: true });
     expect(await ground.scim.createUser(form("ada"), by)).toMatchObject({ id, active: true });
     expect(await ground.scim.stats()).toEqual({ users: 1, inactive: 0, groups: 0, lastRequestAt: null, tokens: 0 });
   });
 
-  test("what throws within a change undoes it", async () => {
+  test("rolls back a change whose callback throws", async () => {
     await using ground = await make();
     const { id, version } = await ground.scim.createUser(form("ada"), by);
     const wrong = () => {
@@ -106,7 +107,7 @@ function userTests(make: () => Promise<ScimStoreGround>): void {
 }
 
 function groupTests(make: () => Promise<ScimStoreGround>): void {
-  test("members are added, removed and set; somebody unknown is refused as a whole, and a removed user is in none", async () => {
+  test("adds, removes and sets members, rejects unknown ones as a whole, and removes deleted users", async () => {
     await using ground = await make();
     const { scim } = ground;
     const ids: string[] = [];
@@ -115,32 +116,33 @@ function groupTests(make: () => Promise<ScimStoreGround>): void {
     const { id } = await scim.createGroup({ displayName: "Engineers", members: [{ what: "set", userIds: [ada] }] }, by);
     const members = async () => (await scim.group(id, true))?.members?.map((member) => member.id).toSorted();
     const change = (what: "add" | "remove" | "set", userIds: readonly string[]) => ({ what, userIds });
-    const changed = (...members: readonly ReturnType<typeof change>[]) => scim.changeGroup(id, () => ({ members }), by);
-    await changed(change("add", [ada, bob]), change("remove", [ada]), change("add", [carl]));
+    const changeMembers = (...members: readonly ReturnType<typeof change>[]) =>
+      scim.changeGroup(id, () => ({ members }), by);
+    await changeMembers(change("add", [ada, bob]), change("remove", [ada]), change("add", [carl]));
     expect(await members()).toEqual([bob, carl].toSorted());
-    await expect(changed(change("add", [ada, "usr_none"]))).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(changeMembers(change("add", [ada, "usr_none"]))).rejects.toMatchObject({ code: "invalid_request" });
     expect(await members()).toEqual([bob, carl].toSorted());
-    await changed(change("add", [ada]), change("set", [carl, ada]), change("remove", ["usr_none"]));
+    await changeMembers(change("add", [ada]), change("set", [carl, ada]), change("remove", ["usr_none"]));
     expect(await members()).toEqual([ada, carl].toSorted());
-    await scim.removeUser(carl, nothing, by);
+    await scim.removeUser(carl, noCheck, by);
     expect(await members()).toEqual([ada]);
     expect((await scim.user(ada))?.groups).toEqual([{ id, displayName: "Engineers" }]);
-    const listed = await scim.groups({ ...anything, filter: is("members", ada) }, false);
+    const listed = await scim.groups({ ...everything, filter: is("members", ada) }, false);
     expect(listed).toMatchObject({ total: 1, items: [{ id, members: null }] });
     await expect(scim.createGroup({ displayName: "ENGINEERS", members: [] }, by)).rejects.toMatchObject({
       param: "displayName",
     });
-    await scim.removeGroup(id, nothing, by);
+    await scim.removeGroup(id, noCheck, by);
     expect((await scim.user(ada))?.groups).toEqual([]);
   });
 
-  test("a group has its most members", async () => {
+  test("limits the number of members of a group", async () => {
     await using ground = await make();
     const { scim } = ground;
     const many = Array.from({ length: bounds.scimGroupMembersMax + 1 }, (_, number) => `usr_${number}`);
     const tooMany = scim.createGroup({ displayName: "All", members: [{ what: "set", userIds: many }] }, by);
     await expect(tooMany).rejects.toMatchObject({ code: "invalid_request" });
-    expect((await scim.groups(anything, true)).total).toBe(0);
+    expect((await scim.groups(everything, true)).total).toBe(0);
   });
 }
 
@@ -150,7 +152,7 @@ function connectionTests(make: () => Promise<ScimStoreGround>): void {
     issuer: "https://issuer.example",
     subject: "s-1",
     directoryIds: [],
-    verifiedEmail: "nobody@corp.example",
+    verifiedEmail: "unknown@corp.example",
     speaksFor: (email) => email.endsWith("@corp.example"),
     ...more,
   });
@@ -159,7 +161,7 @@ function connectionTests(make: () => Promise<ScimStoreGround>): void {
       ({ user_id, account_id }) => `${user_id} ${account_id}`,
     );
 
-  test("whom SCIM made is connected once, by a verified address or the directory's own id", async () => {
+  test("connects a SCIM user once, by a verified address or the directory's id", async () => {
     await using ground = await make();
     const { scim } = ground;
     const [ada, bob] = [await scim.createUser(form("ada"), by), await scim.createUser(form("bob"), by)];
@@ -176,7 +178,7 @@ function connectionTests(make: () => Promise<ScimStoreGround>): void {
     expect((await accounts(ground)).toSorted()).toEqual([`${ada.id} s-1`, `${bob.id} s-3`].toSorted());
   });
 
-  test("an administrator, somebody who was here before, and who is switched off are connected by nobody", async () => {
+  test("connects no administrator, no earlier user and no disabled user", async () => {
     await using ground = await make();
     const { scim, people } = ground;
     const ada = await scim.createUser(form("ada"), by);
@@ -203,7 +205,7 @@ function rightsTests(make: () => Promise<ScimStoreGround>): void {
   } as const;
   const member = (userIds: readonly string[], what: "add" | "remove" = "add") => ({ members: [{ what, userIds }] });
 
-  test("a group gives what the rules say, until they are in it no more, it is named otherwise, or it is gone", async () => {
+  test("grants a group's rights until the member leaves, or the group is renamed or deleted", async () => {
     await using ground = await make();
     const { scim, rights, people, acme } = ground;
     await rights.putRules("scim", [rule], by);
@@ -221,11 +223,11 @@ function rightsTests(make: () => Promise<ScimStoreGround>): void {
     await scim.changeGroup(id, () => member([ada], "remove"), by);
     expect(await role()).toBeNull();
     await scim.changeGroup(id, () => member([ada]), by);
-    await scim.removeGroup(id, nothing, by);
+    await scim.removeGroup(id, noCheck, by);
     expect(await role()).toBeNull();
   });
 
-  test("rules that come after the groups hold for those who are in them, and a removed user holds nothing by them", async () => {
+  test("applies later rules to existing groups, and grants nothing to a deleted user", async () => {
     await using ground = await make();
     const { scim, rights, people, acme } = ground;
     const { id: ada } = await scim.createUser(form("ada"), by);
@@ -242,12 +244,12 @@ function rightsTests(make: () => Promise<ScimStoreGround>): void {
     expect(await role()).toBeNull();
     await rights.putRules("scim", [rule], by);
     await rights.reapplyAllRules();
-    await scim.removeUser(ada, nothing, by);
+    await scim.removeUser(ada, noCheck, by);
     await people.updateUser(ada, { disabled: false }, by);
     expect(await role()).toBeNull();
   });
 
-  test("a group of very many gives to all of them", async () => {
+  test("grants rights to all members of a very large group", async () => {
     await using ground = await make();
     const { scim, rights, people, acme } = ground;
     await rights.putRules("scim", [rule], by);

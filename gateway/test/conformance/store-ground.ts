@@ -5,7 +5,7 @@ import type { ApplyReport, AuditSource, LedgerStore, Observer, Vault } from "#po
 import type { ChangeFeed, Database } from "#storage/index.ts";
 import type { FakeClock } from "../fake-clock.ts";
 
-/** A fresh, migrated database with every store on it. `database` is for looking at, and for doing damage. */
+/** A new, migrated database with every store. Tests use `database` to inspect and to damage it. */
 export interface StoreGround extends AsyncDisposable {
   readonly database: Database;
   readonly vault: Vault;
@@ -15,14 +15,14 @@ export interface StoreGround extends AsyncDisposable {
   readonly changeFeed: ChangeFeed;
 }
 
-/** What `apply` did, in words. */
+/** The texts of what `apply` did. */
 export function texts(report: ApplyReport): readonly string[] {
   return report.map(({ text }) => text);
 }
 
 export type StoreGroundFactory = () => Promise<StoreGround>;
 
-/** The kinds these suites know: one with an address of its own, one without. */
+/** The provider types in these suites: one with a default address and one without. */
 export function kindDefaults(kind: string): { baseUrl: string | null } | null {
   if (kind === "openai") return { baseUrl: "https://api.openai.com/v1" };
   return kind === "openai-compatible" ? { baseUrl: null } : null;
@@ -38,7 +38,7 @@ export const silentObserver: Observer = {
 
 export const ciSecret = "a-secret-of-the-ci-key-that-nobody-knows";
 
-/** One of everything. */
+/** A config with one of everything. */
 export const acmeConfig: ConfigFile = {
   providers: [
     {
@@ -77,7 +77,7 @@ export const acmeConfig: ConfigFile = {
   settings: { ledger: { durability: "strict", retention_days: 30 }, disconnect: { default: "drain" } },
 };
 
-/** `Date.UTC(2026, 0, 1)`, where the ground's clock begins. */
+/** `Date.UTC(2026, 0, 1)`, when the clock of these tests starts. */
 export const newYear = Date.UTC(2026, 0, 1);
 
 export function ledgerEntry(name: string, changes: Partial<LedgerEntry> = {}): LedgerEntry {
@@ -125,7 +125,7 @@ export function ledgerEntry(name: string, changes: Partial<LedgerEntry> = {}): L
   };
 }
 
-/** What a refused call leaves. */
+/** The entry of a rejected call. */
 export function refusedEntry(name: string, changes: Partial<LedgerEntry> = {}): LedgerEntry {
   return ledgerEntry(name, {
     provider: "",
@@ -165,16 +165,16 @@ export async function wholeText(database: Database): Promise<string> {
   return parts.join("\n");
 }
 
-/** acmeConfig with its workspace changed. */
+/** acmeConfig with changes to its workspace. */
 export const acmeWith = (changes: object): ConfigFile => ({
   ...acmeConfig,
   workspaces: (acmeConfig.workspaces ?? []).map((workspace) => ({ ...workspace, ...changes })),
 });
 
-/** A key that is to be made in the workspace `workspace`, by its slug. */
+/** A key to create in the workspace with this slug. */
 export type GroundKey = NewKey & { readonly workspace: string };
 
-/** A key as the command line would make it, in the workspace acme. */
+/** A key as the command line creates it, in the workspace acme. */
 export const newKey = (name: string, changes: Partial<GroundKey> = {}): GroundKey => ({
   workspace: "acme",
   name,
@@ -193,7 +193,7 @@ export async function makeKey({ controlStore }: WithControl, { workspace, ...key
   return await controlStore.addKey(place?.id ?? "ws_none", key, by(actor));
 }
 
-/** null: no key is called so. */
+/** Returns null if there is no such key. */
 export async function revokeKey({ controlStore }: WithControl, idOrPrefix: string, actor: string) {
   const key = await controlStore.resolveKey(idOrPrefix);
   return key === null ? null : await controlStore.revokeKey(key.workspace.id, key.id, by(actor));

@@ -18,7 +18,7 @@ import { tenantStoreSuite } from "./tenant-store-suite.ts";
 import { type TriesGround, triesSuite } from "./tries-suite.ts";
 import { upstreamObjectSuite } from "./upstream-object-suite.ts";
 
-/** The stores on a migrated database. `dataDir`: where the vault keeps its key. */
+/** The stores on a migrated database. The vault stores its key in `dataDir`. */
 export function storesOn(database: Database, dataDir: string, dispose: () => Promise<void>): StoreGround {
   const clock = new FakeClock(newYear);
   const vault = openVault({ masterKey: null, dataDir });
@@ -33,7 +33,7 @@ export function storesOn(database: Database, dataDir: string, dispose: () => Pro
   };
 }
 
-/** Every suite of these stores, for one kind of database. */
+/** Runs every suite of these stores for one database. */
 export function storeSuites(name: string, make: StoreGroundFactory): void {
   configFileSuite(name, make);
   controlStoreSuite(name, make);
@@ -50,12 +50,12 @@ export function storeSuites(name: string, make: StoreGroundFactory): void {
   triesSuite(name, async () => await databaseTries(await make()));
 }
 
-/** Two processes that count tries in one database. Time passes by moving what is stored. */
+/** Two processes that count tries in one database. Time passes by changing the stored times. */
 async function databaseTries(ground: StoreGround): Promise<TriesGround> {
   const { database, vault, clock } = ground;
   return {
     open: [createDatabaseTries({ database, vault, clock }), createDatabaseTries({ database, vault, clock })],
-    async pass(ms) {
+    async advance(ms) {
       clock.advance(ms);
       await database.kysely
         .updateTable("tries")

@@ -16,10 +16,10 @@ import {
   texts,
 } from "./store-ground.ts";
 
-/** What every implementation of the port `ControlStore` guarantees about API keys. */
+/** What every implementation of the port `ControlStore` guarantees for API keys. */
 export function storedKeysSuite(name: string, make: StoreGroundFactory): void {
   describe(`stored keys: ${name}`, () => {
-    keyOfFileTests(make);
+    fileKeyTests(make);
     consoleKeyTests(make);
   });
 }
@@ -27,8 +27,8 @@ export function storedKeysSuite(name: string, make: StoreGroundFactory): void {
 const rowsOf = async (ground: StoreGround, table: "changes" | "audit_log") =>
   (await ground.database.kysely.selectFrom(table).select("seq").execute()).length;
 
-function keyOfFileTests(make: StoreGroundFactory): void {
-  test("a key of the file is found by its digest, with all the file says of it", async () => {
+function fileKeyTests(make: StoreGroundFactory): void {
+  test("finds a key of the file by its digest, with all its settings", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
     expect(await findKey(ground, ciSecret)).toMatchObject({
@@ -44,7 +44,7 @@ function keyOfFileTests(make: StoreGroundFactory): void {
     expect(await findKey(ground, `${ciSecret}x`)).toBeNull();
   });
 
-  test("a key that vanishes from the file stops working", async () => {
+  test("disables a key that was removed from the file", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
     const report = await ground.controlStore.apply(acmeWith({ keys: [{ name: "later", group: "batch" }] }), "test");
@@ -52,7 +52,7 @@ function keyOfFileTests(make: StoreGroundFactory): void {
     expect(await findKey(ground, ciSecret)).toBeNull();
   });
 
-  test("keys may exchange names and secrets in one apply", async () => {
+  test("lets keys exchange names and secrets when one file is applied", async () => {
     await using ground = await make();
     const keys = (a: string, b: string) =>
       acmeWith({
@@ -70,40 +70,40 @@ function keyOfFileTests(make: StoreGroundFactory): void {
     expect(await findKey(ground, one)).toBeNull();
   });
 
-  test("a key declared without a secret gets the one that is made for it, and keeps it", async () => {
+  test("stores the secret that is created for a declared key without one", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
-    const made = newKey("later", { limits: { rpm: 1 } });
-    await expect(makeKey(ground, made, "test")).rejects.toMatchObject({ code: "conflict", param: "name" });
-    const key = await makeKey(ground, { ...made, fillsDeclared: true }, "test");
+    const declaredKey = newKey("later", { limits: { rpm: 1 } });
+    await expect(makeKey(ground, declaredKey, "test")).rejects.toMatchObject({ code: "conflict", param: "name" });
+    const key = await makeKey(ground, { ...declaredKey, fillsDeclared: true }, "test");
     expect(key).toMatchObject({ group: { name: "batch" }, managed_by: "file", limits: {} });
     expect(await ground.controlStore.apply(acmeConfig, "test")).toEqual([]);
-    expect((await findKey(ground, made.secret.reveal()))?.id).toBe(key.id);
+    expect((await findKey(ground, declaredKey.secret.reveal()))?.id).toBe(key.id);
     const again = { ...newKey("second", { name: "later" }), fillsDeclared: true };
     await expect(makeKey(ground, again, "test")).rejects.toMatchObject({ code: "conflict", param: "name" });
   });
 
-  test("a key of the file is not revoked from elsewhere; one that was stays revoked, and a new secret makes a new key", async () => {
+  test("lets only the file revoke its keys, keeps a revoked key revoked, and creates a key for a new secret", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
     const id = (await findKey(ground, ciSecret))?.id ?? "";
     await expect(revokeKey(ground, id, "test")).rejects.toMatchObject({ code: "managed_by_file" });
-    // It was revoked while the file did not declare it.
+    // The key was revoked while the file did not declare it.
     await ground.database.kysely.updateTable("api_keys").set({ revoked_at: 1 }).where("id", "=", id).execute();
     await ground.controlStore.apply(acmeWith({ name: "Another", keys: [{ name: "ci", secret: ciSecret }] }), "test");
     expect(await findKey(ground, ciSecret)).toMatchObject({ id, enabled: false });
     const fresh = `${ciSecret}-2`;
     await ground.controlStore.apply(acmeWith({ keys: [{ name: "ci", secret: fresh }] }), "test");
-    const renewed = await findKey(ground, fresh);
-    expect(renewed).toMatchObject({ name: "ci", enabled: true });
-    expect(renewed?.id).not.toBe(id);
+    const nextKey = await findKey(ground, fresh);
+    expect(nextKey).toMatchObject({ name: "ci", enabled: true });
+    expect(nextKey?.id).not.toBe(id);
     expect(await findKey(ground, ciSecret)).toMatchObject({ id, name: "ci (revoked 1970-01-01)", enabled: false });
     expect(await ground.controlStore.apply(acmeWith({ keys: [{ name: "ci", secret: fresh }] }), "test")).toEqual([]);
   });
 }
 
 function consoleKeyTests(make: StoreGroundFactory): void {
-  test("a key made in the console works, is listed, and is recognised by its ends", async () => {
+  test("creates a key in the console, and lists it with the start and the end of its secret", async () => {
     await using ground = await make();
     await ground.controlStore.addWorkspace({ slug: "acme", name: "Acme" }, by("admin"));
     const key = newKey("mine", {
@@ -112,8 +112,8 @@ function consoleKeyTests(make: StoreGroundFactory): void {
       limits: { tpm: 9 },
       budget: { usd: 1.5, period: "day" },
     });
-    const made = await makeKey(ground, key, "admin");
-    expect(made).toMatchObject({
+    const created = await makeKey(ground, key, "admin");
+    expect(created).toMatchObject({
       workspace: { slug: "acme" },
       group: { name: "default" },
       managed_by: "console",
@@ -125,33 +125,33 @@ function consoleKeyTests(make: StoreGroundFactory): void {
       budget: { usd: 1.5, period: "day" },
       created_by: null,
     });
-    expect(await keysIn(ground, "acme")).toEqual([made]);
+    expect(await keysIn(ground, "acme")).toEqual([created]);
     expect(await keysIn(ground, "other")).toEqual([]);
-    expect((await findKey(ground, key.secret.reveal()))?.id).toBe(made.id);
+    expect((await findKey(ground, key.secret.reveal()))?.id).toBe(created.id);
   });
 
-  test("an unknown workspace or group, a taken name and a taken secret are refused by name", async () => {
+  test("rejects an unknown workspace or group, and a name or secret in use, naming the field", async () => {
     await using ground = await make();
     await ground.controlStore.addWorkspace({ slug: "acme", name: "Acme" }, by("admin"));
     await makeKey(ground, newKey("mine"), "admin");
-    const failing = (changes: Partial<GroundKey>) => makeKey(ground, newKey("other", changes), "admin");
-    await expect(failing({ workspace: "nope" })).rejects.toMatchObject({ code: "not_found", param: "workspace" });
-    await expect(failing({ group: "nope" })).rejects.toMatchObject({ code: "not_found", param: "group" });
-    await expect(failing({ name: "mine" })).rejects.toMatchObject({ code: "conflict", param: "name" });
-    await expect(failing({ secret: newKey("mine").secret })).rejects.toMatchObject({ param: "secret" });
+    const makeWith = (changes: Partial<GroundKey>) => makeKey(ground, newKey("other", changes), "admin");
+    await expect(makeWith({ workspace: "nope" })).rejects.toMatchObject({ code: "not_found", param: "workspace" });
+    await expect(makeWith({ group: "nope" })).rejects.toMatchObject({ code: "not_found", param: "group" });
+    await expect(makeWith({ name: "mine" })).rejects.toMatchObject({ code: "conflict", param: "name" });
+    await expect(makeWith({ secret: newKey("mine").secret })).rejects.toMatchObject({ param: "secret" });
     expect((await ground.controlStore.listKeys(null)).length).toBe(1);
   });
 
-  test("a revoked key is found by id or prefix, stays listed, and its name can be used again", async () => {
+  test("finds a revoked key by id or prefix, keeps it listed, and frees its name", async () => {
     await using ground = await make();
     await ground.controlStore.addWorkspace({ slug: "acme", name: "Acme" }, by("admin"));
-    const made = await makeKey(ground, newKey("one"), "admin");
+    const created = await makeKey(ground, newKey("one"), "admin");
     await makeKey(ground, newKey("two"), "admin");
-    expect((await revokeKey(ground, made.prefix, "admin"))?.id).toBe(made.id);
+    expect((await revokeKey(ground, created.prefix, "admin"))?.id).toBe(created.id);
     expect(await revokeKey(ground, "sk-sluice-zz", "admin")).toBeNull();
     expect(await revokeKey(ground, "", "admin")).toBeNull();
     const [changes, audits] = [await rowsOf(ground, "changes"), await rowsOf(ground, "audit_log")];
-    expect((await revokeKey(ground, made.id, "admin"))?.state).toBe("revoked");
+    expect((await revokeKey(ground, created.id, "admin"))?.state).toBe("revoked");
     expect([await rowsOf(ground, "changes"), await rowsOf(ground, "audit_log")]).toEqual([changes, audits]);
     expect((await findKey(ground, newKey("one").secret.reveal()))?.enabled).toBe(false);
     const again = await makeKey(
@@ -160,15 +160,15 @@ function consoleKeyTests(make: StoreGroundFactory): void {
       "admin",
     );
     expect(again).toMatchObject({ name: "one", state: "active" });
-    expect(again.id).not.toBe(made.id);
+    expect(again.id).not.toBe(created.id);
     expect(await findKey(ground, newKey("one").secret.reveal())).toMatchObject({
-      id: made.id,
+      id: created.id,
       name: "one (revoked 2026-01-01)",
       enabled: false,
     });
   });
 
-  test("a prefix that several keys share names none of them", async () => {
+  test("finds no key by a prefix that several keys share", async () => {
     await using ground = await make();
     await ground.controlStore.addWorkspace({ slug: "acme", name: "Acme" }, by("admin"));
     const first = await makeKey(ground, newKey("same", { name: "a" }), "admin");

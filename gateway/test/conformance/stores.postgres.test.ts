@@ -6,7 +6,7 @@ import { onPostgres } from "../postgres-server.ts";
 import type { StoreGround } from "./store-ground.ts";
 import { storeSuites, storesOn } from "./store-suites.ts";
 
-/** The version after this one may have migrated the database already: every statement of the stores works on that too. */
+/** The next version may already have migrated the database, and every statement of the stores must still work. */
 async function postgresGround(): Promise<StoreGround> {
   const postgres = await openPostgresOneAhead();
   const directory = mkdtempSync(join(tmpdir(), "sluice-stores-"));

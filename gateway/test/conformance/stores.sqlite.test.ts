@@ -5,7 +5,7 @@ import { openOneAhead } from "../one-schema-ahead.ts";
 import type { StoreGround } from "./store-ground.ts";
 import { storeSuites, storesOn } from "./store-suites.ts";
 
-/** The version after this one may have migrated the database already: every statement of the stores works on that too. */
+/** The next version may already have migrated the database, and every statement of the stores must still work. */
 async function sqliteGround(): Promise<StoreGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-stores-"));
   const database = await openOneAhead(join(directory, "sluice.db"));

@@ -13,7 +13,7 @@ import {
   taskEntry,
 } from "./task-ground.ts";
 
-/** What every implementation of the port `TaskStore` guarantees about the end of a task and the messages about it. */
+/** What every implementation of the port `TaskStore` guarantees for the end of a task and the messages about it. */
 export function taskEndSuite(name: string, make: TaskGroundFactory): void {
   describe(`task end: ${name}`, () => {
     finishTests(make);
@@ -25,23 +25,23 @@ export function taskEndSuite(name: string, make: TaskGroundFactory): void {
 const minute = 60_000;
 const end = { state: "succeeded", output: fullTask.output, costNanoUsd: 250_000_000, detail: "done" } as const;
 
-async function taken(ground: TaskGround, name: string): Promise<LeasedTask> {
+async function createAndLease(ground: TaskGround, name: string): Promise<LeasedTask> {
   await ground.taskStore.create(task(name, { account }));
   const leased = await ground.taskStore.leaseOne(`vt_${name}`, newYear, minute);
   if (leased === null) throw new Error(`${name} cannot be leased`);
   return leased;
 }
 
-const moneyOf = async (ground: TaskGround) => {
+const ledgerOf = async (ground: TaskGround) => {
   const { entries, costNanoUsd, faults } = await ground.ledgerStore.check();
   const spent = (await ground.ledgerStore.usage({})).reduce((sum, row) => sum + row.costNanoUsd, 0);
   return { entries, costNanoUsd, spent, faults };
 };
 
 function finishTests(make: TaskGroundFactory): void {
-  test("the end, its entry, the rollups and the message are written together", async () => {
+  test("writes the end of a task, its entry, the sums and the message together", async () => {
     await using ground = await make();
-    const leased = await taken(ground, "a");
+    const leased = await createAndLease(ground, "a");
     const at = newYear + 5 * minute;
     expect(await ground.taskStore.finish(leased, end, [taskEntry("a")], delivery("a"), at)).toBe(true);
     expect(await ground.taskStore.findById("vt_a")).toEqual({
@@ -61,12 +61,12 @@ function finishTests(make: TaskGroundFactory): void {
     });
     expect(await ground.taskStore.deliveries("vt_a")).toEqual([delivery("a")]);
     expect((await ground.ledgerStore.page({}, null, 5)).entries).toEqual([taskEntry("a")]);
-    expect(await moneyOf(ground)).toEqual({ entries: 1, costNanoUsd: "250000000", spent: 250_000_000, faults: [] });
+    expect(await ledgerOf(ground)).toEqual({ entries: 1, costNanoUsd: "250000000", spent: 250_000_000, faults: [] });
   });
 
-  test("of fifty that end it at once one does, and money moves once", async () => {
+  test("ends a task once and charges once for fifty concurrent attempts", async () => {
     await using ground = await make();
-    const leased = await taken(ground, "a");
+    const leased = await createAndLease(ground, "a");
     const states: readonly TaskState[] = [...finalTaskStates];
     const finishers = Array.from({ length: 50 }, (_, n) => {
       const step = { ...end, state: states[n % 4] ?? "failed" };
@@ -78,52 +78,52 @@ function finishTests(make: TaskGroundFactory): void {
     expect(await ground.taskStore.findById("vt_a")).toMatchObject({ state: states[winner % 4] });
     expect(only(await ground.taskStore.deliveries("vt_a")).id).toBe(`msg_${winner}`);
     expect(await ground.taskStore.events("vt_a")).toHaveLength(2);
-    expect(await moneyOf(ground)).toMatchObject({ entries: 1, spent: 250_000_000, faults: [] });
+    expect(await ledgerOf(ground)).toMatchObject({ entries: 1, spent: 250_000_000, faults: [] });
   });
 
-  test("an entry that is in the ledger already ends the task and counts once", async () => {
+  test("ends a task whose entry is already in the ledger, and counts the entry once", async () => {
     await using ground = await make();
-    const leased = await taken(ground, "a");
+    const leased = await createAndLease(ground, "a");
     await ground.ledgerStore.insert([taskEntry("a")]);
     expect(await ground.taskStore.finish(leased, end, [taskEntry("a")], null, newYear)).toBe(true);
     expect(await ground.ledgerStore.insert([taskEntry("a")])).toBe(0);
-    expect(await moneyOf(ground)).toMatchObject({ entries: 1, spent: 250_000_000, faults: [] });
+    expect(await ledgerOf(ground)).toMatchObject({ entries: 1, spent: 250_000_000, faults: [] });
   });
 
-  test("an end that cannot be written whole is not written at all, and may be tried again", async () => {
+  test("writes nothing when a part of the end cannot be written, and allows another attempt", async () => {
     await using ground = await make();
-    const leased = await taken(ground, "a");
-    const broken: [ReturnType<typeof taskEntry>, ReturnType<typeof delivery>][] = [
+    const leased = await createAndLease(ground, "a");
+    const invalidEnds: [ReturnType<typeof taskEntry>, ReturnType<typeof delivery>][] = [
       [taskEntry("a", { endedAt: Number.NaN }), delivery("a")],
       [taskEntry("a"), delivery("a", { createdAt: Number.NaN })],
       [taskEntry("a"), delivery("other")],
     ];
-    for (const [entry, message] of broken) {
+    for (const [entry, message] of invalidEnds) {
       await expect(ground.taskStore.finish(leased, end, [entry], message, newYear)).rejects.toThrow();
       expect(await ground.taskStore.findById("vt_a")).toEqual(leased.task);
       expect(await ground.taskStore.events("vt_a")).toHaveLength(1);
       expect(await ground.taskStore.deliveries("vt_a")).toEqual([]);
-      expect(await moneyOf(ground)).toMatchObject({ entries: 0, spent: 0 });
+      expect(await ledgerOf(ground)).toMatchObject({ entries: 0, spent: 0 });
     }
     expect(await ground.taskStore.finish(leased, end, [taskEntry("a")], delivery("a"), newYear)).toBe(true);
   });
 
-  test("who lost the lease ends nothing and moves no money", async () => {
+  test("rejects the end by a process that lost its lease", async () => {
     await using ground = await make();
-    const old = await taken(ground, "a");
-    const fresh = await ground.taskStore.leaseOne("vt_a", newYear + minute, minute);
+    const old = await createAndLease(ground, "a");
+    const newLease = await ground.taskStore.leaseOne("vt_a", newYear + minute, minute);
     const args = [end, [taskEntry("a")], delivery("a"), newYear + minute] as const;
     expect(await ground.taskStore.finish(old, ...args)).toBe(false);
     expect(await ground.taskStore.finish({ ...old, lease: "guessed" }, ...args)).toBe(false);
-    expect(await moneyOf(ground)).toMatchObject({ entries: 0, spent: 0 });
+    expect(await ledgerOf(ground)).toMatchObject({ entries: 0, spent: 0 });
     expect(await ground.taskStore.deliveries("vt_a")).toEqual([]);
-    if (fresh === null) throw new Error("an expired lease was not given again");
-    expect(await ground.taskStore.finish(fresh, ...args)).toBe(true);
+    if (newLease === null) throw new Error("an expired lease was not granted again");
+    expect(await ground.taskStore.finish(newLease, ...args)).toBe(true);
   });
 
-  test("a task ends only in a final state", async () => {
+  test("ends a task only in a final state", async () => {
     await using ground = await make();
-    const leased = await taken(ground, "a");
+    const leased = await createAndLease(ground, "a");
     for (const state of ["accepted", "submitting", "unknown", "queued", "running"] as const) {
       await expect(ground.taskStore.finish(leased, { state }, [taskEntry("a")], null, newYear)).rejects.toThrow(state);
     }
@@ -132,11 +132,11 @@ function finishTests(make: TaskGroundFactory): void {
 }
 
 function finalTests(make: TaskGroundFactory): void {
-  test("a final task never changes, whoever asks", async () => {
+  test("never changes a final task", async () => {
     await using ground = await make();
     for (const [n, state] of [...finalTaskStates].entries()) {
       const name = `t${n}`;
-      const leased = await taken(ground, name);
+      const leased = await createAndLease(ground, name);
       await ground.taskStore.finish(leased, { ...end, state }, [taskEntry(name)], null, newYear);
       const final = await ground.taskStore.findById(leased.task.id);
       const later = newYear + 99 * minute;
@@ -152,12 +152,12 @@ function finalTests(make: TaskGroundFactory): void {
       expect(final?.state).toBe(state);
     }
     expect(await Array.fromAsync(ground.taskStore.open())).toEqual([]);
-    expect(await moneyOf(ground)).toMatchObject({ entries: finalTaskStates.size, faults: [] });
+    expect(await ledgerOf(ground)).toMatchObject({ entries: finalTaskStates.size, faults: [] });
   });
 
-  test("a copied result is noted on a final task, and nothing else of it changes", async () => {
+  test("records a copied result on a final task, and changes nothing else", async () => {
     await using ground = await make();
-    const leased = await taken(ground, "a");
+    const leased = await createAndLease(ground, "a");
     const output = {
       videoUrl: "https://v",
       lastFrameUrl: null,
@@ -174,17 +174,17 @@ function finalTests(make: TaskGroundFactory): void {
     });
     await ground.taskStore.attachBlob("vt_a", "ab12", "video/mp4");
     expect((await ground.taskStore.findById("vt_a"))?.output?.contentType).toBe("video/mp4");
-    await taken(ground, "without");
+    await createAndLease(ground, "without");
     expect(await ground.taskStore.attachBlob("vt_without", "ab12", null)).toBe(false);
     expect((await ground.taskStore.findById("vt_without"))?.output).toBeNull();
   });
 
-  test("what has ended is deleted once, of its own workspace alone: nothing of it is shown, its key and its upstream id stay taken", async () => {
+  test("deletes an ended task once and only in its workspace, and keeps its key and upstream id reserved", async () => {
     await using ground = await make();
     await ground.taskStore.create(task("a", { idempotencyKey: "once", upstreamId: "up-a" }));
     expect(await ground.taskStore.remove("ws_1", "vt_a", newYear)).toBeNull();
     const leased = await ground.taskStore.leaseOne("vt_a", newYear, minute);
-    if (leased === null) throw new Error("nobody has it");
+    if (leased === null) throw new Error("the task cannot be leased");
     const { output } = fullTask;
     await ground.taskStore.finish(leased, { ...end, output }, [taskEntry("a")], null, newYear);
     await ground.taskStore.attachBlob("vt_a", "ab12", null);
@@ -195,47 +195,53 @@ function finalTests(make: TaskGroundFactory): void {
     for (const workspaceId of ["ws_1", null]) {
       expect((await ground.taskStore.page({ workspaceId }, null, 5)).tasks).toEqual([]);
     }
-    const left = await ground.taskStore.findByKey("ws_1", "once");
-    expect(left).toMatchObject({ deletedAt: newYear + 1, request: "{}", output: null, error: null, account: null });
-    expect([left?.asked.prompt, left?.metadata, left?.callbackUrl]).toEqual([null, {}, null]);
-    expect(await ground.taskStore.findById("vt_a")).toEqual(left);
+    const deletedTask = await ground.taskStore.findByKey("ws_1", "once");
+    expect(deletedTask).toMatchObject({
+      deletedAt: newYear + 1,
+      request: "{}",
+      output: null,
+      error: null,
+      account: null,
+    });
+    expect([deletedTask?.asked.prompt, deletedTask?.metadata, deletedTask?.callbackUrl]).toEqual([null, {}, null]);
+    expect(await ground.taskStore.findById("vt_a")).toEqual(deletedTask);
     expect((await ground.taskStore.withUpstreamIds(["up-a"])).map(({ taskId }) => taskId)).toEqual(["vt_a"]);
     expect(await ground.taskStore.attachBlob("vt_a", "ab12", null)).toBe(false);
     expect(await ground.assetStore.blobUses("ab12")).toBe(0);
     expect((await ground.ledgerStore.page({}, null, 5)).entries).toEqual([taskEntry("a")]);
   });
 
-  test("messages go with the task that was deleted: at once when they are over, else when they have been told", async () => {
+  test("deletes the messages of a deleted task, sent ones at once and others after they were sent", async () => {
     await using ground = await make();
-    const told = { tries: 1, dueAt: null, lastStatus: 200, lastError: null, deliveredAt: newYear };
-    for (const name of ["told", "waiting", "kept"]) {
-      const leased = await taken(ground, name);
+    const sent = { tries: 1, dueAt: null, lastStatus: 200, lastError: null, deliveredAt: newYear };
+    for (const name of ["sent", "waiting", "kept"]) {
+      const leased = await createAndLease(ground, name);
       await ground.taskStore.finish(leased, end, [taskEntry(name)], delivery(name), newYear);
     }
     const leased = await ground.taskStore.dueDeliveries(newYear, minute, 9);
-    const tell = async (id: string): Promise<void> => {
+    const send = async (id: string): Promise<void> => {
       const one = leased.find((message) => message.id === id);
-      if (one !== undefined) await ground.taskStore.recordDelivery(one, told);
+      if (one !== undefined) await ground.taskStore.recordDelivery(one, sent);
     };
-    await tell("msg_told");
-    await tell("msg_kept");
-    for (const name of ["told", "waiting"]) await ground.taskStore.remove("ws_1", `vt_${name}`, newYear);
-    const left = async () => {
-      const names = ["told", "waiting", "kept"];
+    await send("msg_sent");
+    await send("msg_kept");
+    for (const name of ["sent", "waiting"]) await ground.taskStore.remove("ws_1", `vt_${name}`, newYear);
+    const countMessages = async () => {
+      const names = ["sent", "waiting", "kept"];
       return (await Promise.all(names.map((name) => ground.taskStore.deliveries(`vt_${name}`)))).map(
         (all) => all.length,
       );
     };
-    expect(await left()).toEqual([0, 1, 1]);
-    await tell("msg_waiting");
-    expect(await left()).toEqual([0, 0, 1]);
+    expect(await countMessages()).toEqual([0, 1, 1]);
+    await send("msg_waiting");
+    expect(await countMessages()).toEqual([0, 0, 1]);
   });
 
-  test("retention of the ledger takes no task, no history and no message", async () => {
+  test("keeps tasks, their history and messages when the ledger is pruned", async () => {
     await using ground = await make();
-    const leased = await taken(ground, "a");
+    const leased = await createAndLease(ground, "a");
     await ground.taskStore.finish(leased, end, [taskEntry("a")], delivery("a"), newYear);
-    await taken(ground, "open");
+    await createAndLease(ground, "open");
     expect(await ground.ledgerStore.prune(newYear + 99 * minute)).toBe(1);
     expect((await ground.taskStore.page({ workspaceId: "ws_1" }, null, 9)).tasks).toHaveLength(2);
     expect(await ground.taskStore.events("vt_a")).toHaveLength(2);
@@ -245,10 +251,10 @@ function finalTests(make: TaskGroundFactory): void {
 }
 
 function deliveryTests(make: TaskGroundFactory): void {
-  test("a message is given to one sender at a time, oldest due first, until it is told how it went", async () => {
+  test("leases a message to one sender at a time, oldest first, until its result is recorded", async () => {
     await using ground = await make();
     for (const [n, name] of ["a", "b", "c"].entries()) {
-      const leased = await taken(ground, name);
+      const leased = await createAndLease(ground, name);
       await ground.taskStore.finish(leased, end, [taskEntry(name)], delivery(name, { dueAt: newYear + n }), newYear);
     }
     const due = async (at: number, limit = 9) =>
@@ -275,10 +281,10 @@ function deliveryTests(make: TaskGroundFactory): void {
     expect(await ground.taskStore.nextDue(newYear)).toBeNull();
   });
 
-  test("a sender that lost its lease changes nothing by a failure; that a message arrived is noted whoever says it", async () => {
+  test("ignores a failure by a sender that lost its lease, but records a successful delivery by any sender", async () => {
     await using ground = await make();
-    const first = await taken(ground, "a");
-    await ground.taskStore.finish(first, end, [taskEntry("a")], delivery("a", { dueAt: newYear }), newYear);
+    const leasedTask = await createAndLease(ground, "a");
+    await ground.taskStore.finish(leasedTask, end, [taskEntry("a")], delivery("a", { dueAt: newYear }), newYear);
     const slow = only(await ground.taskStore.dueDeliveries(newYear, minute, 9));
     const quick = only(await ground.taskStore.dueDeliveries(newYear + minute, minute, 9));
     const failed = { tries: 1, dueAt: null, lastStatus: 500, lastError: "HTTP 500", deliveredAt: null };

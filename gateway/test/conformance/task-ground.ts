@@ -13,35 +13,35 @@ import type { Database } from "#storage/index.ts";
 import type { TaskPage, TaskStore } from "#tasks/index.ts";
 import { ledgerEntry, newYear } from "./store-ground.ts";
 
-/** A fresh, migrated database with the stores of tasks and assets on it. `database` is for looking at. */
+/** A new, migrated database with the stores of tasks and assets. Tests use `database` to inspect it. */
 export interface TaskGround extends AsyncDisposable {
   readonly database: Database;
   readonly vault: Vault;
   readonly taskStore: TaskStore;
   readonly assetStore: AssetStore;
   readonly ledgerStore: LedgerStore;
-  /** Another process on the same database; resolves with what it printed, line by line. */
+  /** Runs another process on the same database and resolves to its output, line by line. */
   otherProcess(work: OtherWork): Promise<readonly string[]>;
 }
 
 /**
- * `lease`: takes tasks until none is left, and prints their ids. `insert`: puts ledger entries in, many batches of them, and
- * prints how many.
+ * `lease` leases tasks until none is left and prints their ids. `insert` inserts many batches of ledger entries and
+ * prints their number.
  */
 type OtherWork = "lease" | "insert";
 
 export type TaskGroundFactory = () => Promise<TaskGround>;
 
-/** `place`: the data directory, and the address of the database where it is not in there. */
+/** `place` is the data directory, and the address of the database unless it is in that directory. */
 export async function otherProcess(work: OtherWork, ...place: readonly string[]): Promise<readonly string[]> {
   const program = [process.execPath, join(import.meta.dir, "other-process.ts"), work, ...place];
   const child = Bun.spawn(program, { stdout: "pipe", stderr: "pipe" });
-  const [printed, complaint, status] = await Promise.all([
+  const [printed, errors, status] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
     child.exited,
   ]);
-  if (status !== 0) throw new Error(`the other process failed: ${complaint}`);
+  if (status !== 0) throw new Error(`the other process failed: ${errors}`);
   return printed.split("\n").filter((line) => line !== "");
 }
 
@@ -57,7 +57,7 @@ export const account: NonNullable<Task["account"]> = {
   allowPrivateNetwork: false,
 };
 
-/** A task as it is accepted, due at once. */
+/** An accepted task that is due at once. */
 export function task(name: string, changes: Partial<Task> = {}): Task {
   const createdAt = changes.createdAt ?? newYear;
   return {
@@ -110,7 +110,7 @@ export function task(name: string, changes: Partial<Task> = {}): Task {
   };
 }
 
-/** Every field of a task with a value that a careless column would lose. */
+/** A task in which every field has a value that a careless column would lose. */
 export const fullTask = task("full", {
   account,
   upstreamId: "cgt-2026-x",
@@ -135,7 +135,7 @@ export const fullTask = task("full", {
   unansweredSince: newYear + 6,
 });
 
-/** What a task costs that made five seconds. */
+/** The entry of a task that created five seconds of video. */
 export function taskEntry(name: string, changes: Partial<LedgerEntry> = {}): LedgerEntry {
   return ledgerEntry(name, {
     model: "seedance",
@@ -208,23 +208,23 @@ export function asset(name: string, changes: Partial<Asset> = {}): Asset {
   };
 }
 
-/** The ids on every page of a list, in order. */
+/** The tasks on every page of a list, in order. */
 export async function everyTask(
   read: (cursor: string | null) => Promise<TaskPage>,
   between: () => Promise<void> = async () => undefined,
 ): Promise<Task[]> {
-  const seen: Task[] = [];
+  const tasks: Task[] = [];
   let cursor: string | null = null;
   do {
     const page: TaskPage = await read(cursor);
-    seen.push(...page.tasks);
+    tasks.push(...page.tasks);
     cursor = page.next;
     await between();
   } while (cursor !== null);
-  return seen;
+  return tasks;
 }
 
-/** The one thing that a list must have, for a test that goes on with it. */
+/** Returns the only item of a list. Throws if there is not exactly one. */
 export function only<T>(list: readonly T[]): T {
   const [first] = list;
   if (first === undefined || list.length !== 1) throw new Error(`expected one, there are ${list.length}`);

@@ -5,7 +5,7 @@ import type { TaskFilter, TaskPage } from "#tasks/index.ts";
 import { newYear } from "./store-ground.ts";
 import { everyTask, fullTask, type TaskGroundFactory, task } from "./task-ground.ts";
 
-/** What every implementation of the port `TaskStore` guarantees of its lists. */
+/** What every implementation of the port `TaskStore` guarantees for its lists. */
 export function taskPageSuite(name: string, make: TaskGroundFactory): void {
   describe(`task store, lists: ${name}`, () => {
     pageTests(make);
@@ -19,19 +19,19 @@ function pageTests(make: TaskGroundFactory): void {
   const newestFirst = (tasks: readonly Task[]): string[] =>
     tasks.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)).map((one) => one.id);
 
-  test("pages give every task once, newest first, while new ones arrive", async () => {
+  test("lists every task once, newest first, while new ones arrive", async () => {
     await using ground = await make();
     const tasks = Array.from({ length: 50 }, (_, n) => task(`${n}`, { createdAt: newYear + Math.floor(n / 8) }));
     for (const one of tasks) await ground.taskStore.create(one);
     let late = 0;
-    const seen = await everyTask(
+    const listed = await everyTask(
       (cursor) => ground.taskStore.page({ workspaceId: "ws_1" }, cursor, 7),
       async () => void (await ground.taskStore.create(task(`late${late++}`, { createdAt: newYear + minute }))),
     );
-    expect(seen.map((one) => one.id)).toEqual(newestFirst(tasks));
+    expect(listed.map((one) => one.id)).toEqual(newestFirst(tasks));
   });
 
-  test("a filter lets through exactly what matches it, of one workspace or of all, in any size of page", async () => {
+  test("lists exactly the tasks that match a filter, for one or all workspaces and any page size", async () => {
     await using ground = await make();
     const words: readonly TaskState[] = ["accepted", "unknown", "queued", "running"];
     const tasks = Array.from({ length: 60 }, (_, n) =>
@@ -46,7 +46,7 @@ function pageTests(make: TaskGroundFactory): void {
     );
     for (const one of tasks) await ground.taskStore.create(one);
     const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
-    const asked = fc.record({
+    const query = fc.record({
       workspace: maybe(fc.nat(1)),
       key: maybe(fc.nat(3)),
       model: maybe(fc.nat(4)),
@@ -55,7 +55,7 @@ function pageTests(make: TaskGroundFactory): void {
       size: fc.integer({ min: 1, max: 40 }),
     });
     await fc.assert(
-      fc.asyncProperty(asked, async ({ workspace, key, model, person, states, size }) => {
+      fc.asyncProperty(query, async ({ workspace, key, model, person, states, size }) => {
         const filter: TaskFilter = {
           workspaceId: workspace === null ? null : `ws_${workspace}`,
           ...(key === null ? {} : { keyId: `key_${key}` }),
@@ -71,16 +71,16 @@ function pageTests(make: TaskGroundFactory): void {
             (person === null || one.personId === undefined || one.personId === filter.visibleToPerson) &&
             (states === null || states.includes(one.state)),
         );
-        const seen = await everyTask((cursor) => ground.taskStore.page(filter, cursor, size));
-        // Of all workspaces the ids tell the order, which are made in order of time.
+        const listed = await everyTask((cursor) => ground.taskStore.page(filter, cursor, size));
+        // Across workspaces, tasks are ordered by id, and ids are created in order of time.
         const byId = expected.map((one) => one.id).toSorted((a, b) => (a < b ? 1 : -1));
-        expect(seen.map((one) => one.id)).toEqual(workspace === null ? byId : newestFirst(expected));
+        expect(listed.map((one) => one.id)).toEqual(workspace === null ? byId : newestFirst(expected));
       }),
       { numRuns: 60 },
     );
   });
 
-  test("the oldest come first where they are asked for so, and a list goes on behind a task as behind its cursor", async () => {
+  test("lists the oldest tasks first on request, and continues after a task like after a cursor", async () => {
     await using ground = await make();
     const tasks = Array.from({ length: 30 }, (_, n) => task(`${n}`, { createdAt: newYear + Math.floor(n / 4) }));
     for (const one of tasks) await ground.taskStore.create(one);
@@ -102,14 +102,14 @@ function pageTests(make: TaskGroundFactory): void {
     }
   });
 
-  test("a page has everything of its tasks but the bodies that callers sent", async () => {
+  test("returns tasks with all fields except the request body", async () => {
     await using ground = await make();
     await ground.taskStore.create(fullTask);
     const page = await ground.taskStore.page({ workspaceId: "ws_1" }, null, 5);
     expect(page).toEqual({ tasks: [{ ...fullTask, request: "" }], next: null });
   });
 
-  test("a cursor that was not given out is the caller's fault", async () => {
+  test("rejects an invalid cursor as the caller's error", async () => {
     await using ground = await make();
     for (const cursor of ["", "x", "1.", Buffer.from("-1.vt").toString("base64url")]) {
       await expect(ground.taskStore.page({ workspaceId: "ws_1" }, cursor, 10)).rejects.toMatchObject({
@@ -121,19 +121,19 @@ function pageTests(make: TaskGroundFactory): void {
 }
 
 function openTests(make: TaskGroundFactory): void {
-  test("what is open is told once each, with what it holds, also when it is more than a page", async () => {
+  test("lists each open task once with its reservation, also when there is more than one page", async () => {
     await using ground = await make();
     const count = bounds.listPageMax + 30;
-    const whose = (n: number) => (n % 2 === 0 ? {} : { personId: `usr_${n}` });
+    const ownerOf = (n: number) => (n % 2 === 0 ? {} : { personId: `usr_${n}` });
     const tasks = Array.from({ length: count }, (_, n) =>
-      task(`${n}`, { reservedNanoUsd: n, dueAt: null, ...whose(n) }),
+      task(`${n}`, { reservedNanoUsd: n, dueAt: null, ...ownerOf(n) }),
     );
     await Promise.all(tasks.map((one) => ground.taskStore.create(one)));
     await ground.taskStore.create(task("done", { state: "succeeded", dueAt: null }));
     const open = new Map<string, number>();
     for await (const one of ground.taskStore.open()) {
       expect([one.workspaceId, one.groupId, one.keyId]).toEqual(["ws_1", "grp_1", "key_1"]);
-      expect(one.personId).toBe(whose(one.reservedNanoUsd).personId);
+      expect(one.personId).toBe(ownerOf(one.reservedNanoUsd).personId);
       open.set(one.id, one.reservedNanoUsd);
     }
     expect(open).toEqual(

@@ -14,7 +14,7 @@ import {
   task,
 } from "./task-ground.ts";
 
-/** What every implementation of the port `TaskStore` guarantees until a task ends; for the end see task-end-suite.ts. */
+/** What every implementation of the port `TaskStore` guarantees until a task ends. task-end-suite.ts covers its end. */
 export function taskStoreSuite(name: string, make: TaskGroundFactory): void {
   describe(`task store: ${name}`, () => {
     createTests(make);
@@ -26,7 +26,7 @@ export function taskStoreSuite(name: string, make: TaskGroundFactory): void {
 const minute = 60_000;
 
 function createTests(make: TaskGroundFactory): void {
-  test("a task comes back exactly as it was given, to its own workspace only", async () => {
+  test("returns a task unchanged, and only to its workspace", async () => {
     await using ground = await make();
     const { taskStore } = ground;
     expect(await taskStore.create(fullTask)).toEqual({ task: fullTask, created: true });
@@ -39,11 +39,11 @@ function createTests(make: TaskGroundFactory): void {
     ]);
   });
 
-  test("a task that failed before its commit is certainly not stored; one whose commit got no answer may be", async () => {
+  test("reports a task as not stored when it failed before the commit, and as unknown when the commit was not confirmed", async () => {
     await using ground = await make();
     const { database, vault } = ground;
     const failure = new Failure("storage_unavailable", "The connection was lost.");
-    const rejection = (when: "before the commit" | "after it", name: string) => {
+    const createFailing = (when: "before the commit" | "after it", name: string) => {
       const execute = async (work: (transaction: unknown) => Promise<unknown>): Promise<never> => {
         await database.kysely.transaction().execute(async (real) => {
           if (when === "before the commit") throw failure;
@@ -58,20 +58,20 @@ function createTests(make: TaskGroundFactory): void {
           return typeof value === "function" ? value.bind(target) : value;
         },
       });
-      const breaking = createTaskStore({ database: { ...database, kysely }, vault });
-      return breaking.create(task(name)).catch((thrown: unknown) => thrown);
+      const failingStore = createTaskStore({ database: { ...database, kysely }, vault });
+      return failingStore.create(task(name)).catch((thrown: unknown) => thrown);
     };
-    expect(await rejection("before the commit", "lost")).toMatchObject({ arrival: "unsent" });
-    expect(await rejection("after it", "stored")).toMatchObject({ arrival: "unknown" });
+    expect(await createFailing("before the commit", "lost")).toMatchObject({ arrival: "unsent" });
+    expect(await createFailing("after it", "stored")).toMatchObject({ arrival: "unknown" });
     expect(await ground.taskStore.findById("vt_lost")).toBeNull();
     expect(await ground.taskStore.findById("vt_stored")).not.toBeNull();
   });
 
-  test("the account's secrets are not in the database in clear, and open for no other task", async () => {
+  test("encrypts the account's secrets, separately for each task", async () => {
     await using ground = await make();
     await ground.taskStore.create(task("a", { account }));
     await ground.taskStore.create(task("b"));
-    const leased = await taken(ground, "b");
+    const leased = await mustLease(ground, "b");
     await ground.taskStore.step(leased, { account }, newYear, true);
     const text = await wholeText(ground.database);
     expect(text).not.toContain(accountSecret);
@@ -86,16 +86,16 @@ function createTests(make: TaskGroundFactory): void {
     await expect(ground.taskStore.findById("vt_b")).rejects.toThrow("cannot be opened");
   });
 
-  test("a workspace has one task for one idempotency key, however many ask at once", async () => {
+  test("stores one task per workspace and idempotency key, for any number of concurrent calls", async () => {
     await using ground = await make();
-    const asked = Array.from({ length: 20 }, (_, n) =>
+    const tasks = Array.from({ length: 20 }, (_, n) =>
       task(`${n}`, { idempotencyKey: "once", workspaceId: `ws_${n % 2}`, request: `{"n":${n}}` }),
     );
-    const answers = await Promise.all(asked.map((one) => ground.taskStore.create(one)));
-    const made = answers.filter((answer) => answer.created).map((answer) => answer.task);
-    expect(made.map((one) => one.workspaceId).toSorted()).toEqual(["ws_0", "ws_1"]);
+    const answers = await Promise.all(tasks.map((one) => ground.taskStore.create(one)));
+    const created = answers.filter((answer) => answer.created).map((answer) => answer.task);
+    expect(created.map((one) => one.workspaceId).toSorted()).toEqual(["ws_0", "ws_1"]);
     for (const [n, answer] of answers.entries()) {
-      const own = only(made.filter((one) => one.workspaceId === `ws_${n % 2}`));
+      const own = only(created.filter((one) => one.workspaceId === `ws_${n % 2}`));
       expect(answer.task).toEqual(own);
       expect(await ground.taskStore.events(`vt_${n}`)).toHaveLength(answer.created ? 1 : 0);
     }
@@ -103,7 +103,7 @@ function createTests(make: TaskGroundFactory): void {
     expect((await Promise.all(others)).map((answer) => answer.created)).toEqual([true, true]);
   });
 
-  test("a task that cannot be stored leaves nothing behind", async () => {
+  test("stores nothing of a task that cannot be stored", async () => {
     await using ground = await make();
     await ground.taskStore.create(task("a"));
     await expect(ground.taskStore.create(task("a", { request: "other" }))).rejects.toThrow();
@@ -114,27 +114,27 @@ function createTests(make: TaskGroundFactory): void {
     expect(await ground.taskStore.create(task("b"))).toMatchObject({ created: true });
   });
 
-  test("tasks are found by what their upstream calls them", async () => {
+  test("finds tasks by their upstream ids", async () => {
     await using ground = await make();
     for (let n = 0; n < 150; n++) await ground.taskStore.create(task(`${n}`, { upstreamId: `up_${n}`, account }));
-    const asked = Array.from({ length: 300 }, (_, n) => `up_${n + 75}`);
-    const found = (await ground.taskStore.withUpstreamIds?.([...asked, ...asked])) ?? [];
-    expect(found.map((one) => one.upstreamId).toSorted()).toEqual(asked.slice(0, 75).toSorted());
+    const upstreamIds = Array.from({ length: 300 }, (_, n) => `up_${n + 75}`);
+    const found = (await ground.taskStore.withUpstreamIds?.([...upstreamIds, ...upstreamIds])) ?? [];
+    expect(found.map((one) => one.upstreamId).toSorted()).toEqual(upstreamIds.slice(0, 75).toSorted());
     expect(found.every((one) => one.taskId === one.upstreamId.replace("up", "vt"))).toBe(true);
     expect(new Set(found.map((one) => one.providerId))).toEqual(new Set(["ark-main"]));
     expect(await ground.taskStore.withUpstreamIds?.([])).toEqual([]);
   });
 }
 
-/** The task under a lease of its own. */
-async function taken(ground: TaskGround, name: string, now = newYear): Promise<LeasedTask> {
+/** Leases the task, or throws. */
+async function mustLease(ground: TaskGround, name: string, now = newYear): Promise<LeasedTask> {
   const leased = await ground.taskStore.leaseOne(`vt_${name}`, now, minute);
   if (leased === null) throw new Error(`${name} cannot be leased`);
   return leased;
 }
 
 function leaseTests(make: TaskGroundFactory): void {
-  test("due tasks are leased oldest first, up to the limit, and the others are not", async () => {
+  test("leases due tasks oldest first, up to the limit", async () => {
     await using ground = await make();
     const dueAts = [newYear + 3, newYear - 5, newYear, newYear + 1, newYear - 5, null];
     for (const [n, dueAt] of dueAts.entries()) await ground.taskStore.create(task(`${n}`, { dueAt }));
@@ -145,18 +145,18 @@ function leaseTests(make: TaskGroundFactory): void {
     expect(first[0]).toMatchObject({ untilMs: newYear + minute, task: task("1", { dueAt: newYear - 5 }) });
     expect(ids(await ground.taskStore.lease(newYear, minute, 9))).toEqual(["vt_2"]);
     expect(ids(await ground.taskStore.lease(newYear, minute, 9))).toEqual([]);
-    // Those that are held are not due to anybody else.
+    // Leased tasks are not due for other processes.
     expect(await ground.taskStore.nextDue(newYear)).toBe(newYear + 1);
     expect(await ground.taskStore.nextDue(newYear + minute)).toBe(newYear - 5);
     expect(ids(await ground.taskStore.lease(newYear + 3, minute, 9))).toEqual(["vt_3", "vt_0"]);
     expect(await ground.taskStore.lease(newYear + 3, minute, 0)).toEqual([]);
   });
 
-  test("two leasers never hold one task, in one process or in several", async () => {
+  test("never leases a task to two processes, or twice within one", async () => {
     await using ground = await make();
     const count = 600;
     await Promise.all(Array.from({ length: count }, (_, n) => ground.taskStore.create(task(`${n}`))));
-    const own = async (): Promise<string[]> => {
+    const leaseAll = async (): Promise<string[]> => {
       const ids: string[] = [];
       for (;;) {
         const leased = await ground.taskStore.lease(newYear, minute, 7);
@@ -166,54 +166,54 @@ function leaseTests(make: TaskGroundFactory): void {
       }
     };
     const others = [ground.otherProcess("lease"), ground.otherProcess("lease")];
-    // They take longer to start than one process needs for all tasks.
-    await leasedSomewhere(ground);
-    const held = await Promise.all([...others, own(), own()]);
-    expect(held.slice(0, 2).flat()).not.toEqual([]);
-    const all = held.flat();
+    // The processes take longer to start than one needs for all tasks.
+    await waitForAnyLease(ground);
+    const leasedIds = await Promise.all([...others, leaseAll(), leaseAll()]);
+    expect(leasedIds.slice(0, 2).flat()).not.toEqual([]);
+    const all = leasedIds.flat();
     expect(all).toHaveLength(count);
     expect(new Set(all).size).toBe(count);
   });
 
-  test("one task is leased whether due or not, while nobody has it", async () => {
+  test("leases one task, due or not, while it is not leased", async () => {
     await using ground = await make();
     await ground.taskStore.create(task("a", { dueAt: newYear + 99 * minute }));
-    const askers = Array.from({ length: 20 }, () => ground.taskStore.leaseOne("vt_a", newYear, minute));
-    expect((await Promise.all(askers)).filter((leased) => leased !== null)).toHaveLength(1);
+    const attempts = Array.from({ length: 20 }, () => ground.taskStore.leaseOne("vt_a", newYear, minute));
+    expect((await Promise.all(attempts)).filter((leased) => leased !== null)).toHaveLength(1);
     expect(await ground.taskStore.leaseOne("vt_none", newYear, minute)).toBeNull();
   });
 
-  test("a lease that ran out may be taken, and then its old holder writes nothing", async () => {
+  test("lets another process take an expired lease, and then ignores writes of the old one", async () => {
     await using ground = await make();
     await ground.taskStore.create(task("a"));
-    const old = await taken(ground, "a");
+    const old = await mustLease(ground, "a");
     expect(await ground.taskStore.leaseOne("vt_a", newYear + minute - 1, minute)).toBeNull();
     const between = only(await ground.taskStore.lease(newYear + minute, minute, 5));
-    const fresh = only(await ground.taskStore.lease(newYear + 2 * minute, minute, 5));
-    expect(new Set([old.lease, between.lease, fresh.lease]).size).toBe(3);
+    const current = only(await ground.taskStore.lease(newYear + 2 * minute, minute, 5));
+    expect(new Set([old.lease, between.lease, current.lease]).size).toBe(3);
     for (const lost of [old, between]) {
       const stale = { upstreamId: "stale", state: "queued" } as const;
       expect(await ground.taskStore.step(lost, stale, newYear, true)).toBe(false);
       expect(await ground.taskStore.step(lost, { polls: 7 }, newYear, true)).toBe(false);
     }
-    expect(await ground.taskStore.findById("vt_a")).toEqual(fresh.task);
-    expect(await ground.taskStore.step(fresh, { polls: 8 }, newYear, false)).toBe(true);
+    expect(await ground.taskStore.findById("vt_a")).toEqual(current.task);
+    expect(await ground.taskStore.step(current, { polls: 8 }, newYear, false)).toBe(true);
     expect((await ground.taskStore.findById("vt_a"))?.polls).toBe(8);
   });
 
-  test("a lease that ran out still writes while nobody took the task, so that an upstream's id is not lost", async () => {
+  test("accepts writes with an expired lease until another process takes the task, so that the upstream's id is kept", async () => {
     await using ground = await make();
     await ground.taskStore.create(task("a"));
-    const slow = await taken(ground, "a");
+    const slow = await mustLease(ground, "a");
     const late = newYear + 10 * minute;
     expect(await ground.taskStore.step(slow, { upstreamId: "up", state: "queued" }, late, true)).toBe(true);
     expect(await ground.taskStore.findById("vt_a")).toMatchObject({ upstreamId: "up", state: "queued" });
   });
 
-  test("a step that releases gives the task back at once, and its token is worth nothing afterwards", async () => {
+  test("releases the lease with a step, and ignores later writes with its token", async () => {
     await using ground = await make();
     await ground.taskStore.create(task("a"));
-    const leased = await taken(ground, "a");
+    const leased = await mustLease(ground, "a");
     expect(await ground.taskStore.step(leased, { dueAt: newYear + 5 }, newYear, false)).toBe(true);
     expect(await ground.taskStore.leaseOne("vt_a", newYear, minute)).toBeNull();
     expect(await ground.taskStore.step(leased, { polls: 1 }, newYear, true)).toBe(true);
@@ -221,7 +221,7 @@ function leaseTests(make: TaskGroundFactory): void {
     expect(only(await ground.taskStore.lease(newYear + 5, minute, 5)).task.polls).toBe(1);
   });
 
-  test("a hint makes a task due now, and never later than it was", async () => {
+  test("makes a task due now, but never later than before", async () => {
     await using ground = await make();
     await ground.taskStore.create(task("a", { dueAt: newYear + 99 * minute }));
     await ground.taskStore.create(task("b", { dueAt: newYear - minute }));
@@ -231,16 +231,16 @@ function leaseTests(make: TaskGroundFactory): void {
   });
 }
 
-async function leasedSomewhere(ground: TaskGround): Promise<void> {
+async function waitForAnyLease(ground: TaskGround): Promise<void> {
   const leased = ground.database.kysely.selectFrom("tasks").select("id").where("lease", "is not", null);
   while ((await leased.executeTakeFirst()) === undefined) await new Promise(setImmediate);
 }
 
 function stepTests(make: TaskGroundFactory): void {
-  test("a step changes what it names and nothing else", async () => {
+  test("changes only the given fields in a step", async () => {
     await using ground = await make();
     await ground.taskStore.create(task("a"));
-    const leased = await taken(ground, "a");
+    const leased = await mustLease(ground, "a");
     const { usage, output, error, rawUsage, costNanoUsd, submittedAt, startedAt, progress } = fullTask;
     const step = { account, upstreamId: "up", deployment: "d2", upstreamModel: "m2", polls: 3, dueAt: newYear + 9 };
     const more = { usage, output, error, rawUsage, costNanoUsd, submittedAt, startedAt, progress };
@@ -256,10 +256,10 @@ function stepTests(make: TaskGroundFactory): void {
     });
   });
 
-  test("the history has each change of state once, in order, with what was said", async () => {
+  test("records each change of state once, in order, with its detail", async () => {
     await using ground = await make();
     await ground.taskStore.create(task("a"));
-    const leased = await taken(ground, "a");
+    const leased = await mustLease(ground, "a");
     const states: TaskState[] = ["submitting", "submitting", "queued", "queued", "running", "running"];
     for (const [n, state] of states.entries()) {
       await ground.taskStore.step(leased, { state, detail: `step ${n}` }, newYear + n, false);
@@ -275,36 +275,36 @@ function stepTests(make: TaskGroundFactory): void {
     ]);
   });
 
-  test("the history of an upstream that cannot decide has an end", async () => {
+  test("limits the length of a task's history", async () => {
     await using ground = await make();
     await ground.taskStore.create(task("a"));
-    const leased = await taken(ground, "a");
+    const leased = await mustLease(ground, "a");
     for (let n = 0; n < taskEventsMax + 20; n++) {
       await ground.taskStore.step(leased, { state: n % 2 === 0 ? "queued" : "running" }, newYear, false);
     }
     expect(await ground.taskStore.events("vt_a")).toHaveLength(taskEventsMax);
   });
 
-  test("a step cannot end a task", async () => {
+  test("does not end a task in a step", async () => {
     await using ground = await make();
     await ground.taskStore.create(task("a"));
-    const leased = await taken(ground, "a");
+    const leased = await mustLease(ground, "a");
     for (const state of finalTaskStates) {
       await expect(ground.taskStore.step(leased, { state }, newYear, false)).rejects.toThrow("finish");
     }
     expect((await ground.taskStore.findById("vt_a"))?.state).toBe("accepted");
   });
 
-  test("steps go on while another process fills the ledger", async () => {
+  test("writes steps while another process inserts ledger entries", async () => {
     await using ground = await make();
     await ground.taskStore.create(task("a"));
-    const leased = await taken(ground, "a");
-    let over = false;
+    const leased = await mustLease(ground, "a");
+    let isDone = false;
     const other = ground.otherProcess("insert").finally(() => {
-      over = true;
+      isDone = true;
     });
     let polls = 0;
-    while (!over) {
+    while (!isDone) {
       expect(await ground.taskStore.step(leased, { polls: ++polls, state: "running" }, newYear, false)).toBe(true);
       await ground.ledgerStore.insert([ledgerEntry(`own_${polls}`)]);
       await new Promise(setImmediate);

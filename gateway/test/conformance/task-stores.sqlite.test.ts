@@ -13,7 +13,7 @@ import { taskMaterialSuite } from "./task-material-suite.ts";
 import { taskPageSuite } from "./task-page-suite.ts";
 import { taskStoreSuite } from "./task-store-suite.ts";
 
-/** The version after this one may have migrated the database already: every statement of the stores works on that too. */
+/** The next version may already have migrated the database, and every statement of the stores must still work. */
 async function sqliteGround(): Promise<TaskGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-tasks-"));
   const vault = openVault({ masterKey: null, dataDir: directory });

@@ -18,7 +18,7 @@ const auditSource = { actor: "anna@example.com", ip: "192.0.2.1" };
 const firstSecret = new Secret("sk-sluice-the-first-secret-of-this-key-0123456789");
 const secondSecret = new Secret("sk-sluice-the-second-secret-of-this-key-012345678");
 
-/** What every implementation of the port `ControlStore` guarantees beyond what the tests of the admin API ask of it. */
+/** What every implementation of the port `ControlStore` guarantees beyond the tests of the admin API. */
 export function tenantStoreSuite(name: string, make: StoreGroundFactory): void {
   describe(`tenants: ${name}`, () => {
     fieldTests(make);
@@ -28,8 +28,8 @@ export function tenantStoreSuite(name: string, make: StoreGroundFactory): void {
   });
 }
 
-/** Somebody who may make keys anywhere. */
-const makerOf = async ({ database, clock }: StoreGround): Promise<string> => {
+/** A user who may create keys everywhere. */
+const createCreator = async ({ database, clock }: StoreGround): Promise<string> => {
   const at = new Date(clock.now()).toISOString();
   const row = {
     name: "Anna",
@@ -47,14 +47,14 @@ const makerOf = async ({ database, clock }: StoreGround): Promise<string> => {
   return "usr_1";
 };
 
-const made = async (ground: StoreGround, change: KeyChange = {}) => {
+const createKey = async (ground: StoreGround, change: KeyChange = {}) => {
   const workspace = await ground.controlStore.addWorkspace({ slug: "lab" }, auditSource);
-  const wanted = { ...change, name: "ci", secret: firstSecret, createdBy: await makerOf(ground) };
-  return { workspace, key: await ground.controlStore.addKey(workspace.id, wanted, auditSource) };
+  const keyFields = { ...change, name: "ci", secret: firstSecret, createdBy: await createCreator(ground) };
+  return { workspace, key: await ground.controlStore.addKey(workspace.id, keyFields, auditSource) };
 };
 
 function fieldTests(make: StoreGroundFactory): void {
-  test("limits and budgets come back as they were given, to the nano-USD", async () => {
+  test("returns limits and budgets unchanged, to the nano-USD", async () => {
     await using ground = await make();
     const limits = { rpm: 1, tpm: 2, concurrency: 3, fail: "closed" } as const;
     const budget = { usd: 1_234.567890123, period: "total", fail: "open" } as const;
@@ -62,17 +62,24 @@ function fieldTests(make: StoreGroundFactory): void {
     expect(workspace).toMatchObject({ limits, budget });
     const group = await ground.controlStore.addGroup(workspace.id, { name: "g", limits, budget }, auditSource);
     expect(group).toMatchObject({ limits, budget });
-    const wanted = { name: "k", secret: firstSecret, createdBy: await makerOf(ground), group: "g", limits, budget };
-    const key = await ground.controlStore.addKey(workspace.id, wanted, auditSource);
+    const keyFields = {
+      name: "k",
+      secret: firstSecret,
+      createdBy: await createCreator(ground),
+      group: "g",
+      limits,
+      budget,
+    };
+    const key = await ground.controlStore.addKey(workspace.id, keyFields, auditSource);
     expect(key).toMatchObject({ limits, budget, group: { id: group.id, name: "g" } });
     const renamed = await ground.controlStore.updateWorkspace(workspace.id, { name: "Lab" }, auditSource);
     expect(renamed).toMatchObject({ limits, budget, groups: 2, keys: 1 });
     expect((await findKey(ground, firstSecret.reveal()))?.scope.budget?.nanoUsd).toBe(1_234_567_890_123);
   });
 
-  test("an unknown workspace, group or key is not found", async () => {
+  test("returns not_found for an unknown workspace, group or key", async () => {
     await using ground = await make();
-    const { workspace, key } = await made(ground);
+    const { workspace, key } = await createKey(ground);
     const store = ground.controlStore;
     const missing = [
       () => store.updateWorkspace("ws_none", {}, auditSource),
@@ -94,9 +101,9 @@ function fieldTests(make: StoreGroundFactory): void {
 }
 
 function rotationTests(make: StoreGroundFactory): void {
-  test("the secret before opens to the end of the grace, and is no secret for another key meanwhile", async () => {
+  test("accepts the previous secret until its grace period ends, and keeps it reserved until then", async () => {
     await using ground = await make();
-    const { workspace, key } = await made(ground);
+    const { workspace, key } = await createKey(ground);
     const rotation = { secret: secondSecret, graceMs: 1_000 };
     await ground.controlStore.rotateKey(workspace.id, key.id, rotation, auditSource);
     expect(await findKey(ground, secondSecret.reveal())).not.toHaveProperty("secretUntil");
@@ -104,18 +111,18 @@ function rotationTests(make: StoreGroundFactory): void {
       id: key.id,
       secretUntil: ground.clock.now() + 1_000,
     });
-    const twin = { name: "twin", secret: firstSecret, createdBy: await makerOf(ground) };
+    const twin = { name: "twin", secret: firstSecret, createdBy: await createCreator(ground) };
     await expect(ground.controlStore.addKey(workspace.id, twin, auditSource)).rejects.toMatchObject({
       param: "secret",
     });
   });
 
-  test("a secret that the file gives ends the grace of an earlier rotation", async () => {
+  test("ends the grace period of a rotation when the file sets a secret", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "file");
     const workspaceId = [...(await ground.controlStore.configSnapshot()).workspaces.keys()][0] ?? "";
-    const wanted = { name: "mine", secret: firstSecret, createdBy: await makerOf(ground) };
-    const key = await ground.controlStore.addKey(workspaceId, wanted, auditSource);
+    const keyFields = { name: "mine", secret: firstSecret, createdBy: await createCreator(ground) };
+    const key = await ground.controlStore.addKey(workspaceId, keyFields, auditSource);
     await ground.controlStore.rotateKey(workspaceId, key.id, { secret: secondSecret, graceMs: 60_000 }, auditSource);
     const keys = (secret?: string) =>
       acmeWith({ keys: [{ name: "mine", ...(secret === undefined ? {} : { secret }) }] });
@@ -126,9 +133,9 @@ function rotationTests(make: StoreGroundFactory): void {
     for (const secret of [firstSecret, secondSecret]) expect(await findKey(ground, secret.reveal())).toBeNull();
   });
 
-  test("the command line's revocation ends both secrets, and its next key of the name begins with one", async () => {
+  test("revokes both secrets from the command line, and starts the next key of that name with one", async () => {
     await using ground = await make();
-    const { key } = await made(ground);
+    const { key } = await createKey(ground);
     await ground.controlStore.rotateKey(
       key.workspace.id,
       key.id,
@@ -144,24 +151,24 @@ function rotationTests(make: StoreGroundFactory): void {
 }
 
 function auditTests(make: StoreGroundFactory): void {
-  test("every row about a workspace, its groups and keys says which workspace, whoever wrote it", async () => {
+  test("records the workspace in every audit row about it, its groups and its keys", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "file");
     await ground.controlStore.apply(acmeWith({ name: "Another", keys: [], groups: [] }), "file");
     await ground.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("command line"));
-    const mine = await makeKey(ground, newKey("mine", { workspace: "own" }), "command line");
-    await revokeKey(ground, mine.id, "command line");
-    const { workspace, key } = await made(ground);
+    const ownKey = await makeKey(ground, newKey("mine", { workspace: "own" }), "command line");
+    await revokeKey(ground, ownKey.id, "command line");
+    const { workspace, key } = await createKey(ground);
     await ground.controlStore.revokeKey(workspace.id, key.id, auditSource);
     await ground.controlStore.apply({}, "file");
     const rows = await ground.database.kysely.selectFrom("audit_log").selectAll().orderBy("seq").execute();
-    const ofTenants = rows.filter((row) => /^(workspace|group|key) /.test(row.object));
-    expect(new Set(ofTenants.map((row) => row.object.split(" ")[0]))).toEqual(new Set(["workspace", "group", "key"]));
-    expect(ofTenants.filter((row) => row.workspace_id === null)).toEqual([]);
-    expect(ofTenants.filter((row) => /lab/.test(row.object)).every((row) => row.workspace_id === workspace.id)).toBe(
+    const tenantRows = rows.filter((row) => /^(workspace|group|key) /.test(row.object));
+    expect(new Set(tenantRows.map((row) => row.object.split(" ")[0]))).toEqual(new Set(["workspace", "group", "key"]));
+    expect(tenantRows.filter((row) => row.workspace_id === null)).toEqual([]);
+    expect(tenantRows.filter((row) => /lab/.test(row.object)).every((row) => row.workspace_id === workspace.id)).toBe(
       true,
     );
-    expect(ofTenants.findLast((row) => row.object === "key lab/ci")).toMatchObject({
+    expect(tenantRows.findLast((row) => row.object === "key lab/ci")).toMatchObject({
       action: "revoke",
       ...auditSource,
     });
@@ -169,7 +176,7 @@ function auditTests(make: StoreGroundFactory): void {
 }
 
 function placeTests(make: StoreGroundFactory): void {
-  test("a workspace that leaves the file keeps its members and notices until it is deleted", async () => {
+  test("keeps members and notices of a workspace that leaves the file until it is deleted", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "file");
     const [id = ""] = (await ground.controlStore.configSnapshot()).workspaces.keys();
@@ -184,9 +191,9 @@ function placeTests(make: StoreGroundFactory): void {
     expect(await notices()).toEqual([]);
   });
 
-  test("a key is named by its id, or by how its secret begins when no other one begins so", async () => {
+  test("finds a key by its id, or by a unique prefix of its secret", async () => {
     await using ground = await make();
-    const { key } = await made(ground);
+    const { key } = await createKey(ground);
     expect((await ground.controlStore.resolveKey(key.id))?.id).toBe(key.id);
     expect((await ground.controlStore.resolveKey(key.prefix))?.id).toBe(key.id);
     expect(await ground.controlStore.resolveKey("")).toBeNull();

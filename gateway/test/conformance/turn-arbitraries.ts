@@ -17,8 +17,8 @@ export const emptyTurn: Turn = {
   ...silentTurn,
 };
 
-/** Something that is said: never blank, with all that JSON, SSE and UTF-8 might trip over. */
-const speech = fc
+/** A text that is never blank, with characters that could confuse JSON, SSE and UTF-8. */
+const anyText = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 30 })
   .map((text) => `${text}.`)
   .chain((text) => fc.constantFrom(text, `${text}\n\ndata: {"x"}`, `"${text}\\`, `${text} \u2028 \u{1f600}`));
@@ -44,35 +44,35 @@ export const tool = (name: string): TurnTool => ({
 
 const argumentsText = fc
   .record({
-    a: speech,
+    a: anyText,
     n: fc.integer(),
     deep: fc.option(fc.record({ list: fc.array(fc.boolean(), { maxLength: 2 }) })),
   })
   .map((value) => JSON.stringify(value));
 
 interface Round {
-  readonly said: readonly string[];
-  readonly shown: boolean;
+  readonly texts: readonly string[];
+  readonly hasImage: boolean;
   readonly answer: string | null;
   readonly thought: string | null;
   readonly calls: readonly { readonly argumentsText: string; readonly result: string; readonly tool: number }[];
 }
 
 const round: fc.Arbitrary<Round> = fc.record({
-  said: fc.array(speech, { minLength: 1, maxLength: 2 }),
-  shown: fc.boolean(),
-  answer: fc.option(speech),
-  thought: fc.option(speech),
-  calls: fc.array(fc.record({ argumentsText, result: speech, tool: fc.nat() }), { maxLength: 3 }),
+  texts: fc.array(anyText, { minLength: 1, maxLength: 2 }),
+  hasImage: fc.boolean(),
+  answer: fc.option(anyText),
+  thought: fc.option(anyText),
+  calls: fc.array(fc.record({ argumentsText, result: anyText, tool: fc.nat() }), { maxLength: 3 }),
 });
 
-/** A conversation such as every dialect can carry: rounds of speech, thoughts, parallel calls and their results. */
+/** A conversation that every dialect can express: rounds of texts, thoughts, parallel calls and their results. */
 export const turnArbitrary: fc.Arbitrary<Turn> = fc
   .record({
-    system: fc.array(speech, { maxLength: 2 }),
+    system: fc.array(anyText, { maxLength: 2 }),
     tools: fc.uniqueArray(toolName, { minLength: 1, maxLength: 3 }),
     rounds: fc.array(round, { minLength: 1, maxLength: 3 }),
-    last: speech,
+    last: anyText,
   })
   .map(({ system, tools, rounds, last }) => ({
     ...emptyTurn,
@@ -85,8 +85,8 @@ export const turnArbitrary: fc.Arbitrary<Turn> = fc
   }));
 
 function roundMessages(one: Round, index: number, tools: readonly string[]): TurnMessage[] {
-  const user: TurnPart[] = one.said.map(text);
-  if (one.shown) user.push(image);
+  const user: TurnPart[] = one.texts.map(text);
+  if (one.hasImage) user.push(image);
   const answer: TurnPart[] = [];
   if (one.thought !== null) answer.push({ kind: "reasoning", text: one.thought, seal: null, redacted: false });
   if (one.answer !== null || one.calls.length === 0) answer.push(text(one.answer ?? "So be it."));
@@ -104,12 +104,12 @@ function roundMessages(one: Round, index: number, tools: readonly string[]): Tur
   return results.length === 0 ? messages : [...messages, { role: "user", parts: results }];
 }
 
-/** The same after accidents: messages lost, doubled or in the wrong order, as clients do send them. */
+/** The same with lost, duplicated or reordered messages, as clients send them. */
 export const brokenTurnArbitrary: fc.Arbitrary<Turn> = fc
   .tuple(turnArbitrary, fc.array(fc.record({ at: fc.nat(), kind: fc.constantFrom("drop", "double", "swap") })))
-  .map(([turn, accidents]) => {
+  .map(([turn, damages]) => {
     const messages = [...turn.messages];
-    for (const { at, kind } of accidents.slice(0, 3)) {
+    for (const { at, kind } of damages.slice(0, 3)) {
       const index = at % messages.length;
       const message = messages[index];
       if (message === undefined || messages.length < 2) continue;
@@ -118,8 +118,8 @@ export const brokenTurnArbitrary: fc.Arbitrary<Turn> = fc
         messages.splice(index, 0, { role: message.role, parts: message.parts.map((part) => ({ ...part })) });
       else messages.push(...messages.splice(index, 1));
     }
-    // Whatever was lost before, a call is made because someone said something.
-    return { ...turn, messages: [...messages, { role: "user" as const, parts: [text("Go on.")] }] };
+    // The last message is always from the user, because a call answers one.
+    return { ...turn, messages: [...messages, { role: "user" as const, parts: [text("Continue.")] }] };
   });
 
 const count = fc.nat({ max: 100_000 });
@@ -127,25 +127,25 @@ const usageArbitrary: fc.Arbitrary<Usage> = fc
   .record({ inputUncached: count, cacheRead: count, cacheWrite5m: count, output: count, reasoning: count })
   .map((usage) => ({ ...noUsage, ...usage, reasoning: Math.min(usage.reasoning, usage.output) }));
 
-/** An answer: thoughts, text and calls in this order, as all dialects can say them; or a refusal. */
+/** An answer with thoughts, text and calls in this order, which all dialects can express, or a refusal. */
 export const answerArbitrary: fc.Arbitrary<Answer> = fc.oneof(
-  { weight: 6, arbitrary: spokenAnswer() },
-  { weight: 1, arbitrary: refusedAnswer() },
+  { weight: 6, arbitrary: plainAnswer() },
+  { weight: 1, arbitrary: refusalAnswer() },
 );
 
-function spokenAnswer(): fc.Arbitrary<Answer> {
+function plainAnswer(): fc.Arbitrary<Answer> {
   return fc
     .record({
-      thought: fc.option(speech),
-      said: fc.option(speech),
+      thought: fc.option(anyText),
+      answerText: fc.option(anyText),
       calls: fc.array(fc.record({ name: toolName, argumentsText }), { maxLength: 3 }),
       usage: usageArbitrary,
       cut: fc.constantFrom("stop" as const, "length" as const),
     })
-    .map(({ thought, said, calls, usage, cut }) => {
+    .map(({ thought, answerText, calls, usage, cut }) => {
       const blocks: AnswerBlock[] = [];
       if (thought !== null) blocks.push({ kind: "reasoning", text: thought, seal: null, redacted: false });
-      if (said !== null || calls.length === 0) blocks.push({ kind: "text", text: said ?? "Done." });
+      if (answerText !== null || calls.length === 0) blocks.push({ kind: "text", text: answerText ?? "Done." });
       calls.forEach((call, index) => {
         blocks.push({ kind: "tool-call", id: `call_${index}`, ...call, seal: null });
       });
@@ -154,17 +154,17 @@ function spokenAnswer(): fc.Arbitrary<Answer> {
     });
 }
 
-function refusedAnswer(): fc.Arbitrary<Answer> {
-  return fc.tuple(speech, usageArbitrary).map(([said, usage]) => ({
+function refusalAnswer(): fc.Arbitrary<Answer> {
+  return fc.tuple(anyText, usageArbitrary).map(([refusal, usage]) => ({
     id: "id-1",
     model: "upstream-model",
-    blocks: [{ kind: "refusal", text: said }],
+    blocks: [{ kind: "refusal", text: refusal }],
     finish: { reason: "refusal", stopSequence: null },
     usage,
   }));
 }
 
-/** An answer as a stream, its blocks in pieces and its usage told at any time. */
+/** The events of an answer, with its blocks in pieces and its usage at the start or the end. */
 export function eventsOf(answer: Answer, pieces: number, usageEarly: boolean): readonly AnswerEvent[] {
   const usage: AnswerEvent[] = answer.usage === null ? [] : [{ kind: "usage", usage: answer.usage }];
   return [
@@ -190,7 +190,7 @@ function blockEvents(block: AnswerBlock, pieces: number): readonly AnswerEvent[]
   const body = block.kind === "image" ? "" : block.kind === "tool-call" ? block.argumentsText : block.text;
   const size = Math.max(1, Math.ceil(body.length / pieces));
   const deltas: AnswerEvent[] = [];
-  // Cut between characters: no upstream ends an event inside one.
+  // Cut between characters, because no upstream ends an event inside one.
   const characters = [...body];
   for (let at = 0; at < characters.length; at += size) {
     deltas.push({ kind: "block-delta", text: characters.slice(at, at + size).join("") });

@@ -6,39 +6,42 @@ import { ledgerEntry, newYear, type StoreGround, type StoreGroundFactory } from 
 /** What every implementation of the port `UpstreamObjectStore` guarantees, together with the ledger that fills it. */
 export function upstreamObjectSuite(name: string, make: StoreGroundFactory): void {
   describe(`upstream objects: ${name}`, () => {
-    test("finds what an entry kept, for its own workspace alone", async () => {
+    test("finds the objects of an entry, only in its workspace", async () => {
       await using ground = await make();
       const entry = ledgerEntry("a", {
         personId: "usr_ada",
-        objects: [kept("resp_1"), kept("cntr_1", { kind: "container" })],
+        objects: [storedObject("resp_1"), storedObject("cntr_1", { kind: "container" })],
       });
       await ground.ledgerStore.insert([entry]);
       const store = createUpstreamObjectStore(ground.database);
       const { workspaceId, keyId, provider, deployment, model, upstreamModel } = entry;
-      const made = { workspaceId, keyId, personId: "usr_ada", provider, deployment, model, upstreamModel };
+      const fields = { workspaceId, keyId, personId: "usr_ada", provider, deployment, model, upstreamModel };
       expect(await found(ground, workspaceId, ["resp_1", "cntr_1", "resp_2"])).toEqual([
-        { ...made, ...kept("cntr_1", { kind: "container" }), createdAt: entry.endedAt },
-        { ...made, ...kept("resp_1"), createdAt: entry.endedAt },
+        { ...fields, ...storedObject("cntr_1", { kind: "container" }), createdAt: entry.endedAt },
+        { ...fields, ...storedObject("resp_1"), createdAt: entry.endedAt },
       ]);
       expect(await store.find("ws_other", ["resp_1"])).toEqual([]);
     });
 
-    test("gives an object of two workspaces to each as its own", async () => {
+    test("returns an object of two workspaces to each as its own", async () => {
       await using ground = await make();
-      const own = ledgerEntry("a", { objects: [kept("resp_1", { inputTokens: 1 })] });
-      const other = ledgerEntry("b", { workspaceId: "ws_other", objects: [kept("resp_1", { inputTokens: 2 })] });
+      const own = ledgerEntry("a", { objects: [storedObject("resp_1", { inputTokens: 1 })] });
+      const other = ledgerEntry("b", {
+        workspaceId: "ws_other",
+        objects: [storedObject("resp_1", { inputTokens: 2 })],
+      });
       await ground.ledgerStore.insert([own, other]);
       expect((await found(ground, own.workspaceId, ["resp_1"]))[0]?.inputTokens).toBe(1);
       expect((await found(ground, "ws_other", ["resp_1"]))[0]?.inputTokens).toBe(2);
     });
 
-    test("the newest record counts, in whatever order they come, and known tokens stay known", async () => {
+    test("uses the newest record in any order of arrival, and keeps known token counts", async () => {
       await using ground = await make();
       const at = (minutes: number, change: Partial<KeptObject>) =>
         ledgerEntry(`m${minutes}`, {
           endedAt: newYear + minutes * 60_000,
           provider: `account-${minutes}`,
-          objects: [kept("resp_1", change)],
+          objects: [storedObject("resp_1", change)],
         });
       const [first, second, third] = [
         at(1, { inputTokens: 70 }),
@@ -55,35 +58,37 @@ export function upstreamObjectSuite(name: string, make: StoreGroundFactory): voi
       expect(await read()).toMatchObject({ provider: "account-3", inputTokens: 100, expiresAt: 9 });
     });
 
-    test("an entry that is refused leaves no object behind", async () => {
+    test("stores no object of an entry that is rejected", async () => {
       await using ground = await make();
-      const entry = ledgerEntry("a", { objects: [kept("resp_1")] });
-      const broken = { ...ledgerEntry("b", { objects: [kept("resp_2")] }), workspaceId: null as never };
+      const entry = ledgerEntry("a", { objects: [storedObject("resp_1")] });
+      const broken = { ...ledgerEntry("b", { objects: [storedObject("resp_2")] }), workspaceId: null as never };
       await ground.ledgerStore.insert([entry, broken]).catch(() => 0);
       expect(await found(ground, entry.workspaceId, ["resp_1", "resp_2"])).toEqual([]);
     });
 
-    test("an object that is put counts over older records, also over those that come later", async () => {
+    test("prefers an object that was put to earlier and later records", async () => {
       await using ground = await make();
-      const entry = ledgerEntry("a", { objects: [kept("resp_1"), kept("resp_2")] });
-      await ground.ledgerStore.insert([{ ...entry, objects: [kept("resp_1")] }]);
+      const entry = ledgerEntry("a", { objects: [storedObject("resp_1"), storedObject("resp_2")] });
+      await ground.ledgerStore.insert([{ ...entry, objects: [storedObject("resp_1")] }]);
       const { workspaceId, keyId, provider, deployment, model, upstreamModel } = entry;
       const owned = { workspaceId, keyId, personId: null, provider, deployment, model, upstreamModel };
       const store = createUpstreamObjectStore(ground.database);
       for (const id of ["resp_1", "resp_2"]) {
-        await store.put({ ...owned, ...kept(id, { expiresAt: 5 }), createdAt: entry.endedAt + 1 });
+        await store.put({ ...owned, ...storedObject(id, { expiresAt: 5 }), createdAt: entry.endedAt + 1 });
       }
       await ground.ledgerStore.insert([{ ...entry, attemptId: "att_later" }]);
-      await store.put({ ...owned, ...kept("resp_1", { expiresAt: 9 }), createdAt: entry.endedAt });
+      await store.put({ ...owned, ...storedObject("resp_1", { expiresAt: 9 }), createdAt: entry.endedAt });
       const read = await found(ground, workspaceId, ["resp_1", "resp_2"]);
       expect(read.map(({ expiresAt }) => expiresAt)).toEqual([5, 5]);
     });
 
-    test("removes what expired, however much, and keeps the rest", async () => {
+    test("deletes all expired objects and keeps the others", async () => {
       await using ground = await make();
       const many = bounds.pruneRows + 3;
-      const objects = Array.from({ length: many }, (_, n) => kept(`resp_${n}`, { expiresAt: newYear + n }));
-      const entry = ledgerEntry("a", { objects: [...objects, kept("file-1", { kind: "file", expiresAt: null })] });
+      const objects = Array.from({ length: many }, (_, n) => storedObject(`resp_${n}`, { expiresAt: newYear + n }));
+      const entry = ledgerEntry("a", {
+        objects: [...objects, storedObject("file-1", { kind: "file", expiresAt: null })],
+      });
       await ground.ledgerStore.insert([entry]);
       const store = createUpstreamObjectStore(ground.database);
       expect(await store.prune(newYear + many - 1)).toBe(many - 1);
@@ -94,7 +99,7 @@ export function upstreamObjectSuite(name: string, make: StoreGroundFactory): voi
   });
 }
 
-function kept(id: string, change: Partial<KeptObject> = {}): KeptObject {
+function storedObject(id: string, change: Partial<KeptObject> = {}): KeptObject {
   return { id, kind: "response", inputTokens: 100, expiresAt: newYear + 1_000, ...change };
 }
 
