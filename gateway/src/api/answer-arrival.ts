@@ -2,98 +2,120 @@ import { adminAreas } from "@sluice/contract/words";
 import { asFailure, Failure, type FailureCode, failureTable, type Principal } from "#core/index.ts";
 import { mayPassThrough } from "#identity/index.ts";
 import type { AttemptSums, RequestOutcome } from "#ports/index.ts";
-import type { Dialect } from "#protocols/index.ts";
 import { authenticated } from "./authenticated.ts";
 import { type Answer, asRequest, type CallRequest } from "./call-request.ts";
-import type { ApiDependencies, Exchange, Seen } from "./dependencies.ts";
+import type { ApiDependencies, Endpoint, Exchange, Seen } from "./dependencies.ts";
 import { providersPath } from "./endpoints/pass-through.ts";
-import { renderFailure } from "./respond.ts";
+import { renderFailure, withRequestId } from "./respond.ts";
 import { dataPlane, dialectOf, isCallersPath, routeOf } from "./routes.ts";
 
 /** Scope of a port. `calls`: the data plane; `console`: console, admin API and monitoring; `all`: both. */
 export type ListenerRole = "all" | "calls" | "console";
 
 /** One request as it arrived. */
-export interface Arrival extends Omit<Exchange, "requestId" | "streams" | "seen"> {
+export interface Arrival extends Omit<Exchange, "requestId" | "streamEnd" | "seen"> {
   readonly role: ListenerRole;
   /** Why the target is ambiguous; null: it is not. */
   readonly flaw: string | null;
 }
 
 /** Answers a request by its route, and reports how it ended. Never rejects: failures are rendered in the caller's dialect. */
-export async function answerArrival(dependencies: ApiDependencies, arrival: Arrival): Promise<Answer> {
-  const { request, path, startedMs } = arrival;
+export async function answerArrival(arrival: Arrival): Promise<Answer> {
+  const { dependencies, request, path, startedMs } = arrival;
+  const { method, headers } = request;
   const requestId = dependencies.ids.next("req_");
-  const route = routeOf(path, request.method);
-  const dialect = () => dialectOf(route, path, request.headers);
-  dependencies.tracing?.arrived(requestId, request.headers);
+  const route = routeOf(path, method);
+  dependencies.tracing?.arrived(requestId, headers);
   // Read it now: after an early close the connection no longer has it.
   const address = arrival.address();
   const seen: Seen = { key: null, model: null, failure: null, attempts: noAttempts(), principal: null };
-  let response: Answer;
-  let streaming = false;
-  const { method } = request;
   const ended = new RequestEnding(dependencies, { requestId, startedMs, address, seen, path, route, method });
-  const report = (): void => ended.report(response.status);
-  const exchange: Exchange = {
-    ...arrival,
-    requestId,
-    seen,
-    streams: () => {
-      streaming = true;
-      return report;
-    },
+  let answer: Answer | null = null;
+  let hasStreamEnded = false;
+  const streamEnd = (): void => {
+    hasStreamEnded = true;
+    if (answer !== null && isStream(answer)) ended.report(answer.status);
   };
+  const exchange: Exchange = { ...arrival, requestId, seen, streamEnd };
+  let endpoint: Endpoint | null = null;
   try {
-    if (!isPlainHost(request.headers.get("host")))
-      throw new Failure("invalid_request", "The Host header is not valid.");
-    if (arrival.flaw !== null) throw new Failure("invalid_request", `The path is not plain. ${arrival.flaw}`);
-    if (!isServed(arrival.role, path, route !== null)) {
-      throw new Failure("not_found", `There is no ${request.method} ${path} on this port.`);
-    }
-    if (route === null) {
-      const suggestion = dataPlane.test(path) ? "" : suggestedPath(path, request.method);
-      if (suggestion !== "") throw new Failure("not_found", `There is no ${request.method} ${path}.${suggestion}`);
-      if (!dataPlane.test(path)) {
-        const answer = await dependencies.admin(asRequest(request), { ip: address, requestId });
-        response = withRequestId(answer, requestId);
-        if (response.status >= 400) seen.failure = await failureIn(answer);
-        report();
-        return response;
-      }
-      if (asksForSocket(request))
-        throw new Failure("not_found", `There is no WebSocket at ${path}. One is at /v1/responses.`);
-      throw await unknownPath(dependencies, exchange, dialect());
-    }
-    if (dependencies.draining() && path.startsWith("/v1")) {
-      throw new Failure("draining", "The gateway is shutting down; try again.", { retryAfterMs: 1_000 });
-    }
-    const endpoint = asksForSocket(request) ? (route.socket ?? route.methods["GET"]) : route.methods[request.method];
-    if (endpoint === undefined) {
-      const elsewhere = dataPlane.test(path) ? await advice(dependencies, exchange, dialect()) : "";
-      throw new MethodNotAllowed(request.method, Object.keys(route.methods).join(", "), elsewhere);
-    }
-    const answered = endpoint(dependencies, exchange);
-    response = answered instanceof Promise ? await answered : answered;
+    endpoint = endpointOf(arrival, route);
+    const made = endpoint(exchange);
+    answer = made instanceof Promise ? await made : made;
+    if (answer instanceof Response) withRequestId(answer, requestId);
   } catch (thrown) {
     const failure = asFailure(thrown);
     seen.failure = failure;
     logUnexpected(dependencies, failure, requestId);
-    const allow = thrown instanceof MethodNotAllowed ? { allow: thrown.allow } : {};
-    response = renderFailure(failure, requestId, allow, dialect());
+    // RFC 9110, 15.5.6: the answer lists the allowed methods.
+    const allow = failure.code === "method_not_allowed" && route !== null ? { allow: methodsOf(route) } : {};
+    answer = renderFailure(failure, requestId, allow, dialectOf(route, path, headers));
   }
-  if (streaming) return response;
-  if (request.whenAnswered === undefined) report();
-  else {
-    request.whenAnswered((failure) => ended.left(response.status, failure));
+  const { status } = answer;
+  if (isStream(answer)) {
+    if (hasStreamEnded) ended.report(status);
+  } else if (endpoint === admin || request.whenAnswered === undefined) ended.report(status);
+  else request.whenAnswered((failure) => ended.left(status, failure));
+  return answer;
+}
+
+/** Streams and WebSockets call `streamEnd` at their end. */
+function isStream(answer: Answer): boolean {
+  if (answer instanceof Response) return false;
+  return answer.status === 101 || (answer.body !== null && !(answer.body instanceof Uint8Array));
+}
+
+type Route = NonNullable<ReturnType<typeof routeOf>>;
+
+/** Throws Failure invalid_request, not_found or draining. */
+function endpointOf({ dependencies, request, path, role, flaw }: Arrival, route: Route | null): Endpoint {
+  const { method, headers } = request;
+  if (!isPlainHost(headers.get("host"))) throw new Failure("invalid_request", "The Host header is not valid.");
+  if (flaw !== null) throw new Failure("invalid_request", `The path is not plain. ${flaw}`);
+  if (!isServed(role, path, route !== null))
+    throw new Failure("not_found", `There is no ${method} ${path} on this port.`);
+  if (route === null) {
+    if (!dataPlane.test(path) && suggestedPath(path, method) === "") return admin;
+    return asksForSocket(request) && dataPlane.test(path) ? unknownSocket : unknownPath;
   }
-  return response;
+  if (dependencies.draining() && path.startsWith("/v1")) {
+    throw new Failure("draining", "The gateway is shutting down; try again.", { retryAfterMs: 1_000 });
+  }
+  const endpoint = asksForSocket(request) ? (route.socket ?? route.methods["GET"]) : route.methods[method];
+  return endpoint ?? ((exchange) => refuseMethod(exchange, route));
+}
+
+/** Requests outside the data plane: console, admin API, API reference. */
+async function admin({ dependencies, request, requestId, address, seen }: Exchange): Promise<Response> {
+  const answer = await dependencies.admin(asRequest(request), { ip: address(), requestId });
+  if (answer.status >= 400) seen.failure = await failureIn(answer);
+  return answer;
+}
+
+function unknownSocket({ path }: Exchange): never {
+  throw new Failure("not_found", `There is no WebSocket at ${path}. One is at /v1/responses.`);
+}
+
+async function unknownPath(exchange: Exchange): Promise<never> {
+  const { path, request } = exchange;
+  const more = suggestedPath(path, request.method) || (await advice(exchange, null));
+  throw new Failure("not_found", `There is no ${request.method} ${path}.${more}`);
+}
+
+async function refuseMethod(exchange: Exchange, route: Route): Promise<never> {
+  const elsewhere = dataPlane.test(exchange.path) ? await advice(exchange, route) : "";
+  const message = `Method ${exchange.request.method} not allowed. Use ${methodsOf(route)}.${elsewhere}`;
+  throw new Failure("method_not_allowed", message);
+}
+
+function methodsOf({ methods }: Route): string {
+  return Object.keys(methods).join(", ");
 }
 
 interface EndedRequest extends Pick<Exchange, "requestId" | "startedMs" | "path" | "seen"> {
   readonly method: string;
   readonly address: string;
-  readonly route: ReturnType<typeof routeOf>;
+  readonly route: Route | null;
 }
 
 /** Reports how a request ended, for the access log and metrics. */
@@ -187,22 +209,6 @@ async function failureIn(response: Response): Promise<Seen["failure"]> {
   }
 }
 
-/** A call within a call has its own id already, which its log line has. */
-function withRequestId(answer: Response, requestId: string): Response {
-  if (!answer.headers.has("x-request-id")) answer.headers.set("x-request-id", requestId);
-  return answer;
-}
-
-/** RFC 9110, 15.5.6: the answer lists the allowed methods. */
-class MethodNotAllowed extends Failure {
-  readonly allow: string;
-
-  constructor(method: string, allow: string, elsewhere: string) {
-    super("method_not_allowed", `Method ${method} not allowed. Use ${allow}.${elsewhere}`);
-    this.allow = allow;
-  }
-}
-
 /** Whether the host has no path or query, which would shift the path for the router. */
 export function isPlainHost(host: string | null): boolean {
   return host !== null && /^[A-Za-z0-9._:[\]-]{1,255}$/.test(host);
@@ -221,14 +227,6 @@ export function adminRoute(path: string): string {
 
 const apiWords: ReadonlySet<string> = new Set(["auth", "setup", "status", ...adminAreas]);
 
-/** The error for an unknown path, for a caller of this dialect. */
-async function unknownPath(dependencies: ApiDependencies, exchange: Exchange, dialect: Dialect): Promise<Failure> {
-  const { path, request } = exchange;
-  const suggestion = suggestedPath(path, request.method);
-  const more = suggestion === "" ? await advice(dependencies, exchange, dialect) : suggestion;
-  return new Failure("not_found", `There is no ${request.method} ${path}.${more}`);
-}
-
 /** Suggests the path behind a wrong base URL: `/v1` twice or missing, an extra slash. Begins with a space, or is empty. */
 function suggestedPath(path: string, method: string): string {
   const short = path.replace(/\/+$/, "");
@@ -243,11 +241,12 @@ function suggestedPath(path: string, method: string): string {
  * Suggests the providers' own APIs that the key may use and that have the caller's dialect. Without a key it suggests nothing. Begins
  * with a space, or is empty.
  */
-async function advice(dependencies: ApiDependencies, exchange: Exchange, dialect: Dialect): Promise<string> {
-  const { path } = exchange;
+async function advice(exchange: Exchange, route: Route | null): Promise<string> {
+  const { dependencies, path, request } = exchange;
   if (path.startsWith(providersPath)) return "";
-  const principal = await principalOf(dependencies, exchange);
+  const principal = await principalOf(exchange);
   if (principal === null) return "";
+  const dialect = dialectOf(route, path, request.headers);
   const { providers } = dependencies.configSnapshot();
   const places = principal.key.passThrough
     .filter((id) => mayPassThrough(principal, id) && providers.get(id)?.enabled === true)
@@ -260,9 +259,9 @@ async function advice(dependencies: ApiDependencies, exchange: Exchange, dialect
 const namedMax = 3;
 
 /** null: the caller is not authenticated. */
-async function principalOf(dependencies: ApiDependencies, exchange: Exchange): Promise<Principal | null> {
+async function principalOf(exchange: Exchange): Promise<Principal | null> {
   try {
-    return await authenticated(dependencies, exchange);
+    return await authenticated(exchange);
   } catch (thrown) {
     if (asFailure(thrown).code === "internal_error") throw thrown;
     return null;

@@ -19,16 +19,14 @@ export interface AsKeyCall {
 /** Calls of the data plane take the same way as with the key's secret. The caller's own credentials are removed. */
 export function createAsKey(dependencies: Omit<ApiDependencies, "admin">): (call: AsKeyCall) => Promise<Response> {
   return (call) => {
-    const startedMs = dependencies.clock.monotonic();
     // Tags of a key override the `x-sluice-tags` header.
     const { key } = call.principal;
     const principal = { ...call.principal, key: { ...key, tags: { ...key.tags, ...call.tags } } };
-    const own: ApiDependencies = { ...dependencies, admin, authenticator: { authenticate: () => principal } };
-    const request = innerRequest(call);
-    return answerArrival(own, {
-      request,
+    return answerArrival({
+      dependencies: { ...dependencies, admin, authenticator: { authenticate: () => principal } },
+      request: innerRequest(call),
       ...targetOf(call.target),
-      startedMs,
+      startedMs: dependencies.clock.monotonic(),
       address: () => call.ip,
       role: "all",
       flaw: null,

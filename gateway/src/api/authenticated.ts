@@ -1,10 +1,12 @@
 import type { Principal } from "#core/index.ts";
-import type { ApiDependencies, Endpoint, Exchange } from "./dependencies.ts";
+import { ServerAnswer } from "#http-server/index.ts";
+import type { Answer } from "./call-request.ts";
+import type { Endpoint, Exchange } from "./dependencies.ts";
 import { json } from "./respond.ts";
 
 /** Returns no promise if the key is in the cache. */
-export function authenticated(dependencies: ApiDependencies, exchange: Exchange): Principal | Promise<Principal> {
-  const found = dependencies.authenticator.authenticate(exchange.request.headers, exchange.address);
+export function authenticated(exchange: Exchange): Principal | Promise<Principal> {
+  const found = exchange.dependencies.authenticator.authenticate(exchange.request.headers, exchange.address);
   return found instanceof Promise ? found.then((principal) => note(principal, exchange)) : note(found, exchange);
 }
 
@@ -15,21 +17,17 @@ function note(principal: Principal, exchange: Exchange): Principal {
   return principal;
 }
 
-type Work = (dependencies: ApiDependencies, exchange: Exchange, principal: Principal) => object | Promise<object>;
-
-/** An endpoint that requires a key and answers in JSON. */
-export function withKey(work: Work): Endpoint {
-  return async (dependencies, exchange) => {
-    const principal = await authenticated(dependencies, exchange);
-    return json(await work(dependencies, exchange, principal), exchange.requestId);
+/** An endpoint that requires a key. `work` returns the answer, or an object to send as JSON. */
+export function withKey(work: (exchange: Exchange, principal: Principal) => object | Promise<object>): Endpoint {
+  return async (exchange) => {
+    const principal = await authenticated(exchange);
+    const made = await work(exchange, principal);
+    return isAnswer(made) ? made : json(made);
   };
 }
 
-/** The same for work that counts against its caller's limits; see `admitted`. */
-export function admittedWithKey(work: Work): Endpoint {
-  return withKey((dependencies, exchange, principal) =>
-    admitted(dependencies, principal, async () => work(dependencies, exchange, principal)),
-  );
+function isAnswer(made: object): made is Answer {
+  return made instanceof Response || made instanceof ServerAnswer;
 }
 
 /**
@@ -37,7 +35,7 @@ export function admittedWithKey(work: Work): Endpoint {
  * is read. Throws rate_limit_exceeded, budget_exceeded or budget_held.
  */
 export async function admitted<Result>(
-  dependencies: ApiDependencies,
+  { dependencies }: Pick<Exchange, "dependencies">,
   principal: Principal,
   work: () => Promise<Result>,
 ): Promise<Result> {

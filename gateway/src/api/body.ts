@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
 import { type BodyBytes, notUnpacked, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
-import { bounds, Failure, type HeldMemory, type PieceReader, within } from "#core/index.ts";
+import { bounds, Failure, type HeldMemory, type MemoryOwner, type PieceReader, within } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
@@ -110,45 +110,53 @@ export class BodyPieces {
   }
 }
 
-type BodyDependencies = Pick<ApiDependencies, "bodies" | "clock">;
-type BodyExchange = Pick<Exchange, "request">;
+/** The request, and what its body is read with. */
+export interface BodySource {
+  readonly request: CallRequest;
+  readonly dependencies: Pick<ApiDependencies, "bodies" | "clock">;
+}
+
+/** Accounts for the memory of a body while it is used. */
+export async function withPlace<Result>(
+  { dependencies }: Exchange,
+  owner: MemoryOwner,
+  use: (place: HeldMemory) => Promise<Result>,
+): Promise<Result> {
+  const place = dependencies.memory.open(owner, "request");
+  try {
+    return await use(place);
+  } finally {
+    place.release();
+  }
+}
+
+type ReadBody = BodyBytes | Promise<BodyBytes>;
 
 /** Reads a JSON body as `readPieces` does, without parsing it. */
-export function readJsonPieces(
-  dependencies: BodyDependencies,
-  exchange: BodyExchange,
-  place: HeldMemory,
-  rules: BodyRules,
-): BodyBytes | Promise<BodyBytes> {
-  if (!isJsonType(exchange.request.headers.get("content-type"))) {
+export function readJsonPieces(source: BodySource, place: HeldMemory, rules: BodyRules): ReadBody {
+  if (!isJsonType(source.request.headers.get("content-type"))) {
     throw new Failure("unsupported_media_type", "The body must be JSON: send `content-type: application/json`.");
   }
-  return readPieces(dependencies, exchange, place, rules);
+  return readPieces(source, place, rules);
 }
 
 /** Reads a body and decompresses it, within the rules and its caller's memory. Throws Failure 400, 408, 413, 415 or 503. */
-export function readPieces(
-  dependencies: BodyDependencies,
-  exchange: BodyExchange,
-  place: HeldMemory,
-  rules: BodyRules,
-): BodyBytes | Promise<BodyBytes> {
-  const encoding = encodingOf(exchange.request.headers.get("content-encoding"));
+export function readPieces(source: BodySource, place: HeldMemory, rules: BodyRules): ReadBody {
+  const encoding = encodingOf(source.request.headers.get("content-encoding"));
   if (encoding !== null && !rules.packed) {
     throw new Failure("unsupported_media_type", "The body must be sent without a content encoding.");
   }
-  const read = readBytes(dependencies, exchange, place, rules);
+  const read = readBytes(source, place, rules);
   if (encoding === null) return read;
-  return Promise.resolve(read).then((body) => unpack(dependencies, exchange, body, encoding, place, rules));
+  return Promise.resolve(read).then((body) => unpack(source, body, encoding, place, rules));
 }
 
 /** Reads a body as it was sent; returns no promise if a small one has arrived whole. Throws Failure 408, 413 or 503. */
 export function readBytes(
-  { clock }: Pick<ApiDependencies, "clock">,
-  { request }: BodyExchange,
+  { request, dependencies: { clock } }: BodySource,
   place: HeldMemory,
   rules: BodyRules,
-): BodyBytes | Promise<BodyBytes> {
+): ReadBody {
   const declared = declaredSize(request, rules);
   if (declared === null || declared > bounds.bodyAtOnceBytesMax) {
     const reader = request.body?.getReader() ?? null;
@@ -244,8 +252,7 @@ export function encodingOf(header: string | null): string | null {
  * reserved before the work, and a ratio that no real text has is refused.
  */
 export async function unpack(
-  { bodies }: Pick<ApiDependencies, "bodies">,
-  { request }: BodyExchange,
+  { request, dependencies: { bodies } }: BodySource,
   body: BodyBytes,
   encoding: string,
   place: HeldMemory,
@@ -254,12 +261,13 @@ export async function unpack(
   const size = sizeOf(body);
   const bytesMax = Math.min(rules.bytesMax, Math.max(unpackedBytesMin, size * bounds.unpackedRatioMax));
   place.hold(size + bytesMax);
-  const unpacked =
-    size <= unpackInPlaceBytesMax
-      ? await unpackers.get(encoding)?.(wholeOf(body), { maxOutputLength: bytesMax }).catch(refuseUnpacked)
-      : outcomeOf(
-          await bodies.do("unpack", { encoding, bytesMax }, body, { signal: request.signal, owner: place.owner }),
-        ).made;
+  let unpacked: Uint8Array | null | undefined;
+  if (size <= unpackInPlaceBytesMax) {
+    unpacked = await unpackers.get(encoding)?.(wholeOf(body), { maxOutputLength: bytesMax }).catch(refuseUnpacked);
+  } else {
+    const options = { signal: request.signal, owner: place.owner };
+    unpacked = outcomeOf(await bodies.do("unpack", { encoding, bytesMax }, body, options)).made;
+  }
   if (unpacked === null || unpacked === undefined) throw new Error("a job made nothing");
   place.hold(unpacked.length);
   return unpacked;

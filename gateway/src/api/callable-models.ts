@@ -34,13 +34,15 @@ export function isCallable(configSnapshot: ConfigSnapshot, principal: Principal,
 }
 
 /** Why no model can be called. The error is the same for a model that is not granted and one that does not exist. */
-export function noModel(configSnapshot: ConfigSnapshot, principal: Principal, name: string): Failure {
-  if (!isCallable(configSnapshot, principal, name)) return modelNotFound(name);
-  return new Failure(
-    "model_not_priced",
-    `The model "${name}" has no price, so no budget can count what its calls cost. Ask the gateway's administrator to set its price, or to allow calls of it without one.`,
-    { param: "model" },
-  );
+export function noModel({ models }: ConfigSnapshot, principal: Principal, name: string): Failure {
+  const model = models.get(name);
+  const param = "model";
+  if (model === undefined || !mayCall(principal, name) || !isBlocked(model, principal.scopes)) {
+    const message = `The model "${name}" does not exist or is not available to this API key.`;
+    return new Failure("model_not_found", message, { param });
+  }
+  const message = `The model "${name}" has no price, so no budget can count what its calls cost. Ask the gateway's administrator to set its price, or to allow calls of it without one.`;
+  return new Failure("model_not_priced", message, { param });
 }
 
 /** The same with the reason that the request's explanation shows. */
@@ -48,12 +50,6 @@ export function refusalOf(configSnapshot: ConfigSnapshot, principal: Principal, 
   const failure = noModel(configSnapshot, principal, name);
   if (failure.code === "model_not_found") return [failure, whyNotFound(principal, name)];
   return [failure, `The model "${name}" has no price, and neither it nor the settings allow that to this key.`];
-}
-
-export function modelNotFound(name: string): Failure {
-  return new Failure("model_not_found", `The model "${name}" does not exist or is not available to this API key.`, {
-    param: "model",
-  });
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
-import type { CallerMemory, ConfigSnapshot, Failure, MemoryOwner, Principal, Secret } from "#core/index.ts";
+import type { CallerMemory, ConfigSnapshot, Failure, Principal, Secret } from "#core/index.ts";
 import type { CallerConnections } from "#http-server/index.ts";
 import type { AgentSettingsOf, AgentSignIn, Authenticator } from "#identity/index.ts";
 import type {
@@ -17,7 +17,7 @@ import type {
 import type { Relay } from "#relay/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import type { Answer, CallRequest } from "./call-request.ts";
-import type { OpenSession } from "./socket/socket-link.ts";
+import type { Sockets } from "./socket/sockets.ts";
 
 /** One limit as its key sees it. `resets_at` is Unix seconds. */
 interface LimitStatus {
@@ -91,26 +91,6 @@ export interface ApiDependencies {
   ) => Response | Promise<Response>;
 }
 
-export interface UpgradeOptions {
-  readonly owner: MemoryOwner;
-  /** Sent with the answer. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly open: OpenSession;
-  readonly onEnd: () => void;
-}
-
-/** Upgrades a request to a WebSocket. */
-export interface SocketOpening {
-  /** WebSockets that are open on this port. */
-  readonly open: number;
-  /** Open WebSockets of one key or workspace, by its id. */
-  openOf(id: string): number;
-  /** The answer to a handshake. `open` is called once the socket is open, `onEnd` when the connection has ended. */
-  upgrade(socket: UpgradeOptions): Answer;
-  /** Answers a call of the same path by the same caller as if it had its own connection. */
-  call(request: Request): Promise<Response>;
-}
-
 /** Facts of a request for the access log, collected on its way. */
 export interface Seen {
   key: string | null;
@@ -123,6 +103,7 @@ export interface Seen {
 
 /** One request on its way through the API. `path` is the router's; no other code may parse the URL again. */
 export interface Exchange {
+  readonly dependencies: ApiDependencies;
   readonly request: CallRequest;
   readonly requestId: string;
   readonly path: string;
@@ -130,10 +111,10 @@ export interface Exchange {
   readonly startedMs: number;
   readonly address: () => string;
   readonly seen: Seen;
-  /** Marks an answer that continues after the endpoint returned. Call the returned function at its end. */
-  readonly streams: () => () => void;
-  /** Absent: this request cannot become a WebSocket. */
-  readonly openSocket?: SocketOpening | undefined;
+  /** Called at the end of an answer that is a stream or a WebSocket. */
+  readonly streamEnd: () => void;
+  /** Absent: this request cannot become a WebSocket. `call` answers a call of the same path by the same caller. */
+  readonly socket?: { readonly sockets: Sockets; readonly call: (request: Request) => Promise<Response> };
 }
 
-export type Endpoint = (dependencies: ApiDependencies, exchange: Exchange) => Answer | Promise<Answer>;
+export type Endpoint = (exchange: Exchange) => Answer | Promise<Answer>;

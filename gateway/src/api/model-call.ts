@@ -32,24 +32,25 @@ export interface ModelCallOptions {
   /** References to assets of the caller's workspace in the body are replaced by their media. */
   readonly takesAssets?: boolean;
   /** The answer if no deployment of the model supports the endpoint; absent: the call is refused. */
-  readonly unserved?: (facts: RequestFacts, requestId: string) => Response;
+  readonly unserved?: (facts: RequestFacts) => Response;
 }
 
 /** A model call with a JSON body: authenticates, reads, and passes the call to the relay. */
 export function modelCall(options: ModelCallOptions): Endpoint {
   const { protocol } = options;
-  return async (dependencies, exchange) => {
-    const known = authenticated(dependencies, exchange);
+  return async (exchange) => {
+    const { dependencies, request } = exchange;
+    const known = authenticated(exchange);
     const principal = known instanceof Promise ? await known : known;
     options.require?.(exchange);
     const path = options.path?.(exchange, (name) => isCallable(dependencies.configSnapshot(), principal, name)) ?? null;
-    if (mayBeLarge(exchange.request)) {
-      const refused = await refusedUnread(dependencies, exchange, protocol, principal);
+    if (mayBeLarge(request)) {
+      const refused = await refusedUnread(exchange, protocol, principal);
       if (refused !== null) return refused;
     }
     const place = dependencies.memory.open(principal, "request");
     try {
-      let arrived = readJsonPieces(dependencies, exchange, place, modelBody);
+      let arrived = readJsonPieces(exchange, place, modelBody);
       let bodyWaitMs = 0;
       if (arrived instanceof Promise) {
         const bodyStartMs = dependencies.clock.monotonic();
@@ -59,31 +60,21 @@ export function modelCall(options: ModelCallOptions): Endpoint {
       // A copy with another model is sent upstream.
       place.hold(sizeOf(arrived) * 2);
       // Parsing comes first: it refuses invalid and deeply nested JSON.
-      const asked = readRequest(dependencies, exchange, principal, protocol, arrived, path);
+      const asked = readRequest(exchange, principal, protocol, arrived, path);
       let read = asked instanceof Promise ? await asked : asked;
-      let original = read.body;
+      let sent = read.body;
       if (options.takesAssets === true) {
-        const { sent, body } = await withAssets(dependencies, principal, read, place);
-        original = sent;
-        if (body === sent) read = { ...read, body };
-        else read = await readRequest(dependencies, exchange, principal, protocol, body, path);
+        const found = await withAssets(dependencies, principal, read, place);
+        sent = found.sent;
+        if (found.body === sent) read = { ...read, body: sent };
+        else read = await readRequest(exchange, principal, protocol, found.body, path);
       }
-      const { facts, body, marks } = read;
       if (options.unserved !== undefined) {
-        const models = callableModels(dependencies.configSnapshot(), principal, facts.model);
-        if (models.length > 0 && !serves(models, protocol)) return options.unserved(facts, exchange.requestId);
+        const models = callableModels(dependencies.configSnapshot(), principal, read.facts.model);
+        if (models.length > 0 && !serves(models, protocol)) return options.unserved(read.facts);
       }
       const query = options.forwardsQuery === true ? exchange.query : "";
-      return await runCall(dependencies, exchange, {
-        protocol,
-        principal,
-        facts,
-        body,
-        sent: original,
-        marks,
-        bodyWaitMs,
-        query,
-      });
+      return await runCall(exchange, { ...read, protocol, principal, sent, bodyWaitMs, query });
     } finally {
       // An answer has begun, or there will be none.
       place.release();
@@ -101,8 +92,7 @@ interface ReadRequest {
 
 /** Returns no promise except for large bodies, which are parsed in a thread. */
 function readRequest(
-  dependencies: ApiDependencies,
-  { request }: Exchange,
+  { dependencies, request }: Exchange,
   owner: Principal,
   { wire, endpoint, wireDialect }: EndpointProtocol,
   bytes: BodyBytes,
@@ -117,37 +107,26 @@ function readRequest(
     .then((done) => ({ ...outcomeOf(done).answer, body: done.body }));
 }
 
-export interface ReadCall {
-  readonly protocol: EndpointProtocol;
-  readonly principal: Principal;
-  readonly facts: RequestFacts;
+/** A call that was read. Its members are those of `Call`. */
+export interface ReadCall extends Pick<Call, "protocol" | "principal" | "facts" | "marks" | "bodyWaitMs" | "query"> {
   readonly body: NonNullable<Call["body"]>;
   /** The body as the caller sent it. */
   readonly sent: NonNullable<Call["body"]>;
-  /** See Call. */
-  readonly marks: BodyMarks | null;
-  readonly bodyWaitMs: number;
-  readonly query: string;
 }
 
 /** Runs an authenticated call through the relay and answers its caller. */
-export async function runCall(dependencies: ApiDependencies, exchange: Exchange, read: ReadCall): Promise<Answer> {
+export async function runCall(exchange: Exchange, read: ReadCall): Promise<Answer> {
+  const { dependencies, seen } = exchange;
   const { protocol, principal, facts } = read;
-  exchange.seen.model = facts.model;
+  seen.model = facts.model;
   const models = callableModels(dependencies.configSnapshot(), principal, facts.model);
-  const capture = captureOf(dependencies, exchange, {
-    principal,
-    endpoint: protocol.endpoint,
-    body: read.sent,
-    models,
-  });
-  const end = new StreamEnd();
-  const call = callOf(exchange, read, models, end.tell);
+  const capture = captureOf(exchange, { principal, endpoint: protocol.endpoint, body: read.sent, models });
+  const call = callOf(exchange, read, models, exchange.streamEnd);
   const result =
     models.length === 0
       ? dependencies.relay.refuse(call, ...refusalOf(dependencies.configSnapshot(), principal, facts.model))
       : await dependencies.relay.run(call);
-  return answerOf(exchange, result, protocol, end, capture);
+  return answerOf(exchange, result, protocol, capture);
 }
 
 /** The answer to the caller. */
@@ -155,26 +134,24 @@ export function answerOf(
   exchange: Exchange,
   result: CallResult,
   protocol: EndpointProtocol,
-  end: StreamEnd,
   capture: RequestCapture | null = null,
 ): Answer | Promise<Answer> {
   if ("failure" in result) {
     const refusal = refused(exchange, result, protocol);
     return capture === null ? refusal : capture.answered(refusal).then(() => refusal);
   }
-  if (!(result.body instanceof Uint8Array)) end.heard = exchange.streams();
   const body = capture === null ? result.body : capture.delivered(result);
   const isEmpty = body instanceof Uint8Array && body.length === 0;
   return new ServerAnswer(result.status, result.headers, isEmpty ? null : body);
 }
 
 export function refused(
-  exchange: Exchange,
+  { seen, requestId }: Exchange,
   { failure, headers }: Extract<CallResult, { failure: Failure }>,
   { dialect }: EndpointProtocol,
 ): Response {
-  exchange.seen.failure = failure;
-  return renderFailure(failure, exchange.requestId, headers, dialect);
+  seen.failure = failure;
+  return renderFailure(failure, requestId, headers, dialect);
 }
 
 export function callOf(
@@ -204,17 +181,14 @@ export function callOf(
   };
 }
 
-/**
- * Refuses a caller at a limit that applies to every call, before its large body is read. null: not refused.
- */
+/** Refuses a caller at a limit that applies to every call, before its large body is read. null: not refused. */
 export async function refusedUnread(
-  dependencies: ApiDependencies,
   exchange: Exchange,
   protocol: EndpointProtocol,
   principal: Principal,
 ): Promise<Response | null> {
   const read = { protocol, principal, facts: unread, body: null, marks: null, bodyWaitMs: 0, query: "" };
-  const refusal = await dependencies.relay.refusedUnread(callOf(exchange, read, [], () => {}));
+  const refusal = await exchange.dependencies.relay.refusedUnread(callOf(exchange, read, [], exchange.streamEnd));
   return refusal === null ? null : refused(exchange, refusal, protocol);
 }
 
@@ -236,14 +210,6 @@ export const unread: RequestFacts = Object.freeze({
 /** A closure outside the call, so that it keeps no reference to the call. */
 export function grantOf(principal: Principal): (model: string) => boolean {
   return (model) => mayCall(principal, model);
-}
-
-/**
- * Forwards the end of a stream. A closure within the call would keep the call's body in memory as long as the stream runs.
- */
-export class StreamEnd {
-  heard = (): void => {};
-  readonly tell = (): void => this.heard();
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 import type { PassThroughField, PassThroughRoute } from "#relay/index.ts";
 import { encodingOf, modelBody, readBytes, unpack } from "./body.ts";
 import type { CallRequest } from "./call-request.ts";
-import type { ApiDependencies, Exchange } from "./dependencies.ts";
+import type { Exchange } from "./dependencies.ts";
 import { spoolBody, spoolForm } from "./spooled-body.ts";
 
 /** The body of a pass-through call, unchanged. */
@@ -36,7 +36,6 @@ export function announcesBody({ headers }: CallRequest): boolean {
  * 400, 408, 413 or 503.
  */
 export async function readPassThroughBody(
-  dependencies: ApiDependencies,
   exchange: Exchange,
   route: PassThroughRoute,
   room: HeldMemory,
@@ -51,39 +50,29 @@ export async function readPassThroughBody(
   const isParsed = route.isRead && method === "POST" && !/^multipart\//i.test(type);
   // On a shared account, a body may name objects of other workspaces.
   const isChecked = route.isShared && !route.target.isUpload && isJsonType(type) && !headers.has("content-encoding");
-  if (!isParsed && !isChecked && !route.isSigned) return await spool(dependencies, exchange, route, room);
-  const bytes = await readBytes(dependencies, exchange, room, modelBody);
-  if (sizeOf(bytes) === 0) return noBody;
-  if (!isParsed) return { ...noBody, body: wholeOf(bytes) };
-  return await parse(dependencies, exchange, route, room, bytes);
-}
-
-async function spool(
-  dependencies: ApiDependencies,
-  exchange: Exchange,
-  route: PassThroughRoute,
-  { owner }: HeldMemory,
-): Promise<PassThroughBody> {
-  const type = exchange.request.headers.get("content-type") ?? "";
+  if (isParsed || isChecked || route.isSigned) {
+    const bytes = await readBytes(exchange, room, modelBody);
+    if (sizeOf(bytes) === 0) return noBody;
+    return isParsed ? await parse(exchange, route, room, bytes) : { ...noBody, body: wholeOf(bytes) };
+  }
   if (!route.isShared || !/^multipart\/form-data(?![^\s;])/i.test(type)) {
-    return { ...noBody, body: await spoolBody(dependencies, exchange, { owner }) };
+    return { ...noBody, body: await spoolBody(exchange, room.owner) };
   }
   const { boundary } = readMultipartType(type, "Send a form.");
-  const form = new FormTexts();
-  const body = await spoolForm(dependencies, exchange, boundary, form, { owner });
-  return { body, facts: null, fields: form.fields };
+  const { spooled, read } = await spoolForm(exchange, boundary, room.owner, new FormTexts());
+  return { body: spooled, facts: null, fields: read };
 }
 
 /** A body that is not a valid call of the dialect is forwarded too: its vendor explains what is wrong with it. */
 async function parse(
-  dependencies: ApiDependencies,
   exchange: Exchange,
   { path, protocol }: PassThroughRoute,
   room: HeldMemory,
   bytes: BodyBytes,
 ): Promise<PassThroughBody> {
   const { endpoint, wireDialect: dialect, wire } = protocol;
-  const { signal, headers } = exchange.request;
+  const { dependencies, request } = exchange;
+  const { signal, headers } = request;
   const inPath = dialect.startsWith("gemini") ? null : path;
   const isPacked = (headers.get("content-encoding") ?? "identity") !== "identity";
   const readInThread = (given: BodyBytes) => {
@@ -96,7 +85,7 @@ async function parse(
     return { ...noBody, body: done.body, facts: factsOf(() => outcomeOf(done).answer.facts) };
   }
   const body = wholeOf(bytes);
-  const unpacked = isPacked ? await unpackCopy(dependencies, exchange, room, body) : body;
+  const unpacked = isPacked ? await unpackCopy(exchange, room, body) : body;
   if (unpacked === null) return { ...noBody, body };
   const plain = withoutByteOrderMark(unpacked);
   const full = inPath === null ? plain : withPath(plain, inPath);
@@ -108,17 +97,12 @@ async function parse(
 }
 
 /** null: the body cannot be decompressed. */
-async function unpackCopy(
-  dependencies: ApiDependencies,
-  exchange: Exchange,
-  room: HeldMemory,
-  body: Uint8Array,
-): Promise<Uint8Array | null> {
+async function unpackCopy(exchange: Exchange, room: HeldMemory, body: Uint8Array): Promise<Uint8Array | null> {
   try {
     const encoding = encodingOf(exchange.request.headers.get("content-encoding"));
     if (encoding === null) return body;
     // A thread takes over what it is given, and the body itself is still to be sent.
-    return await unpack(dependencies, exchange, body.slice(), encoding, room, modelBody);
+    return await unpack(exchange, body.slice(), encoding, room, modelBody);
   } catch (thrown) {
     return unlessInternal(thrown);
   }
@@ -158,7 +142,7 @@ const fieldBytesMax = 64 * 1024;
 
 /** Collects the text fields of a form while it is spooled, since they may name objects. Files are skipped. */
 class FormTexts {
-  readonly fields: PassThroughField[] = [];
+  readonly #fields: PassThroughField[] = [];
   #name: string | null = null;
   #pieces: Uint8Array[] = [];
   #size = 0;
@@ -167,6 +151,10 @@ class FormTexts {
     if (event.kind === "part-start") this.#name = event.head.filename === null ? event.head.name : null;
     else if (event.kind === "part-data" && this.#name !== null) this.#add(event.bytes);
     else if (event.kind === "part-end") this.#close();
+  }
+
+  end(): readonly PassThroughField[] {
+    return this.#fields;
   }
 
   #add(bytes: Uint8Array): void {
@@ -178,7 +166,7 @@ class FormTexts {
   #close(): void {
     if (this.#name !== null) {
       const text = this.#size > fieldBytesMax ? null : Buffer.concat(this.#pieces).toString();
-      this.fields.push({ name: this.#name, text });
+      this.#fields.push({ name: this.#name, text });
     }
     this.#name = null;
     this.#pieces = [];

@@ -15,8 +15,7 @@ interface CapturedCall {
 
 /** null for most keys, of which nothing is captured. */
 export function captureOf(
-  { explainer }: ApiDependencies,
-  { request, requestId }: Exchange,
+  { dependencies: { explainer }, request, requestId }: Exchange,
   { principal, endpoint, body, models }: CapturedCall,
 ): RequestCapture | null {
   const { key, workspace } = principal;

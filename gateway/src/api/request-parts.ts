@@ -1,5 +1,5 @@
 import { bounds, Failure, type FailureCode } from "#core/index.ts";
-import type { ApiDependencies, Exchange } from "./dependencies.ts";
+import type { Exchange } from "./dependencies.ts";
 
 /** The target of a request. `plain-target.ts` refuses ambiguous ones. */
 export interface Target {
@@ -17,11 +17,8 @@ export function targetOf(url: string): Target {
 }
 
 /** The gateway's address for callers: as configured, else as this caller used it. Without a trailing slash. */
-export function originOf(dependencies: ApiDependencies, { request }: Exchange): string {
-  const configured = dependencies.publicUrl();
-  if (configured !== null) return configured;
-  const url = request.url;
-  return url.slice(0, url.indexOf("/", 8));
+export function originOf({ dependencies, request: { url } }: Exchange): string {
+  return dependencies.publicUrl() ?? url.slice(0, url.indexOf("/", 8));
 }
 
 /** The part of a path after this prefix, up to the next slash. */

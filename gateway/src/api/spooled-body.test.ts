@@ -32,7 +32,12 @@ beforeEach(() => {
       try {
         const type = readMultipartType(request.headers.get("content-type"), "a form");
         const owner = { key: { id: "key" }, workspace: { id: "ws" } };
-        const read = await readFormBody({ spool, clock }, { request }, type, owner, new ImagesFormReader());
+        const read = await readFormBody(
+          { request, dependencies: { spool, clock } },
+          type,
+          owner,
+          new ImagesFormReader(),
+        );
         outcome.resolve(read);
         return new Response("read");
       } catch (thrown) {

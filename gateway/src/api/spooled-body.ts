@@ -1,5 +1,5 @@
-import { Failure, type HeaderReader, type MemoryOwner, type PieceReader } from "#core/index.ts";
-import type { FormBody, Spooled, SpoolWriter } from "#ports/index.ts";
+import { Failure, type HeaderReader, type MemoryOwner } from "#core/index.ts";
+import type { FormBody, Spooled } from "#ports/index.ts";
 import {
   createFormBody,
   type FormEvent,
@@ -9,35 +9,39 @@ import {
   type RequestFacts,
 } from "#protocols/index.ts";
 import { type BodyRules, callerGone, declaredSize, inTime, modelBody, tooLarge } from "./body.ts";
-import type { ApiDependencies, Exchange } from "./dependencies.ts";
+import type { CallRequest } from "./call-request.ts";
+import type { ApiDependencies } from "./dependencies.ts";
 
-type SpoolDependencies = Pick<ApiDependencies, "spool" | "clock">;
-type SpoolExchange = Pick<Exchange, "request">;
-
-interface SpoolOptions {
-  /** Counts against this owner's share of the spool. */
-  readonly owner: MemoryOwner;
-  /** modelBody by default. */
-  readonly rules?: BodyRules;
-  /** Called with each piece before it is written. May throw Failure. */
-  readonly onPiece?: (piece: Uint8Array) => void;
-  /** Called after the last piece. May throw Failure. */
-  readonly onEnd?: () => void;
+interface SpoolSource {
+  readonly request: CallRequest;
+  readonly dependencies: Pick<ApiDependencies, "spool" | "clock">;
 }
 
 /**
- * Writes a body into the spool as it arrives; the caller is read no faster than the spool writes. Throws Failure 408, 413, 429 or
- * 503, and then nothing is kept.
+ * Writes a body into the spool, in its owner's share, as it arrives; the caller is read no faster than the spool writes. `onPiece` sees
+ * each piece first and may throw Failure. Throws Failure 408, 413, 429 or 503, and then nothing is kept.
  */
 export async function spoolBody(
-  { spool, clock }: SpoolDependencies,
-  { request }: SpoolExchange,
-  { owner, rules = modelBody, onPiece = () => {}, onEnd = () => {} }: SpoolOptions,
+  { request, dependencies: { spool, clock } }: SpoolSource,
+  owner: MemoryOwner,
+  rules: BodyRules = modelBody,
+  onPiece: (piece: Uint8Array) => void = () => {},
 ): Promise<Spooled> {
   declaredSize(request, rules);
   const writer = spool.open(owner);
   const reader = request.body?.getReader() ?? null;
-  const writing = write(reader, writer, { owner, rules, onPiece, onEnd });
+  const write = async (): Promise<Spooled> => {
+    let size = 0;
+    for (;;) {
+      const piece = await reader?.read().catch(callerGone);
+      if (piece === undefined || piece.done) return writer.end();
+      size += piece.value.length;
+      if (size > rules.bytesMax) throw tooLarge(rules);
+      onPiece(piece.value);
+      await writer.write(piece.value);
+    }
+  };
+  const writing = write();
   try {
     return await inTime(clock, writing, reader);
   } catch (thrown) {
@@ -48,51 +52,36 @@ export async function spoolBody(
   }
 }
 
-async function write(
-  reader: PieceReader | null,
-  writer: SpoolWriter,
-  { rules, onPiece, onEnd }: Required<SpoolOptions>,
-): Promise<Spooled> {
-  let size = 0;
-  for (;;) {
-    const piece = await reader?.read().catch(callerGone);
-    if (piece === undefined || piece.done) break;
-    size += piece.value.length;
-    if (size > rules.bytesMax) throw tooLarge(rules);
-    onPiece(piece.value);
-    await writer.write(piece.value);
-  }
-  onEnd();
-  return writer.end();
-}
-
-/** Receives the parts of a form while it is scanned. */
-interface FormListener {
+/** Receives the parts of a form while it is scanned. Both may throw Failure. */
+interface FormListener<Read> {
   take(event: FormEvent): void;
-  /** Called when the form has ended. May throw Failure. */
-  end?(): void;
+  /** Called when the form has ended. */
+  end(): Read;
 }
 
-/** Writes a form into the spool and scans it on the way. Throws Failure 400, 408, 413, 415, 429 or 503, and then nothing is kept. */
-export async function spoolForm(
-  dependencies: SpoolDependencies,
-  exchange: SpoolExchange,
+/**
+ * Writes a form into the spool and scans it on the way. The caller has to discard `spooled`. Throws Failure 400, 408, 413, 415, 429 or
+ * 503, and then nothing is kept.
+ */
+export async function spoolForm<Read>(
+  source: SpoolSource,
   boundary: string,
-  form: FormListener,
-  options: Pick<SpoolOptions, "owner" | "rules">,
-): Promise<Spooled> {
-  requirePlain(exchange.request.headers);
+  owner: MemoryOwner,
+  form: FormListener<Read>,
+  rules: BodyRules = modelBody,
+): Promise<{ readonly spooled: Spooled; readonly read: Read }> {
+  requirePlain(source.request.headers);
   const scanner = new MultipartScanner(boundary);
-  return await spoolBody(dependencies, exchange, {
-    ...options,
-    onPiece: (piece) => {
-      for (const event of scanner.push(piece)) form.take(event);
-    },
-    onEnd: () => {
-      scanner.end();
-      form.end?.();
-    },
+  const spooled = await spoolBody(source, owner, rules, (piece) => {
+    for (const event of scanner.push(piece)) form.take(event);
   });
+  try {
+    scanner.end();
+    return { spooled, read: form.end() };
+  } catch (thrown) {
+    spooled.discard();
+    throw thrown;
+  }
 }
 
 export interface ReadForm {
@@ -101,31 +90,16 @@ export interface ReadForm {
   readonly form: FormBody;
 }
 
-/** Collects the governing fields of one endpoint's form while it is scanned. */
-export interface FormFactsReader {
-  take(event: FormEvent): void;
-  /** Called when the form has ended. Throws Failure missing_required_parameter or invalid_request. */
-  facts(): FormFacts;
-}
-
 /** Reads the form of a model call into the spool, and its facts. Throws as `spoolForm` does. */
 export async function readFormBody(
-  dependencies: SpoolDependencies,
-  exchange: SpoolExchange,
+  source: SpoolSource,
   type: MultipartType,
   owner: MemoryOwner,
-  fields: FormFactsReader,
+  fields: { take(event: FormEvent): void; facts(): FormFacts },
 ): Promise<ReadForm> {
-  let read: FormFacts | null = null;
-  const form: FormListener = {
-    take: (event) => fields.take(event),
-    end: () => {
-      read = fields.facts();
-    },
-  };
-  const spooled = await spoolForm(dependencies, exchange, type.boundary, form, { owner });
-  const { facts, modelSpan } = read ?? fields.facts();
-  return { facts, form: createFormBody(spooled, type, modelSpan) };
+  const form = { take: (event: FormEvent) => fields.take(event), end: () => fields.facts() };
+  const { spooled, read } = await spoolForm(source, type.boundary, owner, form);
+  return { facts: read.facts, form: createFormBody(spooled, type, read.modelSpan) };
 }
 
 /** Refuses a compressed form: images and sounds do not become smaller. */

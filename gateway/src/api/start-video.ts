@@ -13,55 +13,48 @@ import {
 } from "#core/index.ts";
 import type { RenamedMembers } from "#protocols/index.ts";
 import type { CreateCall, SentBody } from "#tasks/index.ts";
-import { authenticated } from "./authenticated.ts";
+import { withKey } from "./authenticated.ts";
 import { mayBeLarge } from "./body.ts";
 import { callableModels, noModel } from "./callable-models.ts";
-import type { ApiDependencies, Exchange } from "./dependencies.ts";
+import type { Endpoint, Exchange } from "./dependencies.ts";
 import { captureOf } from "./request-capture.ts";
-import { renderFailure } from "./respond.ts";
+import { renderFailure, withRequestId } from "./respond.ts";
 import { readTags } from "./tags.ts";
 
 /** How an endpoint that starts video tasks differs from the others. */
 export interface VideoEndpoint {
   /** Reads the body within its bounds. */
-  read(place: HeldMemory, principal: Principal): Promise<SentBody>;
-  answer(task: Task): Response;
+  read(exchange: Exchange, place: HeldMemory, principal: Principal): Promise<SentBody>;
+  answer(exchange: Exchange, task: Task): Response;
   /** The failure with the caller's names of fields. */
   rename(failure: Failure, renamed: RenamedMembers): Failure;
 }
 
 /** Authenticates the caller, reads its body, and starts a video task. */
-export async function startVideo(
-  dependencies: ApiDependencies,
-  exchange: Exchange,
-  endpoint: VideoEndpoint,
-): Promise<Response> {
-  const principal = await authenticated(dependencies, exchange);
-  if (mayBeLarge(exchange.request)) await dependencies.videos.check(principal);
-  const { call, capture } = await readCall(dependencies, exchange, principal, endpoint);
-  try {
-    const response = endpoint.answer(await dependencies.videos.create(call));
-    await capture?.answered(response);
-    return response;
-  } catch (thrown) {
-    const failure = endpoint.rename(asFailure(thrown), call.body.renamed);
-    await capture?.answered(renderFailure(failure, exchange.requestId));
-    throw failure;
-  }
+export function startsVideo(endpoint: VideoEndpoint): Endpoint {
+  return withKey(async (exchange, principal) => {
+    const { dependencies, requestId } = exchange;
+    if (mayBeLarge(exchange.request)) await dependencies.videos.check(principal);
+    const { call, capture } = await readCall(exchange, principal, endpoint);
+    try {
+      const response = endpoint.answer(exchange, await dependencies.videos.create(call));
+      await capture?.answered(withRequestId(response, requestId));
+      return response;
+    } catch (thrown) {
+      const failure = endpoint.rename(asFailure(thrown), call.body.renamed);
+      await capture?.answered(renderFailure(failure, requestId));
+      throw failure;
+    }
+  });
 }
 
 /** Afterward only the body's material is held in memory. */
-async function readCall(
-  dependencies: ApiDependencies,
-  exchange: Exchange,
-  principal: Principal,
-  endpoint: VideoEndpoint,
-) {
-  const { request, requestId } = exchange;
+async function readCall(exchange: Exchange, principal: Principal, endpoint: VideoEndpoint) {
+  const { dependencies, request, requestId } = exchange;
   const place = dependencies.memory.open(principal, "request");
   try {
     const signal = abortSignalOf(request.signal);
-    const read = await endpoint.read(place, principal);
+    const read = await endpoint.read(exchange, place, principal);
     const size = sizeOf(read.bytes);
     const { body, sent } = await dependencies.videos.read(read, signal);
     const model = body.value["model"];
@@ -77,7 +70,7 @@ async function readCall(
       userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
       tags: readTags(request.headers, principal),
     };
-    const capture = captureOf(dependencies, exchange, { principal, endpoint: "video", body: sent, models });
+    const capture = captureOf(exchange, { principal, endpoint: "video", body: sent, models });
     place.hold(body.material?.size ?? Math.min(size, body.text.length));
     return { call, capture };
   } catch (thrown) {

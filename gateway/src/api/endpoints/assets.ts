@@ -2,38 +2,39 @@ import { assetAnswer, groupAnswer } from "#assets/index.ts";
 import { wholeOf } from "#bodies/index.ts";
 import { type Asset, abortSignalOf, bounds, Failure, type Principal } from "#core/index.ts";
 import { type JsonObject, parseBounded } from "#protocols/index.ts";
-import { admitted, admittedWithKey, withKey } from "../authenticated.ts";
-import { controlBody, isJsonType, readJsonPieces } from "../body.ts";
-import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
+import { admitted, withKey } from "../authenticated.ts";
+import { controlBody, isJsonType, readJsonPieces, withPlace } from "../body.ts";
+import type { Endpoint, Exchange } from "../dependencies.ts";
 import { idBehind, pageAnswer, readPage, requireId } from "../request-parts.ts";
 import { uploadAsset } from "./upload-asset.ts";
 
 /** POST /v1/asset-groups: a container for reusable media. */
-export const createAssetGroup = admittedWithKey(async (dependencies, exchange, principal) => {
-  const value = await readControlObject(dependencies, exchange, principal);
-  const signal = abortSignalOf(exchange.request.signal);
-  const group = await dependencies.assets.createGroup(principal.workspace.id, value, signal);
-  return groupAnswer(group);
-});
+export const createAssetGroup = withKey((exchange, principal) =>
+  create(exchange, principal, async (value, signal) =>
+    groupAnswer(await exchange.dependencies.assets.createGroup(principal.workspace.id, value, signal)),
+  ),
+);
 
 /** GET /v1/asset-groups: the workspace's groups, newest first; `?platform=` filters. */
-export const listAssetGroups = withKey(async ({ assets }, exchange, { workspace }) => {
-  const query = new URLSearchParams(exchange.query);
-  const { groups, next } = await readPage(query, (after, limit) =>
-    assets.groups(workspace.id, query.get("platform"), after, limit),
+export const listAssetGroups = withKey(async ({ dependencies, query }, { workspace }) => {
+  const read = new URLSearchParams(query);
+  const { groups, next } = await readPage(read, (after, limit) =>
+    dependencies.assets.groups(workspace.id, read.get("platform"), after, limit),
   );
   return pageAnswer(groups.map(groupAnswer), next);
 });
 
-export const getAssetGroup = withKey(async ({ assets }, exchange, { workspace }) =>
-  groupAnswer(await assets.group(workspace.id, groupId(exchange), requirePlatform(exchange))),
-);
+export const getAssetGroup = withKey(async (exchange, { workspace }) => {
+  const { assets } = exchange.dependencies;
+  return groupAnswer(await assets.group(workspace.id, groupId(exchange), requirePlatform(exchange)));
+});
 
 /** DELETE /v1/asset-groups/{id}: deletes the group and its assets. */
-export const deleteAssetGroup = withKey(async (dependencies, exchange, principal) => {
+export const deleteAssetGroup = withKey(async (exchange, principal) => {
   const id = groupId(exchange);
-  await admitted(dependencies, principal, () =>
-    dependencies.assets.deleteGroup(principal.workspace.id, id, abortSignalOf(exchange.request.signal)),
+  const { dependencies, request } = exchange;
+  await admitted(exchange, principal, () =>
+    dependencies.assets.deleteGroup(principal.workspace.id, id, abortSignalOf(request.signal)),
   );
   return { id, object: "asset_group.deleted", deleted: true };
 });
@@ -42,74 +43,69 @@ export const deleteAssetGroup = withKey(async (dependencies, exchange, principal
  * POST /v1/assets: adds media to a group, from a public URL (JSON) or from a file (form). An uploaded file is Active in the answer;
  * an asset from a URL becomes Active or Failed later.
  */
-export const createAsset: Endpoint = (dependencies, exchange) => {
-  const isJson = isJsonType(exchange.request.headers.get("content-type"));
-  return isJson ? fetchAsset(dependencies, exchange) : uploadAsset(dependencies, exchange);
-};
+export const createAsset: Endpoint = (exchange) =>
+  isJsonType(exchange.request.headers.get("content-type")) ? fetchAsset(exchange) : uploadAsset(exchange);
 
-const fetchAsset = admittedWithKey(async (dependencies, exchange, principal) => {
-  const value = await readControlObject(dependencies, exchange, principal);
-  const signal = abortSignalOf(exchange.request.signal);
-  const asset = await dependencies.assets.createAsset(principal.workspace.id, value, signal);
-  return answer(dependencies, asset);
-});
+const fetchAsset = withKey((exchange, principal) =>
+  create(exchange, principal, async (value, signal) =>
+    answer(exchange, await exchange.dependencies.assets.createAsset(principal.workspace.id, value, signal)),
+  ),
+);
 
 /** GET /v1/assets: newest first; `?platform=`, `?group_id=` and `?status=` filter. */
-export const listAssets = withKey(async (dependencies, exchange, { workspace }) => {
+export const listAssets = withKey(async (exchange, { workspace }) => {
   const query = new URLSearchParams(exchange.query);
   const filter = { platform: query.get("platform"), groupId: query.get("group_id"), status: query.get("status") };
   const { assets, next } = await readPage(query, (after, limit) =>
-    dependencies.assets.assets(workspace.id, filter, after, limit),
+    exchange.dependencies.assets.assets(workspace.id, filter, after, limit),
   );
-  return pageAnswer(
-    assets.map((asset) => answer(dependencies, asset)),
-    next,
-  );
+  const data = assets.map((asset) => answer(exchange, asset));
+  return pageAnswer(data, next);
 });
 
-export const getAsset = withKey(async (dependencies, exchange, { workspace }) => {
-  const asset = await dependencies.assets.asset(workspace.id, assetId(exchange), requirePlatform(exchange));
-  return answer(dependencies, asset);
+export const getAsset = withKey(async (exchange, { workspace }) => {
+  const { assets } = exchange.dependencies;
+  return answer(exchange, await assets.asset(workspace.id, assetId(exchange), requirePlatform(exchange)));
 });
 
-export const deleteAsset = withKey(async (dependencies, exchange, principal) => {
+export const deleteAsset = withKey(async (exchange, principal) => {
   const id = assetId(exchange);
-  await admitted(dependencies, principal, () =>
-    dependencies.assets.deleteAsset(principal.workspace.id, id, abortSignalOf(exchange.request.signal)),
+  const { dependencies, request } = exchange;
+  await admitted(exchange, principal, () =>
+    dependencies.assets.deleteAsset(principal.workspace.id, id, abortSignalOf(request.signal)),
   );
   return { id, object: "asset.deleted", deleted: true };
 });
 
 /** GET /v1/blobs/{hash}: bytes behind a signed URL that expires. The signature replaces a key. */
-export const getBlob: Endpoint = async (dependencies, exchange) => {
-  const { request, query, requestId } = exchange;
+export const getBlob: Endpoint = async (exchange) => {
+  const { dependencies, request, query } = exchange;
   const id = idBehind("/v1/blobs/", exchange);
   const notFound = new Failure("not_found", "There is nothing here.");
   if (!/^[0-9a-f]{64}$/.test(id)) throw notFound;
   const blob = await dependencies.assets.readBlob(id, new URLSearchParams(query), request.headers.get("range"));
   if (blob.status === 404) throw notFound;
-  const body = request.method === "HEAD" ? null : blob.body;
-  return new Response(body, { status: blob.status, headers: { ...blob.headers, "x-request-id": requestId } });
+  return new Response(request.method === "HEAD" ? null : blob.body, blob);
 };
 
-function answer({ assets }: ApiDependencies, asset: Asset): object {
+function answer({ dependencies: { assets } }: Exchange, asset: Asset): object {
   return assetAnswer(asset, assets.urlOf(asset));
 }
 
-/** The small JSON body of a call that creates something. Throws Failure invalid_json, and what `readJsonPieces` throws. */
-async function readControlObject(
-  dependencies: ApiDependencies,
+/** Creates something described by a small JSON body. Throws Failure invalid_json, and what `readJsonPieces` throws. */
+function create(
   exchange: Exchange,
   principal: Principal,
-): Promise<JsonObject> {
-  const place = dependencies.memory.open(principal, "request");
-  try {
-    const bytes = wholeOf(await readJsonPieces(dependencies, exchange, place, controlBody));
-    // Parsed on the event loop, so the number of values is bounded.
-    return parseBounded(bytes, { values: bounds.plainValuesMax, members: bounds.plainMembersMax });
-  } finally {
-    place.release();
-  }
+  act: (value: JsonObject, signal: AbortSignal) => Promise<object>,
+): Promise<object> {
+  return admitted(exchange, principal, async () => {
+    const value = await withPlace(exchange, principal, async (place) => {
+      const bytes = wholeOf(await readJsonPieces(exchange, place, controlBody));
+      // Parsed on the event loop, so the number of values is bounded.
+      return parseBounded(bytes, { values: bounds.plainValuesMax, members: bounds.plainMembersMax });
+    });
+    return await act(value, abortSignalOf(exchange.request.signal));
+  });
 }
 
 function requirePlatform({ query }: Exchange): string {

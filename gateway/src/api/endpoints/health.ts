@@ -11,7 +11,7 @@ export const healthz: Endpoint = () => new Response("ok\n", { headers: plain });
  * Readiness: the database is open, the journal is writable, the process is not draining. An unreachable limit counter is only reported:
  * every process lacks it, and calls without limits or with `fail: open` still work.
  */
-export const readyz: Endpoint = (dependencies) => {
+export const readyz: Endpoint = ({ dependencies }) => {
   const reason = dependencies.unready();
   if (reason !== null) return new Response(`${reason}\n`, { status: 503, headers: plain });
   const remark = dependencies.remark();
@@ -19,7 +19,7 @@ export const readyz: Endpoint = (dependencies) => {
 };
 
 /** Throws invalid_api_key if a metrics key is configured and was not sent. */
-export const metrics: Endpoint = async (dependencies, { request }) => {
+export const metrics: Endpoint = async ({ dependencies, request }) => {
   const { metricsKey } = dependencies;
   const sent = /^bearer +(.+)$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
   if (metricsKey !== null && !isSameText(digestOf(sent), digestOf(metricsKey.reveal()))) {
@@ -31,8 +31,7 @@ export const metrics: Endpoint = async (dependencies, { request }) => {
 };
 
 /** HEAD /: clients warm up their connection with it and ignore the answer. */
-export const root: Endpoint = (_dependencies, { requestId }) =>
-  new Response(null, { status: 200, headers: { "x-request-id": requestId } });
+export const root: Endpoint = () => new Response(null);
 
 /** An operator chose the key, so its length must stay secret too. */
 function digestOf(text: string): string {

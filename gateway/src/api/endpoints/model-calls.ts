@@ -8,23 +8,21 @@ import {
   TranscriptionFormReader,
 } from "#protocols/index.ts";
 import type { EndpointProtocol } from "#relay/index.ts";
-import { authenticated } from "../authenticated.ts";
+import { withKey } from "../authenticated.ts";
 import { isJsonType, jsonOrForm, mayBeLarge } from "../body.ts";
 import type { Endpoint, Exchange } from "../dependencies.ts";
 import { protocols } from "../endpoint-protocols.ts";
 import { actionOf, factsOfPath } from "../google-path.ts";
 import { modelCall, refusedUnread, runCall } from "../model-call.ts";
 import { json } from "../respond.ts";
-import { type FormFactsReader, readFormBody } from "../spooled-body.ts";
+import { readFormBody } from "../spooled-body.ts";
 
 export const chat = modelCall({ protocol: protocols.chat });
 
 export const images = modelCall({ protocol: protocols.images, takesAssets: true });
 
-export const imageEdits: Endpoint = (dependencies, exchange) => {
-  const isJson = isJsonType(exchange.request.headers.get("content-type"));
-  return isJson ? jsonEdits(dependencies, exchange) : formEdits(dependencies, exchange);
-};
+export const imageEdits: Endpoint = (exchange) =>
+  isJsonType(exchange.request.headers.get("content-type")) ? jsonEdits(exchange) : formEdits(exchange);
 
 const jsonEdits = modelCall({ protocol: protocols["image-edits"], takesAssets: true });
 const formEdits = formCall(protocols["image-edits"], () => new ImagesFormReader(), jsonOrForm);
@@ -59,26 +57,25 @@ export const countTokens = modelCall({
   protocol: protocols["count-tokens"],
   require: requireVersion,
   forwardsQuery: true,
-  unserved: ({ inputEstimate }, requestId) => estimatedCount({ input_tokens: inputEstimate }, requestId),
+  unserved: ({ inputEstimate }) => estimatedCount({ input_tokens: inputEstimate }),
 });
 
 /** POST /v1beta/models/{model}:countTokens, and below /v1/models/. */
 export const geminiCountTokens = modelCall({
   protocol: protocols["gemini-count-tokens"],
   path: factsOfPath,
-  unserved: ({ inputEstimate }, requestId) => estimatedCount({ totalTokens: inputEstimate }, requestId),
+  unserved: ({ inputEstimate }) => estimatedCount({ totalTokens: inputEstimate }),
 });
 
 /** POST /v1/responses/input_tokens. */
 export const inputTokens = modelCall({
   protocol: protocols["input-tokens"],
-  unserved: ({ inputEstimate }, requestId) =>
-    estimatedCount({ object: "response.input_tokens", input_tokens: inputEstimate }, requestId),
+  unserved: ({ inputEstimate }) => estimatedCount({ object: "response.input_tokens", input_tokens: inputEstimate }),
 });
 
 /** An estimate in the shape of its dialect, with a warning about its last member. */
-function estimatedCount(count: object, requestId: string): Response {
-  const response = json(count, requestId);
+function estimatedCount(count: object): Response {
+  const response = json(count);
   const name = Object.keys(count).at(-1);
   response.headers.set("x-sluice-warnings", `${name} is an estimate: no upstream of this model counts tokens`);
   return response;
@@ -105,23 +102,27 @@ function nativeEndpoint(protocol: EndpointProtocol): Endpoint {
  * A model call with a form: spooled as it arrives, then sent upstream with only its model replaced. `wanted` is the error for
  * another content type.
  */
-function formCall(protocol: EndpointProtocol, fields: () => FormFactsReader, wanted: string): Endpoint {
-  return async (dependencies, exchange) => {
-    const principal = await authenticated(dependencies, exchange);
-    const type = readMultipartType(exchange.request.headers.get("content-type"), wanted);
-    if (mayBeLarge(exchange.request)) {
-      const refused = await refusedUnread(dependencies, exchange, protocol, principal);
+function formCall(
+  protocol: EndpointProtocol,
+  fields: () => ImagesFormReader | TranscriptionFormReader,
+  wanted: string,
+): Endpoint {
+  return withKey(async (exchange, principal) => {
+    const { request, dependencies } = exchange;
+    const type = readMultipartType(request.headers.get("content-type"), wanted);
+    if (mayBeLarge(request)) {
+      const refused = await refusedUnread(exchange, protocol, principal);
       if (refused !== null) return refused;
     }
     const bodyStartMs = dependencies.clock.monotonic();
-    const { facts, form } = await readFormBody(dependencies, exchange, type, principal, fields());
+    const { facts, form: body } = await readFormBody(exchange, type, principal, fields());
     const bodyWaitMs = dependencies.clock.monotonic() - bodyStartMs;
     try {
-      const read = { protocol, principal, facts, body: form, sent: form, marks: null, bodyWaitMs, query: "" };
-      return await runCall(dependencies, exchange, read);
+      const read = { protocol, principal, facts, body, sent: body, marks: null, bodyWaitMs, query: "" };
+      return await runCall(exchange, read);
     } catch (thrown) {
-      form.discard();
+      body.discard();
       throw thrown;
     }
-  };
+  });
 }

@@ -1,19 +1,11 @@
-import { type ModelEndpointRow, modelEndpoints, modelTypes } from "@sluice/contract/words";
-import {
-  bounds,
-  type ConfigSnapshot,
-  Failure,
-  isBlocked,
-  type Model,
-  type ModelType,
-  type Principal,
-} from "#core/index.ts";
+import { type ModelEndpointRow, modelEndpoints } from "@sluice/contract/words";
+import { bounds, type ConfigSnapshot, Failure, isBlocked, type Model, type Principal } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
 import type { CallEndpointId } from "#protocols/index.ts";
-import { type EndpointProtocol, passes, serves } from "#relay/index.ts";
+import { passes, serves } from "#relay/index.ts";
 import { makesVideos } from "#tasks/index.ts";
 import { withKey } from "../authenticated.ts";
-import { modelNotFound, noModel } from "../callable-models.ts";
+import { noModel } from "../callable-models.ts";
 import type { Exchange } from "../dependencies.ts";
 import { protocols } from "../endpoint-protocols.ts";
 import { geminiRoot, isGoogles, modelInPath } from "../google-path.ts";
@@ -73,21 +65,19 @@ function readToken(token: string | null): string | null {
   throw new Failure("invalid_request", "pageToken is not a token of this list.", { param: "pageToken" });
 }
 
-/** The endpoints for each type of model, in the order in which they are listed. */
-const endpointsByType: ReadonlyMap<ModelType, readonly (readonly [path: string, protocol: EndpointProtocol])[]> =
-  new Map(
-    modelTypes.map((type) => {
-      const rows = Object.entries(modelEndpoints) as [CallEndpointId, ModelEndpointRow][];
-      const ofType = rows.filter(([, { types }]) => types.includes(type));
-      return [type, ofType.map(([endpoint, { path }]) => [path, protocols[endpoint]] as const)];
-    }),
-  );
+const listed = (Object.entries(modelEndpoints) as [CallEndpointId, ModelEndpointRow][]).map(
+  ([endpoint, { path, types }]) => ({ path, types, protocol: protocols[endpoint] }),
+);
+
+function listedFor({ type }: Model) {
+  return listed.filter(({ types }) => types.includes(type));
+}
 
 /** GET /v1/models and /v1beta/models: the models that the key may use, sorted by id; `?type=` filters. */
-export const listModels = withKey((dependencies, exchange, principal) => {
+export const listModels = withKey((exchange, principal) => {
   const query = new URLSearchParams(exchange.query);
   const type = query.get("type");
-  const models = availableModels(dependencies.configSnapshot(), principal).filter(
+  const models = availableModels(exchange.dependencies.configSnapshot(), principal).filter(
     (model) => type === null || model.type === type,
   );
   if (speaksAnthropic(exchange)) return anthropicList(models);
@@ -103,34 +93,28 @@ export const listModels = withKey((dependencies, exchange, principal) => {
 const codexVersion = "client_version";
 
 /** GET /v1/models/{model} and /v1beta/models/{model}. The error is the same for a model that is not granted and one that does not exist. */
-export const getModel = withKey((dependencies, exchange, principal) => {
-  const configSnapshot = dependencies.configSnapshot();
+export const getModel = withKey((exchange, principal) => {
+  const configSnapshot = exchange.dependencies.configSnapshot();
   const name = modelInPath(exchange.path, (name) => availableModel(configSnapshot, principal, name) !== null);
   const model = availableModel(configSnapshot, principal, name);
-  if (model === null) {
-    throw isNotPriced(configSnapshot, principal, name) ? noModel(configSnapshot, principal, name) : modelNotFound(name);
-  }
-  return shapeFor(exchange)(model);
+  if (model === null) throw noModel(configSnapshot, principal, name);
+  if (speaksAnthropic(exchange)) return anthropicModel(model);
+  return speaksGemini(exchange) ? geminiModel(model) : openaiModel(model);
 });
 
-function availableModel(configSnapshot: ConfigSnapshot, principal: Principal, name: string): Model | null {
-  const model = configSnapshot.models.get(name);
-  return model !== undefined && isAvailable(model, principal) && mayCall(principal, name) ? model : null;
+function availableModel({ models }: ConfigSnapshot, principal: Principal, name: string): Model | null {
+  const model = models.get(name);
+  return model !== undefined && isAvailable(model, principal) ? model : null;
 }
 
-function availableModels(configSnapshot: ConfigSnapshot, principal: Principal): Model[] {
-  return [...configSnapshot.models.values()]
-    .filter((model) => isAvailable(model, principal) && mayCall(principal, model.name))
+function availableModels({ models }: ConfigSnapshot, principal: Principal): Model[] {
+  return [...models.values()]
+    .filter((model) => isAvailable(model, principal))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-function isNotPriced(configSnapshot: ConfigSnapshot, { scopes }: Principal, name: string): boolean {
-  const model = configSnapshot.models.get(name);
-  return model !== undefined && isBlocked(model, scopes);
-}
-
-function isAvailable(model: Model, { scopes }: Principal): boolean {
-  if (isBlocked(model, scopes)) return false;
+function isAvailable(model: Model, principal: Principal): boolean {
+  if (isBlocked(model, principal.scopes) || !mayCall(principal, model.name)) return false;
   return model.deployments.some((deployment) => deployment.enabled && deployment.provider.enabled);
 }
 
@@ -149,14 +133,14 @@ function openaiModel(model: Model): object {
 /** The endpoints at which the enabled deployments of a model can be called. Videos are tasks, with endpoints of no dialect. */
 export function endpointsOf(model: Model): readonly string[] {
   if (model.type === "video") return makesVideos(model) ? ["/v1/video/tasks", "/v1/videos"] : [];
-  const paths = endpointsByType.get(model.type) ?? [];
-  return paths.filter(([, protocol]) => serves([model], protocol)).map(([path]) => path);
+  const served = listedFor(model).filter(({ protocol }) => serves([model], protocol));
+  return served.map(({ path }) => path);
 }
 
 /** Of these, the endpoints at which the preferred deployments need no translation. */
 export function untranslatedEndpointsOf(model: Model): readonly string[] {
-  const paths = endpointsByType.get(model.type) ?? [];
-  return paths.filter(([, protocol]) => passes(model, protocol)).map(([path]) => path);
+  const passed = listedFor(model).filter(({ protocol }) => passes(model, protocol));
+  return passed.map(({ path }) => path);
 }
 
 function anthropicModel(model: Model): object {
@@ -183,11 +167,6 @@ function anthropicList(models: readonly Model[]): object {
     first_id: models[0]?.name ?? null,
     last_id: models.at(-1)?.name ?? null,
   };
-}
-
-function shapeFor(exchange: Exchange): (model: Model) => object {
-  if (speaksAnthropic(exchange)) return anthropicModel;
-  return speaksGemini(exchange) ? geminiModel : openaiModel;
 }
 
 function speaksAnthropic({ path, request }: Exchange): boolean {

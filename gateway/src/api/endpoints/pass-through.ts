@@ -10,14 +10,14 @@ import {
   passThroughPrice,
   uploadUrlHeader,
 } from "#relay/index.ts";
-import { authenticated } from "../authenticated.ts";
+import { withKey } from "../authenticated.ts";
 import { mayBeLarge } from "../body.ts";
 import type { Answer } from "../call-request.ts";
 import { holderOf } from "../callable-models.ts";
-import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
+import type { Exchange } from "../dependencies.ts";
 import { protocols } from "../endpoint-protocols.ts";
 import { isGoogles } from "../google-path.ts";
-import { answerOf, callOf, refused, StreamEnd, unread } from "../model-call.ts";
+import { answerOf, callOf, refused, unread } from "../model-call.ts";
 import { announcesBody, type PassThroughBody, readPassThroughBody } from "../pass-through-body.ts";
 import { captureOf } from "../request-capture.ts";
 import { originOf } from "../request-parts.ts";
@@ -28,12 +28,12 @@ export const providersPath = "/v1/providers/";
  * Any call of a provider's own API, for keys that are granted the provider. /v1/providers/{provider}/ maps to the provider's base
  * URL. Request and response bodies pass unchanged.
  */
-export const passThrough: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
-  const route = routeOf(dependencies, exchange, principal);
+export const passThrough = withKey(async (exchange, principal) => {
+  const { dependencies, request } = exchange;
+  const route = routeOf(exchange, principal);
   if (route instanceof Response) return route;
   const { protocol } = route;
-  if (announcesBody(exchange.request) && mayBeLarge(exchange.request)) {
+  if (announcesBody(request) && mayBeLarge(request)) {
     const unreadCall = passThroughCall(exchange, principal, protocol, { route, facts: unread });
     const refusal = await dependencies.relay.refusedUnread(unreadCall, route);
     if (refusal !== null) return refused(exchange, refusal, protocol);
@@ -42,8 +42,8 @@ export const passThrough: Endpoint = async (dependencies, exchange) => {
   let read: PassThroughBody | null = null;
   try {
     const startMs = dependencies.clock.monotonic();
-    read = await readPassThroughBody(dependencies, exchange, route, room);
-    return await forward(dependencies, exchange, principal, route, read, dependencies.clock.monotonic() - startMs);
+    read = await readPassThroughBody(exchange, route, room);
+    return await forward(exchange, principal, route, read, dependencies.clock.monotonic() - startMs);
   } catch (thrown) {
     if (read?.body !== null && read?.body !== undefined && "discard" in read.body) read.body.discard();
     const failure = asFailure(thrown);
@@ -52,32 +52,29 @@ export const passThrough: Endpoint = async (dependencies, exchange) => {
   } finally {
     room.release();
   }
-};
+});
 
 /** WebSockets are refused: frames to a provider could be neither metered nor bounded. */
-export const passThroughSocket: Endpoint = async (dependencies, exchange) => {
-  await authenticated(dependencies, exchange);
+export const passThroughSocket = withKey(() => {
   throw new Failure("websocket_unavailable", "WebSockets are not passed through to providers.");
-};
+});
 
 /** Where the call goes, or its recorded refusal. The grant is checked first: a caller does not learn which other providers exist. */
-function routeOf(dependencies: ApiDependencies, exchange: Exchange, principal: Principal): PassThroughRoute | Response {
+function routeOf(exchange: Exchange, principal: Principal): PassThroughRoute | Response {
+  const { relay } = exchange.dependencies;
   const rest = exchange.path.slice(providersPath.length);
   const end = rest.includes("/") ? rest.indexOf("/") : rest.length;
   const providerId = rest.slice(0, end);
   let protocol = protocolByHeaders(exchange.request.headers);
   try {
     if (!mayPassThrough(principal, providerId)) throw noSuchProvider(providerId);
-    protocol = { ...protocol, dialect: dependencies.relay.passThroughDialect(providerId) ?? protocol.dialect };
-    return dependencies.relay.passThroughRoute(
-      { providerId, path: rest.slice(end) || "/", query: exchange.query },
-      protocols,
-    );
+    protocol = { ...protocol, dialect: relay.passThroughDialect(providerId) ?? protocol.dialect };
+    return relay.passThroughRoute({ providerId, path: rest.slice(end) || "/", query: exchange.query }, protocols);
   } catch (thrown) {
     const failure = asFailure(thrown);
     const reason = failure.code === "not_found" ? whyNotFound(principal, providerId) : failure.message;
-    dependencies.relay.refuse(passThroughCall(exchange, principal, protocol), failure, reason);
-    return refused(exchange, { failure, headers: {} }, protocol);
+    const refusal = relay.refuse(passThroughCall(exchange, principal, protocol), failure, reason);
+    return refused(exchange, refusal, protocol);
   }
 }
 
@@ -96,41 +93,36 @@ function whyNotFound(principal: Principal, provider: string): string {
 }
 
 async function forward(
-  dependencies: ApiDependencies,
   exchange: Exchange,
   principal: Principal,
   route: PassThroughRoute,
   { body, facts, fields }: PassThroughBody,
   bodyWaitMs: number,
 ): Promise<Answer> {
-  const { request } = exchange;
+  const { dependencies, request, seen, streamEnd } = exchange;
   const { protocol } = route;
   const price = passThroughPrice(dependencies.configSnapshot(), route, facts, body !== null);
-  exchange.seen.model = price.model.name;
+  seen.model = price.model.name;
   const contentType = request.headers.get("content-type") ?? "application/octet-stream";
-  const capture = captureOf(dependencies, exchange, {
+  const capture = captureOf(exchange, {
     principal,
     endpoint: "pass-through",
     body: body === null || body instanceof Uint8Array ? (body ?? noBytes) : { size: () => body.size, contentType },
     models: [{ ...price.model, deployments: [price.deployment] }],
   });
-  const end = new StreamEnd();
   const call = passThroughCall(exchange, principal, protocol, {
-    route,
-    facts,
-    bodyWaitMs,
+    ...{ route, facts, bodyWaitMs, streamEnd },
     models: [price.model],
     priceFloor: price.floor,
     body: body instanceof Uint8Array ? body : null,
-    streamEnd: end.tell,
   });
   const method = request.method as OutboundMethod;
   const result = await dependencies.relay.pass({ call, route, price, isRead: facts !== null, method, body, fields });
   const upload = "failure" in result ? undefined : result.headers[uploadUrlHeader];
   // The parts of an upload go through this gateway too.
-  const provider = `${originOf(dependencies, exchange)}${providersPath}${route.provider.id}`;
+  const provider = `${originOf(exchange)}${providersPath}${route.provider.id}`;
   if (upload !== undefined) result.headers[uploadUrlHeader] = provider + upload;
-  return answerOf(exchange, result, protocol, end, capture);
+  return answerOf(exchange, result, protocol, capture);
 }
 
 const noBytes = new Uint8Array(0);

@@ -1,35 +1,30 @@
 import { assetForm } from "@sluice/contract/words";
 import { assetAnswer, FileJudge } from "#assets/index.ts";
 import { abortSignalOf, bounds, Failure } from "#core/index.ts";
-import type { Spooled } from "#ports/index.ts";
 import { type FormEvent, FormReader, readMultipartType } from "#protocols/index.ts";
-import { admitted, authenticated } from "../authenticated.ts";
+import { admitted, withKey } from "../authenticated.ts";
 import { assetUploadBody, jsonOrForm } from "../body.ts";
-import type { Endpoint } from "../dependencies.ts";
-import { json } from "../respond.ts";
 import { requirePlain, spoolForm } from "../spooled-body.ts";
 
 /** POST /v1/assets with a form: the file is spooled and checked as it arrives, and is Active in the answer. */
-export const uploadAsset: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
-  const { request } = exchange;
+export const uploadAsset = withKey((exchange, principal) => {
+  const { request, dependencies } = exchange;
   const { boundary } = readMultipartType(request.headers.get("content-type"), jsonOrForm);
   // Checked first: a refused upload counts against no limit.
   requirePlain(request.headers);
-  return admitted(dependencies, principal, async () => {
-    const form = new UploadForm();
-    const options = { owner: principal, rules: assetUploadBody };
-    const spooled = await spoolForm(dependencies, exchange, boundary, form, options);
+  return admitted(exchange, principal, async () => {
+    const { spooled, read } = await spoolForm(exchange, boundary, principal, new UploadForm(), assetUploadBody);
+    const { fields, media, start, end } = read;
     try {
-      const signal = abortSignalOf(request.signal);
       const { assets } = dependencies;
-      const asset = await assets.upload(principal.workspace.id, form.fields(), form.file(spooled), signal);
-      return json(assetAnswer(asset, assets.urlOf(asset)), exchange.requestId);
+      const file = { media, read: () => spooled.read(start, end) };
+      const asset = await assets.upload(principal.workspace.id, fields, file, abortSignalOf(request.signal));
+      return assetAnswer(asset, assets.urlOf(asset));
     } finally {
       spooled.discard();
     }
   });
-};
+});
 
 /** One file and its fields. */
 class UploadForm {
@@ -48,26 +43,19 @@ class UploadForm {
   }
 
   /** Throws Failure if the form has no file, or one that cannot be an asset. */
-  end(): void {
+  end() {
     this.#fields.check();
-    const { start, end } = this.#requireFile();
+    if (this.#span === null) throw new Failure("missing_required_parameter", "file is missing.", { param: "file" });
+    const { start, end } = this.#span;
     if (start === end) throw invalid("The file is empty.");
-    this.#judge.media();
-  }
-
-  fields() {
     const text = (name: string) => this.#fields.text(name);
-    return {
+    const fields = {
       platform: text("platform"),
       groupId: text("group_id"),
       type: text("asset_type"),
       name: text("name") ?? nameOf(this.#filename),
     };
-  }
-
-  file(spooled: Spooled) {
-    const { start, end } = this.#requireFile();
-    return { media: this.#judge.media(), read: () => spooled.read(start, end) };
+    return { fields, media: this.#judge.media(), start, end };
   }
 
   #begin({ name, filename }: { readonly name: string; readonly filename: string | null }, start: number): void {
@@ -79,11 +67,6 @@ class UploadForm {
     this.#filename = filename;
     this.#span = { start, end: start };
     this.#inFile = true;
-  }
-
-  #requireFile(): { readonly start: number; readonly end: number } {
-    if (this.#span !== null) return this.#span;
-    throw new Failure("missing_required_parameter", "file is missing.", { param: "file" });
   }
 }
 

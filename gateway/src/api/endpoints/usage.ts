@@ -1,10 +1,12 @@
 import { comparedCosts, Failure, nanoToUsd } from "#core/index.ts";
+import type { UsageSum } from "#ports/index.ts";
 import { withKey } from "../authenticated.ts";
 
 const defaultSpanMs = 30 * 86_400_000;
 
 /** GET /v1/usage: the key's usage by model, and its limits. Times are Unix seconds. */
-export const getUsage = withKey(async (dependencies, exchange, principal) => {
+export const getUsage = withKey(async (exchange, principal) => {
+  const { dependencies } = exchange;
   const query = new URLSearchParams(exchange.query);
   const to = readSeconds(query, "to") ?? dependencies.clock.now() + 1;
   const from = readSeconds(query, "from") ?? to - defaultSpanMs;
@@ -12,29 +14,24 @@ export const getUsage = withKey(async (dependencies, exchange, principal) => {
     dependencies.keyUsage(principal, from, to),
     dependencies.limitUsage(principal),
   ]);
-  const data = sums.map((sum) => ({
-    model: sum.model,
-    requests: sum.requests,
-    input_tokens: sum.inputTokens,
-    output_tokens: sum.outputTokens,
-    cost_usd: nanoToUsd(sum.costNanoUsd),
-    ...comparedCosts(sum.vendorCostNanoUsd, sum.comparedCostNanoUsd),
-  }));
-  return {
-    object: "usage",
-    from: Math.floor(from / 1_000),
-    to: Math.floor(to / 1_000),
-    data,
-    totals: {
-      requests: sum(sums.map((row) => row.requests)),
-      input_tokens: sum(sums.map((row) => row.inputTokens)),
-      output_tokens: sum(sums.map((row) => row.outputTokens)),
-      cost_usd: nanoToUsd(sum(sums.map((row) => row.costNanoUsd))),
-      ...comparedCosts(sum(sums.map((row) => row.vendorCostNanoUsd)), sum(sums.map((row) => row.comparedCostNanoUsd))),
-    },
-    limits,
-  };
+  const data = sums.map((sum) => ({ model: sum.model, ...countsOf([sum]) }));
+  const [fromSeconds, toSeconds] = [from, to].map((ms) => Math.floor(ms / 1_000));
+  return { object: "usage", from: fromSeconds, to: toSeconds, data, totals: countsOf(sums), limits };
 });
+
+function countsOf(sums: readonly UsageSum[]): object {
+  const total = (count: (sum: UsageSum) => number) => sums.reduce((all, sum) => all + count(sum), 0);
+  return {
+    requests: total((sum) => sum.requests),
+    input_tokens: total((sum) => sum.inputTokens),
+    output_tokens: total((sum) => sum.outputTokens),
+    cost_usd: nanoToUsd(total((sum) => sum.costNanoUsd)),
+    ...comparedCosts(
+      total((sum) => sum.vendorCostNanoUsd),
+      total((sum) => sum.comparedCostNanoUsd),
+    ),
+  };
+}
 
 function readSeconds(query: URLSearchParams, name: string): number | null {
   const text = query.get(name);
@@ -43,8 +40,4 @@ function readSeconds(query: URLSearchParams, name: string): number | null {
     throw new Failure("invalid_request", `The parameter "${name}" must be a time in Unix seconds.`, { param: name });
   }
   return Number(text) * 1_000;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

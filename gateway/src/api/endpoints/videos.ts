@@ -2,107 +2,97 @@ import { sizeOf } from "#bodies/index.ts";
 import { Failure, finalTaskStates, type HeldMemory, type Task, taskIdOf, videoIdOf } from "#core/index.ts";
 import { type RemixedVideo, type RenamedMembers, readMultipartType, videoObject } from "#protocols/index.ts";
 import { type ContentOptions, pollAfterMs, type SentBody } from "#tasks/index.ts";
-import { authenticated, withKey } from "../authenticated.ts";
+import { withKey } from "../authenticated.ts";
 import { isJsonType, jsonOrForm, readJsonPieces, readPieces, videoBody } from "../body.ts";
-import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
+import type { Exchange } from "../dependencies.ts";
 import { idBehind, readPage, requireId } from "../request-parts.ts";
 import { json } from "../respond.ts";
-import { startVideo } from "../start-video.ts";
+import { startsVideo } from "../start-video.ts";
 import { sendVideo } from "./video-tasks.ts";
 
 /*
  * OpenAI's videos API: the tasks of /v1/video/tasks in OpenAI's shape. `video_…` and `vt_…` name the same task, and both APIs
  * accept either.
  */
-export const createVideo: Endpoint = (dependencies, exchange) =>
-  startVideo(dependencies, exchange, {
-    read: (place) => readBody(dependencies, exchange, place, null),
-    answer: (task) => answer(exchange, task),
-    rename: withCallersName,
-  });
-
-/** DELETE /v1/videos/{id}: deletes the video. A video in progress is first canceled if its vendor supports that. */
-export const deleteVideo = withKey(async (dependencies, exchange, principal) => {
-  const id = await withVideoId(exchange, async (taskId) => {
-    await dependencies.videos.remove(principal.workspace.id, taskId);
-    return videoIdOf(taskId);
-  });
-  return { id, object: "video.deleted", deleted: true };
+export const createVideo = startsVideo({
+  read: (exchange, place) => readBody(exchange, place, null),
+  answer,
+  rename: withCallersName,
 });
 
+/** DELETE /v1/videos/{id}: deletes the video. A video in progress is first canceled if its vendor supports that. */
+export const deleteVideo = withKey((exchange, { workspace }) =>
+  withVideoId(exchange, async (taskId) => {
+    await exchange.dependencies.videos.remove(workspace.id, taskId);
+    return { id: videoIdOf(taskId), object: "video.deleted", deleted: true };
+  }),
+);
+
 /** POST /v1/videos/{id}/remix: the same video with another prompt, if its vendor supports that. */
-export const remixVideo: Endpoint = (dependencies, exchange) =>
-  startVideo(dependencies, exchange, {
-    read: async (place, principal) => {
-      const { id: taskId, model } = await withVideoId(exchange, (id) =>
-        dependencies.videos.get(principal.workspace.id, id),
-      );
-      return await readBody(dependencies, exchange, place, { taskId, model });
-    },
-    answer: (task) => answer(exchange, task),
-    rename: (failure, renamed) =>
-      failure.param === "remix_of" ? failure.with({ param: "video_id" }) : withCallersName(failure, renamed),
-  });
+export const remixVideo = startsVideo({
+  read: async (exchange, place, { workspace }) => {
+    const { id: taskId, model } = await withVideoId(exchange, (id) =>
+      exchange.dependencies.videos.get(workspace.id, id),
+    );
+    return await readBody(exchange, place, { taskId, model });
+  },
+  answer,
+  rename: (failure, renamed) =>
+    failure.param === "remix_of" ? failure.with({ param: "video_id" }) : withCallersName(failure, renamed),
+});
 
 /** GET /v1/videos: all videos of the workspace, from every key and both APIs; takes `limit`, `after`, `order`. */
-export const listVideos = withKey(async (dependencies, exchange, principal) => {
-  const workspaceId = principal.workspace.id;
+export const listVideos = withKey(async (exchange, { workspace }) => {
+  const { videos } = exchange.dependencies;
+  const workspaceId = workspace.id;
   const query = new URLSearchParams(exchange.query);
   const filter = { workspaceId, oldestFirst: isOldestFirst(query.get("order")) };
   const { tasks, next } = await readPage(query, async (after, limit) => {
-    const position = after === null ? null : await dependencies.videos.findPosition(workspaceId, taskIdOf(after));
+    const position = after === null ? null : await videos.findPosition(workspaceId, taskIdOf(after));
     if (after !== null && position === null)
       throw new Failure("invalid_request", "There is no such video.", { param: "cursor" });
-    return dependencies.videos.page(filter, position, limit);
+    return videos.page(filter, position, limit);
   });
   const data = tasks.map(videoObject);
   const ids = tasks.map(({ id }) => videoIdOf(id));
   return { object: "list", data, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null, has_more: next !== null };
 });
 
-export const getVideo: Endpoint = async (dependencies, exchange) => {
-  const { workspace } = await authenticated(dependencies, exchange);
-  return answer(exchange, await withVideoId(exchange, (id) => dependencies.videos.get(workspace.id, id)));
-};
+export const getVideo = withKey(async (exchange, { workspace }) =>
+  answer(exchange, await withVideoId(exchange, (id) => exchange.dependencies.videos.get(workspace.id, id))),
+);
 
 /** GET /v1/videos/{id}/content: the bytes of the video or, with `variant`, of a still of it; supports ranges. */
-export const videosContent: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
+export const videosContent = withKey((exchange, principal) => {
   const still = readStill(new URLSearchParams(exchange.query).get("variant"));
-  return await withVideoId(exchange, (id) => sendVideo(dependencies, exchange, principal, id, still));
-};
+  return withVideoId(exchange, (id) => sendVideo(exchange, principal, id, still));
+});
 
 /** Endpoints of OpenAI's videos API that the gateway does not have. Only an authenticated caller learns that. */
-export const notOffered: Endpoint = async (dependencies, exchange) => {
-  await authenticated(dependencies, exchange);
+export const notOffered = withKey(({ request, path }) => {
   throw new Failure(
     "invalid_request",
-    `This gateway does not offer ${exchange.request.method} ${exchange.path.slice(0, pathShownMax)}. Of OpenAI's videos API it has create, retrieve, list, delete, content and remix.`,
+    `This gateway does not offer ${request.method} ${path.slice(0, pathShownMax)}. Of OpenAI's videos API it has create, retrieve, list, delete, content and remix.`,
   );
-};
+});
 
 const pathShownMax = 64;
 
-async function readBody(
-  dependencies: ApiDependencies,
-  exchange: Exchange,
-  place: HeldMemory,
-  remix: RemixedVideo | null,
-): Promise<SentBody> {
+async function readBody(exchange: Exchange, place: HeldMemory, remix: RemixedVideo | null): Promise<SentBody> {
   const contentType = exchange.request.headers.get("content-type");
   if (isJsonType(contentType)) {
-    return { bytes: await readJsonPieces(dependencies, exchange, place, videoBody), openai: { boundary: null, remix } };
+    return { bytes: await readJsonPieces(exchange, place, videoBody), openai: { boundary: null, remix } };
   }
   const { boundary } = readMultipartType(contentType, jsonOrForm);
-  const bytes = await readPieces(dependencies, exchange, place, videoBody);
+  const bytes = await readPieces(exchange, place, videoBody);
   // The form, plus its file in base64.
   place.hold(Math.ceil((sizeOf(bytes) * 7) / 3));
   return { bytes, openai: { boundary, remix } };
 }
 
 /** `openai-poll-after-ms` is the time that OpenAI's clients wait before they poll again. */
-function answer({ requestId }: Exchange, task: Task): Response {
-  const response = json(videoObject(task), requestId);
+function answer(_: Exchange, task: Task): Response {
+  const response = json(videoObject(task));
   if (!finalTaskStates.has(task.state)) response.headers.set("openai-poll-after-ms", String(pollAfterMs(task)));
   return response;
 }

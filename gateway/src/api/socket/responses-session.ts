@@ -1,8 +1,9 @@
 import { bounds, Failure, type HeldMemory, type MemoryOwner } from "#core/index.ts";
 import { type CreateFrame, readClientFrame } from "#protocols/index.ts";
 import type { ApiDependencies, Exchange } from "../dependencies.ts";
-import type { SocketLink, SocketSession } from "./socket-link.ts";
+
 import { type ErrorFrame, failureFrame, type SocketTurn, socketError, socketTurn } from "./socket-turn.ts";
+import type { SocketSession, WebSocketLink } from "./sockets.ts";
 
 /** Responses of one WebSocket that are generated at the same time. */
 const socketResponsesMax = 16;
@@ -14,6 +15,9 @@ interface QueuedFrame {
 
 /** RFC 6455, 7.4.1, and IANA's registry for 1013. */
 const closing = { normal: 1000, goingAway: 1001, unsupportedData: 1003, policy: 1008, tryAgain: 1013 } as const;
+/** RFC 6455, 5.5: a control frame holds 125 bytes, two of them the code. */
+const reasonCharactersMax = 120;
+const keyRefused = "The key cannot be used.";
 
 /**
  * One WebSocket of /v1/responses. Each `response.create` is a normal call, with the same limits and ledger entries. Requests of a lane
@@ -28,7 +32,7 @@ export class ResponsesSession implements SocketSession {
   /** The request that became this socket. */
   readonly #exchange: Exchange;
   readonly #call: SocketTurn["call"];
-  readonly #link: SocketLink;
+  readonly #socket: WebSocketLink;
   readonly #owner: MemoryOwner;
   readonly #memory: TurnMemory;
   readonly #openedMs: number;
@@ -44,17 +48,12 @@ export class ResponsesSession implements SocketSession {
   #room: PromiseWithResolvers<void> | null = null;
   #stopWatch: () => void = () => {};
 
-  constructor(
-    dependencies: ApiDependencies,
-    exchange: Exchange,
-    call: SocketTurn["call"],
-    link: SocketLink,
-    owner: MemoryOwner,
-  ) {
+  constructor(exchange: Exchange, call: SocketTurn["call"], socket: WebSocketLink, owner: MemoryOwner) {
+    const { dependencies } = exchange;
     this.#dependencies = dependencies;
     this.#exchange = exchange;
     this.#call = call;
-    this.#link = link;
+    this.#socket = socket;
     this.#owner = owner;
     this.#memory = new TurnMemory(dependencies.memory.open(owner, "conversation"));
     this.#openedMs = this.#usedMs = dependencies.clock.monotonic();
@@ -160,7 +159,7 @@ export class ResponsesSession implements SocketSession {
       const before = previous === null ? null : this.#memory.find(previous);
       const send = (text: string): Promise<void> | undefined => this.#send(lane, text);
       const turn = { frame, before, call: this.#call, send, held, signal: this.#closed.signal };
-      const end = await socketTurn(this.#dependencies, this.#exchange, turn);
+      const end = await socketTurn(this.#exchange, turn);
       if (end === null || this.#over) return;
       if ("status" in end) await this.#refuse(lane, Promise.resolve(end));
       else if (end.id !== null && (previous === null || before !== null)) {
@@ -179,7 +178,8 @@ export class ResponsesSession implements SocketSession {
   async #refuse(lane: string | null, error: Promise<ErrorFrame>): Promise<void> {
     const { status, text } = await error;
     await this.#send(lane, text);
-    if ((status === 401 || status === 403) && (await this.#keyFailure()) !== null) this.#endByKey();
+    if ((status === 401 || status === 403) && (await this.#keyFailure()) !== null)
+      this.#end(closing.policy, keyRefused);
   }
 
   /** Why the key is no longer valid; null: it is valid, or that cannot be checked now. */
@@ -193,32 +193,27 @@ export class ResponsesSession implements SocketSession {
     }
   }
 
-  #endByKey(): void {
-    this.#end(closing.policy, "The key cannot be used.");
-  }
-
   /** Returns a promise if the next frame has to wait for the reader. */
   #send(lane: string | null, text: string): Promise<void> | undefined {
     if (this.#over) return undefined;
     const tagged = lane === null ? text : `{"stream_id":${JSON.stringify(lane)},${text.slice(1)}`;
-    if (this.#link.send(tagged) !== "full") return undefined;
+    // -1: it was sent, but the next frame has to wait.
+    if (this.#socket.send(tagged) !== -1) return undefined;
     this.#room ??= Promise.withResolvers<void>();
     return this.#waitForRoom(this.#room.promise);
   }
 
   async #waitForRoom(room: Promise<void>): Promise<void> {
     // A caller who reads nothing for this long is gone.
-    const stop = this.#dependencies.clock.after(bounds.stalledReaderMs, () => this.#cut());
+    const stop = this.#dependencies.clock.after(bounds.stalledReaderMs, () => {
+      this.#socket.terminate();
+      this.onClose();
+    });
     try {
       await room;
     } finally {
       stop();
     }
-  }
-
-  #cut(): void {
-    this.#link.cut();
-    this.onClose();
   }
 
   /** Starts no response; the socket closes after the last one under way. */
@@ -230,7 +225,7 @@ export class ResponsesSession implements SocketSession {
 
   #closeIfIdle(): void {
     if (this.#ending === null || this.#over || this.pending > 0) return;
-    this.#link.close(this.#ending.code, this.#ending.reason);
+    this.#socket.close(this.#ending.code, this.#ending.reason.slice(0, reasonCharactersMax));
   }
 
   #watch(): void {
@@ -258,7 +253,7 @@ export class ResponsesSession implements SocketSession {
     if (failure === null || this.#over || this.#ending !== null) return;
     const { text } = await failureFrame(failure, this.#exchange.requestId);
     await this.#send(null, text);
-    this.#endByKey();
+    this.#end(closing.policy, keyRefused);
   }
 }
 

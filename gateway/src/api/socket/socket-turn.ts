@@ -13,7 +13,7 @@ import { serves } from "#relay/index.ts";
 import { admitted } from "../authenticated.ts";
 import type { CallRequest } from "../call-request.ts";
 import { callableModels, noModel } from "../callable-models.ts";
-import type { ApiDependencies, Exchange } from "../dependencies.ts";
+import type { Exchange } from "../dependencies.ts";
 import { protocols } from "../endpoint-protocols.ts";
 import { renderFailure } from "../respond.ts";
 
@@ -46,13 +46,9 @@ export interface ErrorFrame {
 }
 
 /** One response, by a call of POST /v1/responses as its caller would make it. null: the caller is gone. */
-export async function socketTurn(
-  dependencies: ApiDependencies,
-  exchange: Exchange,
-  turn: SocketTurn,
-): Promise<TurnEnd | ErrorFrame | null> {
+export async function socketTurn(exchange: Exchange, turn: SocketTurn): Promise<TurnEnd | ErrorFrame | null> {
   const { frame, before, call, send, signal } = turn;
-  if (!frame.generates) return await warm(dependencies, exchange, turn);
+  if (!frame.generates) return await warm(exchange, turn);
   const answer = await call(innerRequest(exchange.request, frame.body(before), signal));
   if (signal.aborted) {
     void answer.body?.cancel().catch(() => {});
@@ -69,15 +65,11 @@ export async function socketTurn(
  * A request that generates nothing: only its input is remembered. No upstream is called, since over HTTP it has nothing to store. It
  * counts as one request in its key's limits.
  */
-async function warm(
-  dependencies: ApiDependencies,
-  exchange: Exchange,
-  { frame, before, send }: SocketTurn,
-): Promise<TurnEnd> {
-  const { request, address } = exchange;
+async function warm(exchange: Exchange, { frame, before, send }: SocketTurn): Promise<TurnEnd> {
+  const { dependencies, request, address } = exchange;
   const principal = await dependencies.authenticator.authenticate(request.headers, address);
   if (dependencies.draining()) throw new Failure("draining", "The gateway is shutting down; try again.");
-  return await admitted(dependencies, principal, async () => {
+  return await admitted(exchange, principal, async () => {
     const models = callableModels(dependencies.configSnapshot(), principal, frame.model);
     if (models.length === 0) throw noModel(dependencies.configSnapshot(), principal, frame.model);
     if (!serves(models, protocols.responses)) {

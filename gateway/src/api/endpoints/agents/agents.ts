@@ -1,7 +1,7 @@
 import { wholeOf } from "#bodies/index.ts";
 import { bounds, Failure, nanoToUsd } from "#core/index.ts";
-import { authenticated } from "../../authenticated.ts";
-import { readBytes, readPieces } from "../../body.ts";
+import { withKey } from "../../authenticated.ts";
+import { readBytes, readPieces, withPlace } from "../../body.ts";
 import type { Endpoint } from "../../dependencies.ts";
 import { originOf } from "../../request-parts.ts";
 import { agentAnswer } from "./sign-in.ts";
@@ -28,56 +28,52 @@ A refused bearer token is answered with 401 and x-should-retry: false. Every ans
 `;
 
 /** GET: the agent settings of the caller's group. On 404 an agent starts without any. */
-export const managedSettings: Endpoint = async (dependencies, exchange) => {
-  const { group } = await authenticated(dependencies, exchange);
-  const settings = await dependencies.agentSettings(group.id, originOf(dependencies, exchange));
+export const managedSettings = withKey(async (exchange, { group }) => {
+  const settings = await exchange.dependencies.agentSettings(group.id, originOf(exchange));
   if (settings === null) throw new Failure("not_found", "No settings are managed for this group.");
   const { checksum, text } = settings;
   // An agent without settings sends the hash of an empty text: only an equal value matches, and `*` does not.
-  if (exchange.request.headers.get("if-none-match") === `"${checksum}"`) return agentAnswer(exchange, 304, null);
-  const body = `{"uuid":"${checksum}","checksum":"${checksum}","settings":${text}}`;
-  return agentAnswer(exchange, 200, body, {
+  if (exchange.request.headers.get("if-none-match") === `"${checksum}"`) return agentAnswer(304, null);
+  return agentAnswer(200, `{"uuid":"${checksum}","checksum":"${checksum}","settings":${text}}`, {
     "content-type": "application/json",
     etag: `"${checksum}"`,
     "cache-control": "no-store",
     vary: "User-Agent",
   });
-};
+});
 
 /** GET: settings of the desktop app, which the gateway does not manage. The app accepts a 404. */
-export const userBootstrap: Endpoint = async (dependencies, exchange) => {
-  await authenticated(dependencies, exchange);
+export const userBootstrap = withKey(() => {
   throw new Failure("not_found", "Nothing is managed for the desktop app.");
-};
+});
 
-export const protocol: Endpoint = (_dependencies, exchange) =>
-  agentAnswer(exchange, 200, protocolText, { "content-type": "text/markdown; charset=utf-8" });
+export const protocol: Endpoint = () =>
+  agentAnswer(200, protocolText, { "content-type": "text/markdown; charset=utf-8" });
 
 /** HEAD: a check that the gateway answers. */
-export const hello: Endpoint = (_dependencies, exchange) => agentAnswer(exchange, 200, null);
+export const hello: Endpoint = () => agentAnswer(200, null);
 
 /** POST: telemetry of agents (OTLP over HTTP). The answer is 200 even for bad telemetry: a refused agent repeats it until it exits. */
-export const takeTelemetry: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
+export const takeTelemetry = withKey(async (exchange, principal) => {
+  const { path, request, dependencies } = exchange;
   const { agentTelemetry } = dependencies;
-  const signal = (["metrics", "logs", "traces"] as const).find((each) => exchange.path === `/v1/${each}`);
-  const place = dependencies.memory.open(principal, "request");
+  const signal = (["metrics", "logs", "traces"] as const).find((each) => path === `/v1/${each}`);
   const rules = { bytesMax: bounds.agentTelemetryBytesMax, packed: true };
   try {
-    if (agentTelemetry === null || signal === undefined || !agentTelemetry.takes(signal)) {
-      await readBytes(dependencies, exchange, place, rules);
-    } else {
-      const body = await readPieces(dependencies, exchange, place, rules);
-      const isJson = exchange.request.headers.get("content-type")?.includes("json") === true;
+    await withPlace(exchange, principal, async (place) => {
+      if (agentTelemetry === null || signal === undefined || !agentTelemetry.takes(signal)) {
+        await readBytes(exchange, place, rules);
+        return;
+      }
+      const body = await readPieces(exchange, place, rules);
+      const isJson = request.headers.get("content-type")?.includes("json") === true;
       agentTelemetry.take({ signal, isJson, body: wholeOf(body).slice(), principal });
-    }
+    });
   } catch (thrown) {
     if (!(thrown instanceof Failure) || !unreadable.has(thrown.code)) throw thrown;
-  } finally {
-    place.release();
   }
-  return agentAnswer(exchange, 200, null);
-};
+  return agentAnswer(200, null);
+});
 
 /** Failures of a body that cannot be decompressed. */
 const unreadable: ReadonlySet<string> = new Set(["invalid_request", "invalid_json", "unsupported_media_type"]);
@@ -86,8 +82,7 @@ const unreadable: ReadonlySet<string> = new Set(["invalid_request", "invalid_jso
  * GET: the spend of the caller's agents and every budget that applies, in the format of Claude Code's gateways: amounts in cents,
  * shares in percent, the tightest budget first and active.
  */
-export const getSpend: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
+export const getSpend = withKey(async ({ dependencies }, principal) => {
   const [spent, statuses] = await Promise.all([
     dependencies.periodSpend(principal),
     dependencies.limitUsage(principal),
@@ -130,8 +125,8 @@ export const getSpend: Endpoint = async (dependencies, exchange) => {
     })),
   };
   const headers = { "content-type": "application/json;charset=utf-8", "cache-control": "no-store" };
-  return agentAnswer(exchange, 200, JSON.stringify(body), headers);
-};
+  return agentAnswer(200, JSON.stringify(body), headers);
+});
 
 const groups: Readonly<Record<string, string>> = { day: "daily", week: "weekly", month: "monthly" };
 

@@ -1,8 +1,8 @@
 import { wholeOf } from "#bodies/index.ts";
 import { anonymousOwner, bounds, Failure, retryAfter } from "#core/index.ts";
 import type { IssuedTokens } from "#identity/index.ts";
-import { type BodyRules, readPieces } from "../../body.ts";
-import type { ApiDependencies, Endpoint, Exchange } from "../../dependencies.ts";
+import { type BodyRules, readPieces, withPlace } from "../../body.ts";
+import type { Endpoint, Exchange } from "../../dependencies.ts";
 import { originOf } from "../../request-parts.ts";
 
 /*
@@ -15,18 +15,15 @@ const refreshGrant = "refresh_token";
 /** The sender is not authenticated. */
 const formBody: BodyRules = { bytesMax: bounds.agentFormBytesMax, packed: false };
 
-async function readBody(dependencies: ApiDependencies, exchange: Exchange): Promise<Uint8Array> {
-  const place = dependencies.memory.open(anonymousOwner(exchange.address()), "request");
-  try {
-    return wholeOf(await readPieces(dependencies, exchange, place, formBody));
-  } finally {
-    place.release();
-  }
+function readBody(exchange: Exchange): Promise<Uint8Array> {
+  return withPlace(exchange, anonymousOwner(exchange.address()), async (place) =>
+    wholeOf(await readPieces(exchange, place, formBody)),
+  );
 }
 
 /** RFC 6749, 3.2: a repeated field is an error, and an empty one counts as missing. */
-async function readForm(dependencies: ApiDependencies, exchange: Exchange): Promise<ReadonlyMap<string, string>> {
-  const body = await readBody(dependencies, exchange);
+async function readForm(exchange: Exchange): Promise<ReadonlyMap<string, string>> {
+  const body = await readBody(exchange);
   const type = exchange.request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   if (type !== "application/x-www-form-urlencoded") {
     throw new Failure("invalid_request", "The body must be application/x-www-form-urlencoded.");
@@ -41,8 +38,8 @@ async function readForm(dependencies: ApiDependencies, exchange: Exchange): Prom
 }
 
 /** GET: the endpoints of the authorization server (RFC 8414). */
-export const getMetadata: Endpoint = (dependencies, exchange) => {
-  const base = originOf(dependencies, exchange);
+export const getMetadata: Endpoint = (exchange) => {
+  const base = originOf(exchange);
   const metadata = {
     issuer: base,
     device_authorization_endpoint: `${base}/oauth/device_authorization`,
@@ -54,18 +51,19 @@ export const getMetadata: Endpoint = (dependencies, exchange) => {
     scopes_supported: ["openid", "profile", "email"],
     gateway_protocol_version: 1,
   };
-  return agentAnswer(exchange, 200, JSON.stringify(metadata), { "content-type": "application/json" });
+  return agentAnswer(200, JSON.stringify(metadata), { "content-type": "application/json" });
 };
 
 /** POST: a code for the device, and one that the user confirms in the console. The body is ignored. */
-export const authorizeDevice: Endpoint = withOAuthErrors(async (dependencies, exchange) => {
-  await readBody(dependencies, exchange);
+export const authorizeDevice: Endpoint = withOAuthErrors(async (exchange) => {
+  const { dependencies } = exchange;
+  await readBody(exchange);
   const start = await dependencies.agentSignIn.begin({
     client: exchange.request.headers.get("user-agent") ?? "",
     ip: exchange.address(),
   });
-  const page = `${dependencies.consoleUrl() ?? originOf(dependencies, exchange)}/console/device`;
-  return oauthAnswer(exchange, 200, {
+  const page = `${dependencies.consoleUrl() ?? originOf(exchange)}/console/device`;
+  return oauthAnswer(200, {
     device_code: start.deviceCode,
     user_code: start.userCode,
     verification_uri: page,
@@ -76,23 +74,24 @@ export const authorizeDevice: Endpoint = withOAuthErrors(async (dependencies, ex
 });
 
 /** POST: tokens for an approved device, or for a refresh token, which is replaced. */
-export const issueTokens: Endpoint = withOAuthErrors(async (dependencies, exchange) => {
-  const form = await readForm(dependencies, exchange);
-  const origin = originOf(dependencies, exchange);
+export const issueTokens: Endpoint = withOAuthErrors(async (exchange) => {
+  const { agentSignIn } = exchange.dependencies;
+  const form = await readForm(exchange);
+  const origin = originOf(exchange);
   switch (form.get("grant_type")) {
     case undefined:
       throw missing("grant_type");
     case deviceGrant: {
-      const polled = await dependencies.agentSignIn.poll(required(form, "device_code"), origin);
-      if (typeof polled !== "string") return tokenAnswer(exchange, polled);
-      return oauthAnswer(exchange, polled === "too_soon" ? 429 : 400, { error: pollErrors[polled] });
+      const polled = await agentSignIn.poll(required(form, "device_code"), origin);
+      if (typeof polled !== "string") return tokenAnswer(polled);
+      return oauthAnswer(polled === "too_soon" ? 429 : 400, { error: pollErrors[polled] });
     }
     case refreshGrant: {
-      const issued = await dependencies.agentSignIn.refresh(required(form, "refresh_token"), origin);
-      return issued === null ? oauthAnswer(exchange, 401, { error: "invalid_grant" }) : tokenAnswer(exchange, issued);
+      const issued = await agentSignIn.refresh(required(form, "refresh_token"), origin);
+      return issued === null ? oauthAnswer(401, { error: "invalid_grant" }) : tokenAnswer(issued);
     }
     default:
-      return oauthAnswer(exchange, 400, { error: "unsupported_grant_type" });
+      return oauthAnswer(400, { error: "unsupported_grant_type" });
   }
 });
 
@@ -105,10 +104,10 @@ const pollErrors = {
 } as const;
 
 /** POST: ends a sign-in by either of its tokens. Always 200, also for an unknown token (RFC 7009). */
-export const revokeToken: Endpoint = withOAuthErrors(async (dependencies, exchange) => {
-  const token = required(await readForm(dependencies, exchange), "token");
-  await dependencies.agentSignIn.revoke(token, exchange.address());
-  return oauthAnswer(exchange, 200, null);
+export const revokeToken: Endpoint = withOAuthErrors(async (exchange) => {
+  const token = required(await readForm(exchange), "token");
+  await exchange.dependencies.agentSignIn.revoke(token, exchange.address());
+  return oauthAnswer(200, null);
 });
 
 function required(form: ReadonlyMap<string, string>, field: string): string {
@@ -121,23 +120,16 @@ function missing(field: string): Failure {
   return new Failure("invalid_request", `${field} is missing.`);
 }
 
-function tokenAnswer(exchange: Exchange, issued: IssuedTokens): Response {
-  return oauthAnswer(exchange, 200, {
-    access_token: issued.accessToken,
-    refresh_token: issued.refreshToken,
-    token_type: "Bearer",
-    expires_in: issued.expiresIn,
-  });
+function tokenAnswer({ accessToken, refreshToken, expiresIn }: IssuedTokens): Response {
+  const token = { access_token: accessToken, refresh_token: refreshToken, token_type: "Bearer", expires_in: expiresIn };
+  return oauthAnswer(200, token);
 }
 
+type Headers = Readonly<Record<string, string>>;
+
 /** JSON that is not cached. */
-function oauthAnswer(
-  exchange: Exchange,
-  status: number,
-  body: object | null,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  return agentAnswer(exchange, status, body === null ? null : JSON.stringify(body), {
+function oauthAnswer(status: number, body: object | null, headers: Headers = {}): Response {
+  return agentAnswer(status, body === null ? null : JSON.stringify(body), {
     ...(body === null ? {} : { "content-type": "application/json" }),
     "cache-control": "no-store",
     pragma: "no-cache",
@@ -146,14 +138,8 @@ function oauthAnswer(
 }
 
 /** An answer to an agent or a browser, except for model calls. */
-export function agentAnswer(
-  { requestId }: Exchange,
-  status: number,
-  body: string | null,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
+export function agentAnswer(status: number, body: string | null, headers: Headers = {}): Response {
   const common = {
-    "x-request-id": requestId,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
@@ -164,21 +150,15 @@ export function agentAnswer(
 
 /** OAuth clients understand only OAuth's own error shape (RFC 6749, 5.2). */
 function withOAuthErrors(endpoint: Endpoint): Endpoint {
-  return async (dependencies, exchange) => {
+  return async (exchange) => {
     try {
-      return await endpoint(dependencies, exchange);
+      return await endpoint(exchange);
     } catch (thrown) {
       if (!(thrown instanceof Failure) || thrown.status >= 500 || thrown.code === "client_closed") throw thrown;
-      const error_description = thrown.message;
-      if (thrown.code !== "rate_limit_exceeded") {
-        return oauthAnswer(exchange, 400, { error: "invalid_request", error_description });
-      }
-      return oauthAnswer(
-        exchange,
-        429,
-        { error: "slow_down", error_description },
-        retryAfter(thrown.retryAfterMs ?? 0),
-      );
+      const { code, message: error_description, retryAfterMs = 0 } = thrown;
+      return code === "rate_limit_exceeded"
+        ? oauthAnswer(429, { error: "slow_down", error_description }, retryAfter(retryAfterMs))
+        : oauthAnswer(400, { error: "invalid_request", error_description });
     }
   };
 }
