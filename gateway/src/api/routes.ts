@@ -24,87 +24,71 @@ interface Route {
   readonly dialect?: Dialect;
 }
 
+type Row = readonly [path: string, name: string, methods: Route["methods"], more?: Pick<Route, "socket" | "dialect">];
+
 /** For Anthropic's clients and for agents. */
 const claude = { dialect: anthropicMessages } as const;
 
 /** Exact paths, and paths with an id in braces. `routeOf` matches Gemini's model actions and pass-through paths. */
-const table: readonly (readonly [path: string, route: Route])[] = [
-  ["/v1/chat/completions", { name: "chat", methods: { POST: calls.chat } }],
-  ["/v1/messages", { name: "messages", methods: { POST: calls.messages }, ...claude }],
-  ["/v1/messages/count_tokens", { name: "count-tokens", methods: { POST: calls.countTokens }, ...claude }],
-  ["/v1/responses", { name: "responses", methods: { POST: calls.responses }, socket: responsesSocket }],
-  ["/v1/responses/input_tokens", { name: "input-tokens", methods: { POST: calls.inputTokens } }],
-  ["/v1/responses/compact", { name: "responses-compact", methods: { POST: calls.compact } }],
-  ["/v1/responses/{id}", { name: "kept-response", methods: { GET: storedResponse, DELETE: storedResponse } }],
-  ["/v1/responses/{id}/cancel", { name: "kept-response", methods: { POST: storedResponse } }],
-  ["/v1/responses/{id}/input_items", { name: "kept-response", methods: { GET: storedResponse } }],
-  ...calls.nativeRoutes.map(([path, name, post]) => [path, { name, methods: { POST: post } }] as const),
-  ["/v1/images/generations", { name: "images", methods: { POST: calls.images } }],
-  ["/v1/images/edits", { name: "image-edits", methods: { POST: calls.imageEdits } }],
-  ["/v1/video/tasks", { name: "video-tasks", methods: { POST: tasks.createVideoTask, GET: tasks.listVideoTasks } }],
-  ["/v1/video/tasks/{id}", { name: "video-task", methods: { GET: tasks.getVideoTask, DELETE: tasks.cancelVideoTask } }],
-  [
-    "/v1/video/tasks/{id}/content",
-    { name: "video-content", methods: { GET: tasks.videoContent, HEAD: tasks.videoContent } },
-  ],
-  ["/v1/video/callbacks/{id}/{token}", { name: "video-callback", methods: { POST: tasks.videoCallback } }],
-  ["/v1/videos", { name: "videos", methods: { POST: videos.createVideo, GET: videos.listVideos } }],
-  ["/v1/videos/edits", { name: "videos", methods: { POST: videos.notOffered } }],
-  ["/v1/videos/extensions", { name: "videos", methods: { POST: videos.notOffered } }],
-  ["/v1/videos/characters", { name: "videos", methods: { POST: videos.notOffered } }],
-  ["/v1/videos/characters/{id}", { name: "video", methods: { GET: videos.notOffered } }],
-  ["/v1/videos/{id}", { name: "video", methods: { GET: videos.getVideo, DELETE: videos.deleteVideo } }],
-  [
-    "/v1/videos/{id}/content",
-    { name: "video-content", methods: { GET: videos.videosContent, HEAD: videos.videosContent } },
-  ],
-  ["/v1/videos/{id}/remix", { name: "video-remix", methods: { POST: videos.remixVideo } }],
-  [
-    "/v1/asset-groups",
-    { name: "asset-groups", methods: { POST: assets.createAssetGroup, GET: assets.listAssetGroups } },
-  ],
-  [
-    "/v1/asset-groups/{id}",
-    { name: "asset-group", methods: { GET: assets.getAssetGroup, DELETE: assets.deleteAssetGroup } },
-  ],
-  ["/v1/assets", { name: "assets", methods: { POST: assets.createAsset, GET: assets.listAssets } }],
-  ["/v1/assets/{id}", { name: "asset", methods: { GET: assets.getAsset, DELETE: assets.deleteAsset } }],
-  ["/v1/blobs/{id}", { name: "blob", methods: { GET: assets.getBlob, HEAD: assets.getBlob } }],
-  ["/v1/models", { name: "models", methods: { GET: listModels } }],
-  ["/v1beta/models", { name: "models", methods: { GET: listModels }, dialect: gemini }],
-  ["/v1/usage", { name: "usage", methods: { GET: getUsage } }],
-  ["/.well-known/oauth-authorization-server", { name: "agent-metadata", methods: { GET: signIn.getMetadata } }],
-  ["/oauth/device_authorization", { name: "agent-device", methods: { POST: signIn.authorizeDevice }, ...claude }],
-  ["/oauth/token", { name: "agent-token", methods: { POST: signIn.issueTokens }, ...claude }],
-  ["/oauth/revoke", { name: "agent-revoke", methods: { POST: signIn.revokeToken }, ...claude }],
-  ["/managed/settings", { name: "agent-settings", methods: { GET: agents.managedSettings }, ...claude }],
-  ["/user/bootstrap", { name: "agent-bootstrap", methods: { GET: agents.userBootstrap }, ...claude }],
-  ["/api/oauth/usage", { name: "agent-spend", methods: { GET: agents.getSpend }, ...claude }],
-  ["/protocol", { name: "agent-protocol", methods: { GET: agents.protocol } }],
-  ["/api/hello", { name: "agent-hello", methods: { HEAD: agents.hello } }],
-  ...["/v1/metrics", "/v1/logs", "/v1/traces"].map(
-    (path) => [path, { name: "agent-telemetry", methods: { POST: agents.takeTelemetry }, ...claude }] as const,
-  ),
-  ["/healthz", { name: "healthz", methods: { GET: healthz, HEAD: healthz } }],
-  ["/readyz", { name: "readyz", methods: { GET: readyz, HEAD: readyz } }],
-  ["/metrics", { name: "metrics", methods: { GET: metrics } }],
+const rows: readonly Row[] = [
+  ["/v1/chat/completions", "chat", { POST: calls.chat }],
+  ["/v1/messages", "messages", { POST: calls.messages }, claude],
+  ["/v1/messages/count_tokens", "count-tokens", { POST: calls.countTokens }, claude],
+  ["/v1/responses", "responses", { POST: calls.responses }, { socket: responsesSocket }],
+  ["/v1/responses/input_tokens", "input-tokens", { POST: calls.inputTokens }],
+  ["/v1/responses/compact", "responses-compact", { POST: calls.compact }],
+  ["/v1/responses/{id}", "kept-response", { GET: storedResponse, DELETE: storedResponse }],
+  ["/v1/responses/{id}/cancel", "kept-response", { POST: storedResponse }],
+  ["/v1/responses/{id}/input_items", "kept-response", { GET: storedResponse }],
+  ...calls.nativeRoutes.map(([path, name, post]): Row => [path, name, { POST: post }]),
+  ["/v1/images/generations", "images", { POST: calls.images }],
+  ["/v1/images/edits", "image-edits", { POST: calls.imageEdits }],
+  ["/v1/video/tasks", "video-tasks", { POST: tasks.createVideoTask, GET: tasks.listVideoTasks }],
+  ["/v1/video/tasks/{id}", "video-task", { GET: tasks.getVideoTask, DELETE: tasks.cancelVideoTask }],
+  ["/v1/video/tasks/{id}/content", "video-content", { GET: tasks.videoContent, HEAD: tasks.videoContent }],
+  ["/v1/video/callbacks/{id}/{token}", "video-callback", { POST: tasks.videoCallback }],
+  ["/v1/videos", "videos", { POST: videos.createVideo, GET: videos.listVideos }],
+  ["/v1/videos/edits", "videos", { POST: videos.notOffered }],
+  ["/v1/videos/extensions", "videos", { POST: videos.notOffered }],
+  ["/v1/videos/characters", "videos", { POST: videos.notOffered }],
+  ["/v1/videos/characters/{id}", "video", { GET: videos.notOffered }],
+  ["/v1/videos/{id}", "video", { GET: videos.getVideo, DELETE: videos.deleteVideo }],
+  ["/v1/videos/{id}/content", "video-content", { GET: videos.videosContent, HEAD: videos.videosContent }],
+  ["/v1/videos/{id}/remix", "video-remix", { POST: videos.remixVideo }],
+  ["/v1/asset-groups", "asset-groups", { POST: assets.createAssetGroup, GET: assets.listAssetGroups }],
+  ["/v1/asset-groups/{id}", "asset-group", { GET: assets.getAssetGroup, DELETE: assets.deleteAssetGroup }],
+  ["/v1/assets", "assets", { POST: assets.createAsset, GET: assets.listAssets }],
+  ["/v1/assets/{id}", "asset", { GET: assets.getAsset, DELETE: assets.deleteAsset }],
+  ["/v1/blobs/{id}", "blob", { GET: assets.getBlob, HEAD: assets.getBlob }],
+  ["/v1/models", "models", { GET: listModels }],
+  ["/v1beta/models", "models", { GET: listModels }, { dialect: gemini }],
+  ["/v1/usage", "usage", { GET: getUsage }],
+  ["/.well-known/oauth-authorization-server", "agent-metadata", { GET: signIn.getMetadata }],
+  ["/oauth/device_authorization", "agent-device", { POST: signIn.authorizeDevice }, claude],
+  ["/oauth/token", "agent-token", { POST: signIn.issueTokens }, claude],
+  ["/oauth/revoke", "agent-revoke", { POST: signIn.revokeToken }, claude],
+  ["/managed/settings", "agent-settings", { GET: agents.managedSettings }, claude],
+  ["/user/bootstrap", "agent-bootstrap", { GET: agents.userBootstrap }, claude],
+  ["/api/oauth/usage", "agent-spend", { GET: agents.getSpend }, claude],
+  ["/protocol", "agent-protocol", { GET: agents.protocol }],
+  ["/api/hello", "agent-hello", { HEAD: agents.hello }],
+  ["/v1/metrics", "agent-telemetry", { POST: agents.takeTelemetry }, claude],
+  ["/v1/logs", "agent-telemetry", { POST: agents.takeTelemetry }, claude],
+  ["/v1/traces", "agent-telemetry", { POST: agents.takeTelemetry }, claude],
+  ["/healthz", "healthz", { GET: healthz, HEAD: healthz }],
+  ["/readyz", "readyz", { GET: readyz, HEAD: readyz }],
+  ["/metrics", "metrics", { GET: metrics }],
 ];
 
+const table = rows.map(([path, name, methods, more]): readonly [path: string, Route] => [
+  path,
+  { name, methods, ...more },
+]);
 const exact: ReadonlyMap<string, Route> = new Map(table.filter(([path]) => !path.includes("{")));
-
-/** Paths with an id, by the prefix before it, the longest first; then by the part after the id: "" for none, "{" for any. */
-const withId = Map.groupBy(
-  table.filter(([path]) => path.includes("{")),
-  ([path]) => path.slice(0, path.indexOf("{")),
-);
-const below = [...withId]
-  .sort(([one], [other]) => other.length - one.length)
-  .map(([prefix, rows]) => [prefix, new Map(rows.map(([path, route]) => [partOf(path, prefix), route]))] as const);
-
-function partOf(path: string, prefix: string): string {
-  const part = path.slice(prefix.length).split("/")[1] ?? "";
-  return part.startsWith("{") ? "{" : part;
-}
+/** Paths with an id. If two match, the first is meant. */
+const patterns = table
+  .filter(([path]) => path.includes("{"))
+  .map(([path, route]) => ({ pattern: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`), route }));
 
 /** Whether a path is for callers, not for administrators. Agents use some paths outside `/v1`. */
 export function isCallersPath(path: string): boolean {
@@ -114,22 +98,22 @@ export function isCallersPath(path: string): boolean {
 /** `/v1/organizations/` is a part of Anthropic's Admin API, which is for administrators. */
 export const dataPlane = /^\/v1(?!\/organizations\/)(beta)?(\/|$)/;
 
-/** The most common paths, which need no check for ambiguity. */
-export const exactPaths: readonly string[] = [...exact.keys()];
+/** Whether it is one of the most common paths, which need no check for ambiguity. */
+export function isExactPath(path: string): boolean {
+  return exact.has(path);
+}
 
 const model: Route = { name: "model", methods: { GET: getModel } };
 const geminiModel: Route = { ...model, dialect: gemini };
-const generation: Route = { name: "generate", methods: { POST: calls.generate }, dialect: gemini };
+const geminiPost = (name: string, post: Endpoint): Route => ({ name, methods: { POST: post }, dialect: gemini });
+const generation = geminiPost("generate", calls.generate);
 /** The actions of Google's clients on a model. */
 const actions: ReadonlyMap<string, Route> = new Map([
   ["generateContent", generation],
   ["streamGenerateContent", generation],
-  ["embedContent", { name: "embed-content", methods: { POST: calls.embedContent }, dialect: gemini }],
-  [
-    "batchEmbedContents",
-    { name: "batch-embed-contents", methods: { POST: calls.batchEmbedContents }, dialect: gemini },
-  ],
-  ["countTokens", { name: "gemini-count-tokens", methods: { POST: calls.geminiCountTokens }, dialect: gemini }],
+  ["embedContent", geminiPost("embed-content", calls.embedContent)],
+  ["batchEmbedContents", geminiPost("batch-embed-contents", calls.batchEmbedContents)],
+  ["countTokens", geminiPost("gemini-count-tokens", calls.geminiCountTokens)],
 ]);
 
 const anyMethod = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
@@ -157,13 +141,7 @@ export function routeOf(path: string, method: string): Route | null {
   if (path.startsWith(geminiRoot)) return method === "GET" ? null : actionRoute(path, geminiRoot);
   if (path.startsWith(pass.providersPath))
     return /^[^/]/.test(path.slice(pass.providersPath.length)) ? passThrough : null;
-  for (const [prefix, parts] of below) {
-    if (!path.startsWith(prefix)) continue;
-    const [id = "", part, ...more] = path.slice(prefix.length).split("/");
-    if (id === "" || part === "" || more.length > 0) return null;
-    return parts.get(part ?? "") ?? (part === undefined ? null : (parts.get("{") ?? null));
-  }
-  return null;
+  return patterns.find(({ pattern }) => pattern.test(path))?.route ?? null;
 }
 
 /** The rest of the path is the model's name, which may have slashes and colons, and perhaps an action. */

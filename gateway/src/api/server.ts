@@ -8,7 +8,7 @@ import type { ApiDependencies } from "./dependencies.ts";
 import { answerDirect } from "./direct-call.ts";
 import { flawOfPath } from "./plain-target.ts";
 import { targetOf } from "./request-parts.ts";
-import { exactPaths } from "./routes.ts";
+import { isExactPath } from "./routes.ts";
 import { Sockets } from "./socket/sockets.ts";
 
 export interface ApiServer {
@@ -137,11 +137,9 @@ function socketOf(sockets: Sockets, arrival: Arrival): NonNullable<Arrival["sock
   return { sockets, call };
 }
 
-const plainPaths: ReadonlySet<string> = new Set(exactPaths);
-
 function flawOf(target: string, path: string): string | null {
   if (target.includes("#")) return "There is a # in it.";
-  return plainPaths.has(path) ? null : flawOfPath(path);
+  return isExactPath(path) ? null : flawOfPath(path);
 }
 
 function refusal(dependencies: ApiDependencies, reason: RefusedReason, message: string): ServerAnswer {

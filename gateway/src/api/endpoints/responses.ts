@@ -12,12 +12,12 @@ import type { Sockets, WebSocketLink } from "../socket/sockets.ts";
 
 /** A response that an upstream stores: GET, DELETE, `/cancel` and `/input_items`. */
 export const storedResponse = withKey(async (exchange, principal) => {
-  const { request, requestId, query, startedMs, streamEnd } = exchange;
+  const { request, requestId, query, streamEnd } = exchange;
   const { headers, signal } = request;
   const protocol = protocols.responses;
   const [id = "", ...rest] = exchange.path.slice("/v1/responses/".length).split("/");
   const result = await exchange.dependencies.relay.ask({
-    ...{ requestId, principal, protocol, query, headers, signal, startedMs, streamEnd },
+    ...{ requestId, principal, protocol, query, headers, signal, streamEnd },
     upstreamId: decodeId(id),
     method: request.method as "GET" | "POST" | "DELETE",
     rest: rest.length === 0 ? "" : `/${rest.join("/")}`,

@@ -18,10 +18,10 @@ import {
 import type { Selection } from "#routing/index.ts";
 import type { Call, Delivery, RelayDependencies } from "../call.ts";
 import {
-  CompletionTranslation,
-  EmbeddingTranslation,
-  ImageTranslation,
-  Translation,
+  translateCompletion,
+  translateEmbedding,
+  translateImages,
+  translateTurn,
 } from "../translation/translations.ts";
 import { streamType, type TranslatedAnswer, type Translator } from "../translation/translator.ts";
 import { answerHeaders, translatedHeaders } from "./answer-headers.ts";
@@ -108,11 +108,10 @@ function unasked(message: string): Failure {
 function translatorOf(parts: AttemptParts): Translator {
   const { endpoint, wireDialect } = parts.call.protocol;
   const { dialect } = parts.match.lane;
-  if (wireDialect === "openai-images") return new ImageTranslation(parts);
-  if (isEmbeddingEndpoint(endpoint) && isEmbeddingDialect(dialect)) {
-    return new EmbeddingTranslation(parts, { endpoint, dialect });
-  }
-  return dialect === "mistral-fim" ? new CompletionTranslation(parts) : new Translation(parts);
+  if (wireDialect === "openai-images") return translateImages(parts);
+  if (isEmbeddingEndpoint(endpoint) && isEmbeddingDialect(dialect))
+    return translateEmbedding(parts, { endpoint, dialect });
+  return dialect === "mistral-fim" ? translateCompletion(parts) : translateTurn(parts);
 }
 
 function isStream(answer: OutboundAnswer, match: LaneMatch): boolean {

@@ -1,5 +1,5 @@
-import { asFailure, Failure, type LiveBody, type Provider, type Redactor, type UpstreamObject } from "#core/index.ts";
-import { freeRequest, type Permit } from "#limits/index.ts";
+import { asFailure, Failure, type Provider, type UpstreamObject } from "#core/index.ts";
+import { freeRequest } from "#limits/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import { isEventStreamType } from "#protocols/index.ts";
 import {
@@ -27,13 +27,10 @@ interface StoredResponseRequest {
   readonly rest: string;
 }
 
+type CallMembers = "requestId" | "principal" | "protocol" | "query" | "headers" | "signal" | "mayCall" | "streamEnd";
+
 /** A call that reads, cancels or deletes a response that an upstream stores. */
-export interface StoredResponseCall
-  extends StoredResponseRequest,
-    Pick<
-      Call,
-      "requestId" | "principal" | "protocol" | "query" | "headers" | "signal" | "startedMs" | "mayCall" | "streamEnd"
-    > {}
+export type StoredResponseCall = StoredResponseRequest & Pick<Call, CallMembers>;
 
 /**
  * Sends the call to the account that stores the response. It is free, even if no budget is left: the call that made the response pays,
@@ -49,9 +46,7 @@ export async function askResponseOwner(dependencies: RelayDependencies, call: St
     const permit = await dependencies.admission.admit(principal, freeRequest, call.requestId);
     try {
       if (call.method !== "GET") await dependencies.background().refresh(workspaceId, upstreamId, signal);
-      const account = accountOf(dependencies, call, response);
-      const redactor = attemptRedactor(account.provider, call.headers);
-      return await forward({ ...account, dependencies, call, response, permit, redactor });
+      return await forward(dependencies, call, response, () => permit.settle(0));
     } catch (thrown) {
       permit.settle(0);
       throw thrown;
@@ -62,6 +57,55 @@ export async function askResponseOwner(dependencies: RelayDependencies, call: St
   }
 }
 
+/** `end` is called once the answer is whole, or its stream has ended. */
+async function forward(
+  dependencies: RelayDependencies,
+  call: StoredResponseCall,
+  response: UpstreamObject,
+  end: () => void,
+): Promise<CallResult> {
+  const { protocol, requestId, principal } = call;
+  const { provider, kind, lane } = accountOf(dependencies, call, response);
+  const redactor = attemptRedactor(provider, call.headers);
+  let answer: OutboundAnswer | null = null;
+  try {
+    answer = await send(dependencies, call, response, { provider, kind, lane });
+    const { status } = answer;
+    if (status < 200 || status > 299) {
+      throw await refusalOf(dependencies, call, { provider, kind, errorDialect: protocol.wireDialect }, answer);
+    }
+    const headers = passedHeaders(provider, answer.headers, false);
+    headers["content-type"] ??= "application/json";
+    headers["x-request-id"] = requestId;
+    headers["x-sluice-provider"] = provider.id;
+    const { idleMs } = provider.timeouts;
+    if (isEventStreamType(headers["content-type"])) {
+      passAtOnce(headers);
+      const stream = new AnswerStream({
+        ...{ dependencies, call, answer, idleMs },
+        entry: { progress: () => null, finish() {}, breakOff() {}, redactor },
+        tally: { end },
+        tap: protocol.wire.tapStream(false),
+        inStream: inSafeWords,
+        waiting: new PieceQueue({ redactor }),
+        pending: null,
+        place: dependencies.memory.open(principal, "event"),
+        drains: false,
+      });
+      return { status, headers, body: stream.open() };
+    }
+    return await readWhole(dependencies.memory, principal, { answer, idleMs }, async (body) => {
+      end();
+      if (call.method === "DELETE") await endObject(dependencies, response);
+      const isFailed = Buffer.from(body.buffer, body.byteOffset, body.length).includes('"failed"');
+      return { status, headers, body: isFailed ? redactor.bytes(body) : body };
+    });
+  } catch (thrown) {
+    answer?.body.cancel();
+    throw redactor.failure(asFailure(thrown));
+  }
+}
+
 interface Account {
   readonly provider: Provider;
   readonly kind: ProviderKind;
@@ -69,64 +113,22 @@ interface Account {
   readonly lane: Lane;
 }
 
-interface ForwardedCall extends Account {
-  readonly dependencies: RelayDependencies;
-  readonly call: StoredResponseCall;
-  readonly response: UpstreamObject;
-  readonly permit: Permit;
-  readonly redactor: Redactor;
-}
-
-async function forward(forwarded: ForwardedCall): Promise<CallResult> {
-  try {
-    const answer = await send(forwarded);
-    try {
-      return await deliver(forwarded, answer);
-    } catch (thrown) {
-      answer.body.cancel();
-      throw thrown;
-    }
-  } catch (thrown) {
-    throw forwarded.redactor.failure(asFailure(thrown));
-  }
-}
-
-async function send(forwarded: ForwardedCall): Promise<OutboundAnswer> {
-  const { dependencies, call, response, provider, kind } = forwarded;
-  const { requestId, signal } = call;
-  const { upstreamModel } = response;
-  const draft = storedResponseDraft(forwarded, { ...call, upstreamModel });
-  Object.assign(draft.headers, forwardedHeaders(call.headers, provider));
+async function send(
+  { tracing, providerClient }: RelayDependencies,
+  call: StoredResponseCall,
+  { upstreamModel }: UpstreamObject,
+  account: Account,
+): Promise<OutboundAnswer> {
+  const { requestId, signal, headers } = call;
+  const { provider } = account;
+  const draft = storedResponseDraft(account, { ...call, upstreamModel });
+  Object.assign(draft.headers, forwardedHeaders(headers, provider));
   ownIdempotencyKeys(draft.headers, call.principal.workspace.id, upstreamModel);
   // There is no attempt: the parent span is the call.
-  continueTrace(draft.headers, dependencies.tracing, { requestId, attemptId: requestId, provider });
+  continueTrace(draft.headers, tracing, { requestId, attemptId: requestId, provider });
   draft.url = withQuery(draft.url, call.query);
-  await dependencies.providerClient.authorize(kind, draft, signal);
-  return dependencies.providerClient.send(draft, provider.timeouts, signal);
-}
-
-async function deliver(forwarded: ForwardedCall, answer: OutboundAnswer): Promise<CallResult> {
-  const { dependencies, call, response, permit, provider, kind, redactor } = forwarded;
-  const { status } = answer;
-  if (status < 200 || status > 299) {
-    const { wireDialect: errorDialect } = call.protocol;
-    throw await refusalOf(dependencies, call, { provider, kind, errorDialect }, answer);
-  }
-  const headers = passedHeaders(provider, answer.headers, false);
-  headers["content-type"] ??= "application/json";
-  headers["x-request-id"] = call.requestId;
-  headers["x-sluice-provider"] = provider.id;
-  if (isEventStreamType(headers["content-type"])) {
-    passAtOnce(headers);
-    return { status, headers, body: openStream(forwarded, answer) };
-  }
-  const { idleMs } = provider.timeouts;
-  return await readWhole(dependencies.memory, call.principal, { answer, idleMs }, async (body) => {
-    permit.settle(0);
-    if (call.method === "DELETE") await endObject(dependencies, response);
-    const isFailed = Buffer.from(body.buffer, body.byteOffset, body.length).includes('"failed"');
-    return { status, headers, body: isFailed ? redactor.bytes(body) : body };
-  });
+  await providerClient.authorize(account.kind, draft, signal);
+  return providerClient.send(draft, provider.timeouts, signal);
 }
 
 /** The vendor has deleted it, whether that can be recorded or not. */
@@ -136,26 +138,6 @@ async function endObject({ upstreamObjects, observer }: RelayDependencies, respo
   } catch (error) {
     observer.log("warn", "failed to record a deleted response", { id: response.id, error });
   }
-}
-
-function openStream(
-  { dependencies, call, permit, provider, redactor }: ForwardedCall,
-  answer: OutboundAnswer,
-): LiveBody {
-  return new AnswerStream({
-    dependencies,
-    call,
-    entry: { progress: () => null, finish() {}, breakOff() {}, redactor },
-    tally: { end: () => permit.settle(0) },
-    answer,
-    tap: call.protocol.wire.tapStream(false),
-    inStream: inSafeWords,
-    waiting: new PieceQueue({ redactor }),
-    pending: null,
-    place: dependencies.memory.open(call.principal, "event"),
-    idleMs: provider.timeouts.idleMs,
-    drains: false,
-  }).open();
 }
 
 export function storedResponseDraft(
