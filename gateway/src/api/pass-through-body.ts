@@ -75,24 +75,23 @@ async function parse(
   const { signal, headers } = request;
   const inPath = dialect.startsWith("gemini") ? null : path;
   const isPacked = (headers.get("content-encoding") ?? "identity") !== "identity";
-  const readInThread = (given: BodyBytes) => {
-    room.hold(sizeOf(given) * 2);
-    return dependencies.bodies.do("read", { endpoint, dialect, path }, given, { signal, owner: room.owner });
-  };
-  if (sizeOf(bytes) > bounds.readInPlaceBytesMax && inPath === null && !isPacked) {
-    // The thread takes the body over and returns it.
-    const done = await readInThread(bytes);
-    return { ...noBody, body: done.body, facts: factsOf(() => outcomeOf(done).answer.facts) };
+  // The thread takes a body over and returns it.
+  const isMoved = sizeOf(bytes) > bounds.readInPlaceBytesMax && inPath === null && !isPacked;
+  let body = isMoved ? null : wholeOf(bytes);
+  let given = bytes;
+  if (body !== null) {
+    const unpacked = isPacked ? await unpackCopy(exchange, room, body) : body;
+    if (unpacked === null) return { ...noBody, body };
+    const plain = withoutByteOrderMark(unpacked);
+    const full = inPath === null ? plain : withPath(plain, inPath);
+    if (full.length <= bounds.readInPlaceBytesMax) {
+      return { ...noBody, body, facts: factsOf(() => wire.readRequest(full, path)) };
+    }
+    given = full.buffer === body.buffer ? full.slice() : full;
   }
-  const body = wholeOf(bytes);
-  const unpacked = isPacked ? await unpackCopy(exchange, room, body) : body;
-  if (unpacked === null) return { ...noBody, body };
-  const plain = withoutByteOrderMark(unpacked);
-  const full = inPath === null ? plain : withPath(plain, inPath);
-  if (full.length <= bounds.readInPlaceBytesMax) {
-    return { ...noBody, body, facts: factsOf(() => wire.readRequest(full, path)) };
-  }
-  const done = await readInThread(full.buffer === body.buffer ? full.slice() : full);
+  room.hold(sizeOf(given) * 2);
+  const done = await dependencies.bodies.do("read", { endpoint, dialect, path }, given, { signal, owner: room.owner });
+  body ??= done.body;
   return { ...noBody, body, facts: factsOf(() => outcomeOf(done).answer.facts) };
 }
 

@@ -2,7 +2,7 @@ import type { BodySink, EndpointId, LiveBody, Model, Principal } from "#core/ind
 import type { CapturedBody, CapturedRequest, FormBody } from "#ports/index.ts";
 import { type Delivery, secretsOf } from "#relay/index.ts";
 import { BodyExcerpt, excerptOf, isText, noteOf } from "./body-excerpt.ts";
-import type { ApiDependencies, Exchange } from "./dependencies.ts";
+import type { Exchange } from "./dependencies.ts";
 
 interface CapturedCall {
   readonly principal: Principal;
@@ -23,7 +23,7 @@ export function captureOf(
   const withBodies = key.capture === "bodies";
   if (withBodies) explainer.willCapture(requestId);
   const providers = new Set(models.flatMap(({ deployments }) => deployments.map(({ provider }) => provider)));
-  return new RequestCapture(explainer, withBodies, {
+  const captured = {
     requestId,
     workspaceId: workspace.id,
     keyId: key.id,
@@ -31,27 +31,26 @@ export function captureOf(
     requestHeaders: [...request.headers],
     requestBody: withBodies ? requestBodyOf(body, request.headers.get("content-type")) : null,
     secrets: [...providers].flatMap(secretsOf),
-  });
+  };
+  return new RequestCapture(withBodies, (responseHeaders, responseBody) =>
+    explainer.capture({ ...captured, responseHeaders, responseBody }),
+  );
 }
 
 function requestBodyOf(body: CapturedCall["body"], contentType: string | null): CapturedBody {
   return body instanceof Uint8Array ? excerptOf(body, contentType) : noteOf(body.size(""), body.contentType);
 }
 
+type Report = (headers: CapturedRequest["responseHeaders"], body: CapturedBody | null) => void;
+
 /** One captured request until its answer has ended. It is reported to the explainer once. */
 export class RequestCapture {
-  readonly #explainer: ApiDependencies["explainer"];
   readonly #withBodies: boolean;
-  readonly #request: Omit<CapturedRequest, "responseHeaders" | "responseBody">;
+  readonly #report: Report;
 
-  constructor(
-    explainer: ApiDependencies["explainer"],
-    withBodies: boolean,
-    request: Omit<CapturedRequest, "responseHeaders" | "responseBody">,
-  ) {
-    this.#explainer = explainer;
+  constructor(withBodies: boolean, report: Report) {
     this.#withBodies = withBodies;
-    this.#request = request;
+    this.#report = report;
   }
 
   /** Captures an upstream's answer, a stream as it passes. Returns the body to send. */
@@ -71,10 +70,6 @@ export class RequestCapture {
   async answered(response: Response): Promise<void> {
     const body = this.#withBodies ? new Uint8Array(await response.clone().arrayBuffer()) : null;
     this.#report([...response.headers], body === null ? null : excerptOf(body, response.headers.get("content-type")));
-  }
-
-  #report(responseHeaders: CapturedRequest["responseHeaders"], responseBody: CapturedBody | null): void {
-    this.#explainer.capture({ ...this.#request, responseHeaders, responseBody });
   }
 }
 

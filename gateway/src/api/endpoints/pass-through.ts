@@ -34,7 +34,7 @@ export const passThrough = withKey(async (exchange, principal) => {
   if (route instanceof Response) return route;
   const { protocol } = route;
   if (announcesBody(request) && mayBeLarge(request)) {
-    const unreadCall = passThroughCall(exchange, principal, protocol, { route, facts: unread });
+    const unreadCall = passThroughCall(exchange, principal, protocol, route, unread);
     const refusal = await dependencies.relay.refusedUnread(unreadCall, route);
     if (refusal !== null) return refused(exchange, refusal, protocol);
   }
@@ -73,7 +73,7 @@ function routeOf(exchange: Exchange, principal: Principal): PassThroughRoute | R
   } catch (thrown) {
     const failure = asFailure(thrown);
     const reason = failure.code === "not_found" ? whyNotFound(principal, providerId) : failure.message;
-    const refusal = relay.refuse(passThroughCall(exchange, principal, protocol), failure, reason);
+    const refusal = relay.refuse(passThroughCall(exchange, principal, protocol, null, null), failure, reason);
     return refused(exchange, refusal, protocol);
   }
 }
@@ -99,7 +99,7 @@ async function forward(
   { body, facts, fields }: PassThroughBody,
   bodyWaitMs: number,
 ): Promise<Answer> {
-  const { dependencies, request, seen, streamEnd } = exchange;
+  const { dependencies, request, seen } = exchange;
   const { protocol } = route;
   const price = passThroughPrice(dependencies.configSnapshot(), route, facts, body !== null);
   seen.model = price.model.name;
@@ -110,12 +110,12 @@ async function forward(
     body: body === null || body instanceof Uint8Array ? (body ?? noBytes) : { size: () => body.size, contentType },
     models: [{ ...price.model, deployments: [price.deployment] }],
   });
-  const call = passThroughCall(exchange, principal, protocol, {
-    ...{ route, facts, bodyWaitMs, streamEnd },
+  const call: Call = {
+    ...passThroughCall(exchange, principal, protocol, route, facts, bodyWaitMs),
     models: [price.model],
     priceFloor: price.floor,
     body: body instanceof Uint8Array ? body : null,
-  });
+  };
   const method = request.method as OutboundMethod;
   const result = await dependencies.relay.pass({ call, route, price, isRead: facts !== null, method, body, fields });
   const upload = "failure" in result ? undefined : result.headers[uploadUrlHeader];
@@ -132,29 +132,13 @@ function passThroughCall(
   exchange: Exchange,
   principal: Principal,
   protocol: EndpointProtocol,
-  {
-    route = null,
-    facts = null,
-    bodyWaitMs = 0,
-    ...more
-  }: Partial<Omit<Call, "facts">> & {
-    readonly route?: PassThroughRoute | null;
-    readonly facts?: RequestFacts | null;
-  } = {},
+  route: PassThroughRoute | null,
+  facts: RequestFacts | null,
+  bodyWaitMs = 0,
 ): Call {
   const { method } = exchange.request;
-  const read = {
-    principal,
-    protocol,
-    facts: facts ?? { ...unread, model: route?.path?.model ?? passedModel },
-    bodyWaitMs,
-    body: null,
-    marks: null,
-    query: "",
-  };
-  return {
-    ...callOf(exchange, read, [], () => {}),
-    operation: route === null ? method : `${method} ${route.target.pathClass}`,
-    ...more,
-  };
+  const readFacts = facts ?? { ...unread, model: route?.path?.model ?? passedModel };
+  const read = { principal, protocol, facts: readFacts, bodyWaitMs, body: null, marks: null, query: "" };
+  const operation = route === null ? method : `${method} ${route.target.pathClass}`;
+  return { ...callOf(exchange, read, [], exchange.streamEnd), operation };
 }

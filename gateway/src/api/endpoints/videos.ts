@@ -7,8 +7,7 @@ import { isJsonType, jsonOrForm, readJsonPieces, readPieces, videoBody } from ".
 import type { Exchange } from "../dependencies.ts";
 import { idBehind, readPage, requireId } from "../request-parts.ts";
 import { json } from "../respond.ts";
-import { startsVideo } from "../start-video.ts";
-import { sendVideo } from "./video-tasks.ts";
+import { sendVideo, startsVideo } from "./video-tasks.ts";
 
 /*
  * OpenAI's videos API: the tasks of /v1/video/tasks in OpenAI's shape. `video_…` and `vt_…` name the same task, and both APIs
