@@ -1,6 +1,4 @@
-import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
-import { type BodyBytes, notUnpacked, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
+import { type BodyBytes, canUnpack, outcomeOf, sizeOf } from "#bodies/index.ts";
 import { bounds, Failure, type HeldMemory, type MemoryOwner, type PieceReader, within } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { CallRequest } from "./call-request.ts";
@@ -46,8 +44,6 @@ export function tooLarge({ bytesMax, advice }: BodyRules): Failure {
   return new Failure("request_too_large", `The body is larger than ${bytesMax} bytes${hint}.`);
 }
 
-/** Larger bodies are decompressed in a thread. */
-const unpackInPlaceBytesMax = 8 * 1024;
 /** A small body may decompress to this size. */
 const unpackedBytesMin = 1024 * 1024;
 
@@ -224,23 +220,12 @@ export function isJsonType(type: string | null): boolean {
   return essence === "application/json" || essence.endsWith("+json");
 }
 
-type Unpacker = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Uint8Array>;
-
-/** For small bodies: these run off the event loop, but join the pieces on it. */
-const unpackers: ReadonlyMap<string, Unpacker> = new Map([
-  ["gzip", promisify(gunzip) as Unpacker],
-  ["x-gzip", promisify(gunzip) as Unpacker],
-  ["deflate", promisify(inflate) as Unpacker],
-  ["br", promisify(brotliDecompress) as Unpacker],
-  ["zstd", promisify(zstdDecompress) as Unpacker],
-]);
-
 /** null: the body is not compressed. Throws unsupported_media_type. */
 export function encodingOf(header: string | null): string | null {
   if (header === null || header === "") return null;
   const name = header.trim().toLowerCase();
   if (name === "identity") return null;
-  if (unpackers.has(name)) return name;
+  if (canUnpack(name)) return name;
   throw new Failure(
     "unsupported_media_type",
     `The content encoding "${header.slice(0, 40)}" is not supported; gzip, br, zstd and deflate are.`,
@@ -261,18 +246,8 @@ export async function unpack(
   const size = sizeOf(body);
   const bytesMax = Math.min(rules.bytesMax, Math.max(unpackedBytesMin, size * bounds.unpackedRatioMax));
   place.hold(size + bytesMax);
-  let unpacked: Uint8Array | null | undefined;
-  if (size <= unpackInPlaceBytesMax) {
-    unpacked = await unpackers.get(encoding)?.(wholeOf(body), { maxOutputLength: bytesMax }).catch(refuseUnpacked);
-  } else {
-    const options = { signal: request.signal, owner: place.owner };
-    unpacked = outcomeOf(await bodies.do("unpack", { encoding, bytesMax }, body, options)).made;
-  }
-  if (unpacked === null || unpacked === undefined) throw new Error("a job made nothing");
-  place.hold(unpacked.length);
-  return unpacked;
-}
-
-function refuseUnpacked(thrown: unknown): never {
-  throw notUnpacked(thrown);
+  const options = { signal: request.signal, owner: place.owner };
+  const { made } = outcomeOf(await bodies.do("unpack", { encoding, bytesMax }, body, options));
+  place.hold(made.length);
+  return made;
 }

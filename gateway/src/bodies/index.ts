@@ -14,5 +14,5 @@ export type { CarriedMedia } from "./carried-media.ts";
 export { type BodyAsk, type BodyJobKind, doBodyJob, type WorkOrder, type WorkReply } from "./do-body-job.ts";
 export type { BodyMarks } from "./native-jobs.ts";
 export { addressesIn, withMedia } from "./translation-jobs.ts";
-export { notUnpacked, unpack } from "./unpack-job.ts";
+export { canUnpack, unpack } from "./unpack-job.ts";
 export { markIn, type OpenAiVideoBody } from "./video-jobs.ts";

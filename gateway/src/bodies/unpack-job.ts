@@ -10,6 +10,10 @@ export function unpack(body: Uint8Array, encoding: string, bytesMax: number): Ui
   return unpacked;
 }
 
+export function canUnpack(encoding: string): boolean {
+  return Object.hasOwn(unpacks, encoding);
+}
+
 const unpacks: Readonly<Record<string, Unpack>> = {
   gzip: gunzipSync,
   "x-gzip": gunzipSync,
@@ -26,13 +30,9 @@ export function unpackBody(
   try {
     return { made: unpack(body, encoding, bytesMax), answer: null };
   } catch (thrown) {
-    throw notUnpacked(thrown);
+    if ((thrown as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") {
+      throw new Failure("request_too_large", "The body is too large after decompression.");
+    }
+    throw new Failure("invalid_request", "The body cannot be decompressed.", { cause: thrown });
   }
-}
-
-export function notUnpacked(thrown: unknown): Failure {
-  if ((thrown as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") {
-    return new Failure("request_too_large", "The body is too large after decompression.");
-  }
-  return new Failure("invalid_request", "The body cannot be decompressed.", { cause: thrown });
 }

@@ -77,7 +77,7 @@ export class AnswerStream implements LiveBody, PieceListener {
   abort(failure: Failure): void {
     if (this.#over) return;
     this.#stopReading();
-    this.#breakOffSafely("interrupted", failure);
+    this.#breakOff("interrupted", failure);
     this.#pulled();
   }
 
@@ -112,7 +112,7 @@ export class AnswerStream implements LiveBody, PieceListener {
       return;
     }
     this.#stopReading();
-    this.#breakOffSafely("cancelled", why);
+    this.#breakOff("cancelled", why);
   }
 
   /** Called by the upstream's body, like `reject`. */
@@ -189,7 +189,7 @@ export class AnswerStream implements LiveBody, PieceListener {
     const failure = asFailure(thrown);
     // Settling failed.
     if (this.#over) this.#sink?.error(thrown);
-    else this.#breakOffSafely(failure.code === "client_closed" ? "cancelled" : "failed", failure);
+    else this.#breakOff(failure.code === "client_closed" ? "cancelled" : "failed", failure);
     this.#pulled();
   }
 
@@ -252,10 +252,6 @@ export class AnswerStream implements LiveBody, PieceListener {
     if (bare !== undefined) this.#bareError = encoder.encode(bare);
     const sink = this.#sink;
     if (sink === null || (isAnswered && !this.#isSent)) return;
-    if (this.#isSent) {
-      sink.close();
-      return;
-    }
     const answered = this.#answered;
     this.#answered = nothing;
     this.#sendRest(sink, answered);
@@ -290,31 +286,25 @@ export class AnswerStream implements LiveBody, PieceListener {
     });
   }
 
-  /** An error in the callback of a socket or a timer would not be caught: the caller's connection ends with it instead. */
-  #breakOffSafely(outcome: EndedOutcome, failure: Failure): void {
-    try {
-      this.#breakOff(outcome, failure);
-    } catch (thrown) {
-      this.#broken = asFailure(thrown);
-      this.#sink?.error(thrown);
-    }
-  }
-
-  /** Settles, and sends the caller an error event unless the upstream has. */
+  /**
+   * Settles, and sends the caller an error event unless the upstream has. An error in the callback of a socket or a timer would not be
+   * caught: the caller's connection ends with it instead.
+   */
   #breakOff(outcome: EndedOutcome, thrown: Failure, isSent: boolean = isErrorSent(this.#options.tap)): void {
     const { tap, entry } = this.#options;
-    const failure = outcome === "cancelled" ? thrown : entry.redactor.failure(thrown);
-    this.#settle(() => entry.breakOff(outcome, failure));
-    if (outcome === "cancelled") return;
-    if (tap.isRaw === true) {
-      this.#broken = failure;
-      this.#sink?.error(failure);
-      return;
+    try {
+      const failure = outcome === "cancelled" ? thrown : entry.redactor.failure(thrown);
+      this.#settle(() => entry.breakOff(outcome, failure));
+      if (outcome === "cancelled") return;
+      if (tap.isRaw === true) throw failure;
+      if (!isSent) this.#waiting.add(this.#errorEvent(failure), tap);
+      const isRead = this.#sink !== null && this.#waiting.bytes > 0;
+      while (this.#sink !== null && this.#sendNext());
+      this.#endWith(failure, isRead);
+    } catch (error) {
+      this.#broken = asFailure(error);
+      this.#sink?.error(error);
     }
-    if (!isSent) this.#waiting.add(this.#errorEvent(failure), tap);
-    const isRead = this.#sink !== null && this.#waiting.bytes > 0;
-    while (this.#sink !== null && this.#sendNext());
-    this.#endWith(failure, isRead);
   }
 
   #errorEvent(failure: Failure): Uint8Array {
@@ -355,7 +345,7 @@ export class AnswerStream implements LiveBody, PieceListener {
     }
     if (this.#over) return;
     if (tap.ended) void readTail(answer);
-    this.#breakOffSafely("cancelled", gone);
+    this.#breakOff("cancelled", gone);
   }
 
   /** `streamEnd` comes last: it reports the settled attempt. */
@@ -383,12 +373,9 @@ export class AnswerStream implements LiveBody, PieceListener {
       if (this.#over) return;
       const silentMs = clock.monotonic() - this.#lastWriteMs;
       if (!this.#reading && this.#sink !== null && silentMs >= bounds.stalledReaderMs) {
-        this.#broken = new Failure("client_closed", "The caller stopped reading.");
-        if (this.#options.drains) this.#drain(this.#broken);
-        else {
-          this.#stopReading();
-          this.#breakOffSafely("cancelled", this.#broken);
-        }
+        const failure = new Failure("client_closed", "The caller stopped reading.");
+        this.cancel(failure);
+        this.#broken ??= failure;
         return;
       }
       let nextMs = bounds.keepAliveMs - silentMs;
