@@ -8,7 +8,7 @@ const base64 = new Uint8Array(256);
 for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_\\") {
   base64[character.charCodeAt(0)] = 1;
 }
-/** The beginning of omitted base64 that is kept. */
+/** The beginning of omitted base64 that is included. */
 const base64SampleBytes = 32;
 const noteBytesMax = 64;
 const firstBytes = 4_096;
@@ -38,21 +38,21 @@ export class BodyExcerpt {
 
   end(): CapturedBody {
     if (this.#run === -1) this.#note();
-    const kept = this.#kept.subarray(0, this.#length);
+    const buffer = this.#kept.subarray(0, this.#length);
     // A character that was cut is dropped. PostgreSQL cannot store NUL.
-    const text = new TextDecoder().decode(kept, { stream: this.#truncated }).replaceAll("\0", "\ufffd");
+    const text = new TextDecoder().decode(buffer, { stream: this.#truncated }).replaceAll("\0", "\ufffd");
     return { text, bytes: this.#bytes, truncated: this.#truncated };
   }
 
   #take(piece: Uint8Array, start: number): number {
     this.#makeRoom(piece.length - start);
-    const kept = this.#kept;
+    const buffer = this.#kept;
     let at = start;
     let run = this.#run;
     let length = this.#length;
     for (; at < piece.length && length < bounds.captureBodyBytesMax; at++) {
       const byte = piece[at] ?? 0;
-      kept[length++] = byte;
+      buffer[length++] = byte;
       run = base64[byte] === 1 ? run + 1 : 0;
       if (run <= bounds.captureBase64CharactersMax) continue;
       this.#length = length - run + base64SampleBytes;

@@ -40,8 +40,8 @@ export function modelCall(options: ModelCallOptions): Endpoint {
   const { protocol } = options;
   return async (exchange) => {
     const { dependencies, request } = exchange;
-    const known = authenticated(exchange);
-    const principal = known instanceof Promise ? await known : known;
+    const found = authenticated(exchange);
+    const principal = found instanceof Promise ? await found : found;
     options.require?.(exchange);
     const path = options.path?.(exchange, (name) => isCallable(dependencies.configSnapshot(), principal, name)) ?? null;
     if (mayBeLarge(request)) {
@@ -60,14 +60,14 @@ export function modelCall(options: ModelCallOptions): Endpoint {
       // A copy with another model is sent upstream.
       place.hold(sizeOf(arrived) * 2);
       // Parsing comes first: it refuses invalid and deeply nested JSON.
-      const asked = readRequest(exchange, principal, protocol, arrived, path);
-      let read = asked instanceof Promise ? await asked : asked;
+      const reading = readRequest(exchange, principal, protocol, arrived, path);
+      let read = reading instanceof Promise ? await reading : reading;
       let sent = read.body;
       if (options.takesAssets === true) {
-        const found = await withAssets(dependencies, principal, read, place);
-        sent = found.sent;
-        if (found.body === sent) read = { ...read, body: sent };
-        else read = await readRequest(exchange, principal, protocol, found.body, path);
+        const replaced = await withAssets(dependencies, principal, read, place);
+        sent = replaced.sent;
+        if (replaced.body === sent) read = { ...read, body: sent };
+        else read = await readRequest(exchange, principal, protocol, replaced.body, path);
       }
       if (options.unserved !== undefined) {
         const models = callableModels(dependencies.configSnapshot(), principal, read.facts.model);
@@ -107,7 +107,7 @@ function readRequest(
     .then((done) => ({ ...outcomeOf(done).answer, body: done.body }));
 }
 
-/** A call that was read. Its members are those of `Call`. */
+/** A call with its body read. */
 export interface ReadCall extends Pick<Call, "protocol" | "principal" | "facts" | "marks" | "bodyWaitMs" | "query"> {
   readonly body: NonNullable<Call["body"]>;
   /** The body as the caller sent it. */

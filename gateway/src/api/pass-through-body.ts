@@ -78,7 +78,7 @@ async function parse(
   // The thread takes a body over and returns it.
   const isMoved = sizeOf(bytes) > bounds.readInPlaceBytesMax && inPath === null && !isPacked;
   let body = isMoved ? null : wholeOf(bytes);
-  let given = bytes;
+  let toRead = bytes;
   if (body !== null) {
     const unpacked = isPacked ? await unpackCopy(exchange, room, body) : body;
     if (unpacked === null) return { ...noBody, body };
@@ -87,10 +87,10 @@ async function parse(
     if (full.length <= bounds.readInPlaceBytesMax) {
       return { ...noBody, body, facts: factsOf(() => wire.readRequest(full, path)) };
     }
-    given = full.buffer === body.buffer ? full.slice() : full;
+    toRead = full.buffer === body.buffer ? full.slice() : full;
   }
-  room.hold(sizeOf(given) * 2);
-  const done = await dependencies.bodies.do("read", { endpoint, dialect, path }, given, { signal, owner: room.owner });
+  room.hold(sizeOf(toRead) * 2);
+  const done = await dependencies.bodies.do("read", { endpoint, dialect, path }, toRead, { signal, owner: room.owner });
   body ??= done.body;
   return { ...noBody, body, facts: factsOf(() => outcomeOf(done).answer.facts) };
 }
@@ -100,7 +100,7 @@ async function unpackCopy(exchange: Exchange, room: HeldMemory, body: Uint8Array
   try {
     const encoding = encodingOf(exchange.request.headers.get("content-encoding"));
     if (encoding === null) return body;
-    // A thread takes over what it is given, and the body itself is still to be sent.
+    // A thread takes its bytes over, and the body itself is still to be sent.
     return await unpack(exchange, body.slice(), encoding, room, modelBody);
   } catch (thrown) {
     return unlessInternal(thrown);

@@ -139,8 +139,8 @@ export function endpointsOf(model: Model): readonly string[] {
 
 /** Of these, the endpoints at which the preferred deployments need no translation. */
 export function untranslatedEndpointsOf(model: Model): readonly string[] {
-  const passed = listedFor(model).filter(({ protocol }) => passes(model, protocol));
-  return passed.map(({ path }) => path);
+  const untranslated = listedFor(model).filter(({ protocol }) => passes(model, protocol));
+  return untranslated.map(({ path }) => path);
 }
 
 function anthropicModel(model: Model): object {
