@@ -2,12 +2,12 @@ import { type LedgerEntry, within } from "#core/index.ts";
 import type { AbandonedJournal, Clock, LedgerStore, Observer } from "#ports/index.ts";
 import { recover } from "./recover.ts";
 
-/** How often a process looks for journals of dead processes, and the entries that it takes over in one batch. */
+/** The interval between searches for journals of dead processes, and the number of entries recovered in one batch. */
 const adoptionMs = 5_000;
 const adoptionBatchMax = 100;
 
 export interface AdoptionOptions {
-  /** The journals of dead processes that are in reach now; each is held until the next is asked for. */
+  /** The journals of dead processes that this process can read now. Each stays locked until the next one is requested. */
   readonly abandoned: () => Iterable<AbandonedJournal> | AsyncIterable<AbandonedJournal>;
   readonly store: Pick<LedgerStore, "insert" | "price">;
   readonly clock: Clock;
@@ -15,52 +15,52 @@ export interface AdoptionOptions {
   readonly hooks: AdoptionHooks;
 }
 
-/** What others must know of what a dead process left. Both may be told the same again, when an adopter was killed meanwhile. */
+/** Called with the results of a recovery. Both may be called again with the same, if the recovering process was killed meanwhile. */
 export interface AdoptionHooks {
-  /** Its entries that are in the database now: also those that were there before it died. */
+  /** Entries of the dead process that are now in the database, including entries that were there before it died. */
   readonly onStored?: (entries: readonly LedgerEntry[]) => void;
   /**
-   * All of it is in the database, so what that process held may be freed. `storedAgoMs`: milliseconds since its last new entry was
-   * stored; null when none was new. False, a rejection, or no answer within adoptionMs: it is tried again at the next look.
+   * The whole journal is in the database, so the holds of that process may be released. `storedAgoMs`: milliseconds since its last new
+   * entry was stored; null if none was new. Called again at the next search if it resolves to false, rejects, or takes over adoptionMs.
    */
   readonly onAdopted?: (owner: string, storedAgoMs: number | null) => Promise<boolean>;
 }
 
 /**
- * Takes over the journals of siblings that died: what they had settled and what they left open becomes entries, as at the
- * start of a process. One look at a time, in a bounded batch at a time; what goes wrong is said once and tried again.
+ * Recovers the journals of other processes that died: their settled and open attempts become entries, as at the start of a process. One
+ * search runs at a time, in bounded batches. An error is logged once and the recovery retried.
  */
 export function startAdoption(options: AdoptionOptions) {
   const { clock, observer } = options;
   let stopped = false;
   let unbook: (() => void) | null = null;
-  let looking: Promise<void> | null = null;
+  let searching: Promise<void> | null = null;
   const stopping = new AbortController();
-  /** What was said last, by place. */
+  /** The last logged error, by place. */
   const problems = new Map<string, string>();
-  const telling = new Map<string, Promise<boolean>>();
+  const notices = new Map<string, Promise<boolean>>();
   /** Monotonic milliseconds of the last new entry of each owner, until `onAdopted` has taken it. */
   const storedMs = new Map<string, number>();
-  const told = async (owner: string, stored: number): Promise<boolean> => {
+  const notifyAdopted = async (owner: string, stored: number): Promise<boolean> => {
     const { onAdopted } = options.hooks;
     if (onAdopted === undefined) return true;
     const nowMs = clock.monotonic();
     if (stored > 0) storedMs.set(owner, nowMs);
-    let answer = telling.get(owner);
+    let answer = notices.get(owner);
     if (answer === undefined) {
       const atMs = storedMs.get(owner);
-      answer = onAdopted(owner, atMs === undefined ? null : nowMs - atMs).finally(() => telling.delete(owner));
-      telling.set(owner, answer);
+      answer = onAdopted(owner, atMs === undefined ? null : nowMs - atMs).finally(() => notices.delete(owner));
+      notices.set(owner, answer);
     }
-    const isTold = await within(clock, adoptionMs, answer, () => false);
-    if (isTold) storedMs.delete(owner);
-    return isTold;
+    const isDone = await within(clock, adoptionMs, answer, () => false);
+    if (isDone) storedMs.delete(owner);
+    return isDone;
   };
   const failed = (place: string, thrown: unknown): void => {
     const error = thrown instanceof Error ? thrown.message : String(thrown);
     if (stopped || problems.get(place) === error) return;
     problems.set(place, error);
-    observer.log("warn", "What another process left cannot be taken over yet.", { place, error });
+    observer.log("warn", "Failed to recover the journal of another process; retrying.", { place, error });
   };
 
   const adoptAll = async (): Promise<void> => {
@@ -68,7 +68,7 @@ export function startAdoption(options: AdoptionOptions) {
       for await (const journal of options.abandoned()) {
         if (stopped) return;
         try {
-          await adopt(journal, options, told, stopping.signal);
+          await adopt(journal, options, notifyAdopted, stopping.signal);
           problems.delete(journal.place);
         } catch (thrown) {
           failed(journal.place, thrown);
@@ -79,26 +79,26 @@ export function startAdoption(options: AdoptionOptions) {
       failed("", thrown);
     }
   };
-  const look = (): Promise<void> => {
+  const search = (): Promise<void> => {
     unbook?.();
-    looking ??= adoptAll().finally(() => {
-      looking = null;
-      if (!stopped) unbook = clock.after(adoptionMs, () => void look());
+    searching ??= adoptAll().finally(() => {
+      searching = null;
+      if (!stopped) unbook = clock.after(adoptionMs, () => void search());
     });
-    return looking;
+    return searching;
   };
-  unbook = clock.after(adoptionMs, () => void look());
+  unbook = clock.after(adoptionMs, () => void search());
   return {
-    /** Looks now. Resolves when that look is done. */
+    /** Searches now. Resolves when that search is done. */
     hurry: async (): Promise<void> => {
-      if (!stopped) await look();
+      if (!stopped) await search();
     },
-    /** Ends the looks, and waits for the one under way at most adoptionMs. */
+    /** Stops searching. Waits at most adoptionMs for a running search. */
     close: async (): Promise<void> => {
       stopped = true;
       stopping.abort(new Error("The process ends."));
       unbook?.();
-      if (looking !== null) await within(clock, adoptionMs, looking, () => undefined);
+      if (searching !== null) await within(clock, adoptionMs, searching, () => undefined);
     },
   };
 }
@@ -106,7 +106,7 @@ export function startAdoption(options: AdoptionOptions) {
 async function adopt(
   journal: AbandonedJournal,
   { store, observer, hooks }: AdoptionOptions,
-  told: (owner: string, stored: number) => Promise<boolean>,
+  notifyAdopted: (owner: string, stored: number) => Promise<boolean>,
   signal: AbortSignal,
 ): Promise<void> {
   const { owner, place, leftovers } = journal;
@@ -114,9 +114,9 @@ async function adopt(
   const recovery = await recover({ leftovers, store, batchMax: adoptionBatchMax, signal, onStored });
   const { stored, interrupted, damage } = recovery;
   if (stored > 0 || damage.length > 0) {
-    observer.log("info", "Calls of another process that ended were taken over.", { owner, place, stored, interrupted });
+    observer.log("info", "Recovered the journal of a dead process.", { owner, place, stored, interrupted });
   }
   for (const found of damage) observer.log("warn", "The journal of another process is damaged.", { damage: found });
-  // Its owner's name goes last: whoever finds it goes on from here.
-  if (owner === null || (await told(owner, stored))) await journal.clear();
+  // The owner's name is removed last, so that another process can continue from here.
+  if (owner === null || (await notifyAdopted(owner, stored))) await journal.clear();
 }

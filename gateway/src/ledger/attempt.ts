@@ -19,18 +19,18 @@ import {
   usageClasses,
 } from "#core/index.ts";
 import type { AttemptFault, Clock, Journal, Observer } from "#ports/index.ts";
-import { knownMs, wholeMicros, wholeUsage } from "./whole-usage.ts";
+import { durationOrNull, wholeMicros, wholeUsage } from "./whole-usage.ts";
 
-/** The shortest distance between two checkpoints of a stream. */
+/** A checkpoint of a stream is due after either of these. */
 export const checkpointMs = 1_000;
 export const checkpointEvents = 64;
 
-/** What the caller of the recorder knows of an attempt before it is sent; the recorder adds the rest. */
+/** An attempt before it is sent. The recorder adds its id and times. */
 export type AttemptFields = Omit<Intent, "attemptId" | "at" | "startedAfterMs">;
 
-/** How far a stream has come: the best knowledge of its usage so far. Times count from the attempt's begin. */
+/** The progress of a stream, with its usage so far. Times count from the start of the attempt. */
 export interface Reached extends Omit<Checkpoint, "attemptId" | "at" | "priceVersion" | "objects"> {
-  /** What the answer says so far of how it was served. */
+  /** Model, tier and region that the answer has named so far. */
   readonly served?: Served | undefined;
   readonly objects?: readonly KeptObject[] | undefined;
 }
@@ -40,7 +40,7 @@ export interface AttemptEnd
     Pick<Settlement, "httpStatus" | "upstreamStatus" | "errorCode" | "rawUsage" | "upstreamMs" | "overheadMs"> {
   readonly outcome: Exclude<Outcome, "rejected">;
   readonly warnings?: readonly string[] | null;
-  /** For logs and metrics; the ledger has the code. */
+  /** For logs and metrics. The ledger stores only the code. */
   readonly fault?: AttemptFault | null;
 }
 
@@ -50,15 +50,15 @@ export interface AttemptDependencies {
   readonly observer: Pick<Observer, "attemptEnd" | "attemptPending" | "log">;
 }
 
-/** What an attempt is charged by. */
+/** How an attempt is charged. */
 export type Pricing = Pick<Settling, "price" | "terms" | "priceOf" | "floor">;
 
-/** One attempt that is written ahead. It must be settled, whatever happens to it. */
+/** One attempt whose intent is in the journal. It must be settled, however it ends. */
 export class Attempt {
   readonly #dependencies: AttemptDependencies;
   readonly #intent: Intent;
   readonly #pricing: Pricing;
-  /** Monotonic milliseconds: what every duration of the attempt counts from. */
+  /** Monotonic milliseconds. Every duration of the attempt counts from here. */
   readonly begunMs: number;
   #eventsSince = 0;
   #checkpointMs: number;
@@ -76,7 +76,7 @@ export class Attempt {
     return this.#intent.attemptId;
   }
 
-  /** Counts events as they pass. True when a checkpoint is due: every 64 events, or after a second. `nowMs`: monotonic. */
+  /** Returns whether a checkpoint is due: every checkpointEvents events, or after checkpointMs. `nowMs`: monotonic. */
   countEvents(events: number, nowMs: number): boolean {
     this.#eventsSince += events;
     return this.#eventsSince >= checkpointEvents || nowMs - this.#checkpointMs >= checkpointMs;
@@ -93,8 +93,8 @@ export class Attempt {
       usage: wholeUsage(reached.usage),
       usageSource: sourceOf(reached),
       priceVersion: this.#versionFor(reached.served),
-      firstByteMs: knownMs(reached.firstByteMs),
-      firstTokenMs: knownMs(reached.firstTokenMs),
+      firstByteMs: durationOrNull(reached.firstByteMs),
+      firstTokenMs: durationOrNull(reached.firstTokenMs),
       upstreamId: reached.upstreamId,
       ...(reached.objects === undefined ? {} : { objects: reached.objects }),
       ...(reached.pending === true ? { pending: true } : {}),
@@ -102,13 +102,13 @@ export class Attempt {
   }
 
   /**
-   * Ends it and gives its entry. A second call changes nothing, is logged, and gives the first entry. `nowMs`: monotonic, where it
-   * was read just now. One that is `pending` has no entry yet: a task settles it.
+   * Writes the settlement and returns the entry. A second call is logged and returns the first entry. `nowMs`: monotonic. A `pending`
+   * attempt is settled later by its task.
    */
   settle(end: AttemptEnd, nowMs: number = this.#dependencies.clock.monotonic()): LedgerEntry {
     const { clock, journal, observer } = this.#dependencies;
     if (this.#entry !== null) {
-      observer.log("error", "An attempt was settled twice; the first settlement stands.", {
+      observer.log("error", "An attempt was settled twice; the second settlement was ignored.", {
         attemptId: this.#intent.attemptId,
         outcome: end.outcome,
       });
@@ -129,10 +129,10 @@ export class Attempt {
       costNanoUsd: charged.costNanoUsd,
       priceVersion: charged.priceVersion,
       totalMs: wholeMicros(nowMs - this.begunMs),
-      firstByteMs: knownMs(end.firstByteMs),
-      firstTokenMs: knownMs(end.firstTokenMs),
-      upstreamMs: knownMs(end.upstreamMs),
-      overheadMs: knownMs(end.overheadMs),
+      firstByteMs: durationOrNull(end.firstByteMs),
+      firstTokenMs: durationOrNull(end.firstTokenMs),
+      upstreamMs: durationOrNull(end.upstreamMs),
+      overheadMs: durationOrNull(end.overheadMs),
       upstreamId: end.upstreamId,
     };
     copyCharge(charged, settlement);
@@ -145,7 +145,7 @@ export class Attempt {
     return this.#entry;
   }
 
-  /** What is pending has no cost yet. */
+  /** A pending attempt has no cost yet. */
   #charged({ outcome, served }: AttemptEnd, usage: Usage): Settled {
     const { priceVersion, upstreamModel } = this.#intent;
     if (outcome === "pending") return { costNanoUsd: 0, priceVersion };
@@ -159,13 +159,13 @@ export class Attempt {
   }
 }
 
-/** A usage that has no source but is there all the same came from somewhere: it is paid, and called an estimate. */
+/** Usage without a source is charged, and marked as an estimate. */
 function sourceOf(reached: Reached): UsageSource {
   if (reached.usageSource !== "none" || reached.usage === noUsage) return reached.usageSource;
   return usageClasses.some((name) => reached.usage[name] > 0) ? "estimated" : "none";
 }
 
-/** Cut JSON would be no JSON: too long is left out. A string has at least as many bytes as units, at most three times. */
+/** Returns null if it is too long: cut JSON would be invalid. A UTF-16 unit takes at most three bytes. */
 export function rawUsageWithin(rawUsage: string | null): string | null {
   if (rawUsage === null || rawUsage.length * 3 <= bounds.rawUsageBytesMax) return rawUsage;
   return new TextEncoder().encode(rawUsage).length <= bounds.rawUsageBytesMax ? rawUsage : null;

@@ -22,7 +22,7 @@ async function exported(format: ExportFormat, ...pages: (readonly LedgerEntry[])
   return lines;
 }
 
-test("JSON lines hold every entry of every page, members in snake case", async () => {
+test("exports every entry of every page as JSON lines with snake_case members", async () => {
   const lines = await exported("jsonl", [entryOf(1), entryOf(2)], [entryOf(3)]);
   expect(lines).toHaveLength(3);
   const row: unknown = JSON.parse(lines[2] ?? "");
@@ -40,7 +40,7 @@ test("JSON lines hold every entry of every page, members in snake case", async (
   });
 });
 
-test("an entry is exported whole: members that it has, and those that it leaves out", async () => {
+test("exports all members of an entry and omits absent ones", async () => {
   const entry: LedgerEntry = { ...entryOf(1), calls: 3, warnings: ["seed was left out"], operation: "GET /files" };
   const [line = ""] = await exported("jsonl", [entry]);
   const row: Readonly<Record<string, unknown>> = JSON.parse(line);
@@ -51,13 +51,13 @@ test("an entry is exported whole: members that it has, and those that it leaves 
     if (kind === "usage") for (const each of usageTable) expect(row[each.column]).toBe(usage[each.name]);
     else expect([column, row[column]]).toEqual([column, others[member] ?? absent]);
   }
-  // Beside its members stand three times worked out of them: those from the arrival of the whole call.
+  // Three times are computed: they count from the arrival of the call.
   for (const worked of ["first_byte_ms", "first_token_ms", "total_ms"]) expect(row).toHaveProperty(`call_${worked}`);
   const [short = ""] = await exported("jsonl", [entryOf(1)]);
   expect(JSON.parse(short)).toMatchObject({ calls: 1, warnings: null, operation: null });
 });
 
-test("a column of the ledger is exported, or says why not", async () => {
+test("exports each ledger column, or the table gives a reason", async () => {
   const [header = ""] = await exported("csv");
   const columns = header.trimEnd().split(",");
   const rows: readonly LedgerRow[] = ledgerTable;
@@ -69,12 +69,12 @@ test("a column of the ledger is exported, or says why not", async () => {
   for (const { exported } of rows) if (exported !== true) expect(exported.no).toMatch(/\w{3}/);
 });
 
-test("CSV begins with its columns and keeps each entry in one record", async () => {
+test("writes CSV with a header and one record per entry", async () => {
   const [header = "", line = ""] = await exported("csv", [{ ...entryOf(1), errorCode: 'a "b", c' }]);
   const columns = header.trimEnd().split(",");
   expect(columns.slice(0, 3)).toEqual(["attempt_id", "request_id", "at"]);
   expect(line).toContain(',"a ""b"", c",');
-  // A quoted comma is no column border.
+  // A quoted comma does not separate columns.
   expect(
     line
       .replaceAll(/"(?:[^"]|"")*"/g, "quoted")
@@ -84,7 +84,7 @@ test("CSV begins with its columns and keeps each entry in one record", async () 
   expect(await exported("csv")).toEqual([header]);
 });
 
-test("no cell that a caller chose can act as a formula in a spreadsheet", async () => {
+test("escapes cells that a spreadsheet would run as a formula", async () => {
   for (const userAgent of ['=HYPERLINK("http://x")', "+1", "-1", "@sum", "\t=1", "\r=1"]) {
     const [, line = ""] = await exported("csv", [{ ...entryOf(1), userAgent, requestedModel: userAgent }]);
     const start = userAgent.replaceAll('"', '""').slice(0, 2);

@@ -11,8 +11,8 @@ import type { LedgerFilter, LedgerStore } from "#ports/index.ts";
 export type ExportFormat = "jsonl" | "csv";
 
 /**
- * The entries that match, newest first, as text: each piece is one line with its line feed. CSV begins with a header.
- * Entries that arrive while it runs do not disturb it; memory holds one page.
+ * Streams the matching entries as text, newest first, one line per piece with its line feed. CSV begins with a header. Memory holds one
+ * page, and entries that arrive meanwhile are not included.
  */
 export async function* exportEntries(options: {
   readonly store: Pick<LedgerStore, "page">;
@@ -50,10 +50,7 @@ function csvField(value: ExportedValue): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/**
- * Spreadsheets run a cell that begins like a formula, and a caller chooses its user agent and tags. A leading
- * apostrophe makes it text (OWASP, "CSV Injection").
- */
+/** Spreadsheets run formulas, and callers choose user agents and tags. A leading apostrophe makes text (OWASP, "CSV Injection"). */
 function harmless(text: string): string {
   return /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
 }

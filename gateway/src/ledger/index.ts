@@ -1,12 +1,14 @@
 /**
- * ledger: remembers every attempt, exactly once, and what it cost.
- * Words: an intent is written before an attempt is sent, checkpoints while it streams, a settlement when it ended;
- * together they are one entry. A refusal is an entry of a call that never became an attempt.
- * recorder writes them ahead into the journal; recover turns what a dead process left into entries before the port
- * opens, adoption what dead siblings left while this one runs; verify proves the books; export hands them out.
- * When the world is down: without a journal nothing is sent (ledger_unavailable), but what was sent is settled as
- * soon as the disk takes it; a database that is down only makes the journal longer; an attempt whose process died is
- * settled as interrupted, at what its last checkpoint says.
+ * ledger: records every attempt exactly once, with its cost.
+ *
+ * An *intent* is written before an attempt is sent, *checkpoints* while its answer streams, and a *settlement* at its end; together they
+ * form one *entry*. A *refusal* is the entry of a call that never became an attempt.
+ *
+ * `recorder` writes to the journal, `recover` turns the journal of a dead process into entries at the next start, `adoption` does the
+ * same while this process runs, `verify` checks the ledger, and `export` streams it.
+ *
+ * If the journal cannot be written, nothing is sent (ledger_unavailable), and settlements of sent attempts are buffered. If the database
+ * is down, the journal grows. The attempt of a dead process is settled as interrupted, with the usage of its last checkpoint.
  */
 
 export { type AdoptionHooks, startAdoption } from "./adoption.ts";

@@ -9,11 +9,11 @@ const price = {
   effectiveFrom: 0,
 };
 
-test("an attempt that was never settled is booked with what its intent says beside tokens", () => {
-  const heard = intentOf(1, { counted: { audioSeconds: 8 } });
-  const entry = interruptedEntry({ intent: heard, checkpoint: null }, price);
+test("charges an unsettled attempt for the images and requests of its intent", () => {
+  const transcription = intentOf(1, { counted: { audioSeconds: 8 } });
+  const entry = interruptedEntry({ intent: transcription, checkpoint: null }, price);
   expect(entry).toMatchObject({ usage: { audioSeconds: 8 }, usageSource: "estimated", costNanoUsd: 800_000 });
   expect(entry).not.toHaveProperty("counted");
-  const painted = intentOf(2, { counted: { images: 2 } });
-  expect(interruptedEntry({ intent: painted, checkpoint: null }, price).costNanoUsd).toBe(80_000_000);
+  const drawing = intentOf(2, { counted: { images: 2 } });
+  expect(interruptedEntry({ intent: drawing, checkpoint: null }, price).costNanoUsd).toBe(80_000_000);
 });

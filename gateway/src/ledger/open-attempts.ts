@@ -6,17 +6,17 @@ export interface OpenAttempt {
   readonly checkpoint: Checkpoint | null;
 }
 
-/** Follows a journal's records in order and holds only the attempts that are open. */
+/** Joins the records of a journal, in order. Only open attempts are held in memory. */
 export class OpenAttempts {
   readonly #open = new Map<string, OpenAttempt>();
-  /** Settlements that met no open attempt. */
+  /** Settlements without an open attempt. */
   strays = 0;
 
-  /** The entry that this record completes, if it does. */
+  /** Returns the entry if this record completes one. */
   take(record: JournalRecord): LedgerEntry | null {
     switch (record.type) {
       case "intent": {
-        // The same intent again, from another place, does not take away what is known of its attempt.
+        // The same intent may come again from another place; its checkpoint stays.
         const checkpoint = this.#open.get(record.value.attemptId)?.checkpoint ?? null;
         this.#open.set(record.value.attemptId, { intent: record.value, checkpoint });
         return null;

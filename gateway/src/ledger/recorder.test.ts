@@ -42,7 +42,7 @@ const end: AttemptEnd = {
   upstreamId: null,
 };
 
-/** Everything that reached the journal and the observer, in order. The journal's own guarantees are proven elsewhere. */
+/** Calls to the journal and the observer, in order. */
 function open(refuses = false) {
   const clock = new FakeClock();
   const written: (Intent | Checkpoint | Settlement | LedgerEntry)[] = [];
@@ -70,7 +70,7 @@ beforeEach(() => {
   dependencies = open();
 });
 
-test("an attempt is written ahead, and its entry costs its usage at the price version it names", () => {
+test("writes the intent first and charges usage at its price version", () => {
   const { recorder, clock, written, seen } = dependencies;
   const attempt = recorder.begin(fields, pricing);
   expect(written).toHaveLength(1);
@@ -82,20 +82,20 @@ test("an attempt is written ahead, and its entry costs its usage at the price ve
   expect(seen).toEqual([entry]);
 });
 
-test("without a price an attempt costs nothing and names no version", () => {
+test("charges nothing and names no version without a price", () => {
   const entry = dependencies.recorder
     .begin({ ...fields, priceVersion: "prc_old" }, { price: null, terms: usualTerms })
     .settle(end);
   expect(entry).toMatchObject({ costNanoUsd: 0, priceVersion: null });
 });
 
-test("when the journal cannot be written there is no attempt", () => {
+test("throws ledger_unavailable when the journal cannot be written", () => {
   const { recorder, seen } = open(true);
   expect(() => recorder.begin(fields, pricing)).toThrow(Failure);
   expect(seen).toEqual([]);
 });
 
-test("an attempt is settled once: a second settlement is logged and changes nothing", () => {
+test("ignores and logs a second settlement", () => {
   const { recorder, written, seen, logged } = dependencies;
   const attempt = recorder.begin(fields, pricing);
   const first = attempt.settle(end);
@@ -107,7 +107,7 @@ test("an attempt is settled once: a second settlement is logged and changes noth
   expect(logged).toEqual(["error"]);
 });
 
-test("a checkpoint of a stream is due every 64 events or after a second, and not in between", () => {
+test("makes a checkpoint due every 64 events or after a second", () => {
   const { recorder, clock, written } = dependencies;
   const attempt = recorder.begin(fields, pricing);
   let checkpoints = 0;
@@ -134,7 +134,7 @@ test("a checkpoint of a stream is due every 64 events or after a second, and not
   expect(written.at(-1)).toMatchObject({ attemptId: attempt.attemptId, usage: { output: 4 }, at: clock.now() });
 });
 
-test("whatever an upstream says it used, an entry holds whole counts, and durations that are durations", () => {
+test("normalizes invalid counts and durations", () => {
   const entry = dependencies.recorder.begin(fields, pricing).settle({
     ...end,
     usage: { ...noUsage, inputUncached: -3, output: 1.5, cacheRead: Number.NaN, images: Number.POSITIVE_INFINITY },
@@ -147,29 +147,29 @@ test("whatever an upstream says it used, an entry holds whole counts, and durati
   expect(entry).toMatchObject({ costNanoUsd: 20_000, firstByteMs: null, upstreamMs: null });
 });
 
-test("a count below zero that an upstream tells as a number of 64 bits leaves sums that databases can add up", () => {
+test("bounds a negative 64-bit count so that sums fit the database", () => {
   const usage = { ...noUsage, output: 2 ** 64 - 1, inputUncached: 2 ** 53 - 1 };
   const entry = dependencies.recorder.begin(fields, pricing).settle({ ...end, usage });
   expect(entry.usage).toMatchObject({ output: bounds.usageCountMax, inputUncached: bounds.usageCountMax });
-  // A million such calls are within the eight bytes of a sum.
+  // The sum of a million such calls fits into eight bytes.
   expect(Math.max(entry.usage.output, entry.costNanoUsd / 1_000) * 1e6).toBeLessThan(2 ** 63);
 });
 
-test("what was used beside an attempt is one record, paid like any other, and no call of its own", () => {
+test("records the usage of another model as one charged entry that is not a call", () => {
   const { recorder, written, seen } = dependencies;
   const entry = recorder.beside({ ...fields, retryIndex: 1 }, pricing, end);
   expect(entry).toMatchObject({ calls: 0, totalMs: 0, usage, costNanoUsd: 325_000 });
   expect([written, seen]).toEqual([[entry], [entry]]);
 });
 
-test("usage that names no source is an estimate; no usage stays no usage", () => {
+test("marks usage without a source as an estimate", () => {
   const { recorder } = dependencies;
   expect(recorder.begin(fields, pricing).settle({ ...end, usageSource: "none" }).usageSource).toBe("estimated");
   const unused = { ...end, usage: { ...noUsage }, usageSource: "none" } as const;
   expect(recorder.begin(fields, pricing).settle(unused).usageSource).toBe("none");
 });
 
-test("a raw usage that is too large is left out, not cut", () => {
+test("omits raw usage that is too long", () => {
   const { recorder } = dependencies;
   const rawOf = (rawUsage: string) => recorder.begin(fields, pricing).settle({ ...end, rawUsage }).rawUsage;
   const longest = "x".repeat(bounds.rawUsageBytesMax);
@@ -178,7 +178,7 @@ test("a raw usage that is too large is left out, not cut", () => {
   expect(rawOf("ü".repeat(bounds.rawUsageBytesMax - 1))).toBeNull();
 });
 
-test("a refused call is one entry that cost nothing and says why", () => {
+test("records a refused call as one free entry with its error code", () => {
   const { recorder, written, seen } = dependencies;
   const entry = recorder.refuse(fields, "budget_exceeded", 402, 3.5);
   expect(entry).toMatchObject({
@@ -194,7 +194,7 @@ test("a refused call is one entry that cost nothing and says why", () => {
   expect(seen).toEqual([entry]);
 });
 
-test("a checkpoint names the variant that the answer has said so far, which recovery charges by", () => {
+test("stores the price version of the tier that the answer has named so far", () => {
   const { recorder, written } = dependencies;
   const terms = { costSource: "price", factors: [{ axis: "tier", word: "priority", factor: 2_000 }] } as const;
   const attempt = recorder.begin(fields, { price, terms });
@@ -207,7 +207,7 @@ test("a checkpoint names the variant that the answer has said so far, which reco
   expect(entry.costNanoUsd).toBe(2 * (100 * 1_250 + 20 * 10_000));
 });
 
-test("a checkpoint names the price of the model that the answer has named so far", () => {
+test("stores the price version of the model that the answer has named so far", () => {
   const { recorder, written } = dependencies;
   const other: PriceVersion = { ...price, id: "prc_8", table: { inputUncached: 2_500_000, output: 20_000_000 } };
   const priceOf = (name: string) => (name === "other" ? other : null);
@@ -221,7 +221,7 @@ test("a checkpoint names the price of the model that the answer has named so far
   expect(entry.costNanoUsd).toBe(2 * (100 * 1_250 + 20 * 10_000));
 });
 
-test("a price per call is a floor under what the usage costs", () => {
+test("charges at least the price per call", () => {
   const { recorder } = dependencies;
   const usage = { ...end.usage, chargedRequests: 1 };
   const settled = (nanoUsd: number) =>

@@ -8,7 +8,7 @@ interface RecorderOptions extends AttemptDependencies {
   readonly ids: Ids;
 }
 
-/** What is known of a call that was refused before a deployment was chosen. */
+/** A call that was refused before a deployment was chosen. */
 type RefusalFields = Omit<
   AttemptFields,
   "provider" | "deployment" | "upstreamModel" | "upstreamDialect" | "retryIndex" | "reservedNanoUsd" | "priceVersion"
@@ -20,14 +20,14 @@ export function createRecorder(options: RecorderOptions) {
   const { journal, clock, ids, observer } = options;
   const refusals = new Refusals(journal, clock);
   const intentOf = (fields: AttemptFields, { price }: Pricing, startedAfterMs: number): Intent => {
-    // The version that is paid by, whatever the caller thought it would be.
+    // The version that is charged, which may differ from the one in `fields`.
     const priceVersion = price?.id ?? null;
     return { ...fields, priceVersion, startedAfterMs, attemptId: ids.next("att_"), at: clock.now() };
   };
   return {
     /**
-     * Writes the attempt ahead; its clock starts before that. `arrivedMs`: monotonic time at which its call arrived, when that
-     * was earlier. Throws ledger_unavailable: then nothing may be sent.
+     * Writes the intent of an attempt. `arrivedMs`: monotonic time at which its call arrived. Throws ledger_unavailable; then nothing
+     * may be sent.
      */
     begin(fields: AttemptFields, pricing: Pricing, arrivedMs?: number): Attempt {
       const begunMs = clock.monotonic();
@@ -37,15 +37,15 @@ export function createRecorder(options: RecorderOptions) {
       return new Attempt(options, intent, pricing, begunMs);
     },
     /**
-     * Records what was used beside an attempt, as its answer told: begun and ended at once, so it is kept also where no attempt could
-     * begin any more. Written with what comes next, so to be called before that attempt is settled.
+     * Records the usage of another model within an answer, as one entry. It is written together with the next record, so call it
+     * before the attempt is settled.
      */
     beside(
       fields: AttemptFields,
       pricing: Pricing,
       used: Pick<AttemptEnd, "outcome" | "usage" | "served">,
     ): LedgerEntry {
-      // No call of its own: sums count neither a success nor a length of it.
+      // It is not a call: sums count neither its success nor its duration.
       const noCall = (entry: LedgerEntry): LedgerEntry => ({ ...entry, calls: 0 });
       const intent = intentOf(fields, pricing, 0);
       const dependencies: AttemptDependencies = {
@@ -64,7 +64,7 @@ export function createRecorder(options: RecorderOptions) {
       const end: AttemptEnd = { ...used, ...noMeasures, httpStatus: 200, errorCode: null, usageSource: "upstream" };
       return noCall(attempt.settle(end, nowMs));
     },
-    /** Records a call that was refused, together with those like it in the same second. `totalMs`: how long it took to say so. */
+    /** Records a refused call; equal refusals of the same second share an entry. `totalMs`: time until the refusal. */
     refuse(fields: RefusalFields, code: FailureCode, httpStatus: number, totalMs: number): LedgerEntry {
       const now = clock.now();
       const entry: LedgerEntry = {
@@ -93,12 +93,12 @@ export function createRecorder(options: RecorderOptions) {
       observer.attemptEnd(entry);
       return entry;
     },
-    /** Writes what was counted of refusals so far; before the journal is closed. */
+    /** Writes the refusals that were counted so far. Call it before the journal is closed. */
     flush: (): void => refusals.flush(),
   };
 }
 
-/** Of what no upstream was asked for. */
+/** For entries without a request to an upstream. */
 const noMeasures = {
   upstreamStatus: null,
   rawUsage: null,
@@ -109,39 +109,39 @@ const noMeasures = {
   upstreamId: null,
 } as const;
 
-/** Of equal refusals within this time only the first few get entries of their own; and the kinds that are told apart. */
+/** Of equal refusals within refusalTogetherMs, the first refusalsAloneMax get an entry each. */
 const refusalsAloneMax = 5;
 const refusalTogetherMs = 1_000;
 const refusalKindsMax = 10_000;
 
 /**
- * Refusals on their way to the journal. The first few of a kind (key, model, endpoint, answer) in a second are written as they
- * are; the others are counted and written as one entry at its end. So whoever calls at a limit as fast as it can makes a few
- * rows a second. The count of a running second is lost when the process is killed.
+ * Combines equal refusals (key, group, model, endpoint, code). The first few in a second get an entry each; the others are counted and
+ * written as one entry at its end, so a caller that retries at its limit causes only a few rows per second. The count of a running
+ * second is lost if the process is killed.
  *
- * A model that a person may not call is one refusal a second, however often their agent asks: it asks by itself.
+ * Agents retry a model that their person may not call, so these refusals get one entry per second.
  */
 class Refusals {
   readonly #journal: Pick<Journal, "refuse">;
   readonly #clock: Clock;
-  /** By what makes them alike. */
+  /** By `nameOf`. */
   #alike = new Map<string, Alike>();
-  readonly #asked: BoundedMap<string, true>;
+  readonly #retried: BoundedMap<string, true>;
   #stop: (() => void) | null = null;
 
   constructor(journal: Pick<Journal, "refuse">, clock: Clock) {
     this.#journal = journal;
     this.#clock = clock;
-    this.#asked = new BoundedMap(refusalKindsMax, { life: { clock, ms: refusalTogetherMs } });
+    this.#retried = new BoundedMap(refusalKindsMax, { life: { clock, ms: refusalTogetherMs } });
   }
 
   take(entry: LedgerEntry): void {
     const name = nameOf(entry);
-    if (isOwnRepeat(entry)) {
-      // What an agent repeats by itself, with fewer and fewer features, is one prompt of its person.
-      const asked = `${name}\n${entry.requestedModel}`;
-      if (this.#asked.get(asked) !== undefined) return;
-      this.#asked.set(asked, true);
+    if (isAgentRetry(entry)) {
+      // An agent repeats one prompt of its person with fewer and fewer features.
+      const retried = `${name}\n${entry.requestedModel}`;
+      if (this.#retried.get(retried) !== undefined) return;
+      this.#retried.set(retried, true);
     }
     const alike = this.#alike.get(name);
     if (alike !== undefined && alike.written >= refusalsAloneMax) {
@@ -157,7 +157,7 @@ class Refusals {
     }
   }
 
-  /** Writes what was counted so far. */
+  /** Writes the refusals that were counted so far. */
   flush(): void {
     this.#stop?.();
     this.#stop = null;
@@ -169,19 +169,19 @@ class Refusals {
   }
 }
 
-/** A refused model of a person's call: Claude Code asks up to eight times in 0.2 s. */
-function isOwnRepeat({ personId, errorCode }: LedgerEntry): boolean {
+/** Claude Code tries a refused model up to eight times in 0.2 s. */
+function isAgentRetry({ personId, errorCode }: LedgerEntry): boolean {
   return personId !== undefined && errorCode === "model_not_found";
 }
 
 interface Alike {
   written: number;
-  /** The first of those that are counted, which the entry of them all is named after. */
+  /** The first counted refusal; their common entry repeats its fields. */
   first: LedgerEntry | null;
   counted: number;
 }
 
-/** A key is of one workspace, but may move between groups. Names of ours hold no line feed. */
+/** A key has one workspace, but may move between groups. None of these contains a line feed. */
 function nameOf({ keyId, groupId, errorCode, httpStatus, endpoint, model }: LedgerEntry): string {
   return `${keyId}\n${groupId}\n${errorCode} ${httpStatus} ${endpoint}\n${model}`;
 }

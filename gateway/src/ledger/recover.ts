@@ -17,18 +17,17 @@ import type { JournalLeftovers, LedgerStore } from "#ports/index.ts";
 import { type OpenAttempt, OpenAttempts } from "./open-attempts.ts";
 
 /**
- * Brings what dead processes left in the journal into the database and removes the files when all of it is there.
- * Only open attempts are held in memory. May be broken off anywhere and begun again: entries count once.
- * Gives how many entries are new in the database, and how many of all were attempts that never ended.
+ * Stores the entries of a dead process's journal and then removes its files. Only open attempts are held in memory. It may be
+ * interrupted anywhere and repeated: each entry is stored once. Returns the number of new entries, and of attempts that never ended.
  */
 export async function recover(options: {
   readonly leftovers: JournalLeftovers;
   readonly store: Pick<LedgerStore, "insert" | "price">;
-  /** How many entries go into the database at once. */
+  /** Entries per insert. */
   readonly batchMax?: number;
-  /** Breaks it off between two batches. */
+  /** Stops it between two batches. */
   readonly signal?: AbortSignal;
-  /** Hears of entries that are in the database now; of some it may hear again, when it was broken off. */
+  /** Called with entries that are now in the database. After an interruption it may be called again with the same. */
   readonly onStored?: ((entries: readonly LedgerEntry[]) => void) | undefined;
 }) {
   const { leftovers, store, batchMax = bounds.drainBatchMax, signal, onStored } = options;
@@ -61,9 +60,9 @@ export async function recover(options: {
 }
 
 /**
- * The entry of an attempt whose process died. What it used is what its last checkpoint says, and without one its input:
- * it was about to be sent, so it may have been done. A background response goes on at its upstream, so it is pending. It comes out the
- * same however often the same journal is recovered.
+ * The entry of an attempt in a process that died. Its usage is taken from the last checkpoint; without one, its input is charged, because
+ * it may have been sent. A background response continues at its upstream, so it is pending. Recovering the same journal again gives the
+ * same entry.
  */
 export function interruptedEntry(attempt: OpenAttempt, price: PriceVersion | null): LedgerEntry {
   const { intent, checkpoint } = attempt;
@@ -81,7 +80,7 @@ export function interruptedEntry(attempt: OpenAttempt, price: PriceVersion | nul
     usageSource: usage === noUsage ? "none" : "estimated",
     rawUsage: null,
     ...charged(attempt, price, usage),
-    // The wall clock may have been set back meanwhile, and no part is longer than its whole.
+    // The wall clock may have been set back, and no part may be longer than the whole.
     totalMs: Math.max(endedAt - intent.at, checkpoint?.firstByteMs ?? 0, checkpoint?.firstTokenMs ?? 0),
     firstByteMs: checkpoint?.firstByteMs ?? null,
     firstTokenMs: checkpoint?.firstTokenMs ?? null,
@@ -95,7 +94,7 @@ export function interruptedEntry(attempt: OpenAttempt, price: PriceVersion | nul
 function charged({ intent, checkpoint }: OpenAttempt, price: PriceVersion | null, usage: Usage): Settled {
   const { priceVersion, upstreamModel } = intent;
   if (checkpoint?.pending === true) return { costNanoUsd: 0, priceVersion };
-  // The version of its last checkpoint: what the answer said until then is in that.
+  // The last checkpoint's version, which follows the model and tier that the answer had named.
   const settled = settle({ price, usage, terms: usualTerms, upstreamModel });
   return { ...settled, priceVersion: checkpoint?.priceVersion ?? priceVersion };
 }
@@ -105,7 +104,7 @@ function usedBy(checkpoint: Checkpoint | null, intent: Intent): Usage {
   return withInput(checkpoint.usage, intent);
 }
 
-/** Many upstreams tell the input only at the very end; till then it is the intent's estimate, as is what is no tokens. */
+/** Many upstreams report the input only at the end; until then it is the intent's estimate. */
 function withInput(usage: Usage, { inputEstimate, counted }: Intent): Usage {
   return inputTokensOf(usage) > 0 ? usage : { ...usage, ...counted, inputUncached: inputEstimate };
 }

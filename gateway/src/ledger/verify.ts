@@ -3,16 +3,14 @@ import type { JournalLeftovers, LedgerCheck, LedgerFault, LedgerStore } from "#p
 import { OpenAttempts } from "./open-attempts.ts";
 
 export interface Verification extends LedgerCheck {
-  /** What the journal still holds: entries that are or will be in the database, and attempts that have not ended. */
+  /** Records still in the journal: entries that are or will be in the database, and attempts that have not ended. */
   readonly journal: { readonly settled: number; readonly open: number };
 }
 
 /**
- * Proves what can be proven about the books without changing them:
- * in the database, what `LedgerStore.check` says (rollups are the sums of their rows, costs are the price times the
- * usage, nothing is negative, a refusal used nothing);
- * in the journal, that every line is whole, that every settlement has its intent, and that every entry on its way to
- * the database costs what its price version says. May run beside a living gateway: attempts that are open are no fault.
+ * Checks the ledger without changing it. In the database, see `LedgerStore.check`: rollups are the sums of their rows, a cost is its
+ * price times its usage, nothing is negative, and a refusal has no usage. In the journal, every line is complete, every settlement has
+ * its intent, and every entry costs its price times its usage. It may run while the gateway runs: an open attempt is no fault.
  */
 export async function verifyLedger(options: {
   readonly store: Pick<LedgerStore, "check" | "price">;
@@ -31,10 +29,9 @@ export async function verifyLedger(options: {
     if (faults.length < faultsMax) faults.push(...(await entryFaults(entry, store)));
   }
   for (const detail of leftovers.damage.slice(0, faultsMax)) {
-    faults.push({ rule: "every line of the journal is whole", detail });
+    faults.push({ rule: "every line of the journal is complete", detail });
   }
-  // Segments go once they are in the database, so a settlement may outlive its intent. Beside damage it may also mean
-  // that the damaged line was its intent.
+  // A segment is removed once it is in the database, so a settlement without an intent is a fault only if a line is damaged.
   if (open.strays > 0 && leftovers.damage.length > 0) {
     const detail = `${open.strays} settlements have no intent in the journal`;
     faults.push({ rule: "every settlement has its intent", detail });
@@ -43,7 +40,7 @@ export async function verifyLedger(options: {
   return { entries, costNanoUsd, journal: { settled, open: open.size }, faults: [...stored, ...faults] };
 }
 
-/** More of the same tell nothing new. */
+/** Faults of the journal that are reported. */
 const faultsMax = 100;
 
 async function entryFaults(entry: LedgerEntry, store: Pick<LedgerStore, "price">): Promise<readonly LedgerFault[]> {
@@ -60,7 +57,7 @@ async function entryFaults(entry: LedgerEntry, store: Pick<LedgerStore, "price">
   return [{ rule: "a cost is its price version times its usage", detail: detail(found) }];
 }
 
-/** Null when the price version is not known. */
+/** null: the price version does not exist. */
 async function expectedCost(entry: LedgerEntry, store: Pick<LedgerStore, "price">): Promise<NanoUsd | null> {
   if (entry.priceVersion === null) return 0;
   const version = await store.price(entry.priceVersion);

@@ -1,8 +1,8 @@
 import { bounds, type Usage, usageClasses } from "#core/index.ts";
 
 /**
- * Usage comes from upstreams, which may say anything. An entry holds whole counts ≥ 0 only: fractions are rounded up,
- * what is no count is none, and more than anybody uses is the most that is believed. The usual case gives back the object it was given.
+ * Makes every count a whole number from 0 to bounds.usageCountMax, because upstreams may report anything: fractions are rounded up, and
+ * values that are not numbers become 0. Returns the same object if nothing changes.
  */
 export function wholeUsage(usage: Usage): Usage {
   if (isWhole(usage)) return usage;
@@ -11,12 +11,12 @@ export function wholeUsage(usage: Usage): Usage {
   return whole;
 }
 
-/** A duration as the ledger keeps it: null when it is not known or is not a time. */
-export function knownMs(ms: number | null): number | null {
+/** A duration in whole microseconds; null if it is unknown or invalid. */
+export function durationOrNull(ms: number | null): number | null {
   return ms !== null && Number.isFinite(ms) && ms >= 0 ? wholeMicros(ms) : null;
 }
 
-/** Milliseconds without the fractions of microseconds, which the ledger does not keep. */
+/** Milliseconds, rounded to microseconds. */
 export function wholeMicros(ms: number): number {
   return Math.round(ms * 1_000) / 1_000;
 }

@@ -134,7 +134,7 @@ test("an adopter that is broken off, or whose hook fails, is followed by one tha
   const full = adoptionBy(own.path, { store: { insert: () => Promise.reject(new Error("the disk is full")) } });
   await full.adoption.hurry();
   await full.adoption.hurry();
-  expect(full.observer.lines).toEqual(["warn What another process left cannot be taken over yet."]);
+  expect(full.observer.lines).toEqual(["warn Failed to recover the journal of another process; retrying."]);
   const away = adoptionBy(own.path, { hooks: { onAdopted: () => Promise.reject(new Error("redis is away")) } });
   await away.adoption.hurry();
   expect((await books.entries()).size).toBe(3);
@@ -202,7 +202,7 @@ test("a slot that cannot be read does not keep others from being taken over", as
   const { adoption, adopted, observer } = adoptionBy(own.path);
   await adoption.hurry();
   expect(adopted).toEqual(["proc_3"]);
-  expect(observer.lines).toContain("warn What another process left cannot be taken over yet.");
+  expect(observer.lines).toContain("warn Failed to recover the journal of another process; retrying.");
 });
 
 test("what another installation left, or one with SQLite, is never brought into this database", async () => {
@@ -255,5 +255,5 @@ test("the books are proven with the journals of all processes", async () => {
   const bytes = readFileSync(path);
   bytes[bytes.indexOf(attemptIdOf(12))] = 0x20;
   writeFileSync(path, bytes);
-  expect((await verify()).faults.map((fault) => fault.rule)).toEqual(["every line of the journal is whole"]);
+  expect((await verify()).faults.map((fault) => fault.rule)).toEqual(["every line of the journal is complete"]);
 });

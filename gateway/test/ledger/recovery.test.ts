@@ -255,7 +255,7 @@ test("verify finds a wrong cost and a damaged line in the journal, and changes n
   const after = await verify();
   expect(after.faults.map((fault) => fault.rule)).toEqual([
     "a cost is its price version times its usage",
-    "every line of the journal is whole",
+    "every line of the journal is complete",
     "every settlement has its intent",
   ]);
   expect(readFileSync(path)).toEqual(bytes);

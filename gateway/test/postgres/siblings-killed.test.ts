@@ -44,7 +44,7 @@ await onPostgres("siblings on one data directory", () => {
           const enough = (load?.made ?? 0) + calls;
           await until(() => (load?.made ?? 0) >= enough);
         };
-        const takenOver = () => alive.output().split("were taken over").length - 1;
+        const takenOver = () => alive.output().split("Recovered the journal of a dead process").length - 1;
         await more(loads[0], 50);
         await dead.kill9();
         await until(() => takenOver() === 1);

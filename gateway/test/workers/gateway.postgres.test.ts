@@ -119,7 +119,7 @@ function twoWorkers(): void {
     await until(() => told("gateway ready") > before);
     await ready(2);
     // By its successor, in the same place, or by another worker.
-    await until(() => told("Calls of another process that ended were taken over.") + told("was taken over.") > 0);
+    await until(() => told("Recovered the journal of a dead process.") > 0);
     expect(told("Worker ended unexpectedly; restarting it.")).toBe(1);
     expect(await metric("sluice_workers_lost_total")).toBe(1);
     await Promise.all(streams.map((stream) => stream.body?.cancel().catch(() => undefined)));
