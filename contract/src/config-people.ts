@@ -49,18 +49,20 @@ export const tokenSchema = z.strictObject({
     .string()
     .regex(
       /^sluice-(?:admin|scim)-[0-9A-Za-z]{49}$/,
-      "as `sluice token secret` makes them: sluice-admin- (or sluice-scim-) and 49 letters and digits",
+      "a secret from `sluice token secret`: sluice-admin- or sluice-scim-, and 49 letters and digits",
     )
     .optional(),
   secret_sha256: z
     .string()
-    .regex(/^[0-9a-f]{64}$/, "64 hexadecimal digits in lower case: the SHA-256 of a secret from `sluice token create`")
+    .regex(/^[0-9a-f]{64}$/, "the SHA-256 of a token's secret: 64 lower-case hexadecimal digits")
     .optional(),
   expires_at: z.iso.datetime({ offset: true }).optional(),
 });
 
 /** RFC 6749 §3.3. */
-export const oidcScopesSchema = z.array(z.string().regex(/^[\x21\x23-\x5B\x5D-\x7E]{1,256}$/, "no scope")).max(20);
+export const oidcScopesSchema = z
+  .array(z.string().regex(/^[\x21\x23-\x5B\x5D-\x7E]{1,256}$/, "an OAuth scope"))
+  .max(20);
 export const recheckMinutesSchema = z.int().min(5).max(1_440);
 export const graceHoursSchema = z.int().min(0).max(720);
 

@@ -79,10 +79,10 @@ export const providerSchema = z.strictObject({
   settings: z.record(z.string(), z.unknown()).optional().describe("Settings of the provider type."),
 });
 
-const resolution = z.string().regex(/^\d+[pPkK]$/, "such as 720p or 2k");
+const resolution = z.string().regex(/^\d+[pPkK]$/, "a resolution such as 720p or 2k");
 
 /** A tier, region or speed as answers report it, in lower case. */
-const servedWord = z.string().regex(/^[a-z0-9_.-]{1,32}$/, "such as flex, priority, us or fast");
+const servedWord = z.string().regex(/^[a-z0-9_.-]{1,32}$/, "a name such as flex, priority, us or fast");
 
 export const priceSchema = z.strictObject({
   ...priceFields(usd),
@@ -175,7 +175,7 @@ export const modelSchema = z.strictObject({
     .strictObject({
       from: z
         .union([z.iso.date(), z.iso.datetime({ offset: true })], {
-          error: "must be a date or a time with its zone, such as 2030-01-31 or 2030-01-31T00:00:00Z",
+          error: "must be a date, or a time with a time zone, such as 2030-01-31 or 2030-01-31T00:00:00Z",
         })
         .describe("A date (0:00 UTC) or a time: `2027-01-01`, `2027-01-01T09:00:00+01:00`."),
       price: priceSchema,
@@ -237,14 +237,14 @@ export const workspaceSchema = z.strictObject({
 
 /** The bucket that the ledger is exported to. */
 export const ledgerExportSchema = z.strictObject({
-  bucket: z.string().regex(bucketPattern, "a bucket's name"),
+  bucket: z.string().regex(bucketPattern, "a bucket name"),
   prefix: z
     .string()
     .max(objectPrefixLettersMax)
     .regex(objectPrefixPattern, objectPrefixRule)
     .optional()
     .describe("Prefix of every object name, such as `sluice/`."),
-  region: z.string().regex(regionPattern, "such as eu-central-1").optional().describe("Default: us-east-1."),
+  region: z.string().regex(regionPattern, "a region such as eu-central-1").optional().describe("Default: us-east-1."),
   endpoint: z
     .url({ protocol: /^https?$/ })
     .max(2_048)

@@ -12,7 +12,7 @@ export interface Conflict {
 /** The group of every workspace that declares none, and of every key that names none. */
 export const defaultGroupName = "default";
 
-/** An amount per single unit beyond this no longer fits a whole number of pico-USD. */
+/** An amount per single unit beyond this no longer fits an integer of pico-USD. */
 const unitPriceUsdMax = 9_000;
 
 /**

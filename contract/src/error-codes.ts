@@ -61,7 +61,7 @@ export const errorCodes = {
     help: "A budget is not spent, but the rest of it is held for calls in flight. Wait as long as `retry-after` says.",
   },
   client_closed: { status: 499, help: "The caller went away. Never sent; it appears in the ledger and in logs." },
-  internal_error: { status: 500, help: "The gateway met an unexpected error. Quote `x-request-id` when reporting it." },
+  internal_error: { status: 500, help: "Unexpected error in the gateway. Quote `x-request-id` when reporting it." },
   upstream_error: { status: 502, help: "The upstream answered with an error or with something unreadable." },
   upstream_unreachable: { status: 502, help: "No connection to the upstream could be made." },
   upstream_truncated: { status: 502, help: "The upstream's answer broke off before its end." },

@@ -24,7 +24,7 @@ export const imageEditForm = {
     type: "string",
     pattern: "^[1-9][0-9]{0,9}$",
     examples: ["2"],
-    must: "must be a whole number above 0",
+    must: "must be an integer above 0",
     description: "How many pictures.",
   },
   size: { description: "`<width>x<height>`, as the model takes it." },

@@ -37,10 +37,10 @@ export function tokenConflicts(tokens: readonly TokenConfig[]): PeopleConflict[]
       });
     }
     if (!isWhole && (token.workspace === undefined || token.role === undefined)) {
-      found.push({ path, refers: path, message: "say what it is for: administrator, scim, or workspace and role" });
+      found.push({ path, refers: path, message: "set `administrator`, `scim`, or `workspace` and `role`" });
     }
     if ((token.secret === undefined) === (token.secret_sha256 === undefined)) {
-      found.push({ path, refers: path, message: "give one of secret and secret_sha256" });
+      found.push({ path, refers: path, message: "set either `secret` or `secret_sha256`" });
     }
     return found;
   });

@@ -46,7 +46,7 @@ const counted = (description: string): RequestField => ({ description });
 const multiplier = (description: string): RequestField => ({
   type: "integer",
   minimum: 1,
-  must: "must be a whole number above 0",
+  must: "must be an integer above 0",
   description,
 });
 const input: RequestField = { type: ["string", "array"], description: "A text, or items." };
@@ -80,7 +80,7 @@ export const requestFields = {
       type: "integer",
       required: true,
       minimum: 0,
-      must: "must be a whole number of at least 0",
+      must: "must be an integer of at least 0",
       description: "How many tokens the answer may have; 0 warms the cache.",
     },
     stream: streamField,
@@ -130,7 +130,7 @@ export const requestFields = {
   embeddings: { model: modelField, input: { ...words, description: "A text, texts, or tokens." } },
   "embed-content": {
     content: { required: true, description: "`parts` of `text`." },
-    outputDimensionality: { description: "A whole number, as the model takes it." },
+    outputDimensionality: { description: "An integer, as the model takes it." },
   },
   "batch-embed-contents": { requests: { ...list, items: { type: "object" }, maxItems: 2_048 } },
   rerank: {

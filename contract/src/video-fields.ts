@@ -21,7 +21,7 @@ export const videoTaskFields = {
     type: "integer",
     minimum: -1,
     examples: [5, -1],
-    must: "must be a whole number of seconds greater than 0",
+    must: "must be an integer of seconds greater than 0",
     description: "Whole seconds, but for 0; -1 where the model may decide.",
   },
   resolution: {
@@ -81,7 +81,7 @@ export const openAiVideoFields = {
     minimum: 1,
     maximum: 99_999,
     examples: ["8", 8],
-    must: 'must be a whole number of seconds, such as "8"',
+    must: 'must be an integer of seconds, such as "8"',
     description: 'Whole seconds, such as "8": those that the model takes.',
   },
   size: {

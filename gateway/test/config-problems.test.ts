@@ -46,15 +46,15 @@ describe("a config file with many problems", () => {
     ].join("\n");
     expect(await linesOf(text)).toEqual([
       '2 providers[0].kind: there is no provider type "opnai"; did you mean `openai`?',
-      "2 providers[0].enabled: must be true or false, not a text",
+      "2 providers[0].enabled: must be true or false, not a string",
       "3 providers[1].settings.regoin: the provider type bedrock has no setting `regoin`; did you mean `region`?",
       '4 providers[2].base_url: the provider type "openai-compatible" needs a base_url',
       '5 providers[3].id: the provider "own" is already declared at providers[2]',
       "5 providers[3].api_key: the environment variable NOPE is not set",
       '7 models[0].deployments[0].provider: there is no provider "mian"',
       '7 models[0].fallbacks[0]: there is no model "claude"',
-      "7 models[0].price.input: must be a number, not a text",
-      "10 workspaces[0].limits.rpm: must be a number, not a text",
+      "7 models[0].price.input: must be a number, not a string",
+      "10 workspaces[0].limits.rpm: must be a number, not a string",
       '12 workspaces[0].keys[0].group: there is no group "wide" in this workspace',
       "12 workspaces[0].keys[0].secret: must have at least 24 characters",
       "12 workspaces[0].keys[0].allowed_ips[1]: must be an IP address or a range such as 10.0.0.0/8",

@@ -27,8 +27,8 @@ export function drainingHere(database: Database): typeof startDrain {
         listener();
       },
       onProblem: (problem) => {
-        if (problem === null) observer.log("info", "The ledger drain goes on.");
-        else observer.log("warn", "The ledger drain is held up.", { problem });
+        if (problem === null) observer.log("info", "the ledger drain continues");
+        else observer.log("warn", "the ledger drain is blocked; retrying", { problem });
       },
       wait: (ms) => new Promise((resolve) => void clock.after(ms, resolve)),
     });

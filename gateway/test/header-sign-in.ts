@@ -62,8 +62,8 @@ export function createHeaderSignIn(database: Database, now: () => number): Heade
       await database.kysely.deleteFrom("auth_users").where("id", "=", userId).execute();
     },
     useOidc: () => undefined,
-    askIssuer: async () => ({ kind: "unknown" }),
-    issuerPatience: () => null,
+    recheckAtIssuer: async () => ({ kind: "unknown" }),
+    recheckTimes: () => null,
   };
 }
 

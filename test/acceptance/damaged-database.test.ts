@@ -65,7 +65,7 @@ test("damaged pages are noticed at the start: not ready, with the reason; the me
 
   expect(await restarted()).toEqual([503, "the database is damaged; restore a backup\n"]);
   expect(await metric("sluice_database_healthy")).toBe("sluice_database_healthy 0");
-  expect(setup.gateway.output()).toContain("Database is damaged. Stop the gateway and restore a backup.");
+  expect(setup.gateway.output()).toContain("the database is damaged; stop the gateway and restore a backup");
   const found = await setup.gateway.cli("doctor");
   expect(found.status).toBe(1);
   expect(found.stdout).toContain("fail  database pages: damaged: ");

@@ -8,7 +8,7 @@ import { type Finding, finding, mostAtOnce, unlike } from "./proof.ts";
 import { cutOffPlacesMax, provedKeys } from "./prove-config.ts";
 import type { Ways } from "./ways.ts";
 
-const metric = "sluice_redis_places_beyond_lease";
+const metric = "sluice_redis_slots_beyond_lease";
 /** Refusals in a row after which no more is granted. */
 const refusalsEnough = 30;
 

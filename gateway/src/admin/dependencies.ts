@@ -2,7 +2,7 @@ import type { ConfigView } from "@sluice/contract";
 import type { Assets } from "#assets/index.ts";
 import type { ConfigSnapshot, Model, Principal } from "#core/index.ts";
 import type { AgentStore, ControlStore, NoticeStore, PeopleStore, RightsStore, ScimStore } from "#directory/index.ts";
-import type { AgentSettingsOf, AgentSignIn, Authenticator, Setup } from "#identity/index.ts";
+import type { AgentSignIn, Authenticator, ReadAgentSettings, Setup } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
   Clock,
@@ -53,7 +53,7 @@ export interface ConsoleDependencies {
   readonly signIn: SignIn;
   readonly authenticator: Pick<Authenticator, "principalOf">;
   readonly agentSignIn: AgentSignIn;
-  readonly agentSettings: AgentSettingsOf;
+  readonly agentSettings: ReadAgentSettings;
   readonly admission: Pick<Admission, "limitUsages">;
   readonly router: Pick<Router, "states">;
   readonly videos: VideoTasks;

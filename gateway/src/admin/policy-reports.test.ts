@@ -43,7 +43,7 @@ test("a report of the content policy becomes one warning that holds no query, no
   expect((await send(report)).status).toBe(204);
   expect(logs).toEqual([
     [
-      "warn a browser kept the console from doing something",
+      "warn a browser blocked part of the console",
       {
         directive: "style-src-elem",
         blocked: "inline",

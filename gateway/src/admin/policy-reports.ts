@@ -19,10 +19,12 @@ export function policyReports({ clock, observer }: Pick<AdminOptions, "clock" | 
     }
     inWindow += 1;
     if (inWindow <= bounds.policyReportsMax) {
-      observer.log("warn", "a browser kept the console from doing something", report);
+      observer.log("warn", "a browser blocked part of the console", report);
     }
     if (inWindow === bounds.policyReportsMax) {
-      observer.log("warn", "more such reports are left out for a while", { for_ms: bounds.policyReportsMs });
+      observer.log("warn", "too many reports from browsers; dropping more for a while", {
+        for_ms: bounds.policyReportsMs,
+      });
     }
     return new Response(null, { status: 204 });
   };

@@ -49,7 +49,7 @@ export class SpendLimitCalls {
     } catch (thrown) {
       const failure = asFailure(thrown);
       if (failure.code === "internal_error") {
-        this.#observer.log("error", "A call about spend limits failed.", { requestId, error: failure.cause });
+        this.#observer.log("error", "a spend-limits call failed", { requestId, error: failure.cause });
       }
       const error = { type: failureTable[failure.code].anthropicType, message: failure.message };
       return Response.json({ type: "error", request_id: requestId, error }, { status: failure.status, headers });

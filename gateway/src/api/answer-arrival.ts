@@ -167,7 +167,7 @@ export function noAttempts(): AttemptSums {
 
 export function logUnexpected({ observer }: ApiDependencies, { code, cause }: Failure, requestId: string): void {
   if (code !== "internal_error") return;
-  observer.log("error", "A request ended in an unexpected error.", { requestId, error: cause });
+  observer.log("error", "unexpected error while handling a request", { requestId, error: cause });
 }
 
 /**

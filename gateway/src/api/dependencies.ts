@@ -2,7 +2,7 @@ import type { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
 import type { CallerMemory, ConfigSnapshot, Failure, Principal, Secret } from "#core/index.ts";
 import type { CallerConnections } from "#http-server/index.ts";
-import type { AgentSettingsOf, AgentSignIn, Authenticator } from "#identity/index.ts";
+import type { AgentSignIn, Authenticator, ReadAgentSettings } from "#identity/index.ts";
 import type {
   AgentTelemetry,
   AttemptSums,
@@ -42,7 +42,7 @@ export interface ApiDependencies {
   readonly authenticator: Pick<Authenticator, "authenticate">;
   readonly agentSignIn: Pick<AgentSignIn, "begin" | "poll" | "refresh" | "revoke">;
   /** The agent settings of a group; null: it has none. */
-  readonly agentSettings: AgentSettingsOf;
+  readonly agentSettings: ReadAgentSettings;
   /** Receives the telemetry of agents; null: it is dropped. */
   readonly agentTelemetry: AgentTelemetry | null;
   /** The console's address, without a trailing slash; null: the same as in the caller's request. */

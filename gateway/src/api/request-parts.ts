@@ -44,7 +44,7 @@ export async function readPage<Page>(
 ): Promise<Page> {
   const limit = Number(query.get("limit") ?? 20);
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > bounds.listPageMax) {
-    throw new Failure("invalid_request", `limit must be a whole number from 1 to ${bounds.listPageMax}.`, {
+    throw new Failure("invalid_request", `limit must be an integer from 1 to ${bounds.listPageMax}.`, {
       param: "limit",
     });
   }

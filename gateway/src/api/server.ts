@@ -125,7 +125,7 @@ function serveOwn(
     ...(certificate === undefined ? {} : { certificate }),
     onHandshakeProblem: (problem, address) => {
       dependencies.handshakeProblem?.(problem);
-      observer.log("debug", "TLS handshake with a caller failed.", { problem, address });
+      observer.log("debug", "TLS handshake with a caller failed", { problem, address });
     },
   });
 }

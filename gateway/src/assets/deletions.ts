@@ -81,7 +81,7 @@ export class Deletions {
   }
 
   #logLeftover(id: string, provider: string | null, error: unknown): void {
-    this.#dependencies.observer.log("warn", "An upstream's asset library still has a deleted asset or group.", {
+    this.#dependencies.observer.log("warn", "failed to delete an asset or group from an upstream's asset library", {
       asset: id,
       provider,
       error,

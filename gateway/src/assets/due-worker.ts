@@ -35,8 +35,8 @@ export class DueWorker {
     this.#work = work;
     const { clock, observer } = dependencies;
     this.#sleeper = new Sleeper(clock);
-    const fault = "Cannot read due assets; retrying.";
-    this.#storeFault = new LastingFault({ clock, observer, level: "warn", fault, over: "Due assets are read again." });
+    const fault = "failed to read due assets; retrying";
+    this.#storeFault = new LastingFault({ clock, observer, level: "warn", fault, over: "due assets are read again" });
   }
 
   start(): void {
@@ -90,7 +90,7 @@ export class DueWorker {
     const { observer } = this.#dependencies;
     const pass = this.#work(asset, leaseUntil, this.#end.signal)
       .catch((thrown: unknown) => {
-        observer.log("warn", "Failed to process an asset; it is retried when its lease ends.", {
+        observer.log("warn", "failed to process an asset; retrying when its lease ends", {
           asset: asset.id,
           error: thrown,
         });

@@ -93,7 +93,7 @@ async function store(
   } catch (thrown) {
     if (hostFailed !== null) return fetchFailure(hostFailed);
     if (asFailure(thrown).code === "request_too_large") return tooLarge(type);
-    if (!signal.aborted) dependencies.observer.log("error", "Failed to store an asset.", { error: thrown });
+    if (!signal.aborted) dependencies.observer.log("error", "failed to store an asset", { error: thrown });
     return retryableRefusal("storage_failed", "The bytes could not be stored.");
   }
 }

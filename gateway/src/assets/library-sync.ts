@@ -49,7 +49,7 @@ export class LibrarySync {
       result = await this.#ask(asset);
     } catch (thrown) {
       failed = true;
-      observer.log("debug", "Failed to poll an asset library.", { asset: asset.id, error: thrown });
+      observer.log("debug", "failed to poll an asset library", { asset: asset.id, error: thrown });
     }
     const now = clock.now();
     const ageMs = Math.max(0, now - asset.createdAt);

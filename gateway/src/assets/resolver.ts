@@ -112,7 +112,7 @@ export class Resolver {
     } catch (thrown) {
       const failure = asFailure(thrown);
       if (failure.code === "invalid_request" || failure.code === "client_closed") throw failure;
-      this.#dependencies.observer.log("warn", "An asset library refused an asset; using its URL instead.", {
+      this.#dependencies.observer.log("warn", "an asset library refused an asset; using its URL instead", {
         asset: asset.id,
         provider: library.provider.id,
         error: failure,
@@ -137,7 +137,7 @@ export class Resolver {
     try {
       return (await holder.poll(asset.upstreamId, group.projectName, this.#signal))?.url ?? asset.sourceUrl;
     } catch (thrown) {
-      this.#dependencies.observer.log("debug", "Failed to poll an asset library.", {
+      this.#dependencies.observer.log("debug", "failed to poll an asset library", {
         asset: asset.id,
         error: thrown,
       });

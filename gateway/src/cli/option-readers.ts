@@ -88,5 +88,5 @@ function fromDate(text: string): number | null {
 function wholeNumber(text: string, min: number, max: number): number {
   const number = /^\d{1,13}$/.test(text) ? Number(text) : Number.NaN;
   if (number >= min && number <= max) return number;
-  throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  throw new InvalidArgumentError(`It must be an integer from ${min} to ${max}.`);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { closestOf } from "./closest-name.ts";
 
-test("a slip of the fingers finds the name that was meant, another word finds none", () => {
+test("finds the intended name for a typo, and none for another word", () => {
   const fields = ["api_key", "base_url", "id", "kind", "timeouts", "HOME"];
   for (const [typed, meant] of [
     ["api_kye", "api_key"],

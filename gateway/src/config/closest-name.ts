@@ -1,4 +1,4 @@
-/** The candidate a mistyped name was probably meant to be, or null when none is near. */
+/** The candidate that a mistyped name most resembles; null: none is similar. */
 export function closestOf(name: string, candidates: Iterable<string>): string | null {
   let best: string | null = null;
   let bestDistance = allowedDistance(name) + 1;
@@ -12,19 +12,19 @@ export function closestOf(name: string, candidates: Iterable<string>): string | 
   return best;
 }
 
-/** `; did you mean …?` for the end of a message, or nothing. */
+/** `; did you mean …?` for the end of a message, or "". */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const closest = closestOf(name, candidates);
   return closest === null ? "" : `; did you mean \`${closest}\`?`;
 }
 
-/** Two letters may differ, one in a short name, and none in a tiny one: among those every word is near to every other. */
+/** Short names must match more closely, because they are all similar to each other. */
 function allowedDistance(name: string): number {
   if (name.length < 3) return 0;
   return name.length < 6 ? 1 : 2;
 }
 
-/** Optimal string alignment: insertions, deletions, substitutions and swapped neighbours each count one. */
+/** Optimal string alignment: an insertion, deletion, substitution or swap of adjacent characters counts one. */
 function editDistance(a: string, b: string, stopAt: number): number {
   if (Math.abs(a.length - b.length) >= stopAt) return stopAt;
   let before: number[] = [];

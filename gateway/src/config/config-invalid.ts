@@ -1,4 +1,4 @@
-/** One thing wrong in a config file. Line and column count from 1; they are 0 when the file could not be read at all. */
+/** A problem in a config file. Line and column count from 1; they are 0 if the file cannot be read. */
 export interface Problem {
   readonly file: string;
   readonly line: number;
@@ -8,12 +8,12 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Everything that is wrong with a config file, in the order of its lines. No message holds a secret. */
+/** All problems of a config file, in the order of its lines. Messages contain no secrets. */
 export class ConfigInvalid extends Error {
   override readonly name = "ConfigInvalid";
   readonly file: string;
   readonly problems: readonly Problem[];
-  /** How many more there are than are listed. */
+  /** Number of further problems. */
   readonly unlisted: number;
 
   constructor(file: string, problems: readonly Problem[], listedMax: number) {
@@ -27,7 +27,7 @@ export class ConfigInvalid extends Error {
     this.unlisted = Math.max(0, problems.length - listedMax);
   }
 
-  /** One line for each problem. */
+  /** One line per problem. */
   get lines(): readonly string[] {
     const lines = this.problems.map((problem) => problemLine(problem));
     return this.unlisted > 0 ? [...lines, `${this.file}: ${this.unlisted} more problems`] : lines;
@@ -39,7 +39,7 @@ export function inOrder(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 
-/** Path of a value as people write it: `models[0].name`, `settings["a b"]`. */
+/** `models[0].name`, `settings["a b"]`. */
 export function dataPath(path: readonly PropertyKey[]): string {
   let text = "";
   for (const step of path) {
@@ -56,7 +56,7 @@ export function problemLine(problem: Problem, word = ""): string {
   return `${problem.file}${at}: ${word}${path}${problem.message}`;
 }
 
-/** All that is wrong with the environment; each problem names its variable and never shows a value. */
+/** All problems of the environment. Each names its variable and does not contain its value. */
 export class EnvironmentInvalid extends Error {
   override readonly name = "EnvironmentInvalid";
   readonly problems: readonly string[];

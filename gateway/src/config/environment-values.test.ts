@@ -18,7 +18,7 @@ const problemsOf = (variables: Record<string, string>): readonly string[] => {
   }
 };
 
-test("proxies are read as curl and Go read them: lower case first, ALL_PROXY for what is not named, credentials hidden", () => {
+test("reads proxies like curl and Go: lower case first, ALL_PROXY as default, credentials hidden", () => {
   const { egress } = readEnvironment({
     HTTPS_PROXY: "http://upper.example:1",
     https_proxy: "http://me:hunter2hunter2@lower.example:3128",
@@ -35,7 +35,7 @@ test("proxies are read as curl and Go read them: lower case first, ALL_PROXY for
   expect(readEnvironment({ NO_PROXY: "x" }).egress).toBeNull();
 });
 
-test("a proxy or a list that cannot be meant is told by its variable, without its value", () => {
+test("refuses an invalid proxy or exemption, naming the variable without its value", () => {
   expect(
     problemsOf({ https_proxy: "socks5://me:hunter2hunter2@p.example", HTTP_PROXY: "http://a b", NO_PROXY: "http://x" }),
   ).toEqual([
@@ -43,35 +43,35 @@ test("a proxy or a list that cannot be meant is told by its variable, without it
     "HTTP_PROXY must be the address of a proxy, such as http://proxy.example:3128",
   ]);
   expect(problemsOf({ HTTPS_PROXY: "http://p", NO_PROXY: "ok.example, 10.0.0.0/99" })).toEqual([
-    'NO_PROXY must list names, .suffixes, addresses, ranges or *, each with an optional :port, separated by commas; "10.0.0.0/99" is none',
+    'NO_PROXY must be a comma-separated list of host names, .suffixes, IP addresses, ranges or *, each with an optional :port; invalid: "10.0.0.0/99"',
   ]);
 });
 
-test("authorities come from a file with several certificates, and what is none is told", async () => {
+test("reads several certificate authorities from a file, and refuses an invalid one", async () => {
   const file = `${fixtures}upstream.example.cert.pem`;
   const variables = await withFiles({ SLUICE_CA_FILE: file }, ["SLUICE_CA"]);
   expect(readEnvironment(variables).authorities).toEqual([certificate.trim()]);
   expect(readEnvironment({ SLUICE_CA: `# ours\n${certificate}\n${certificate}` }).authorities).toHaveLength(2);
   expect(problemsOf({ SLUICE_CA: "hello" })).toEqual([
-    "SLUICE_CA holds no certificate: it must be PEM, with lines -----BEGIN CERTIFICATE-----",
+    "SLUICE_CA has no certificate; it must be PEM with lines -----BEGIN CERTIFICATE-----",
   ]);
   const broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
   expect(problemsOf({ SLUICE_CA: `${certificate}\n${broken}` })).toEqual([
-    "SLUICE_CA holds a certificate (number 2 of 2) that cannot be read",
+    "SLUICE_CA has an invalid certificate: number 2 of 2",
   ]);
   expect(withFiles({ SLUICE_CA_FILE: "/nowhere" }, ["SLUICE_CA"])).rejects.toThrow(
     "SLUICE_CA_FILE: /nowhere does not exist",
   );
 });
 
-test("private places for webhooks are named, and never all", () => {
+test("accepts named private destinations for webhooks, but not `*`", () => {
   expect(
-    readEnvironment({ SLUICE_WEBHOOK_ALLOW: "hooks.corp.example,10.1.0.0/16,10.2.0.3:8443" }).webhookPlaces,
+    readEnvironment({ SLUICE_WEBHOOK_ALLOW: "hooks.corp.example,10.1.0.0/16,10.2.0.3:8443" }).webhookExemptions,
   ).toHaveLength(3);
-  const told =
-    "SLUICE_WEBHOOK_ALLOW must list names, .suffixes, addresses or ranges, each with an optional :port, separated by commas;";
-  expect(problemsOf({ SLUICE_WEBHOOK_ALLOW: "*" })).toEqual([`${told} "*" is none`]);
+  const problem =
+    "SLUICE_WEBHOOK_ALLOW must be a comma-separated list of host names, .suffixes, IP addresses or ranges, each with an optional :port; invalid:";
+  expect(problemsOf({ SLUICE_WEBHOOK_ALLOW: "*" })).toEqual([`${problem} "*"`]);
   expect(problemsOf({ SLUICE_WEBHOOK_ALLOW: "https://hooks.example/x" })).toEqual([
-    `${told} "https://hooks.example/x" is none`,
+    `${problem} "https://hooks.example/x"`,
   ]);
 });

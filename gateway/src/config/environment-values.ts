@@ -16,7 +16,7 @@ export function readPort(reader: VariableReader): number {
   if (reader.text("SLUICE_PORT")?.startsWith("tcp://") === true) {
     reader.refuse(
       "SLUICE_PORT",
-      "holds an address that Kubernetes sets for a Service called sluice; " +
+      "is a URL that Kubernetes sets for a Service called sluice; " +
         "set it to a port number, or set enableServiceLinks to false in the pod",
     );
     return 8787;
@@ -63,7 +63,7 @@ export function readMail(reader: VariableReader) {
   const from = reader.email("SLUICE_MAIL_FROM");
   if (url !== null) requireWith(reader, "SLUICE_SMTP_URL", "SLUICE_MAIL_FROM");
   if (url !== null && !hasReadableAccount(url)) {
-    reader.refuse("SLUICE_SMTP_URL", "has a user or a password with wrong percent-encoding; write % as %25");
+    reader.refuse("SLUICE_SMTP_URL", "has a username or password with invalid percent-encoding; write % as %25");
   }
   return url === null || from === null ? null : Object.freeze({ url, from });
 }
@@ -105,7 +105,7 @@ export function readMemory(reader: VariableReader): number | null {
   return mebibytes === null ? null : mebibytes * 1024 * 1024;
 }
 
-/** The variables with the key and the base URL of a provider type. */
+/** The variables for a provider type's API key and base URL. */
 export interface ProviderVariables {
   readonly kind: string;
   readonly envKey: string;
@@ -114,7 +114,7 @@ export interface ProviderVariables {
 
 export function readProviderKeys(reader: VariableReader, providerVariables: readonly ProviderVariables[]) {
   const found = providerVariables.flatMap(({ kind, envKey, envBaseUrl }) => {
-    // Compose files often have empty variables of vendors; they count as not set.
+    // Compose files often have empty variables for vendors; they count as unset.
     if (reader.text(envKey) === null) return [];
     const apiKey = reader.secret(envKey, 1);
     const baseUrl = envBaseUrl === null ? null : reader.url(envBaseUrl, ["http", "https"]);
@@ -138,7 +138,7 @@ export function readTrustedProxies(reader: VariableReader): readonly string[] {
     else {
       reader.refuse(
         "SLUICE_TRUSTED_PROXIES",
-        "must be addresses, ranges such as 10.0.0.0/8, `loopback` or `private`, separated by commas",
+        "must be a comma-separated list of IP addresses, ranges such as 10.0.0.0/8, `loopback` and `private`",
       );
       break;
     }
@@ -168,11 +168,11 @@ export function readAuthorities(reader: VariableReader): readonly string[] {
   if (text === null) return Object.freeze([]);
   const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (found.length === 0) {
-    reader.refuse("SLUICE_CA", "holds no certificate: it must be PEM, with lines -----BEGIN CERTIFICATE-----");
+    reader.refuse("SLUICE_CA", "has no certificate; it must be PEM with lines -----BEGIN CERTIFICATE-----");
   }
   const unread = found.findIndex((certificate) => !isCertificate(certificate));
   if (unread >= 0) {
-    reader.refuse("SLUICE_CA", `holds a certificate (number ${unread + 1} of ${found.length}) that cannot be read`);
+    reader.refuse("SLUICE_CA", `has an invalid certificate: number ${unread + 1} of ${found.length}`);
   }
   return Object.freeze([...found]);
 }
@@ -198,7 +198,7 @@ export function readEgress(reader: VariableReader): Egress | null {
     const shown = unread.slice(0, 3).map((word) => JSON.stringify(word.slice(0, 100)));
     reader.refuse(
       name,
-      `must list names, .suffixes, addresses, ranges or *, each with an optional :port, separated by commas; ${shown.join(", ")} is none`,
+      `must be a comma-separated list of host names, .suffixes, IP addresses, ranges or *, each with an optional :port; invalid: ${shown.join(", ")}`,
     );
   }
   return Object.freeze({ http, https, exempt: rules });
@@ -222,7 +222,7 @@ function nameSet(reader: VariableReader, upper: string): string {
 }
 
 /** Private destinations that webhooks may use. `*` is refused. */
-export function readWebhookPlaces(reader: VariableReader): readonly ExemptRule[] {
+export function readWebhookExemptions(reader: VariableReader): readonly ExemptRule[] {
   const name = "SLUICE_WEBHOOK_ALLOW";
   const { rules, unread } = parseExemptions(reader.text(name) ?? "");
   const wrong = unread[0] ?? (rules.some(({ kind }) => kind === "all") ? "*" : undefined);
@@ -230,7 +230,7 @@ export function readWebhookPlaces(reader: VariableReader): readonly ExemptRule[]
   const shown = JSON.stringify(wrong.slice(0, 100));
   reader.refuse(
     name,
-    `must list names, .suffixes, addresses or ranges, each with an optional :port, separated by commas; ${shown} is none`,
+    `must be a comma-separated list of host names, .suffixes, IP addresses or ranges, each with an optional :port; invalid: ${shown}`,
   );
   return Object.freeze([]);
 }
@@ -240,12 +240,12 @@ const priceListHoursMax = 24 * 31;
 
 /** Where new prices come from, and how they are applied. */
 export interface PriceListSource {
-  /** An https address, or a file. */
+  /** An https URL, or a file. */
   readonly from: string;
   readonly everyMs: number;
   /** `review`: an administrator applies changed prices. `apply`: prices that were not set by hand are changed automatically. */
   readonly changes: "review" | "apply";
-  /** The required SHA-256 of the data, in hexadecimal. */
+  /** The expected SHA-256 of the data, hex. */
   readonly digest: string | null;
   /** Ed25519. The signature of the data is at the same address with `.sig` appended. */
   readonly publicKey: KeyObject | null;
@@ -262,7 +262,7 @@ export function readPriceListSource(reader: VariableReader): PriceListSource | n
   if (from === null) return null;
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(from)?.[1]?.toLowerCase();
   if (scheme !== undefined && scheme !== "https")
-    return reader.refuse("SLUICE_PRICE_LIST_FROM", "must be an https address or a file");
+    return reader.refuse("SLUICE_PRICE_LIST_FROM", "must be an https URL or a file");
   if (changes === "apply" && digest === null && publicKey === null)
     return reader.refuse(
       "SLUICE_PRICE_LIST_CHANGES",

@@ -10,7 +10,7 @@ const vendors = [
   { kind: "ark", envKey: "ARK_API_KEY", envBaseUrl: null },
 ];
 
-test("an empty environment gives the documented defaults, frozen", () => {
+test("returns the documented defaults, frozen, for an empty environment", () => {
   const environment = readEnvironment({});
   expect(environment).toEqual({
     host: "127.0.0.1",
@@ -35,7 +35,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     metricsWorkspaces: 0,
     agentTelemetry: "drop",
     authorities: [],
-    webhookPlaces: [],
+    webhookExemptions: [],
     egress: null,
     priceList: null,
     otlp: null,
@@ -52,7 +52,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
   expect(Object.isFrozen(environment)).toBe(true);
 });
 
-test("every variable is read", () => {
+test("reads every variable", () => {
   const environment = readEnvironment({
     SLUICE_HOST: "::1",
     SLUICE_PORT: "9000",
@@ -87,7 +87,7 @@ test("every variable is read", () => {
   expect(environment.administrator?.password.reveal()).toBe("correct horse");
 });
 
-test("secrets do not show when the environment is printed", () => {
+test("hides secrets when the environment is printed", () => {
   const environment = readEnvironment(
     {
       SLUICE_MASTER_KEY: "m".repeat(32),
@@ -101,7 +101,7 @@ test("secrets do not show when the environment is printed", () => {
   for (const secret of ["mmmm", "pass-pass", "canary"]) expect(printed).not.toContain(secret);
 });
 
-test("the keys of vendors are found by the variables they are known by, and an empty one is none", () => {
+test("reads API keys from the vendors' variables, ignoring empty ones", () => {
   const found = readEnvironment(
     { OPENAI_API_KEY: "sk-1", OPENAI_BASE_URL: "https://eu.example.com/v1/", ARK_API_KEY: "" },
     vendors,
@@ -113,16 +113,16 @@ test("the keys of vendors are found by the variables they are known by, and an e
 });
 
 const refused: readonly [string, Variables, string][] = [
-  ["port", { SLUICE_PORT: "80a" }, "SLUICE_PORT must be a whole number from 0 to 65535"],
-  ["port range", { SLUICE_PORT: "65536" }, "SLUICE_PORT must be a whole number from 0 to 65535"],
+  ["port", { SLUICE_PORT: "80a" }, "SLUICE_PORT must be an integer from 0 to 65535"],
+  ["port range", { SLUICE_PORT: "65536" }, "SLUICE_PORT must be an integer from 0 to 65535"],
   [
     "port from Kubernetes",
     { SLUICE_PORT: "tcp://10.0.0.1:8787" },
-    "SLUICE_PORT holds an address that Kubernetes sets for a Service called sluice; " +
+    "SLUICE_PORT is a URL that Kubernetes sets for a Service called sluice; " +
       "set it to a port number, or set enableServiceLinks to false in the pod",
   ],
-  ["host", { SLUICE_HOST: "http://x" }, "SLUICE_HOST must be an address or a host name, without scheme or port"],
-  ["workers", { SLUICE_WORKERS: "0" }, "SLUICE_WORKERS must be a whole number from 1 to 256"],
+  ["host", { SLUICE_HOST: "http://x" }, "SLUICE_HOST must be an IP address or a host name, without scheme or port"],
+  ["workers", { SLUICE_WORKERS: "0" }, "SLUICE_WORKERS must be an integer from 1 to 256"],
   [
     "workers alone",
     { SLUICE_WORKERS: "2" },
@@ -131,24 +131,24 @@ const refused: readonly [string, Variables, string][] = [
   [
     "database",
     { SLUICE_DATABASE_URL: "mysql://db" },
-    "SLUICE_DATABASE_URL must be an address that begins with postgres:// or postgresql://",
+    "SLUICE_DATABASE_URL must be a URL that starts with postgres:// or postgresql://",
   ],
   [
     "redis",
     { SLUICE_REDIS_URL: "cache:6379" },
-    "SLUICE_REDIS_URL must be an address that begins with redis:// or rediss://",
+    "SLUICE_REDIS_URL must be a URL that starts with redis:// or rediss://",
   ],
   [
     "redis alone",
     { SLUICE_REDIS_URL: "redis://:pass@cache" },
     "SLUICE_REDIS_URL needs SLUICE_DATABASE_URL, since only processes with the same database share limits; unset it, or set both",
   ],
-  ["empty master key", { SLUICE_MASTER_KEY: "" }, "SLUICE_MASTER_KEY is set but empty; give it a value or unset it"],
+  ["empty master key", { SLUICE_MASTER_KEY: "" }, "SLUICE_MASTER_KEY is empty; set a value or unset it"],
   ["short master key", { SLUICE_MASTER_KEY: "short-secret" }, "SLUICE_MASTER_KEY must have at least 32 characters"],
   [
     "master key with newline",
     { SLUICE_MASTER_KEY: `${"m".repeat(32)}\n` },
-    "SLUICE_MASTER_KEY begins or ends with white space",
+    "SLUICE_MASTER_KEY starts or ends with white space",
   ],
   [
     "password alone",
@@ -159,42 +159,46 @@ const refused: readonly [string, Variables, string][] = [
   [
     "e-mail",
     { SLUICE_ADMIN_EMAIL: "ada", SLUICE_ADMIN_PASSWORD: "correct horse" },
-    "SLUICE_ADMIN_EMAIL must be an e-mail address",
+    "SLUICE_ADMIN_EMAIL must be an email address",
   ],
   [
     "public url",
     { SLUICE_PUBLIC_URL: "ai.example.com" },
-    "SLUICE_PUBLIC_URL must be an address that begins with http:// or https://",
+    "SLUICE_PUBLIC_URL must be a URL that starts with http:// or https://",
   ],
-  ["public url secret", { SLUICE_PUBLIC_URL: "https://u:p@x" }, "SLUICE_PUBLIC_URL must not hold a user or a password"],
+  [
+    "public url secret",
+    { SLUICE_PUBLIC_URL: "https://u:p@x" },
+    "SLUICE_PUBLIC_URL must not contain a username or password",
+  ],
   [
     "public url query",
     { SLUICE_PUBLIC_URL: "https://x/?a=1" },
-    "SLUICE_PUBLIC_URL must not have a query or a fragment",
+    "SLUICE_PUBLIC_URL must not contain a query or fragment",
   ],
   ["log level", { SLUICE_LOG_LEVEL: "loud" }, "SLUICE_LOG_LEVEL must be one of debug, info, warn, error"],
   ["log format", { SLUICE_LOG_FORMAT: "xml" }, "SLUICE_LOG_FORMAT must be one of pretty, json"],
   [
     "vendor address",
     { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "ftp://x" },
-    "OPENAI_BASE_URL must be an address that begins with http:// or https://",
+    "OPENAI_BASE_URL must be a URL that starts with http:// or https://",
   ],
 ];
 
 test.each(refused)(
-  "a wrong variable is refused in one line that names it and hides its value: %s",
+  "refuses an invalid variable in one line that names it and hides its value: %s",
   (_, variables, line) => {
     expect(problemsOf(variables)).toEqual([line]);
   },
 );
 
-test("all wrong variables are told at once", () => {
+test("reports all invalid variables at once", () => {
   expect(problemsOf({ SLUICE_PORT: "x", SLUICE_WORKERS: "x", SLUICE_LOG_LEVEL: "x" })).toHaveLength(3);
 });
 
-test("a mistyped variable is a warning with the right name; names of others are left alone", () => {
+test("warns about a mistyped variable with the right name, and ignores other SLUICE_ variables", () => {
   const { warnings } = readEnvironment({ SLUICE_PROT: "1", SLUICE_SERVICE_HOST: "10.0.0.1", SLUICE_TEAM_A_KEY: "k" });
-  expect(warnings).toEqual(["SLUICE_PROT is not a variable of Sluice; did you mean `SLUICE_PORT`?"]);
+  expect(warnings).toEqual(["unknown variable SLUICE_PROT; did you mean `SLUICE_PORT`?"]);
 });
 
 function problemsOf(variables: Variables): readonly string[] {
@@ -207,7 +211,7 @@ function problemsOf(variables: Variables): readonly string[] {
   return [];
 }
 
-test("a bucket needs its keys, and never shows them", () => {
+test("requires the keys of a bucket, and hides them", () => {
   const bucket = {
     SLUICE_S3_BUCKET: "media",
     SLUICE_S3_ACCESS_KEY_ID: "AK",
@@ -219,7 +223,7 @@ test("a bucket needs its keys, and never shows them", () => {
   expect(() => readEnvironment({ SLUICE_S3_BUCKET: "media" })).toThrow("SLUICE_S3_ACCESS_KEY_ID");
 });
 
-test("a mail server needs a sender, and its address may hold a password that is shown nowhere", () => {
+test("requires a sender for a mail server, and hides the password in its URL", () => {
   const url = "smtp://user:hush-hush@mail.example.com:587";
   const { mail } = readEnvironment({ SLUICE_SMTP_URL: url, SLUICE_MAIL_FROM: "sluice@example.com" });
   expect([mail?.url.reveal(), mail?.from]).toEqual([url, "sluice@example.com"]);
@@ -228,23 +232,23 @@ test("a mail server needs a sender, and its address may hold a password that is 
   expect(() => readEnvironment({ SLUICE_SMTP_URL: "https://mail" })).toThrow("smtp://");
   const lone = "smtp://mailer:50%off@mail.example.com";
   expect(() => readEnvironment({ SLUICE_SMTP_URL: lone, SLUICE_MAIL_FROM: "sluice@example.com" })).toThrow(
-    "SLUICE_SMTP_URL has a user or a password with wrong percent-encoding",
+    "SLUICE_SMTP_URL has a username or password with invalid percent-encoding",
   );
 });
 
-test("where newer prices are looked for, and what is taken only from whom one knows", () => {
+test("reads the source of the price list, and applies changes only with a digest or public key", () => {
   const key = generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "pem" }).toString();
   const from = "https://prices.example/data.json";
   expect(readEnvironment({ SLUICE_PRICE_LIST_FROM: from }).priceList).toEqual({
     ...{ from, everyMs: 86_400_000, changes: "review", digest: null, publicKey: null },
   });
-  const taking = { SLUICE_PRICE_LIST_FROM: from, SLUICE_PRICE_LIST_CHANGES: "apply" };
+  const applying = { SLUICE_PRICE_LIST_FROM: from, SLUICE_PRICE_LIST_CHANGES: "apply" };
   const bare = key.replaceAll(/-----.*-----|\n/g, "");
   for (const one of [key, bare]) {
-    const { priceList } = readEnvironment({ ...taking, SLUICE_PRICE_LIST_PUBLIC_KEY: one });
+    const { priceList } = readEnvironment({ ...applying, SLUICE_PRICE_LIST_PUBLIC_KEY: one });
     expect([priceList?.changes, priceList?.publicKey?.asymmetricKeyType]).toEqual(["apply", "ed25519"]);
   }
-  expect(problemsOf(taking)).toEqual([
+  expect(problemsOf(applying)).toEqual([
     "SLUICE_PRICE_LIST_CHANGES is apply, which needs SLUICE_PRICE_LIST_PUBLIC_KEY or SLUICE_PRICE_LIST_DIGEST to verify the prices",
   ]);
   expect(problemsOf({ SLUICE_PRICE_LIST_FROM: "http://prices.example/data.json" })).toHaveLength(1);
@@ -256,7 +260,7 @@ test("where newer prices are looked for, and what is taken only from whom one kn
   ]);
 });
 
-test("the ports speak TLS where both files are named, or neither", () => {
+test("requires both TLS files or neither", () => {
   const both = { SLUICE_TLS_CERT_FILE: "/tls/tls.crt", SLUICE_TLS_KEY_FILE: "/tls/tls.key" };
   expect(readEnvironment(both)).toMatchObject({
     tls: { certificate: "/tls/tls.crt", key: "/tls/tls.key" },
@@ -269,7 +273,7 @@ test("the ports speak TLS where both files are named, or neither", () => {
   ]);
 });
 
-test("telemetry of agents that is to be relayed to nobody is warned of", () => {
+test("warns if telemetry of agents is relayed without a collector", () => {
   const relay = { SLUICE_AGENT_TELEMETRY: "relay" };
   expect(readEnvironment(relay).warnings).toEqual([expect.stringContaining("no collector is configured")]);
   expect(readEnvironment({ ...relay, OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" }).warnings).toEqual([]);

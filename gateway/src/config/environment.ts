@@ -10,13 +10,12 @@ import { VariableReader } from "./variable-reader.ts";
 const metricsWorkspacesMax = 5_000;
 const workersMax = 256;
 
-const noCollector =
-  "SLUICE_AGENT_TELEMETRY is relay, but no collector is configured: the telemetry of agents is dropped";
+const noCollector = "SLUICE_AGENT_TELEMETRY is relay, but no collector is configured; telemetry of agents is dropped";
 
-/** All settings of the environment with defaults. Secrets, and addresses that may contain one, are `Secret`. */
+/** All settings from the environment, with defaults. Secrets, and URLs that may contain one, are `Secret`. */
 export type Environment = ReturnType<typeof readEnvironment>;
 
-/** Throws `EnvironmentInvalid`. An empty variable counts as not set, except for secrets. */
+/** Throws `EnvironmentInvalid`. An empty variable counts as unset, except for secrets. */
 export function readEnvironment(variables: Variables, providerVariables: readonly values.ProviderVariables[] = []) {
   const reader = new VariableReader(variables);
   const host = reader.host("SLUICE_HOST") ?? "127.0.0.1";
@@ -45,7 +44,7 @@ export function readEnvironment(variables: Variables, providerVariables: readonl
     metricsKey: reader.secret("SLUICE_METRICS_KEY", 16),
     administrator: values.readAdministrator(reader),
     publicUrl: reader.url("SLUICE_PUBLIC_URL", ["http", "https"]),
-    /** Proxies whose `Forwarded` and `X-Forwarded-For` headers are used. */
+    /** Proxies that may set `Forwarded` and `X-Forwarded-For`. */
     trustedProxies: values.readTrustedProxies(reader),
     logLevel: reader.oneOf("SLUICE_LOG_LEVEL", ["debug", "info", "warn", "error"]) ?? "info",
     /** null: pretty on a terminal, else json. */
@@ -59,7 +58,7 @@ export function readEnvironment(variables: Variables, providerVariables: readonl
     /** Whether the telemetry of coding agents is dropped or relayed to the collector. */
     agentTelemetry,
     authorities: values.readAuthorities(reader),
-    webhookPlaces: values.readWebhookPlaces(reader),
+    webhookExemptions: values.readWebhookExemptions(reader),
     egress: values.readEgress(reader),
     /** null: prices are not updated. */
     priceList: values.readPriceListSource(reader),
@@ -70,13 +69,17 @@ export function readEnvironment(variables: Variables, providerVariables: readonl
     ledgerExportKeys: values.readLedgerExportKeys(reader),
     /** Without a bucket: whether all processes must use the same folder. */
     blobs: reader.oneOf("SLUICE_BLOBS", ["shared", "separate"]) ?? "shared",
-    /** The memory limit of all workers together; null: that of the cgroup. */
+    /** The memory limit of all workers together; null: the cgroup's limit. */
     memoryBytes: values.readMemory(reader),
     /** Limits of all workers together, and of one address to a worker; null: by memory and file descriptors. */
     connectionsMax: reader.integer("SLUICE_CONNECTIONS_MAX", bounds.connectionsMin, bounds.connectionsMax),
     connectionsPerAddressMax: reader.integer("SLUICE_CONNECTIONS_PER_ADDRESS_MAX", 1, bounds.connectionsMax),
     providerKeys: values.readProviderKeys(reader, providerVariables),
-    warnings: Object.freeze([...unknownVariables(variables, reader.asked), ...otlp.warnings, ...telemetryWarnings]),
+    warnings: Object.freeze([
+      ...misspelledVariables(variables, reader.namesRead),
+      ...otlp.warnings,
+      ...telemetryWarnings,
+    ]),
   };
   if (environment.workers > 1 && (environment.databaseUrl === null || environment.redisUrl === null)) {
     reader.refuse(
@@ -97,8 +100,8 @@ export function readEnvironment(variables: Variables, providerVariables: readonl
   return Object.freeze(environment);
 }
 
-/** Read by commands, or only together with other variables. */
-const alsoKnown = [
+/** Variables that are read by commands, or only if others are set. */
+const otherNames = [
   "SLUICE_LOGIN_FILE",
   "SLUICE_LOGIN_URL",
   "SLUICE_S3_REGION",
@@ -106,15 +109,15 @@ const alsoKnown = [
   "SLUICE_S3_SECRET_ACCESS_KEY",
 ];
 
-/** Only near misses of a name: other SLUICE_ variables may be used in the config file. */
-function unknownVariables(variables: Variables, asked: ReadonlySet<string>): string[] {
-  const names = [...asked, ...alsoKnown].filter((name) => name.startsWith("SLUICE_"));
-  const known = new Set<string>([...names, ...secretNames.map((name) => `${name}_FILE`)]);
+/** Warns only about names similar to a valid one: the config file may use other SLUICE_ variables. */
+function misspelledVariables(variables: Variables, namesRead: ReadonlySet<string>): string[] {
+  const names = [...namesRead, ...otherNames].filter((name) => name.startsWith("SLUICE_"));
+  const validNames = new Set<string>([...names, ...secretNames.map((name) => `${name}_FILE`)]);
   const warnings: string[] = [];
   for (const name of Object.keys(variables).sort()) {
-    if (!name.startsWith("SLUICE_") || known.has(name)) continue;
+    if (!name.startsWith("SLUICE_") || validNames.has(name)) continue;
     const hint = didYouMean(name, names);
-    if (hint !== "") warnings.push(`${name} is not a variable of Sluice${hint}`);
+    if (hint !== "") warnings.push(`unknown variable ${name}${hint}`);
   }
   return warnings;
 }

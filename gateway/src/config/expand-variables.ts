@@ -5,18 +5,17 @@ import { didYouMean } from "./closest-name.ts";
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 export interface Expansion {
-  /** What each scalar took from the environment, by variable name. */
+  /** Variable names used by each scalar. */
   readonly used: ReadonlyMap<unknown, readonly string[]>;
-  /** Scalars that could not be expanded, each with what is wrong. They keep their text. */
+  /** Problems of scalars that could not be expanded. They keep their text. */
   readonly refused: ReadonlyMap<unknown, readonly string[]>;
-  /** The text of a message with every value that came from a variable put back to its `${NAME}`. */
+  /** Replaces values of variables in a message by their `${NAME}`. */
   mask(message: string): string;
 }
 
 /**
- * Puts variables into the string scalars of a parsed document: `${NAME}` anywhere in a value, `$${` for a literal `${`.
- * It works on values that are parsed already, in one pass and never on map keys, so that whatever a variable holds,
- * the file keeps its structure and a value holding `${…}` is not expanded again.
+ * Expands `${NAME}` in the string values of a parsed document; `$${` is a literal `${`. Because it runs once, after parsing, and skips map
+ * keys, the value of a variable cannot change the structure of the file and is not expanded again.
  */
 export function expandVariables(document: Document, variables: Variables): Expansion {
   const used = new Map<unknown, readonly string[]>();
@@ -38,15 +37,15 @@ export function expandVariables(document: Document, variables: Variables): Expan
   return { used, refused, mask: (message) => maskValues(message, values) };
 }
 
-// In a pattern for `String.replace` the longest escape stands first: `$${`, `${NAME}`, then any other `${`.
+// The longest alternative first: `$${`, `${NAME}`, then any other `${`.
 const placeholders = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g;
-/** As shells and Compose have it: `${NAME:-default}`. */
+/** The notation of shells and Compose: `${NAME:-default}`. */
 const withOperator = /^\$\{[A-Za-z_][A-Za-z0-9_]*:?[-+?=]/;
-const malformedMessage = `\`\${\` must be followed by the name of a variable and \`}\`; write \`$\${\` for the characters themselves`;
-const operatorMessage = `a variable has no default or other rule (\`:-\`, \`:?\` …) here; write \`\${NAME}\`, and set it where the gateway is started`;
+const malformedMessage = `\`\${\` must be followed by a variable name and \`}\`; write \`$\${\` for a literal \`\${\``;
+const operatorMessage = `defaults and other operators (\`:-\`, \`:?\` …) are not supported; write \`\${NAME}\` and set the variable for the gateway`;
 const namesSuggestedMax = 2_000;
 
-/** Short values are ordinary words (`gpt-5`, `eu`); hiding them would garble a message and protect nothing. */
+/** Shorter values are mostly ordinary words (`gpt-5`, `eu`); masking them would garble messages. */
 const maskedLengthMin = 8;
 
 function expandText(text: string, variables: Variables): { text: string; names: string[]; problems: string[] } {

@@ -2,12 +2,12 @@
  * config: reads the environment and the config file, each into one frozen value. If something is wrong, it reports all
  * problems at once.
  *
- * Variables: the environment of the process, as a plain record. Environment: what the variables SLUICE_* and the API key
- * variables of vendors say. Problem: one thing that is wrong, with file, line, column and path. `${NAME}` in a string of
- * the file stands for a variable. It is replaced after parsing, so the value of a variable cannot change the structure.
+ * Variables: the environment of the process, as a record. Environment: the settings from the SLUICE_* variables and the API key
+ * variables of vendors. Problem: a message with file, line, column and path. `${NAME}` in a string of the file is replaced by a variable
+ * after parsing, so its value cannot change the structure.
  *
- * When the file is missing, incomplete, too large or wrong, nothing changes. Loading throws ConfigInvalid; its messages
- * never contain the value of a variable or a secret. Watching goes on.
+ * If the file is missing or invalid, the current configuration stays, and watching continues. Messages never contain secrets or values of
+ * variables.
  */
 
 export { didYouMean } from "./closest-name.ts";

@@ -9,7 +9,7 @@ import { loadConfigFile } from "./load-config-file.ts";
 const folder = mkdtempSync(join(tmpdir(), "sluice-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("the same bytes have the same digest, another byte another", async () => {
+test("returns the digest of the file's bytes", async () => {
   const first = await loadConfigFile(written("a.yaml", "models: []"), {});
   const second = await loadConfigFile(written("b.yaml", "models: []"), {});
   const third = await loadConfigFile(written("c.yaml", "models: [] "), {});
@@ -18,7 +18,7 @@ test("the same bytes have the same digest, another byte another", async () => {
   expect(third.digest).not.toBe(first.digest);
 });
 
-test("a file that cannot be read is refused like a wrong one", async () => {
+test("refuses an unreadable file like an invalid one", async () => {
   expect(await refusal(join(folder, "none.yaml"))).toBe(`${folder}/none.yaml: does not exist`);
   expect(await refusal(folder)).toBe(`${folder}: is a directory`);
   expect(await refusal(written("latin.yaml", Buffer.from([0x61, 0x3a, 0x20, 0xe9])))).toBe(
@@ -26,13 +26,16 @@ test("a file that cannot be read is refused like a wrong one", async () => {
   );
 });
 
-test.skipIf(process.getuid?.() === 0)("a file of another user is refused (root may read everything)", async () => {
-  const file = written("closed.yaml", "{}");
-  chmodSync(file, 0);
-  expect(await refusal(file)).toBe(`${file}: may not be read by this user`);
-});
+test.skipIf(process.getuid?.() === 0)(
+  "refuses a file that this user cannot read (root can read every file)",
+  async () => {
+    const file = written("closed.yaml", "{}");
+    chmodSync(file, 0);
+    expect(await refusal(file)).toBe(`${file}: cannot be read: permission denied`);
+  },
+);
 
-test("a file beyond the limit is refused without reading it to its end", async () => {
+test("refuses a file over the size limit without reading all of it", async () => {
   const file = written("large.yaml", Buffer.alloc(bounds.configFileBytesMax + 1, "#"));
   expect(await refusal(file)).toBe(`${file}: is larger than 16 MiB`);
   expect(await refusal("/dev/zero")).toBe("/dev/zero: is larger than 16 MiB");

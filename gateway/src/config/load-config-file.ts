@@ -10,15 +10,15 @@ import { readBounded, readProblem, withFiles } from "./variable-files.ts";
 export interface LoadedConfig {
   readonly file: string;
   readonly config: ConfigFile;
-  /** SHA-256 of the file, hex. Variables in it may have changed all the same. */
+  /** SHA-256 of the file, hex. Does not cover the values of its variables. */
   readonly digest: string;
-  /** Valid settings that cannot work. */
+  /** Valid settings that have no effect. */
   readonly warnings: readonly Problem[];
 }
 
 /**
- * Reads, expands and checks a config file (YAML or JSON). `checks`: further rules; `warn`: finds valid settings that cannot work. Throws
- * `ConfigInvalid` with all problems, also for a file that cannot be read.
+ * Reads, expands and checks a config file (YAML or JSON). `checks`: further rules. `warn`: finds valid settings that have no effect.
+ * Throws `ConfigInvalid` with all problems, also if the file cannot be read.
  */
 export async function loadConfigFile(
   file: string,
@@ -29,7 +29,7 @@ export async function loadConfigFile(
   const bytes = await readBytes(file);
   const text = decode(bytes, file);
   const all = await withNamedFiles(text, file, variables);
-  // Loaded late, since most commands, and a gateway without a config file, need neither the parser nor the schema.
+  // Loaded on demand: most commands, and a gateway without a config file, do not need the parser and the schema.
   const { parseWithWarnings } = await import("./parse-config.ts");
   return {
     file,
@@ -38,14 +38,13 @@ export async function loadConfigFile(
   };
 }
 
-/** `${NAME}` may also come from the file that `NAME_FILE` names. */
+/** Adds variables from the files that `NAME_FILE` names. */
 async function withNamedFiles(text: string, file: string, variables: Variables): Promise<Variables> {
   const names = [...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name]) => name ?? "");
   try {
     return await withFiles(variables, names);
   } catch (thrown) {
-    if (thrown instanceof EnvironmentInvalid)
-      throw wholeFile(file, `names a variable whose file fails: ${thrown.message}`);
+    if (thrown instanceof EnvironmentInvalid) throw wholeFile(file, `uses a variable from a file: ${thrown.message}`);
     throw thrown;
   }
 }

@@ -5,7 +5,7 @@ import { readOtlp } from "./otlp-settings.ts";
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://otel.example.com/otlp/" };
 
-test("nothing is exported until an endpoint or an exporter is named", () => {
+test("exports nothing without an endpoint or exporter", () => {
   expect(readOtlp({ OTEL_SERVICE_NAME: "x", OTEL_TRACES_SAMPLER: "always_on" }, null)).toEqual({
     settings: null,
     warnings: [],
@@ -19,7 +19,7 @@ test("nothing is exported until an endpoint or an exporter is named", () => {
   ]);
 });
 
-test("one endpoint serves all signals; a signal's own is used as it is, and `none` takes one away", () => {
+test("uses one endpoint for all signals, a signal's own endpoint unchanged, and no export for `none`", () => {
   const { settings } = readOtlp(
     { ...endpoint, OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: "http://logs:4318/in", OTEL_METRICS_EXPORTER: "none" },
     null,
@@ -29,13 +29,13 @@ test("one endpoint serves all signals; a signal's own is used as it is, and `non
   expect(settings?.metrics).toBeNull();
 });
 
-test("a query of the endpoint stays behind the path of each signal", () => {
+test("appends a signal's path before the endpoint's query", () => {
   const of = (address: string) => readOtlp({ OTEL_EXPORTER_OTLP_ENDPOINT: address }, null).settings?.logs?.url;
   expect(of("https://otel.example.com/in/?team=a/b")).toBe("https://otel.example.com/in/v1/logs?team=a/b");
   expect(of("https://otel.example.com?key=1#x")).toBe("https://otel.example.com/v1/logs?key=1");
 });
 
-test("who names Prometheus for the metrics has them at /metrics, and none sent; with otlp beside it, both", () => {
+test("sends no metrics for the exporter prometheus alone, and sends them with otlp too", () => {
   const of = (said: string) => readOtlp({ ...endpoint, OTEL_METRICS_EXPORTER: said }, null);
   expect(of("prometheus").settings?.metrics).toBeNull();
   expect(of("prometheus").settings?.traces).not.toBeNull();
@@ -43,13 +43,13 @@ test("who names Prometheus for the metrics has them at /metrics, and none sent; 
   expect([of("prometheus"), of("otlp,prometheus")].flatMap(({ warnings }) => warnings)).toEqual([]);
 });
 
-test("SLUICE_OTLP_ENDPOINT is the same as OTEL_EXPORTER_OTLP_ENDPOINT, which goes before it", () => {
+test("uses SLUICE_OTLP_ENDPOINT unless OTEL_EXPORTER_OTLP_ENDPOINT is set", () => {
   const own = { SLUICE_OTLP_ENDPOINT: "http://own:4318" };
   expect(readEnvironment(own).otlp?.traces?.url).toBe("http://own:4318/v1/traces");
   expect(readEnvironment({ ...own, ...endpoint }).otlp?.traces?.url).toBe("https://otel.example.com/otlp/v1/traces");
 });
 
-test("the defaults are the specification's", () => {
+test("uses the specification's defaults", () => {
   expect(readOtlp(endpoint, null).settings).toMatchObject({
     traces: {
       protocol: "http/protobuf",
@@ -68,7 +68,7 @@ test("the defaults are the specification's", () => {
   });
 });
 
-test("a signal's own settings go before those of all signals, and samplers are read with their argument", () => {
+test("prefers a signal's own settings, and reads the sampler's argument", () => {
   const { settings, warnings } = readOtlp(
     {
       ...endpoint,
@@ -124,7 +124,7 @@ for (const [name, value, says] of wrong) {
   });
 }
 
-test("an invalid ratio counts as 1, with a warning", () => {
+test("uses 1 for an invalid ratio, with a warning", () => {
   const { settings, warnings } = readOtlp(
     { ...endpoint, OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "half" },
     null,
@@ -132,12 +132,12 @@ test("an invalid ratio counts as 1, with a warning", () => {
   expect([settings?.traces?.sampler.ratio, warnings.length]).toEqual([1, 1]);
 });
 
-test("headers do not show when the settings are printed", () => {
+test("hides headers when the settings are printed", () => {
   const { settings } = readOtlp({ ...endpoint, OTEL_EXPORTER_OTLP_HEADERS: "api-key=s3cr3t" }, null);
   expect(inspect(settings, { depth: 9 }) + JSON.stringify(settings)).not.toContain("s3cr3t");
 });
 
-test("content is exported only for the documented values", () => {
+test("exports content only for the documented values", () => {
   const of = (said: string) =>
     readOtlp({ ...endpoint, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: said }, null).settings;
   const inSpans = (said: string) => of(said)?.traces?.content;

@@ -10,7 +10,7 @@ const otlpBatchMax = 50_000;
 
 /**
  * Reads OpenTelemetry's variables (SDK environment variables and OTLP exporter). Unlike in the specification, nothing is exported
- * without an endpoint or OTEL_<SIGNAL>_EXPORTER=otlp. `ownEndpoint`: SLUICE_OTLP_ENDPOINT, used where OTEL_EXPORTER_OTLP_ENDPOINT is not
+ * without an endpoint or OTEL_<SIGNAL>_EXPORTER=otlp. `ownEndpoint`: SLUICE_OTLP_ENDPOINT, used if OTEL_EXPORTER_OTLP_ENDPOINT is not
  * set. `settings` null: nothing is exported.
  */
 export function readOtlp(variables: Variables, ownEndpoint: string | null) {
@@ -60,7 +60,7 @@ function readSignal(reader: OtlpVariables, signal: SignalName, base: string | nu
     read(`OTEL_EXPORTER_OTLP_${signal}_${name}`) ?? read(`OTEL_EXPORTER_OTLP_${name}`);
   const text = (name: string) => reader.text(name);
   return {
-    url: own ?? belowOf(root ?? "", `/v1/${signal.toLowerCase()}`),
+    url: own ?? appendPath(root ?? "", `/v1/${signal.toLowerCase()}`),
     headers: either((name) => reader.headers(name), "HEADERS"),
     protocol: either((name) => readProtocol(reader, name), "PROTOCOL") ?? "http/protobuf",
     compression: either((name) => reader.oneOf(name, ["none", "gzip"] as const), "COMPRESSION") ?? "none",
@@ -74,7 +74,7 @@ function readSignal(reader: OtlpVariables, signal: SignalName, base: string | nu
 const defaultEndpoint = "http://localhost:4318";
 
 /** Appends a path to the path of an endpoint, before its query. */
-function belowOf(root: string, path: string): string {
+function appendPath(root: string, path: string): string {
   const [, place = root, query = ""] = /^([^?#]*)(\?[^#]*)?/.exec(root) ?? [];
   return `${place.replace(/\/+$/, "")}${path}${query}`;
 }
@@ -84,8 +84,8 @@ function readExporter(reader: OtlpVariables, signal: SignalName): "otlp" | "none
   const words = (reader.words(name) ?? []).map((word) => word.toLowerCase());
   // With `prometheus` alone, metrics are scraped from /metrics and not sent.
   const isPulled = signal === "METRICS" && words.includes("prometheus");
-  const known = isPulled ? ["otlp", "none", "prometheus"] : ["otlp", "none"];
-  const unknown = words.filter((word) => !known.includes(word));
+  const supported = isPulled ? ["otlp", "none", "prometheus"] : ["otlp", "none"];
+  const unknown = words.filter((word) => !supported.includes(word));
   if (unknown.length > 0) reader.refuse(name, "names an unsupported exporter; supported are otlp and none");
   if (words.includes("otlp")) return "otlp";
   return words.includes("none") || isPulled ? "none" : null;
@@ -160,14 +160,14 @@ function readPropagation(reader: OtlpVariables): boolean {
   return words.includes("tracecontext") && !words.includes("none");
 }
 
-/** By OpenTelemetry's specification a wrong value is ignored with a warning, and does not keep the process from starting. */
+/** OpenTelemetry's specification requires that invalid values are ignored with a warning. */
 class OtlpVariables extends VariableReader {
-  /** Without repetitions: a general variable is read for each signal. */
+  /** Deduplicated, because general variables are read once per signal. */
   get warnings(): readonly string[] {
     return [...new Set(this.problems.map((problem) => `${problem}; the value is ignored`))];
   }
 
-  /** Separated by commas; null: not set. */
+  /** A comma-separated list; null: not set. */
   words(name: string): readonly string[] | null {
     const words = this.text(name)
       ?.split(",")
@@ -186,14 +186,14 @@ class OtlpVariables extends VariableReader {
     return number >= 0 && number <= 1 ? number : (this.refuse(name, "must be a number from 0 to 1") ?? 1);
   }
 
-  /** An address without a user or a password. */
+  /** A URL without a username or password. */
   endpoint(name: string): string | null {
     const value = this.text(name);
     if (value === null) return null;
     const url = parseUrl(value, ["http", "https"]);
-    if (url === null) return this.refuse(name, "must be an address that begins with http:// or https://");
+    if (url === null) return this.refuse(name, "must be a URL that starts with http:// or https://");
     if (url.username === "" && url.password === "") return value;
-    return this.refuse(name, "must not hold a user or a password; put them into the headers");
+    return this.refuse(name, "must not contain a username or password; use the headers");
   }
 
   /** `name=value` pairs, separated by commas, with percent-encoded values. */
@@ -212,9 +212,9 @@ class OtlpVariables extends VariableReader {
   }
 }
 
-const pairsRule = "must be name=value pairs separated by commas";
+const pairsRule = "must be comma-separated name=value pairs";
 
-/** null: a part is no pair. */
+/** null: invalid. */
 function pairsOf(text: string): Readonly<Record<string, string>> | null {
   const pairs: Record<string, string> = {};
   for (const part of text.split(",")) {

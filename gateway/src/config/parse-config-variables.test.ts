@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { ConfigInvalid } from "./config-invalid.ts";
 import { parseConfig } from "./parse-config.ts";
 
-test("a variable is a number, or true or false, where the schema wants one, and a text everywhere else", () => {
+test("converts a variable to the number or boolean that the schema expects, else keeps the string", () => {
   const text =
     'workspaces: [{ slug: "1", name: "${N}", enabled: "${ON}", limits: { rpm: "${N}" }, budget: { usd: "${USD}", period: month } }]';
   const config = parseConfig(text, "c.yaml", { N: "600", ON: "false", USD: "2.50" });
@@ -14,18 +14,20 @@ test("a variable is a number, or true or false, where the schema wants one, and 
     budget: { usd: 2.5 },
   });
   const wrong = () => parseConfig(text, "c.yaml", { N: "many", ON: "no", USD: "2.50" });
-  expect(wrong).toThrow("enabled: must be true or false, not a text (the value comes from ${ON}) (and 1 more problem)");
-  // A number that the file itself quotes stays a mistake.
-  expect(() => parseConfig('workspaces: [{ slug: a, limits: { rpm: "600" } }]', "c.yaml", {})).toThrow("not a text");
+  expect(wrong).toThrow(
+    "enabled: must be true or false, not a string (the value comes from ${ON}) (and 1 more problem)",
+  );
+  // A number that the file itself quotes is still invalid.
+  expect(() => parseConfig('workspaces: [{ slug: a, limits: { rpm: "600" } }]', "c.yaml", {})).toThrow("not a string");
 });
 
-test("members at the top that begin with x- hold anchors and are left alone; elsewhere they are refused", () => {
+test("ignores top-level x- fields, and refuses them elsewhere", () => {
   const text = "x-limits: &limits { rpm: 5 }\nx-more: ${NOT_SET}\nworkspaces: [{ slug: acme, limits: *limits }]";
   expect(parseConfig(text, "c.yaml", {})).toEqual({ workspaces: [{ slug: "acme", limits: { rpm: 5 } }] });
   expect(() => parseConfig("workspaces: [{ slug: acme, x-a: 1 }]", "c.yaml", {})).toThrow("unknown field `x-a`");
 });
 
-test("a place has each problem once", () => {
+test("reports each problem of a place once", () => {
   const problemsOf = (text: string): readonly string[] => {
     try {
       parseConfig(text, "c.yaml", {});
@@ -35,7 +37,7 @@ test("a place has each problem once", () => {
       return thrown.problems.map(({ line, message }) => `${line} ${message}`);
     }
   };
-  const indent = "the indentation does not fit the lines above, or a bracket above is not closed";
+  const indent = "the indentation does not match the lines above, or a bracket above is not closed";
   expect(problemsOf("workspaces:\n  - slug: a\n    keys: [[\nfoo: 1\n")).toContain(`4 ${indent}`);
   expect(new Set(problemsOf("workspaces:\n  - slug: a\n    keys: [[\nfoo: 1\n")).size).toBe(
     problemsOf("workspaces:\n  - slug: a\n    keys: [[\nfoo: 1\n").length,
@@ -44,6 +46,6 @@ test("a place has each problem once", () => {
     "1 must be at most 1000000000000",
   ]);
   expect(problemsOf("providers: [{ id: a, kind: demo, api_key: '${KEY:-none}' }]")).toEqual([
-    "1 a variable has no default or other rule (`:-`, `:?` …) here; write `${NAME}`, and set it where the gateway is started",
+    "1 defaults and other operators (`:-`, `:?` …) are not supported; write `${NAME}` and set the variable for the gateway",
   ]);
 });

@@ -7,7 +7,7 @@ import { type ConfigCheck, parseConfig } from "./parse-config.ts";
 
 const variables: Variables = { OPENAI_API_KEY: "sk-canary-0123456789", EMPTY: "", HOST: "api.example.com" };
 
-test("YAML and JSON of the same content give the same frozen configuration", () => {
+test("parses YAML and JSON to the same frozen configuration", () => {
   const yaml = [
     "providers:",
     "  - id: main   # a comment",
@@ -31,12 +31,12 @@ test("YAML and JSON of the same content give the same frozen configuration", () 
   expect(parseConfig("{}", "a.json", variables)).toEqual({});
 });
 
-test("JSON's own escapes and a byte order mark are read as in JSON", () => {
+test("reads JSON escapes and a byte order mark", () => {
   const text = String.raw`{"workspaces": [{"slug": "acme", "name": "\ud83d\ude00 \/ \u00e9"}]}`;
   expect(parseConfig(`\ufeff${text}`, "a.json", {}).workspaces?.[0]?.name).toBe("😀 / é");
 });
 
-test("anchors, aliases and merge keys keep a file short", () => {
+test("resolves anchors, aliases and merge keys", () => {
   const config = parseConfig(
     [
       "providers:",
@@ -54,19 +54,19 @@ test("anchors, aliases and merge keys keep a file short", () => {
   ]);
 });
 
-test("variables stand alone or inside longer texts, and $${ is a literal ${", () => {
+test("expands variables anywhere in a string, and $${ to a literal ${", () => {
   const text = `workspaces: [{ slug: acme, name: "x ${ref("HOST")}-${ref("HOST")} $${ref("HOST")} $1 ${ref("EMPTY")}." }]`;
   const name = parseConfig(text, "a.yaml", variables).workspaces?.[0]?.name;
   expect(name).toBe(`x api.example.com-api.example.com ${ref("HOST")} $1 .`);
 });
 
-test("a variable's own ${…} is not expanded again", () => {
+test("does not expand ${…} in a variable's value", () => {
   const text = `workspaces: [{ slug: acme, name: "${ref("OUTER")}" }]`;
   const config = parseConfig(text, "a.yaml", { OUTER: ref("INNER"), INNER: "secret" });
   expect(config.workspaces?.[0]?.name).toBe(ref("INNER"));
 });
 
-test("no value of a variable can change the structure of the file", () => {
+test("keeps the structure of the file for any value of a variable", () => {
   const nasty = fc.oneof(
     fc.string({ unit: "binary", maxLength: 200 }),
     fc.constantFrom(
@@ -126,7 +126,7 @@ const refused: readonly [string, string | readonly string[], readonly string[]][
     ],
   ],
   [
-    "a token whose secret or role cannot be read",
+    "a token with an invalid secret or role",
     [
       "tokens:",
       "  - { name: t, owner: a@example.com, administrator: true, secret: short }",
@@ -136,11 +136,11 @@ const refused: readonly [string, string | readonly string[], readonly string[]][
       "workspaces: [{ slug: acme }]",
     ],
     [
-      "c.yaml:2:67: tokens[0].secret: must be of the form: as `sluice token secret` makes them: sluice-admin- (or sluice-scim-) and 49 letters and digits",
+      "c.yaml:2:67: tokens[0].secret: invalid format; expected a secret from `sluice token secret`: sluice-admin- or sluice-scim-, and 49 letters and digits",
       "c.yaml:3:61: tokens[1].role: must be one of viewer, member, admin, owner",
-      "c.yaml:3:82: tokens[1].secret_sha256: must be of the form: 64 hexadecimal digits in lower case: the SHA-256 of a secret from `sluice token create`",
-      "c.yaml:4:5: tokens[2]: say what it is for: administrator, scim, or workspace and role",
-      "c.yaml:4:5: tokens[2]: give one of secret and secret_sha256",
+      "c.yaml:3:82: tokens[1].secret_sha256: invalid format; expected the SHA-256 of a token's secret: 64 lower-case hexadecimal digits",
+      "c.yaml:4:5: tokens[2]: set `administrator`, `scim`, or `workspace` and `role`",
+      "c.yaml:4:5: tokens[2]: set either `secret` or `secret_sha256`",
     ],
   ],
   ["a missing field", ["models:", "  - name: gpt-5"], ["c.yaml:2:5: models[0].deployments: is missing"]],
@@ -155,20 +155,20 @@ const refused: readonly [string, string | readonly string[], readonly string[]][
       "  - { id: a, kind: [x], enabled: yes }",
     ],
     [
-      "c.yaml:2:11: models[0].name: must be a text, not a number",
+      "c.yaml:2:11: models[0].name: must be a string, not a number",
       "c.yaml:3:18: models[0].deployments: must be a list, not an object",
-      "c.yaml:4:21: models[0].price.input: must be a number, not a text",
-      "c.yaml:6:20: providers[0].kind: must be a text, not a list",
-      "c.yaml:6:34: providers[0].enabled: must be true or false, not a text",
+      "c.yaml:4:21: models[0].price.input: must be a number, not a string",
+      "c.yaml:6:20: providers[0].kind: must be a string, not a list",
+      "c.yaml:6:34: providers[0].enabled: must be true or false, not a string",
     ],
   ],
   [
     "a variable where a number belongs",
     ["workspaces: [{ slug: acme, limits: { rpm: 1.5, tpm: 0, concurrency: ${HOST} } }]"],
     [
-      "c.yaml:1:43: workspaces[0].limits.rpm: must be a whole number, not a fraction",
+      "c.yaml:1:43: workspaces[0].limits.rpm: must be an integer, not a fraction",
       "c.yaml:1:53: workspaces[0].limits.tpm: must be more than 0",
-      "c.yaml:1:69: workspaces[0].limits.concurrency: must be a number, not a text (the value comes from ${HOST})",
+      "c.yaml:1:69: workspaces[0].limits.concurrency: must be a number, not a string (the value comes from ${HOST})",
     ],
   ],
   [
@@ -200,10 +200,10 @@ const refused: readonly [string, string | readonly string[], readonly string[]][
       "workspaces: [{ slug: Acme, keys: [{ name: ci, expires_at: tomorrow }] }]",
     ],
     [
-      "c.yaml:1:19: providers[0].id: must be of the form: letters, digits, dot, dash, underscore; at most 63",
-      "c.yaml:1:48: providers[0].base_url: must be an address such as https://api.example.com/v1",
-      "c.yaml:2:22: workspaces[0].slug: must be of the form: lower-case letters, digits and dashes, at most 63",
-      "c.yaml:2:59: workspaces[0].keys[0].expires_at: must be a time with its zone, such as 2030-01-31T00:00:00Z",
+      "c.yaml:1:19: providers[0].id: invalid format; expected letters, digits, dot, dash, underscore; at most 63",
+      "c.yaml:1:48: providers[0].base_url: must be a URL such as https://api.example.com/v1",
+      "c.yaml:2:22: workspaces[0].slug: invalid format; expected lower-case letters, digits and dashes, at most 63",
+      "c.yaml:2:59: workspaces[0].keys[0].expires_at: must be a time with a time zone, such as 2030-01-31T00:00:00Z",
     ],
   ],
   [
@@ -215,7 +215,7 @@ const refused: readonly [string, string | readonly string[], readonly string[]][
       "  - { name: b, deployments: [{ provider: main }], next_price: { from: soon, price: { input: 1 } } }",
     ],
     [
-      "c.yaml:4:71: models[1].next_price.from: must be a date or a time with its zone, such as 2030-01-31 or 2030-01-31T00:00:00Z",
+      "c.yaml:4:71: models[1].next_price.from: must be a date, or a time with a time zone, such as 2030-01-31 or 2030-01-31T00:00:00Z",
     ],
   ],
   [
@@ -236,8 +236,8 @@ const refused: readonly [string, string | readonly string[], readonly string[]][
     Array.from(
       { length: 2 },
       () =>
-        "c.yaml:1:34: workspaces[0].name: `${` must be followed by the name of a variable and `}`; " +
-        "write `$${` for the characters themselves",
+        "c.yaml:1:34: workspaces[0].name: `${` must be followed by a variable name and `}`; " +
+        "write `$${` for a literal `${`",
     ),
   ],
   [
@@ -261,30 +261,30 @@ const refused: readonly [string, string | readonly string[], readonly string[]][
   [
     "a second document",
     ["models: []", "---", "models: []"],
-    ["c.yaml:2:1: a config file is one document; `---` begins a second one"],
+    ["c.yaml:2:1: a config file must be one document; `---` starts a second one"],
   ],
   [
     "a doubled field",
     ["models: []", "models: []"],
-    ["c.yaml:2:1: this field is already given above in the same object"],
+    ["c.yaml:2:1: duplicate field: it is already set above in the same object"],
   ],
   [
     "a tag",
     ["models: !canary []"],
-    ["c.yaml:1:9: tags (`!name`) mean nothing here; put a text that begins with ! in quotes"],
+    ["c.yaml:1:9: tags (`!name`) are not supported; quote a string that starts with !"],
   ],
   [
     "an unknown alias",
     ["providers: [{ id: a, kind: openai, api_key: *canary }]"],
-    ["c.yaml:1:45: this alias (`*name`) has no anchor (`&name`) above it; put a text that begins with * in quotes"],
+    ["c.yaml:1:45: this alias (`*name`) has no anchor (`&name`) above it; quote a string that starts with *"],
   ],
   [
     "an alias as a field",
     ["settings: { &a log_bodies: none, *a : none }"],
-    ["c.yaml:1:34: the name of a field must be a plain text"],
+    ["c.yaml:1:34: a field name must be a string"],
   ],
   ["an open quote", ['models: "canary', ""], ["c.yaml:2:1: a comma, a colon, a bracket or a quote is missing here"]],
-  ["a tab", ["models:", "\t- name: canary"], ["c.yaml:2:1: a tab is not allowed as indentation; use spaces"]],
+  ["a tab", ["models:", "\t- name: canary"], ["c.yaml:2:1: tabs are not allowed for indentation; use spaces"]],
   [
     "aliases that explode",
     [
@@ -292,31 +292,35 @@ const refused: readonly [string, string | readonly string[], readonly string[]][
       "y: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]",
       "z: [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]",
     ],
-    ["c.yaml:1:1: an alias (`*name`) is used too often, or a merge (`<<`) names something that is not an object"],
+    [
+      "c.yaml:1:1: aliases (`*name`) expand to too many nodes, or a merge (`<<`) refers to something that is not an object",
+    ],
   ],
   [
     "a merge of a text",
     ["settings: { <<: canary }"],
-    ["c.yaml:1:1: an alias (`*name`) is used too often, or a merge (`<<`) names something that is not an object"],
+    [
+      "c.yaml:1:1: aliases (`*name`) expand to too many nodes, or a merge (`<<`) refers to something that is not an object",
+    ],
   ],
   ["a million brackets", `models:\n  ${"[".repeat(1_000_000)}`, ["c.yaml:2:67: nested more than 64 levels deep"]],
   ["a million dashes", "- ".repeat(1_000_000), ["c.yaml:1:129: nested more than 64 levels deep"]],
 ];
 
-test.each(refused)("a wrong file is refused with file, line, column, path and what to do: %s", (_, text, lines) => {
+test.each(refused)("refuses an invalid file with file, line, column, path and what to do: %s", (_, text, lines) => {
   const found = linesOf(typeof text === "string" ? text : text.join("\n"));
   expect(found).toEqual([...lines]);
   expect(found.join("\n")).not.toContain("canary");
 });
 
-test("a further check's conflicts are located like the others", () => {
+test("locates the conflicts of additional checks", () => {
   const noSuchKind: ConfigCheck = (config) =>
     (config.providers ?? []).map((_, index) => ({ path: ["providers", index, "kind"], message: "no such kind" }));
   const text = "providers:\n  - id: a\n    kind: opnai\n";
   expect(linesOf(text, [noSuchKind])).toEqual(["c.yaml:3:11: providers[0].kind: no such kind"]);
 });
 
-test("a file with very many problems lists the first hundred and counts the rest", () => {
+test("lists the first hundred problems and counts the rest", () => {
   const lines = linesOf(Array.from({ length: 250 }, (_, index) => `x${index}: 1`).join("\n"));
   expect(lines).toHaveLength(101);
   expect(lines[0]).toBe(
@@ -325,13 +329,13 @@ test("a file with very many problems lists the first hundred and counts the rest
   expect(lines[100]).toBe("c.yaml: 150 more problems");
 });
 
-test("the one-line message names the first problem and how many more there are", () => {
+test("summarizes the first problem and the number of others in one line", () => {
   expect(() => parseConfig("a: 1\nb: 2", "c.yaml", {})).toThrow(
     "c.yaml:1:1: unknown field `a`; allowed here: providers, models, workspaces, users, tokens, oidc, settings (and 1 more problem)",
   );
 });
 
-test("any text either loads or is refused in words; nothing else is thrown", () => {
+test("throws only ConfigInvalid, for any text", () => {
   const token = fc.constantFrom(
     "a",
     "- ",

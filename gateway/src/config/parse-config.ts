@@ -3,25 +3,25 @@ import { type Conflict, conflictsOf } from "@sluice/contract/words";
 import { keyConflicts } from "#core/index.ts";
 import { ConfigInvalid, dataPath, inOrder, type Problem } from "./config-invalid.ts";
 import { type Expansion, expandVariables, type Variables } from "./expand-variables.ts";
-import { isNameless, nameFields, salvageConfig } from "./salvage.ts";
+import { isPlaceholder, nameFields, salvageConfig } from "./salvage.ts";
 import { type SchemaIssue, type SchemaProblem, schemaProblems, valueAt } from "./schema-problems.ts";
 import { readYaml, type YamlSource } from "./yaml-source.ts";
 
-/** Nesting of a config file, and how many nodes its aliases may stand for. */
+/** Maximum number of nodes that aliases expand to. */
 const configAliasesMax = 100;
 
-/** Problems of one config file that are listed; the rest are counted. */
+/** Maximum number of listed problems. */
 const configProblemsMax = 100;
 
-/** A rule that the schema cannot see, such as which kinds of provider exist. Messages must hold no secret. */
+/** A rule that the schema does not cover, such as which provider types exist. Messages must not contain secrets. */
 export type ConfigCheck = (config: ConfigFile) => readonly Conflict[];
 
-/** Text to a frozen, valid configuration. Throws ConfigInvalid with everything that is wrong. `file` names it in messages. */
+/** Returns a frozen, valid configuration. Throws `ConfigInvalid` with all problems. `file`: its name in messages. */
 export function parseConfig(text: string, file: string, variables: Variables, checks: readonly ConfigCheck[] = []) {
   return parseWithWarnings(text, file, variables, checks).config;
 }
 
-/** The same, with what `warn` finds in a configuration that is valid, in the order of its lines. */
+/** The same, with the problems that `warn` finds in a valid configuration, in the order of its lines. */
 export function parseWithWarnings(
   text: string,
   file: string,
@@ -36,17 +36,17 @@ export function parseWithWarnings(
   const expansion = expandVariables(source.document, variables);
   const data = toData(source, file);
   let parsed = configSchema.safeParse(data);
-  if (!parsed.success && typeVariables(parsed.error.issues, data, source, expansion)) {
+  if (!parsed.success && convertVariables(parsed.error.issues, data, source, expansion)) {
     parsed = configSchema.safeParse(data);
   }
-  const told = new ReportedProblems();
-  const problems = [...expansionProblems(source, expansion, data, file, told)];
+  const reported = new ReportedProblems();
+  const problems = [...expansionProblems(source, expansion, data, file, reported)];
   if (!parsed.success) {
     for (const issue of parsed.error.issues) {
       if (isRedundant(issue, parsed.error.issues)) continue;
       if (expansion.refused.has(source.nodeAt(issue.path))) continue;
       for (const found of schemaProblems(issue, data)) {
-        told.tell(found);
+        reported.add(found);
         problems.push(located(found, source, expansion, file));
       }
     }
@@ -54,7 +54,7 @@ export function parseWithWarnings(
   const config = parsed.success ? parsed.data : salvageConfig(data);
   for (const check of [conflictsOf, keyConflicts, ...checks]) {
     for (const conflict of check(config)) {
-      if (!told.isNew(conflict, config)) continue;
+      if (!reported.isNew(conflict, config)) continue;
       problems.push(located(conflict, source, expansion, file));
     }
   }
@@ -64,10 +64,9 @@ export function parseWithWarnings(
 }
 
 /**
- * Variables are texts. Where the schema wants a number, or true or false, and a variable holds one, it becomes one: `rpm: ${RPM}`.
- * True when something was changed in `data`.
+ * Converts values of variables to the number or boolean that the schema expects: `rpm: ${RPM}`. Returns whether `data` was changed.
  */
-function typeVariables(
+function convertVariables(
   issues: readonly SchemaIssue[],
   data: unknown,
   source: YamlSource,
@@ -79,21 +78,21 @@ function typeVariables(
     const name = issue.path.at(-1);
     const parent = valueAt(data, issue.path.slice(0, -1));
     if (name === undefined || typeof parent !== "object" || parent === null) continue;
-    const typed = typedValue(issue.expected, Reflect.get(parent, name));
-    if (typed === undefined) continue;
-    Reflect.set(parent, name, typed);
+    const converted = convertedValue(issue.expected, Reflect.get(parent, name));
+    if (converted === undefined) continue;
+    Reflect.set(parent, name, converted);
     changed = true;
   }
   return changed;
 }
 
-function typedValue(expected: string, text: unknown): number | boolean | undefined {
+function convertedValue(expected: string, text: unknown): number | boolean | undefined {
   if (typeof text !== "string") return undefined;
   if (expected === "boolean") return text === "true" ? true : text === "false" ? false : undefined;
   return (expected === "number" || expected === "int") && /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
-/** A number beyond what can be counted is beyond the field's own bound too. */
+/** A number that is not a safe integer also exceeds the field's own maximum. */
 function isRedundant(issue: SchemaIssue, issues: readonly SchemaIssue[]): boolean {
   if (issue.code !== "too_big" || issue.maximum !== Number.MAX_SAFE_INTEGER) return false;
   const path = issue.path.join("\n");
@@ -110,13 +109,12 @@ function toData(source: YamlSource, file: string): unknown {
   try {
     return withoutExtensions(source.document.toJS({ maxAliasCount: configAliasesMax }));
   } catch {
-    // Two things end here: aliases that stand for too much, and a merge key whose value is not a map.
-    const message = `an alias (\`*name\`) is used too often, or a merge (\`<<\`) names something that is not an object`;
+    const message = `aliases (\`*name\`) expand to too many nodes, or a merge (\`<<\`) refers to something that is not an object`;
     refuse(file, [{ file, ...source.positionOf([]), path: "", message }]);
   }
 }
 
-/** `x-…` at the top holds what is used elsewhere by an alias, as in Compose files. */
+/** Removes top-level `x-…` fields, which hold anchors, as in Compose files. */
 function withoutExtensions(data: unknown): unknown {
   if (typeof data !== "object" || data === null || Array.isArray(data)) return data;
   return Object.fromEntries(Object.entries(data).filter(([name]) => !name.startsWith("x-")));
@@ -132,13 +130,13 @@ function located(found: SchemaProblem, source: YamlSource, expansion: Expansion,
   return { file, ...position, path: dataPath(found.path), message: `${expansion.mask(found.message)}${origin}` };
 }
 
-/** A scalar that could not be expanded, under every path that leads to it (an alias gives more than one). */
+/** Problems of scalars that could not be expanded. An alias may give a scalar several paths; each problem is listed once. */
 function expansionProblems(
   source: YamlSource,
   expansion: Expansion,
   data: unknown,
   file: string,
-  told: ReportedProblems,
+  reported: ReportedProblems,
 ): readonly Problem[] {
   if (expansion.refused.size === 0) return [];
   const problems: Problem[] = [];
@@ -151,7 +149,7 @@ function expansionProblems(
     }
     if (typeof value !== "string" || !value.includes("${")) return;
     const node = source.nodeAt(path);
-    if (expansion.refused.has(node)) told.tell({ path });
+    if (expansion.refused.has(node)) reported.add({ path });
     if (seen.has(node)) return;
     seen.add(node);
     for (const message of expansion.refused.get(node) ?? []) {
@@ -172,26 +170,28 @@ function deepFreeze<T>(value: T): T {
 
 type Path = readonly PropertyKey[];
 
-/** What was said of a file's shape, so that no conflict says it again or follows from it alone. */
+/** Remembers problems with a file's shape, to suppress conflicts that only repeat or follow from them. */
 class ReportedProblems {
   readonly #paths: Path[] = [];
   #unknownSection = false;
 
-  tell(problem: Pick<SchemaProblem, "path" | "unknownField">): void {
+  add(problem: Pick<SchemaProblem, "path" | "unknownField">): void {
     if (problem.unknownField === undefined) this.#paths.push(problem.path);
     else if (problem.path.length === 0) this.#unknownSection = true;
   }
 
-  /** Whether a conflict is news: not about a place that was told, and not about a name that may stand in one. */
+  /** False if the conflict is at a reported path, or refers to a name that may be in a part that could not be read. */
   isNew({ path, refers }: Conflict, config: Readonly<Record<string, unknown>>): boolean {
-    if (this.#paths.some((told) => begins(path, told))) return false;
+    if (this.#paths.some((problem) => begins(path, problem))) return false;
     if (refers === undefined) return true;
     if (refers.length === 1 && this.#unknownSection && config[String(refers[0])] === undefined) return false;
-    // The name of an object could not be read, or an object, or the whole list: it may be the one that is meant.
-    return !this.#paths.some((told) => {
-      if (begins(refers, told)) return true;
-      if (!begins(told, refers)) return false;
-      return told.length === refers.length + 1 || (told.length === refers.length + 2 && isUnreadName(config, told));
+    // The list, an object in it or an object's name could not be read: it may be the one that is referred to.
+    return !this.#paths.some((problem) => {
+      if (begins(refers, problem)) return true;
+      if (!begins(problem, refers)) return false;
+      return (
+        problem.length === refers.length + 1 || (problem.length === refers.length + 2 && isUnreadName(config, problem))
+      );
     });
   }
 }
@@ -199,7 +199,7 @@ class ReportedProblems {
 function isUnreadName(config: unknown, path: Path): boolean {
   if (!nameFields.has(String(path.at(-1)))) return false;
   const value = valueAt(config, path);
-  return typeof value !== "string" || isNameless(value) || value.includes("${");
+  return typeof value !== "string" || isPlaceholder(value) || value.includes("${");
 }
 
 function begins(path: Path, start: Path): boolean {

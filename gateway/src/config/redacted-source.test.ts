@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { redactedSource } from "./redacted-source.ts";
 
-test("a config file is shown with its comments, its layout and its variables, and without any secret", () => {
+test("keeps comments, layout and variables, and redacts secrets", () => {
   const text = `# ours
 providers:
   - id: main
@@ -28,16 +28,16 @@ workspaces:
   expect(shown).toContain("rpm: 60");
 });
 
-test("JSON is shown the same way, and lists of keys keep their shape", () => {
+test("redacts JSON, and keeps the shape of lists", () => {
   const shown = redactedSource('{"workspaces":[{"slug":"a","keys":[{"name":"k","secret":"abc"}]}]}', () => true);
   expect(shown).toBe('{"workspaces":[{"slug":"a","keys":[{"name":"k","secret":"[redacted]"}]}]}');
 });
 
-test("a text that cannot be read is not shown at all", () => {
+test("returns null for a text that cannot be parsed", () => {
   expect(redactedSource("a: [unclosed\napi_key: sk-1234", () => true)).toBeNull();
 });
 
-test("what of a provider's settings is not shown elsewhere is not shown here, and neither is a key that was commented out", () => {
+test("redacts hidden provider settings, and keys in comments", () => {
   const text = `providers:
   - id: main
     kind: openai

@@ -1,18 +1,18 @@
 import { isMap, isPair, isScalar, type Pair, parseDocument, visit } from "yaml";
 import { maskSecrets } from "#core/index.ts";
 
-/** Whether a setting of this name is shown of this kind of provider. */
+/** Whether a setting of this name may be shown for this provider type. */
 export type SettingIsShown = (kind: string, name: string) => boolean;
 
-/** A member with such a name is a secret, unless it only names a variable. */
+/** Fields with such a name are secrets, unless their value is only a variable. */
 const secretName =
   /(?:authorization|apikey|accesskey|accesskeyid|privatekey|masterkey|secret|password|passphrase|credential|credentials|cookie|token|key)$/;
 const hidden = '"[redacted]"';
 
 /**
- * The text of a config file for people to look at: every value that stands under a secret's name is replaced, whatever
- * it is, unless it is only a variable; so is every setting of a provider that is not to be shown, and wherever it stands, a comment too,
- * what looks like a credential. null when the text cannot be read, since then nobody can say what is secret in it.
+ * A config file's text without secrets. Replaces the values of fields with a secret's name, except plain variables; provider settings
+ * that may not be shown; and anything in the form of a credential, also in comments. null: the text cannot be parsed, so its secrets
+ * cannot be found.
  */
 export function redactedSource(text: string, settingIsShown: SettingIsShown): string | null {
   const document = parseDocument(text);
@@ -43,7 +43,7 @@ export function redactedSource(text: string, settingIsShown: SettingIsShown): st
   return maskSecrets(shown);
 }
 
-/** Of a provider: those around it know its kind. The settings of the installation itself have none. */
+/** Settings of a provider that must be hidden. `around`: the map that contains `settings`; only providers have a `kind`. */
 function hiddenSettings(around: unknown, settings: unknown, settingIsShown: SettingIsShown): readonly Pair[] {
   if (!isMap(around) || !isMap(settings) || !around.has("kind")) return [];
   const kind = String(around.get("kind"));

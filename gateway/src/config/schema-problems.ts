@@ -3,14 +3,14 @@ import { didYouMean } from "./closest-name.ts";
 
 export interface SchemaProblem {
   readonly path: readonly PropertyKey[];
-  /** The field that should not be there, when that is the problem; `path` is then of the object around it. */
+  /** If the problem is an unknown field, its name; `path` is then the path of the object. */
   readonly unknownField?: string;
   readonly message: string;
 }
 
 export type SchemaIssue = NonNullable<ReturnType<typeof configSchema.safeParse>["error"]>["issues"][number];
 
-/** A schema's issue as problems in words that never hold the value itself. */
+/** Describes a schema's issue without the value. */
 export function schemaProblems(issue: SchemaIssue, data: unknown): readonly SchemaProblem[] {
   if (issue.code !== "unrecognized_keys") {
     return [{ path: issue.path, message: messageOf(issue, valueAt(data, issue.path)) }];
@@ -23,7 +23,7 @@ export function schemaProblems(issue: SchemaIssue, data: unknown): readonly Sche
   }));
 }
 
-/** For a name that resembles none; a long list would hide the problem. */
+/** Lists the allowed fields, unless the list is long. */
 function allowed(fields: readonly string[]): string {
   const named = fields.filter((field) => !field.startsWith("$"));
   return named.length === 0 || named.length > fieldsNamedMax ? "" : `; allowed here: ${named.join(", ")}`;
@@ -48,16 +48,18 @@ function messageOf(issue: SchemaIssue, value: unknown): string {
     case "too_big":
       return `must ${sizeRule(issue.origin, "at most", Number(issue.maximum), issue.inclusive !== false)}`;
     case "invalid_format":
-      return `must be ${formatNames[issue.format] ?? `of the form: ${issue.message}`}`;
+      return issue.format in formatNames
+        ? `must be ${formatNames[issue.format]}`
+        : `invalid format; expected ${issue.message}`;
     default:
       return issue.message;
   }
 }
 
 const typeNames: Readonly<Record<string, string>> = {
-  string: "a text",
+  string: "a string",
   number: "a number",
-  int: "a whole number",
+  int: "an integer",
   boolean: "true or false",
   array: "a list",
   object: "an object",
@@ -65,15 +67,15 @@ const typeNames: Readonly<Record<string, string>> = {
 };
 
 const formatNames: Readonly<Record<string, string>> = {
-  url: "an address such as https://api.example.com/v1",
-  datetime: "a time with its zone, such as 2030-01-31T00:00:00Z",
+  url: "a URL such as https://api.example.com/v1",
+  datetime: "a time with a time zone, such as 2030-01-31T00:00:00Z",
 };
 
 function describe(value: unknown): string {
   if (value === null) return "empty";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "an object";
-  if (typeof value === "string") return "a text";
+  if (typeof value === "string") return "a string";
   if (typeof value === "boolean") return "true or false";
   if (typeof value !== "number") return `a ${typeof value}`;
   if (!Number.isFinite(value)) return "infinite or not a number";

@@ -26,7 +26,7 @@ async function problemsOf(work: Promise<unknown>): Promise<readonly string[]> {
   return [];
 }
 
-test("what a variable would hold may stand in a file, with or without a line end behind it", async () => {
+test("reads a variable from a file, with or without a trailing line end", async () => {
   for (const end of ["", "\n", "\r\n"]) {
     const path = written("master", `0123456789abcdef0123456789abcdef${end}`);
     const variables = await withFiles({ SLUICE_MASTER_KEY_FILE: path }, ["SLUICE_MASTER_KEY"]);
@@ -36,12 +36,12 @@ test("what a variable would hold may stand in a file, with or without a line end
   }
 });
 
-test("files of names that nobody asks for are not touched", async () => {
+test("reads only the requested variables", async () => {
   const variables = { SSL_CERT_FILE: "/nonexistent", SLUICE_MASTER_KEY_FILE: " " };
   expect(await withFiles(variables, ["SLUICE_MASTER_KEY"])).toBe(variables);
 });
 
-test("a variable and its file, and files that cannot be read, are told all at once and without a value", async () => {
+test("reports variables with two sources and unreadable files at once, without values", async () => {
   const large = written("large", "x".repeat(1025 * 1024));
   const binary = written("binary", new Uint8Array([0xff, 0xfe, 0xfd]));
   const secret = written("secret", "the secret of the file");
@@ -59,7 +59,7 @@ test("a variable and its file, and files that cannot be read, are told all at on
     ),
   );
   expect(problems).toEqual([
-    "A_FILE and A are both set; leave one out",
+    "A_FILE and A are both set; unset one",
     `B_FILE: ${join(folder, "none")} does not exist`,
     `C_FILE: ${folder} is a directory`,
     `D_FILE: ${large} is larger than 1 MiB`,
@@ -67,12 +67,12 @@ test("a variable and its file, and files that cannot be read, are told all at on
   ]);
 });
 
-test("an empty file is refused as an empty variable is", async () => {
+test("refuses an empty file like an empty variable", async () => {
   const variables = await withFiles({ SLUICE_MASTER_KEY_FILE: written("empty", "\n") }, ["SLUICE_MASTER_KEY"]);
-  expect(() => readEnvironment(variables)).toThrow("SLUICE_MASTER_KEY is set but empty");
+  expect(() => readEnvironment(variables)).toThrow("SLUICE_MASTER_KEY is empty");
 });
 
-test("the config file reads variables from files too, anew at each reading", async () => {
+test("reads the config file's variables from files at each load", async () => {
   const key = written("ci-key", "sk-acme-ci-00000000000000001\n");
   const config = written(
     "sluice.yaml",

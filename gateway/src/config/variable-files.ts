@@ -3,8 +3,8 @@ import { EnvironmentInvalid } from "./config-invalid.ts";
 import type { Variables } from "./expand-variables.ts";
 
 /**
- * Adds each variable of `names` that is not set from the file that `<name>_FILE` names, as orchestrators provide secrets. One trailing
- * line end is removed. Throws `EnvironmentInvalid`, without values.
+ * For each unset variable of `names`, reads its value from the file that `<name>_FILE` names, the usual way to pass secrets in containers.
+ * Removes one trailing line end. Throws `EnvironmentInvalid`.
  */
 export async function withFiles(variables: Variables, names: Iterable<string>): Promise<Variables> {
   const read: Record<string, string> = {};
@@ -13,7 +13,7 @@ export async function withFiles(variables: Variables, names: Iterable<string>): 
     const path = (own(variables, `${name}_FILE`) ?? "").trim();
     if (path === "") continue;
     if ((own(variables, name) ?? "") !== "") {
-      problems.push(`${name}_FILE and ${name} are both set; leave one out`);
+      problems.push(`${name}_FILE and ${name} are both set; unset one`);
       continue;
     }
     try {
@@ -26,7 +26,7 @@ export async function withFiles(variables: Variables, names: Iterable<string>): 
   return Object.keys(read).length === 0 ? variables : Object.freeze({ ...variables, ...read });
 }
 
-/** A bundle of all public certificate authorities takes a quarter of this. */
+/** Four times the size of a bundle of all public certificate authorities. */
 const secretBytesMax = 1024 * 1024;
 const readMs = 10_000;
 
@@ -35,7 +35,7 @@ async function contentOf(path: string): Promise<string> {
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r?\n$/, "");
 }
 
-/** Reads a file with a limit of size and time. Throws `TooLarge` and what reading throws. */
+/** Reads a file within limits of size and time. Throws `TooLarge` or the error of reading. */
 export async function readBounded(path: string, bytesMax: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
@@ -49,7 +49,7 @@ export async function readBounded(path: string, bytesMax: number): Promise<Buffe
 
 class TooLarge extends Error {}
 
-/** Why `readBounded` failed: "does not exist". */
+/** Describes an error of `readBounded`, such as "does not exist". */
 export function readProblem(thrown: unknown): string {
   if (thrown instanceof TooLarge) return thrown.message;
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
@@ -58,8 +58,8 @@ export function readProblem(thrown: unknown): string {
 
 const readProblems: Readonly<Record<string, string>> = {
   ENOENT: "does not exist",
-  EACCES: "may not be read by this user",
-  EPERM: "may not be read by this user",
+  EACCES: "cannot be read: permission denied",
+  EPERM: "cannot be read: permission denied",
   EISDIR: "is a directory",
   ABORT_ERR: `was not read within ${readMs / 1_000} s`,
   ERR_ENCODING_INVALID_ENCODED_DATA: "is not UTF-8 text",
@@ -91,7 +91,7 @@ export const secretNames = [
   "ALL_PROXY",
 ] as const;
 
-/** The only place that reads the environment of the process. */
+/** The only place that reads `process.env`. */
 export function processVariables(): Variables {
   return Object.freeze({ ...process.env });
 }

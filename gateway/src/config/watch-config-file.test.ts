@@ -7,7 +7,7 @@ import type { Clock } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { type ConfigWatch, fileState, watchConfigFile } from "./watch-config-file.ts";
 
-/** A tenth of a second for a second: it looks ten times as often. */
+/** Runs ten times as fast. */
 const clock: Clock = {
   now: systemClock.now,
   monotonic: () => systemClock.monotonic() * 10,
@@ -29,7 +29,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("an edit in place, a rename over the file and its disappearance are each seen", async () => {
+test("detects an edit in place, a replacement and a deletion", async () => {
   const changes = await watching(file);
   const edits = [
     () => writeFileSync(file, "two"),
@@ -48,11 +48,11 @@ test("an edit in place, a rename over the file and its disappearance are each se
   expect(changes.count()).toBe(edits.length);
 });
 
-test("a file reached through links is seen to change when a link in the middle is swapped (Kubernetes)", async () => {
+test("detects a swapped link in the middle of a path (Kubernetes)", async () => {
   const mount = join(folder, "mount");
   mkdirSync(join(mount, "..v1"), { recursive: true });
   mkdirSync(join(mount, "..v2"));
-  // Same size and time in both: only where the link leads tells them apart.
+  // Both have the same size and time; only the link's target differs.
   for (const version of ["..v1", "..v2"]) writeFileSync(join(mount, version, "sluice.yaml"), version);
   symlinkSync("..v1", join(mount, "..data"));
   symlinkSync("..data/sluice.yaml", join(mount, "sluice.yaml"));
@@ -64,7 +64,7 @@ test("a file reached through links is seen to change when a link in the middle i
   expect(changes.count()).toBe(1);
 });
 
-test("a file at rest is not looked at often, and an edit, a rename and an edit after it are seen without such a look", async () => {
+test("polls an unchanged file rarely, and detects an edit, a rename and another edit by events", async () => {
   const resting = Promise.withResolvers<void>();
   const withoutRest: Clock = {
     ...clock,
@@ -92,7 +92,7 @@ test("a file at rest is not looked at often, and an edit, a rename and an edit a
   }
 });
 
-test("a trigger runs at once without a change, and runs never overlap", async () => {
+test("runs at once when triggered, and never concurrently", async () => {
   let active = 0;
   let mostActive = 0;
   let runs = 0;
@@ -111,8 +111,8 @@ test("a trigger runs at once without a change, and runs never overlap", async ()
   expect(mostActive).toBe(1);
 });
 
-test("a reload that throws is told, and done again until it does not throw, without another change", async () => {
-  const told: unknown[] = [];
+test("reports a failed reload and retries it until it succeeds", async () => {
+  const errors: unknown[] = [];
   const done = Promise.withResolvers<void>();
   let runs = 0;
   watch = watchConfigFile(
@@ -121,14 +121,14 @@ test("a reload that throws is told, and done again until it does not throw, with
       if (++runs < 3) throw new Error("broken");
       done.resolve();
     },
-    { clock, onError: (thrown) => told.push(thrown) },
+    { clock, onError: (thrown) => errors.push(thrown) },
   );
   await watch.trigger();
   await done.promise;
-  expect(told).toHaveLength(2);
+  expect(errors).toHaveLength(2);
 });
 
-test("a change between the first reading and the beginning of the watch is seen", async () => {
+test("detects a change between the first load and the start of watching", async () => {
   const state = await fileState(file);
   writeFileSync(file, "another");
   const { promise: seen, resolve } = Promise.withResolvers<void>();
@@ -136,7 +136,7 @@ test("a change between the first reading and the beginning of the watch is seen"
   await seen;
 });
 
-test("after closing nothing runs", async () => {
+test("runs nothing after close", async () => {
   let runs = 0;
   watch = watchConfigFile(file, async () => void runs++, { clock, onError: fail });
   await watch.close();
@@ -149,15 +149,15 @@ interface Changes {
   count(): number;
 }
 
-/** Starts watching and waits until the first look is done, which a trigger alone would not show. */
+/** Starts watching and waits until the first check is done, which a trigger alone would not show. */
 async function watching(path: string): Promise<Changes> {
   let count = 0;
   let wake = (): void => {};
-  const firstLook = Promise.withResolvers<void>();
+  const firstCheck = Promise.withResolvers<void>();
   const watchClock: Clock = {
     ...clock,
     after: (delayMs, act) => {
-      firstLook.resolve();
+      firstCheck.resolve();
       return clock.after(delayMs, act);
     },
   };
@@ -166,7 +166,7 @@ async function watching(path: string): Promise<Changes> {
     wake();
   };
   watch = watchConfigFile(path, onChange, { clock: watchClock, onError: fail });
-  await firstLook.promise;
+  await firstCheck.promise;
   return {
     next: () => {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -4,42 +4,41 @@ import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 
 /**
- * How often a config file is looked at while it changes, or cannot be watched. A change counts when two looks in a row agree: well
- * within one second. One that rests is looked at less often, for changes that the system does not tell of: two seconds in all.
+ * How often the file is checked while it changes, or if it cannot be watched. A change is applied when two checks in a row agree, within
+ * one second. Otherwise it is checked every `bounds.configRestMs`, for changes without an event.
  */
 const configPollMs = 400;
 
-/** One that is valid and could not be applied is read again after this, doubled each time up to the last. */
+/** A valid file that could not be applied is read again after this, doubled each time up to the maximum. */
 const configRetryMs = 1_000;
 const configRetryMsMax = 60_000;
 
 export interface WatchOptions {
   readonly clock: Clock;
-  /** Told what `onChange` threw. Watching goes on, and it is called again until it does not throw. */
+  /** Receives errors of `onChange`, which is then retried until it succeeds. */
   readonly onError: (thrown: unknown) => void;
-  /** What `fileState` said before the file was first read: no change since is missed. Left out: what it is when watching begins. */
+  /** The result of `fileState` before the file was first read, so that no change is missed. Default: the state when watching starts. */
   readonly state?: string;
 }
 
 export type ConfigWatch = ReturnType<typeof watchConfigFile>;
 
 /**
- * Calls `onChange` within a second after the file became another: edited in place, renamed over, or reached through
- * links that now lead elsewhere (as Kubernetes does, which then removes the old one). The system tells of the file that the path
- * led to; since its events get lost for links, network drives and containers, the path is also looked at now and then, and such
- * a change takes up to two seconds. Two looks in a row must agree, so that a file is not read while it is being written. Runs
- * never overlap. A file that vanishes counts as a change, and loading it says so.
+ * Calls `onChange` within a second after the file changed: edited in place, replaced, or reached through a link that now points to
+ * another file (Kubernetes). Events are lost for links, network drives and containers, so the path is also polled; such a change takes up
+ * to two seconds. Two checks in a row must agree, so that a half-written file is not read. Calls never overlap. A deleted file is a change
+ * too; loading it then fails.
  */
 export function watchConfigFile(file: string, onChange: () => Promise<void>, options: WatchOptions) {
   const { clock, onError } = options;
   let closed = false;
-  let cancelNextLook = (): void => {};
+  let cancelNextCheck = (): void => {};
   let cancelRetry = (): void => {};
   let retryMs: number = configRetryMs;
   let running: Promise<void> = Promise.resolve();
   let applied: string | null = options.state ?? null;
-  let seen: string | null = null;
-  /** Something was told of the file since the last look began. */
+  let lastSeen: string | null = null;
+  /** There was an event since the last check started. */
   let hasEvent = false;
   const events = new FileEvents(file, () => {
     if (hasEvent || closed) return;
@@ -58,7 +57,7 @@ export function watchConfigFile(file: string, onChange: () => Promise<void>, opt
       } catch (thrown) {
         onError(thrown);
         if (closed) return;
-        // Nothing is wrong with the file: a database that is away, a disk that is full.
+        // The file is valid; the database may be unavailable, or the disk full.
         cancelRetry = clock.after(retryMs, () => void run());
         retryMs = Math.min(retryMs * 2, configRetryMsMax);
       }
@@ -69,44 +68,44 @@ export function watchConfigFile(file: string, onChange: () => Promise<void>, opt
   const check = async (): Promise<void> => {
     isChecking = true;
     hasEvent = false;
-    // Before the file is looked at, that nothing falls in between.
+    // Before the check, so that no change is missed in between.
     events.open();
     const now = await fileState(file);
     if (closed) return;
-    if (now !== seen) events.reopen();
+    if (now !== lastSeen) events.reopen();
     applied ??= now;
-    if (now !== applied && now === seen) {
+    if (now !== applied && now === lastSeen) {
       applied = now;
       await run();
     }
-    hasEvent ||= now !== seen;
-    seen = now;
+    hasEvent ||= now !== lastSeen;
+    lastSeen = now;
     isChecking = false;
     if (!closed) scheduleCheck();
   };
 
   const scheduleCheck = (): void => {
-    cancelNextLook();
+    cancelNextCheck();
     const waitMs = hasEvent || !events.isActive ? configPollMs : bounds.configRestMs;
-    cancelNextLook = clock.after(waitMs, () => void check());
+    cancelNextCheck = clock.after(waitMs, () => void check());
   };
 
   void check();
   return {
-    /** Runs `onChange` now, whether or not the file changed (SIGHUP). Resolves when that run has ended. */
+    /** Calls `onChange` now (SIGHUP). Resolves when it has ended. */
     trigger: run,
-    /** No run begins after this; resolves when a run under way has ended. */
+    /** No call of `onChange` starts after this. Resolves when the current one has ended. */
     close: async (): Promise<void> => {
       closed = true;
       events.close();
-      cancelNextLook();
+      cancelNextCheck();
       cancelRetry();
       await running;
     },
   };
 }
 
-/** What the system tells of one file: the one that the path led to when it began to listen. */
+/** Events of the file that the path pointed to when watching it started. */
 class FileEvents {
   readonly #file: string;
   readonly #onEvent: () => void;
@@ -121,13 +120,13 @@ class FileEvents {
     return this.#watcher !== null;
   }
 
-  /** Unless it does so already. A file that is not there, or that the system cannot watch, is not heard. */
+  /** Does nothing if it is open, or if the file is missing or cannot be watched. */
   open(): void {
     if (this.#watcher !== null) return;
     try {
       const watcher = watch(this.#file, { persistent: false });
       watcher.on("change", (kind) => {
-        // Moved or removed: what is there now is another file.
+        // Moved or deleted: the path may now point to another file.
         if (kind === "rename") this.close();
         this.#onEvent();
       });
@@ -138,7 +137,7 @@ class FileEvents {
     }
   }
 
-  /** The path may lead to another file than the one that is listened to. */
+  /** For when the path may point to another file. */
   reopen(): void {
     this.close();
     this.open();
@@ -150,12 +149,11 @@ class FileEvents {
   }
 }
 
-/** What tells one state of a file from another. Never throws. */
+/** A text that changes when the file does. Never throws. */
 export async function fileState(file: string): Promise<string> {
   try {
-    // Of what links lead to: another file has another number, and the same one the same text.
-    const facts = await stat(file, { bigint: true });
-    return [facts.dev, facts.ino, facts.size, facts.mtimeNs, facts.ctimeNs].join(" ");
+    const target = await stat(file, { bigint: true });
+    return [target.dev, target.ino, target.size, target.mtimeNs, target.ctimeNs].join(" ");
   } catch (thrown) {
     return `missing ${thrown instanceof Error && "code" in thrown ? String(thrown.code) : ""}`;
   }

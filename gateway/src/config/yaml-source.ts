@@ -13,7 +13,7 @@ import {
   visit,
 } from "yaml";
 
-/** Nesting of a config file, and how many nodes its aliases may stand for. */
+/** Maximum nesting of a config file. */
 const configDepthMax = 64;
 
 interface Position {
@@ -25,18 +25,18 @@ interface SourceFault extends Position {
   readonly message: string;
 }
 
-/** A parsed config text that still knows where everything stood. JSON is read as the YAML it is. */
+/** A parsed config text with the positions of its nodes. JSON is read as YAML. */
 export interface YamlSource {
   readonly document: Document;
   readonly faults: readonly SourceFault[];
   /** The node at a path, or the nearest one around it. */
   nodeAt(path: readonly PropertyKey[]): unknown;
   positionOf(path: readonly PropertyKey[]): Position;
-  /** Where the key `name` of the map at `path` stands. */
+  /** The position of the key `name` in the map at `path`. */
   positionOfKey(path: readonly PropertyKey[], name: string): Position;
 }
 
-/** Never throws: whatever is wrong is among `faults`. */
+/** Never throws; problems are in `faults`. */
 export function readYaml(text: string): YamlSource {
   const marked = markVariables(text);
   const tooDeep = firstTooDeep(marked);
@@ -61,13 +61,9 @@ export function readYaml(text: string): YamlSource {
     ...position(error.pos[0]),
     message: yamlMessages[error.code],
   }));
-  // The parser may say the same of one place twice.
-  const told = new Set<string>();
-  const faults = found.filter(({ line, column, message }) => {
-    const one = `${line} ${column} ${message}`;
-    return !told.has(one) && told.add(one);
-  });
-  for (const alias of finder.lost) faults.push({ ...position(startOf(alias)), message: yamlMessages.BAD_ALIAS });
+  // The parser may report the same problem twice.
+  const faults = [...new Map(found.map((fault) => [Object.values(fault).join(" "), fault])).values()];
+  for (const alias of finder.unresolved) faults.push({ ...position(startOf(alias)), message: yamlMessages.BAD_ALIAS });
   return {
     document,
     faults,
@@ -77,13 +73,13 @@ export function readYaml(text: string): YamlSource {
   };
 }
 
-// Two code points that Unicode keeps out of every text, so none is ever mistaken for a mark.
+// Two noncharacters, which Unicode reserves for internal use.
 const openMark = "\ufdd0";
 const closeMark = "\ufdd1";
 
 /**
- * Inside `{ }` and `[ ]` the braces of an unquoted `${NAME}` would be read as those of a map. They are marks of the
- * same length while the parser runs. Only this notation is touched; values come in after parsing.
+ * Inside `{ }` and `[ ]`, the parser would read the braces of an unquoted `${NAME}` as a map. They are replaced by marks of the same
+ * length while it runs.
  */
 function markVariables(text: string): string {
   const clean = text.replaceAll(openMark, "\ufffd").replaceAll(closeMark, "\ufffd");
@@ -106,8 +102,8 @@ function startOf(node: unknown): number {
 }
 
 /**
- * Where nesting passes configDepthMax. The lexer gives this in linear time; the parser behind it needs minutes
- * for a file of a million brackets. Depth by indentation needs a line for each step and cannot grow that far.
+ * The offset where nesting exceeds configDepthMax. The parser would need minutes for a million brackets; the lexer takes linear time.
+ * Depth by indentation needs a line per level and cannot grow that far.
  */
 function firstTooDeep(text: string): number | null {
   let offset = 0;
@@ -119,7 +115,7 @@ function firstTooDeep(text: string): number | null {
     else if (token === "-" || token === "?") indicators++;
     else if (token.startsWith("\n") || token.startsWith("\r")) indicators = 0;
     if (flowDepth > configDepthMax || indicators > configDepthMax) return offset;
-    // The lexer's own marks (document, scalar, flow end) are single control characters that are not in the text.
+    // The lexer's own marks are single control characters that are not in the text.
     if (!isLexerMark(token)) offset += token.length;
   }
   return null;
@@ -143,38 +139,36 @@ function deepSource(text: string, offset: number): YamlSource {
   };
 }
 
-/**
- * The parser's own sentences quote the text around an error, which may be a secret. These do not.
- */
+/** The parser's own messages quote the text around an error, which may be a secret. */
 const yamlMessages: { readonly [K in ErrorCode]: string } = {
   ALIAS_PROPS: "an alias (`*name`) cannot have an anchor or a tag",
-  BAD_ALIAS: "this alias (`*name`) has no anchor (`&name`) above it; put a text that begins with * in quotes",
-  BAD_COLLECTION_TYPE: "the tag does not fit this kind of value",
-  BAD_DIRECTIVE: "not a directive of YAML; put a text that begins with % in quotes",
-  BAD_DQ_ESCAPE: "not an escape that double quotes know; use single quotes to keep backslashes",
-  BAD_INDENT: "the indentation does not fit the lines above, or a bracket above is not closed",
-  BAD_PROP_ORDER: "an anchor or a tag must stand directly before its value",
-  BAD_SCALAR_START: "a text that begins with this character must be in quotes",
-  BLOCK_AS_IMPLICIT_KEY: "a second `: ` in one line; put the text in quotes if the colon belongs to it",
-  BLOCK_IN_FLOW: "a list or map by indentation cannot stand inside [ ] or { }",
-  DUPLICATE_KEY: "this field is already given above in the same object",
+  BAD_ALIAS: "this alias (`*name`) has no anchor (`&name`) above it; quote a string that starts with *",
+  BAD_COLLECTION_TYPE: "the tag does not match this type of value",
+  BAD_DIRECTIVE: "invalid YAML directive; quote a string that starts with %",
+  BAD_DQ_ESCAPE: "invalid escape in double quotes; use single quotes to keep backslashes",
+  BAD_INDENT: "the indentation does not match the lines above, or a bracket above is not closed",
+  BAD_PROP_ORDER: "an anchor or a tag must be directly before its value",
+  BAD_SCALAR_START: "a string that starts with this character must be quoted",
+  BLOCK_AS_IMPLICIT_KEY: "a second `: ` in one line; quote the string if the colon is part of it",
+  BLOCK_IN_FLOW: "an indented list or map cannot be inside [ ] or { }",
+  DUPLICATE_KEY: "duplicate field: it is already set above in the same object",
   IMPOSSIBLE: "cannot be read as YAML or JSON",
-  KEY_OVER_1024_CHARS: "the name of a field is longer than 1024 characters",
+  KEY_OVER_1024_CHARS: "a field name is longer than 1024 characters",
   MISSING_CHAR: "a comma, a colon, a bracket or a quote is missing here",
-  MULTILINE_IMPLICIT_KEY: "the name of a field must be in one line, followed by `: `",
-  MULTIPLE_ANCHORS: "a value can have one anchor only",
-  MULTIPLE_DOCS: "a config file is one document; `---` begins a second one",
-  MULTIPLE_TAGS: "a value can have one tag only",
-  NON_STRING_KEY: "the name of a field must be a plain text",
-  RESOURCE_EXHAUSTION: "too deep or too large to be read",
-  TAB_AS_INDENT: "a tab is not allowed as indentation; use spaces",
-  TAG_RESOLVE_FAILED: "tags (`!name`) mean nothing here; put a text that begins with ! in quotes",
-  UNEXPECTED_TOKEN: "not expected here; check the indentation and the quotes above",
+  MULTILINE_IMPLICIT_KEY: "a field name must be on one line, followed by `: `",
+  MULTIPLE_ANCHORS: "a value can have only one anchor",
+  MULTIPLE_DOCS: "a config file must be one document; `---` starts a second one",
+  MULTIPLE_TAGS: "a value can have only one tag",
+  NON_STRING_KEY: "a field name must be a string",
+  RESOURCE_EXHAUSTION: "too deep or too large",
+  TAB_AS_INDENT: "tabs are not allowed for indentation; use spaces",
+  TAG_RESOLVE_FAILED: "tags (`!name`) are not supported; quote a string that starts with !",
+  UNEXPECTED_TOKEN: "unexpected here; check the indentation and the quotes above",
 };
 
-/** Finds the node that a path of the plain data came from, through aliases and merge keys. */
+/** Finds the node of a path, through aliases and merge keys. */
 function createNodeFinder(document: Document) {
-  const { targets, lost } = aliasTargets(document);
+  const { targets, unresolved } = aliasTargets(document);
   const resolved = (node: unknown): unknown => (isAlias(node) ? targets.get(node) : node);
 
   const childOf = (parent: unknown, step: PropertyKey): unknown => {
@@ -184,7 +178,7 @@ function createNodeFinder(document: Document) {
     return pair?.value ?? pair?.key;
   };
 
-  /** The pair with this key, also one that came in by a merge key (`<<`). */
+  /** The pair with this key, also from a merge key (`<<`). */
   const pairOf = (pairs: readonly Pair[], name: string): Pair | undefined => {
     const own = pairs.find((pair) => isScalar(pair.key) && pair.key.value === name);
     if (own !== undefined) return own;
@@ -217,8 +211,8 @@ function createNodeFinder(document: Document) {
       const map = nodeAt(path);
       return (isMap(map) ? pairOf(map.items, name)?.key : undefined) ?? map;
     },
-    /** Aliases whose anchor does not stand above them. */
-    lost,
+    /** Aliases without an anchor above them. */
+    unresolved,
   };
 }
 
@@ -226,11 +220,11 @@ function isMerge(pair: Pair): boolean {
   return isScalar(pair.key) && (pair.key.value === "<<" || typeof pair.key.value === "symbol");
 }
 
-/** One walk in the order of the text: an alias means the last anchor of its name above it. */
-function aliasTargets(document: Document): { targets: ReadonlyMap<Alias, unknown>; lost: readonly Alias[] } {
+/** Walks in the order of the text: an alias refers to the last anchor of its name above it. */
+function aliasTargets(document: Document): { targets: ReadonlyMap<Alias, unknown>; unresolved: readonly Alias[] } {
   const anchors = new Map<string, unknown>();
   const targets = new Map<Alias, unknown>();
-  const lost: Alias[] = [];
+  const unresolved: Alias[] = [];
   visit(document, {
     Node(_, node) {
       if (!isAlias(node)) {
@@ -238,9 +232,9 @@ function aliasTargets(document: Document): { targets: ReadonlyMap<Alias, unknown
         return;
       }
       const target = anchors.get(node.source);
-      if (target === undefined) lost.push(node);
+      if (target === undefined) unresolved.push(node);
       else targets.set(node, target);
     },
   });
-  return { targets, lost };
+  return { targets, unresolved };
 }

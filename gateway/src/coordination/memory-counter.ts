@@ -208,7 +208,7 @@ export class MemoryCounter implements Counter {
     this.#rejected++;
     if (atMs - this.#loggedMs < bounds.counterFullTellMs) return;
     this.#loggedMs = atMs;
-    this.#observer?.log("error", "Limit counters are full; applying each limit's `fail` setting.", {
+    this.#observer?.log("error", "limit counters are full; applying each limit's `fail` setting", {
       counted: this.size,
       turnedAway: this.#rejected,
     });

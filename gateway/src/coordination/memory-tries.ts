@@ -1,5 +1,5 @@
 import { bounds, type TryWindow, tryWaitMs, windowNow } from "#core/index.ts";
-import type { Clock, OpenTries, TakenTry, Tries, TryRule } from "#ports/index.ts";
+import type { Clock, OpenTries, Tries, TryResult, TryRule } from "#ports/index.ts";
 
 /** For an installation of one process. A restart resets the counts. */
 export function createMemoryTries(clock: Pick<Clock, "monotonic">): OpenTries {
@@ -17,7 +17,7 @@ class MemoryTries implements Tries {
     this.#clock = clock;
   }
 
-  async take(keys: readonly string[]): Promise<TakenTry> {
+  async take(keys: readonly string[]): Promise<TryResult> {
     const now = this.#clock.monotonic();
     const windows = keys.map((key) => windowNow(this.#windows.get(key) ?? null, this.#rule, now));
     const waitMs = Math.max(0, ...windows.map((window) => tryWaitMs(window, this.#rule, now)));

@@ -95,7 +95,7 @@ const isOf = {
 export const typeWords = {
   string: "a string",
   boolean: "true or false",
-  integer: "a whole number",
+  integer: "an integer",
   array: "an array",
   object: "an object",
 };

@@ -156,7 +156,7 @@ export class Failure extends Error {
 /** Any thrown value as a Failure. Unexpected ones become an internal_error without details. */
 export function asFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
-  return new Failure("internal_error", "The gateway met an unexpected error.", { cause: thrown });
+  return new Failure("internal_error", "Unexpected error in the gateway.", { cause: thrown });
 }
 
 /** `param`: the field that is wrong. */

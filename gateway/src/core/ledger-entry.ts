@@ -3,7 +3,7 @@ import type { DialectId, EndpointId } from "./dialect.ts";
 import type { CountedUse } from "./hold-prices.ts";
 import type { NanoUsd } from "./money.ts";
 import type { Settled } from "./settle.ts";
-import type { KeptObject } from "./upstream-object.ts";
+import type { AttemptObject } from "./upstream-object.ts";
 import type { Usage, UsageSource } from "./usage.ts";
 
 /**
@@ -64,7 +64,7 @@ export interface Checkpoint {
   /** Id under which the upstream stores its answer, or null. It allows to fetch the answer of a dead process. */
   readonly upstreamId: string | null;
   /** Objects stored by the upstream, as far as known. In journals and in `upstream_objects`, not in the ledger's table. */
-  readonly objects?: readonly KeptObject[];
+  readonly objects?: readonly AttemptObject[];
   /** The upstream continues without this process. `usage` is an estimate of the whole answer. */
   readonly pending?: boolean;
 }

@@ -19,7 +19,7 @@ export type UpstreamObjectKind =
   | "other";
 
 /** An object that an attempt created or saw, stored with the attempt in the journal. */
-export interface KeptObject {
+export interface AttemptObject {
   readonly id: string;
   readonly kind: UpstreamObjectKind;
   /** Input tokens that it adds to a call; null if unknown. */
@@ -29,7 +29,7 @@ export interface KeptObject {
 }
 
 /** An object stored by a vendor, with its workspace and account (provider). */
-export interface UpstreamObject extends KeptObject {
+export interface UpstreamObject extends AttemptObject {
   readonly workspaceId: string;
   readonly keyId: string;
   readonly personId: string | null;
@@ -43,18 +43,18 @@ export interface UpstreamObject extends KeptObject {
 }
 
 /** A stored response and its items. `usage` is null if unknown. */
-export function keptResponse(
+export function responseObjects(
   id: string,
   items: readonly string[],
   usage: Usage | null,
   expiresAt: number,
-): readonly KeptObject[] {
+): readonly AttemptObject[] {
   // Continuing it adds the whole conversation as input. An item has no more tokens than the output.
   const inputTokens = usage === null ? null : tokensOf(usage);
   const itemTokens = usage === null ? null : tokensOf(usage) - inputTokensOf(usage);
   return [
     { id, kind: "response", inputTokens, expiresAt },
-    ...items.filter(isObjectId).map((item): KeptObject => {
+    ...items.filter(isObjectId).map((item): AttemptObject => {
       return { id: item, kind: "item", inputTokens: itemTokens, expiresAt };
     }),
   ];

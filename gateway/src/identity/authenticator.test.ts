@@ -49,12 +49,12 @@ const key: ApiKey = {
   capture: "none",
 };
 
-/** Digests are the text itself here, so that a test can see which of two secrets was asked for. */
+/** Readable digests. */
 const vault: Vault = {
   digest: (secret) => `digest of ${secret}`,
   seal: () => "",
   open: () => {
-    throw new Error("not asked for");
+    throw new Error("not expected");
   },
   derive: () => "",
   deriveValid: () => [],
@@ -66,7 +66,7 @@ class KeysInMemory implements KeyStore {
   reads = 0;
   #failure: Failure | null = null;
 
-  /** The readings from now on; how many there were is told. */
+  /** Fails all reads from now on. Returns a function that returns their number. */
   failWith(failure: Failure | null): () => number {
     const before = this.reads;
     this.#failure = failure;
@@ -88,12 +88,12 @@ function gateway(overrides: Partial<ApiKey> = {}, configSnapshot: Partial<Config
     ...quietConfigSnapshot({ workspaces: new Map([[workspace.id, workspace]]), groups: new Map([[group.id, group]]) }),
     ...configSnapshot,
   };
-  /** When the feed of changes was read to its end. */
+  /** When the change feed was last read to its end. */
   const feed = { currentAtMs: 0 };
   const authenticator = new Authenticator({
     ...{ vault, keyStore, clock },
     configSnapshot: () => current,
-    changesKnownAtMs: () => feed.currentAtMs,
+    feedReadAtMs: () => feed.currentAtMs,
   });
   return { keyStore, clock, feed, authenticator };
 }
@@ -108,11 +108,11 @@ async function refusalOf(act: () => unknown): Promise<string> {
     if (thrown instanceof Failure) return thrown.code;
     throw thrown;
   }
-  return "let in";
+  return "accepted";
 }
 
-describe("a known caller", () => {
-  test("is read from the database once, then answered without any wait", async () => {
+describe("a cached key", () => {
+  test("is read once, then accepted synchronously", async () => {
     const { authenticator, keyStore } = gateway();
     expect((await authenticator.authenticate(bearer("secret"), address)).key.id).toBe("key_1");
     for (let call = 0; call < 100; call++) {
@@ -121,13 +121,13 @@ describe("a known caller", () => {
     expect(keyStore.reads).toBe(1);
   });
 
-  test("is read once however many first calls come together", async () => {
+  test("is read once for concurrent first calls", async () => {
     const { authenticator, keyStore } = gateway();
     await Promise.all(Array.from({ length: 50 }, () => authenticator.authenticate(bearer("secret"), address)));
     expect(keyStore.reads).toBe(1);
   });
 
-  test("may send the key in either header, or the same in both", async () => {
+  test("is accepted in either header, or the same in both", async () => {
     const { authenticator } = gateway();
     for (const headers of [
       bearer("secret"),
@@ -138,7 +138,7 @@ describe("a known caller", () => {
     }
   });
 
-  test("is refused from the moment a change notice says so, however often it has called", async () => {
+  test("is refused right after a change notice", async () => {
     const { authenticator, keyStore } = gateway();
     for (let call = 0; call < 200; call++) await authenticator.authenticate(bearer("secret"), address);
     keyStore.keys.set("digest of secret", { ...key, enabled: false });
@@ -146,7 +146,7 @@ describe("a known caller", () => {
     expect(await refusalOf(() => authenticator.authenticate(bearer("secret"), address))).toBe("disabled_api_key");
   });
 
-  test("that is revoked while its first read is under way is not remembered as good", async () => {
+  test("is not cached if it was revoked during its first read", async () => {
     const { authenticator, keyStore } = gateway();
     const first = authenticator.authenticate(bearer("secret"), address);
     keyStore.keys.delete("digest of secret");
@@ -155,7 +155,7 @@ describe("a known caller", () => {
     expect(await refusalOf(() => authenticator.authenticate(bearer("secret"), address))).toBe("invalid_api_key");
   });
 
-  test("stops being let in at the moment its key expires", async () => {
+  test("is refused when it expires", async () => {
     const { authenticator, clock } = gateway({ expiresAt: 1_000_500 });
     await authenticator.authenticate(bearer("secret"), address);
     clock.advance(500);
@@ -163,13 +163,13 @@ describe("a known caller", () => {
   });
 });
 
-describe("a known key", () => {
-  const away = new Failure("storage_unavailable", "The database is away.");
-  const letIn = async ({ authenticator }: ReturnType<typeof gateway>) =>
+describe("a key in a cache that may be stale", () => {
+  const unavailable = new Failure("storage_unavailable", "The database is unavailable.");
+  const outcomeOf = async ({ authenticator }: ReturnType<typeof gateway>) =>
     await refusalOf(() => authenticator.authenticate(bearer("secret"), address));
   const staleMaxMs = quietConfigSnapshot().settings["keys.stale_max"] * 1_000;
 
-  test("is read once an hour while the feed of changes says that nothing has changed", async () => {
+  test("is read once an hour while the change feed is current", async () => {
     const { authenticator, keyStore, clock, feed } = gateway();
     await authenticator.authenticate(bearer("secret"), address);
     const hours = 3;
@@ -182,7 +182,7 @@ describe("a known key", () => {
     expect(keyStore.reads).toBe(1 + hours);
   });
 
-  test("is read anew beside its calls when the feed is interrupted, and none of them waits", async () => {
+  test("is read again in the background while the change feed is interrupted", async () => {
     const { authenticator, keyStore, clock } = gateway();
     await authenticator.authenticate(bearer("secret"), address);
     for (let second = 0; second < 600; second++) {
@@ -193,51 +193,51 @@ describe("a known key", () => {
     expect(keyStore.reads).toBeWithin(2, 600_000 / bounds.keyFreshMs + 2);
   });
 
-  test("that was revoked while the feed is interrupted is refused after a minute at the latest", async () => {
+  test("is refused within a minute of its revocation while the change feed is interrupted", async () => {
     const one = gateway();
-    await letIn(one);
+    await outcomeOf(one);
     one.keyStore.keys.delete("digest of secret");
     one.clock.advance(bounds.keyAgeMsMax - 1);
-    // This call is still let in, and the reading that it began tells.
-    expect(await letIn(one)).toBe("let in");
-    expect(await letIn(one)).toBe("invalid_api_key");
+    // This call is accepted, and starts the read that finds the revocation.
+    expect(await outcomeOf(one)).toBe("accepted");
+    expect(await outcomeOf(one)).toBe("invalid_api_key");
     const idle = gateway();
-    await letIn(idle);
+    await outcomeOf(idle);
     idle.keyStore.keys.delete("digest of secret");
     idle.clock.advance(bounds.keyAgeMsMax);
-    expect(await letIn(idle)).toBe("invalid_api_key");
+    expect(await outcomeOf(idle)).toBe("invalid_api_key");
   });
 
-  test("is accepted while the database is away, until keys.stale_max is over", async () => {
+  test("is accepted while the database is unavailable, for keys.stale_max", async () => {
     const one = gateway();
-    await letIn(one);
-    const failing = one.keyStore.failWith(away);
+    await outcomeOf(one);
+    const failing = one.keyStore.failWith(unavailable);
     one.clock.advance(bounds.keyFreshMs);
-    for (let call = 0; call < 100; call++) expect(await letIn(one)).toBe("let in");
-    // A database that fails is asked once a second, not by every call.
+    for (let call = 0; call < 100; call++) expect(await outcomeOf(one)).toBe("accepted");
+    // A failing database is read once a second, not for every call.
     expect(failing()).toBe(1);
     for (const ageMs of [55_000, bounds.keyAgeMsMax, 65_000, 1_800_000, staleMaxMs - 1]) {
       one.clock.advance(ageMs - one.clock.monotonic());
-      for (let call = 0; call < 100; call++) expect(await letIn(one)).toBe("let in");
+      for (let call = 0; call < 100; call++) expect(await outcomeOf(one)).toBe("accepted");
     }
     expect(failing()).toBe(6);
     one.clock.advance(1);
-    expect(await letIn(one)).toBe("storage_unavailable");
+    expect(await outcomeOf(one)).toBe("storage_unavailable");
     one.keyStore.failWith(null);
-    expect(await letIn(one)).toBe("let in");
+    expect(await outcomeOf(one)).toBe("accepted");
   });
 
-  test("is refused at once when its revocation is heard of while the database is away", async () => {
+  test("is refused if a change notice arrives while the database is unavailable", async () => {
     const one = gateway();
-    await letIn(one);
-    one.keyStore.failWith(away);
+    await outcomeOf(one);
+    one.keyStore.failWith(unavailable);
     one.clock.advance(bounds.keyAgeMsMax);
-    expect(await letIn(one)).toBe("let in");
+    expect(await outcomeOf(one)).toBe("accepted");
     one.authenticator.changed({ kind: "key", digest: "digest of secret" });
-    expect(await letIn(one)).toBe("storage_unavailable");
+    expect(await outcomeOf(one)).toBe("storage_unavailable");
   });
 
-  test("is read for so many keys at once, so that a crowd of them does not crowd the database", async () => {
+  test("limits concurrent background reads", async () => {
     const { authenticator, keyStore, clock } = gateway();
     const names = Array.from({ length: 100 }, (_, n) => `secret ${n}`);
     for (const name of names) keyStore.keys.set(`digest of ${name}`, key);
@@ -250,10 +250,10 @@ describe("a known key", () => {
   });
 });
 
-describe("a key as a caller, for whoever may use it without its secret", () => {
+describe("a principal from a key without its secret", () => {
   const held = { ...key, allowedIps: ["203.0.113.7"] };
 
-  test("is the principal that its secret would be, wherever it is used from", async () => {
+  test("equals the principal of its secret, from any address", async () => {
     const { authenticator } = gateway({ allowedIps: held.allowedIps });
     const [own, known] = [
       authenticator.principalOf(held),
@@ -262,7 +262,7 @@ describe("a key as a caller, for whoever may use it without its secret", () => {
     expect(own).toEqual(known);
   });
 
-  test("is refused as its secret would be", async () => {
+  test("is refused like its secret", async () => {
     const { authenticator, clock } = gateway();
     const refused = (more: Partial<ApiKey>) => refusalOf(() => authenticator.principalOf({ ...key, ...more }));
     expect(await refused({ enabled: false })).toBe("disabled_api_key");
@@ -273,7 +273,7 @@ describe("a key as a caller, for whoever may use it without its secret", () => {
   });
 });
 
-describe("a caller that is not let in", () => {
+describe("a refused caller", () => {
   test.each([
     ["no key at all", new Headers(), "invalid_api_key"],
     ["an unknown key", bearer("guess"), "invalid_api_key"],
@@ -284,18 +284,18 @@ describe("a caller that is not let in", () => {
       new Headers({ authorization: "Bearer secret", "x-api-key": "other" }),
       "conflicting_credentials",
     ],
-  ])("with %s is refused as %s", async (_title, headers, code) => {
+  ])("with %s gets %s", async (_title, headers, code) => {
     const { authenticator } = gateway();
     expect(await refusalOf(() => authenticator.authenticate(headers, address))).toBe(code);
   });
 
-  test("costs one database read for each guess, and none for a repeated one", async () => {
+  test("costs one database read per unknown key", async () => {
     const { authenticator, keyStore } = gateway();
     for (let call = 0; call < 20; call++) await refusalOf(() => authenticator.authenticate(bearer("guess"), address));
     expect(keyStore.reads).toBe(1);
   });
 
-  test("is let in soon after its key was made", async () => {
+  test("is accepted after its key was created", async () => {
     const { authenticator, keyStore } = gateway();
     expect(await refusalOf(() => authenticator.authenticate(bearer("new"), address))).toBe("invalid_api_key");
     keyStore.keys.set("digest of new", key);
@@ -304,8 +304,8 @@ describe("a caller that is not let in", () => {
   });
 
   test.each([
-    [["203.0.113.0/24"], "let in"],
-    [["203.0.113.7"], "let in"],
+    [["203.0.113.0/24"], "accepted"],
+    [["203.0.113.7"], "accepted"],
     [["198.51.100.0/24", "2001:db8::/32"], "ip_not_allowed"],
     [[], "ip_not_allowed"],
   ])("from an address outside %j: %s", async (allowedIps, outcome) => {
@@ -313,7 +313,7 @@ describe("a caller that is not let in", () => {
     expect(await refusalOf(() => authenticator.authenticate(bearer("secret"), address))).toBe(outcome);
   });
 
-  test("belongs to a workspace that is disabled", async () => {
+  test("is refused while its workspace is disabled", async () => {
     const { authenticator } = gateway({}, { workspaces: new Map([["ws_1", { ...workspace, enabled: false }]]) });
     expect(await refusalOf(() => authenticator.authenticate(bearer("secret"), address))).toBe("forbidden");
   });

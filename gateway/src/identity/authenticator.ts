@@ -13,7 +13,7 @@ import {
   sessionDigest,
 } from "#core/index.ts";
 import type { Change, Clock, KeyStore, Vault } from "#ports/index.ts";
-import { AccessTokens, looksLikeAccessToken } from "./agents/access-tokens.ts";
+import { AccessTokens, hasAccessTokenFormat } from "./agents/access-tokens.ts";
 import { type AddressRange, rangeOf } from "./key-bounds.ts";
 import { KeyCache } from "./key-cache.ts";
 
@@ -26,7 +26,7 @@ interface AuthenticatorOptions {
   readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
   /** Monotonic milliseconds: all changes before then were passed to `changed`. */
-  readonly changesKnownAtMs: () => number;
+  readonly feedReadAtMs: () => number;
 }
 
 interface CachedPrincipal {
@@ -34,12 +34,12 @@ interface CachedPrincipal {
   readonly principal: Principal;
 }
 
-/** Keys whose digest is cached. */
+/** Number of secrets with a cached digest. */
 const digestsMax = 1_000;
 
 /**
- * Identifies the caller. The secret's peppered digest is looked up in a bounded cache or an index, so timing does not reveal how much of
- * a guess was right. Cached callers are answered synchronously.
+ * Identifies the caller. The key is found by the peppered digest of its secret, so timing does not reveal how much of a guess
+ * was right. Cached callers are answered synchronously.
  */
 export class Authenticator {
   readonly #vault: Vault;
@@ -60,7 +60,7 @@ export class Authenticator {
     this.#cache = new KeyCache({
       store: options.keyStore,
       clock: options.clock,
-      currentAtMs: options.changesKnownAtMs,
+      currentAtMs: options.feedReadAtMs,
       staleMaxMs: () => options.configSnapshot().settings["keys.stale_max"] * 1_000,
     });
   }
@@ -68,7 +68,7 @@ export class Authenticator {
   /** `address` is only called for keys with allowed addresses. Throws Failure (401, 403). */
   authenticate(headers: HeaderReader, address: () => string): Principal | Promise<Principal> {
     const credential = readCredential(headers);
-    if (looksLikeAccessToken(credential)) return this.#person(credential, address);
+    if (hasAccessTokenFormat(credential)) return this.#person(credential, address);
     const digest = this.#digests.peek(credential) ?? this.#vault.digest(credential);
     const key = this.#cache.find(digest);
     if (key instanceof Promise) return key.then((found) => this.#admit(found, address));
@@ -95,20 +95,19 @@ export class Authenticator {
   }
 
   /**
-   * The caller of an access token. Its sign-in and its key are in the same cache, each under a digest of its own, and change notices
-   * remove them: a valid signature alone is not enough.
+   * The caller of an access token. A valid signature is not enough: its sign-in and its key must exist. Both are cached by digest, and
+   * change notices remove them.
    */
   #person(token: string, address: () => string): Principal | Promise<Principal> {
     const { sessionId, keyId } = this.#tokens.read(token);
-    const [one, other] = [sessionDigest(sessionId), personDigest(keyId)];
-    const session = this.#cache.find(one);
-    const key = this.#cache.find(other);
+    const digests = [sessionDigest(sessionId), personDigest(keyId)] as const;
+    const session = this.#cache.find(digests[0]);
+    const key = this.#cache.find(digests[1]);
     if (session instanceof Promise || key instanceof Promise) {
       return Promise.all([session, key]).then((found) => this.#admitPerson(...found, address));
     }
     if (key !== null && (++this.#calls & 63) === 0) {
-      this.#cache.touch(one);
-      this.#cache.touch(other);
+      for (const digest of digests) this.#cache.touch(digest);
     }
     return this.#admitPerson(session, key, address);
   }
@@ -172,7 +171,7 @@ function readCredential(headers: HeaderReader): string {
   if ((bearer !== null && apiKey !== null && bearer !== apiKey) || (googleKey !== null && googleKey !== apiKey)) {
     throw new Failure(
       "conflicting_credentials",
-      "The headers carry two different keys (Authorization, x-api-key). Send one, or the same in both.",
+      "The headers Authorization, x-api-key and x-goog-api-key contain different keys. Send one key.",
     );
   }
   const credential = bearer ?? apiKey;
@@ -182,7 +181,7 @@ function readCredential(headers: HeaderReader): string {
       "No API key was sent. Send it as `Authorization: Bearer <key>`, `x-api-key: <key>` or `x-goog-api-key: <key>`.",
     );
   }
-  const lengthMax = looksLikeAccessToken(credential) ? bounds.accessTokenBytesMax : credentialBytesMax;
+  const lengthMax = hasAccessTokenFormat(credential) ? bounds.accessTokenBytesMax : credentialBytesMax;
   if (credential.length > lengthMax) throw unknownKey();
   return credential;
 }

@@ -32,25 +32,25 @@ function codeOf(act: () => void): string {
   }
 }
 
-test("nobody gives a role above their own, or any role elsewhere, or the whole installation", () => {
+test("refuses to grant a role above the granter's, a role in another workspace, or administrator rights", () => {
   for (const held of workspaceRoles) {
-    for (const given of workspaceRoles) {
-      const allowed = rank(given) <= rank(held);
-      expect(`${held} ${given} ${codeOf(() => checkGrant(actor(held), grant(given)))}`).toBe(
-        `${held} ${given} ${allowed ? "allowed" : "forbidden"}`,
+    for (const role of workspaceRoles) {
+      const allowed = rank(role) <= rank(held);
+      expect(`${held} ${role} ${codeOf(() => checkGrant(actor(held), grant(role)))}`).toBe(
+        `${held} ${role} ${allowed ? "allowed" : "forbidden"}`,
       );
-      expect(covers(actor(held), grant(given))).toBe(allowed);
-      expect(codeOf(() => checkGrant(actor(held), grant(given, "ws_other")))).toBe("forbidden");
+      expect(covers(actor(held), grant(role))).toBe(allowed);
+      expect(codeOf(() => checkGrant(actor(held), grant(role, "ws_other")))).toBe("forbidden");
     }
     expect(codeOf(() => checkGrant(actor(held), everything))).toBe("forbidden");
   }
-  for (const given of workspaceRoles)
-    expect(codeOf(() => checkGrant(actor("administrator"), grant(given)))).toBe("allowed");
+  for (const role of workspaceRoles)
+    expect(codeOf(() => checkGrant(actor("administrator"), grant(role)))).toBe("allowed");
   expect(codeOf(() => checkGrant(actor("administrator"), everything))).toBe("allowed");
   expect(codeOf(() => checkGrant(actor(null), grant("viewer")))).toBe("forbidden");
 });
 
-test("a role is changed only where both the old and the new one are within one's own", () => {
+test("refuses to change a role if the old or the new one is above the actor's", () => {
   for (const held of workspaceRoles) {
     for (const before of workspaceRoles) {
       for (const after of workspaceRoles) {
@@ -62,7 +62,7 @@ test("a role is changed only where both the old and the new one are within one's
   }
 });
 
-test("anybody may leave; others are removed by admins, and never by somebody below them", () => {
+test("lets every member leave, and admins remove members up to their own role", () => {
   for (const held of workspaceRoles) {
     expect(codeOf(() => checkMemberRemoval(actor(held), acme, { id: "usr_1", role: held }))).toBe("allowed");
     for (const theirs of workspaceRoles) {
@@ -73,19 +73,19 @@ test("anybody may leave; others are removed by admins, and never by somebody bel
   }
 });
 
-test("a token with less than its maker holds does not take its maker out of a workspace", () => {
+test("refuses to remove a token's owner with a token below the owner's role", () => {
   const token = actor("viewer", { kind: "token", tokenId: "adt_1" });
   expect(codeOf(() => checkMemberRemoval(token, acme, { id: "usr_1", role: "owner" }))).toBe("forbidden");
 });
 
-test("an invitation is made and taken back by admins of its place, up to their own role", () => {
+test("lets admins create and revoke invitations to their workspace, up to their own role", () => {
   for (const held of workspaceRoles) {
-    for (const given of workspaceRoles) {
-      const allowed = rank(held) >= rank("admin") && rank(given) <= rank(held);
-      expect([held, given, mayInvite(actor(held), grant(given))]).toEqual([held, given, allowed]);
-      expect([held, given, codeOf(() => checkInvitationRevoke(actor(held), grant(given)))]).toEqual([
+    for (const role of workspaceRoles) {
+      const allowed = rank(held) >= rank("admin") && rank(role) <= rank(held);
+      expect([held, role, mayInvite(actor(held), grant(role))]).toEqual([held, role, allowed]);
+      expect([held, role, codeOf(() => checkInvitationRevoke(actor(held), grant(role)))]).toEqual([
         held,
-        given,
+        role,
         allowed ? "allowed" : "forbidden",
       ]);
     }
@@ -97,7 +97,7 @@ test("an invitation is made and taken back by admins of its place, up to their o
   expect(codeOf(() => checkInvitationRevoke(actor("administrator"), everything))).toBe("allowed");
 });
 
-test("a token is revoked by its maker, by an administrator, by itself, and by no weaker token of its maker", () => {
+test("lets a token be revoked by its owner, by administrators and by itself, but not by a weaker token of its owner", () => {
   const token = { id: "adt_1", ownerId: "usr_1", grant: grant("owner") };
   expect(mayRevokeToken(actor(null), token)).toBe(true);
   expect(mayRevokeToken(actor("owner", { userId: "usr_2" }), token)).toBe(false);
@@ -107,16 +107,16 @@ test("a token is revoked by its maker, by an administrator, by itself, and by no
   expect(mayRevokeToken(actor("owner", { kind: "token", tokenId: "adt_2" }), token)).toBe(true);
 });
 
-test("what a token may do is never more than its grant and never more than its maker may do now", () => {
-  const makers: readonly Rights[] = [actor(null), ...workspaceRoles.map((role) => actor(role)), actor("administrator")];
-  for (const maker of makers) {
-    for (const given of workspaceRoles) {
-      const least = leastOf(grant(given), maker);
-      const held = roleIn(maker, acme);
-      const role = held === null ? null : rank(held) < rank(given) ? held : given;
-      expect([least.administrator, roleIn(least, acme), roleIn(least, "ws_other")]).toEqual([false, role, null]);
+test("limits a token to its grant and to the current rights of its owner", () => {
+  const owners: readonly Rights[] = [actor(null), ...workspaceRoles.map((role) => actor(role)), actor("administrator")];
+  for (const owner of owners) {
+    for (const role of workspaceRoles) {
+      const least = leastOf(grant(role), owner);
+      const held = roleIn(owner, acme);
+      const effective = held === null ? null : rank(held) < rank(role) ? held : role;
+      expect([least.administrator, roleIn(least, acme), roleIn(least, "ws_other")]).toEqual([false, effective, null]);
     }
-    const whole = leastOf(everything, maker);
-    expect([whole.administrator, roleIn(whole, acme)]).toEqual([maker.administrator, roleIn(maker, acme)]);
+    const whole = leastOf(everything, owner);
+    expect([whole.administrator, roleIn(whole, acme)]).toEqual([owner.administrator, roleIn(owner, acme)]);
   }
 });

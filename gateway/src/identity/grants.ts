@@ -1,7 +1,7 @@
 import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
 import { type Actor, Failure, type Grant, type Rights, roleIn } from "#core/index.ts";
 
-/** Nobody gives more than they hold. Throws `forbidden`. */
+/** Users can only grant rights that they have. Throws `forbidden`. */
 export function checkGrant(granter: Rights, grant: Grant): void {
   if (grant.administrator) {
     if (!granter.administrator) throw new Failure("forbidden", "Only administrators can create administrators.");
@@ -9,21 +9,21 @@ export function checkGrant(granter: Rights, grant: Grant): void {
   }
   const held = roleIn(granter, grant.workspaceId);
   if (reaches(held, grant.role)) return;
-  const own = held === null ? "nothing in this workspace" : `${held} yourself`;
-  throw new Failure("forbidden", `You cannot give the role ${grant.role}: your role is ${own}.`, { param: "role" });
+  const own = held === null ? "you have no role in this workspace" : `your own role is ${held}`;
+  throw new Failure("forbidden", `You cannot grant the role ${grant.role}: ${own}.`, { param: "role" });
 }
 
-/** Whether what somebody holds now covers a grant: what they gave out, or would give out, is theirs to give. */
+/** Whether the granter's current rights include the grant. */
 export function covers(granter: Rights, grant: Grant): boolean {
   return grant.administrator ? granter.administrator : reaches(roleIn(granter, grant.workspaceId), grant.role);
 }
 
-/** Whether somebody may invite to what a grant says: an administrator anywhere, an admin of a workspace up to their own role. */
+/** Administrators may invite anywhere; admins of a workspace up to their own role. */
 export function mayInvite(granter: Rights, grant: Grant): boolean {
   return covers(granter, grant) && (grant.administrator || reaches(roleIn(granter, grant.workspaceId), "admin"));
 }
 
-/** A change of a member's role by somebody who may manage members: neither theirs nor the new one above one's own. */
+/** Neither the member's current role nor the new one may be above the actor's. */
 export function checkRoleChange(
   actor: Actor,
   workspaceId: string,
@@ -34,7 +34,7 @@ export function checkRoleChange(
   checkGrant(actor, { administrator: false, workspaceId, role });
 }
 
-/** Everybody may leave. Others are removed by an admin, and by none below them. A token leaves nothing for its maker. */
+/** Users may leave. Admins may remove others up to their own role. A token cannot remove its owner in the owner's name. */
 export function checkMemberRemoval(
   actor: Actor,
   workspaceId: string,
@@ -51,11 +51,11 @@ export function checkMemberRemoval(
 export function checkInvitationRevoke(actor: Actor, grant: Grant): void {
   if (grant.administrator) {
     if (actor.administrator) return;
-    throw noInvitation();
+    throw invitationNotFound();
   }
   const held = roleIn(actor, grant.workspaceId);
-  if (held === null) throw noInvitation();
-  if (!reaches(held, "admin")) throw new Failure("forbidden", "This needs an admin of the workspace.");
+  if (held === null) throw invitationNotFound();
+  if (!reaches(held, "admin")) throw new Failure("forbidden", "Only workspace admins can revoke invitations.");
   checkNotAbove(actor, grant.workspaceId, grant.role);
 }
 
@@ -69,7 +69,7 @@ export function mayRevokeToken(
   return actor.kind === "user" || actor.tokenId === token.id || covers(actor, token.grant);
 }
 
-export function noInvitation(): Failure {
+export function invitationNotFound(): Failure {
   return new Failure("not_found", "Invitation not found. It may have been accepted or revoked.", {
     param: "invitation",
   });
@@ -77,7 +77,7 @@ export function noInvitation(): Failure {
 
 function checkNotAbove(actor: Actor, workspaceId: string, role: WorkspaceRole): void {
   if (reaches(roleIn(actor, workspaceId), role)) return;
-  throw new Failure("forbidden", `You cannot change an ${role} of the workspace, whose role is above yours.`);
+  throw new Failure("forbidden", `You cannot change this user: their role ${role} is above yours.`);
 }
 
 function reaches(held: WorkspaceRole | null, role: WorkspaceRole): boolean {

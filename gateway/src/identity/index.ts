@@ -1,31 +1,30 @@
 /**
- * identity: who is calling, and what they may use. Keys are found by the digest of their secret, in a bounded cache in
- * front of the key store. A caller in the cache costs no read. When the store is down, callers in the cache go on. Others
- * get an internal error and are never let through.
+ * identity: identifies callers and decides what they may use. Keys are found by the digest of their secret, in a bounded cache in front
+ * of the key store. While the store is unavailable, cached keys work for a while; calls with other keys fail.
  *
- * For the console: a *grant* is a role in a workspace, or the rights of an administrator. The rules of grants say who may
- * give, change and remove them; they are pure functions. Set-up makes the first administrator.
+ * For the console: a *grant* is a role in a workspace, or the rights of an administrator. Pure functions decide who may create, change
+ * and revoke grants. Setup creates the first administrator.
  */
 
 export { AgentSignIn, type IssuedTokens } from "./agents/agent-sign-in.ts";
 export { IssuerRecheck } from "./agents/issuer-recheck.ts";
-export { type AgentSettingsOf, agentSettingsBy } from "./agents/served-settings.ts";
+export { agentSettingsBy, type ReadAgentSettings } from "./agents/served-settings.ts";
 export { Authenticator, addressAllowed } from "./authenticator.ts";
 export {
   checkGrant,
   checkInvitationRevoke,
   checkMemberRemoval,
   checkRoleChange,
+  invitationNotFound,
   mayInvite,
   mayRevokeToken,
-  noInvitation,
 } from "./grants.ts";
 export { type BoundedKey, bindsKey, type KeyBound, keyBounds, widenedBounds } from "./key-bounds.ts";
 export {
   adminTokenPrefix,
+  hasAdminTokenFormat,
+  hasScimTokenFormat,
   keySecretBytes,
-  looksLikeAdminToken,
-  looksLikeScimToken,
   makeAdminTokenSecret,
   makeKeySecret,
   makeScimTokenSecret,

@@ -22,24 +22,24 @@ const bounded: fc.Arbitrary<BoundedKey> = fc.record({
     ),
   ),
   expires_at: fc.option(fc.integer({ min: 1, max: 5 })),
-  limits: fc.record({ rpm: figure, tpm: figure, concurrency: figure, fail }).map(said),
+  limits: fc.record({ rpm: figure, tpm: figure, concurrency: figure, fail }).map(withoutUndefined),
   budget: fc.option(
     fc
       .record({ usd: fc.integer({ min: 0, max: 5 }), period: fc.constantFrom("day", "month", "total"), fail })
-      .map(said),
+      .map(withoutUndefined),
   ),
   tags: fc.dictionary(fc.constantFrom("team", "stage"), fc.constantFrom("a", "b")),
   capture: fc.constantFrom("none", "headers", "bodies"),
 }) as fc.Arbitrary<BoundedKey>;
 
-/** Names in two letters, as long as the patterns can tell apart. */
+/** All names of up to five characters from two. */
 const names = Array.from({ length: 62 }, (_, index) =>
   (index + 2).toString(2).slice(1).replace(/0/g, "a").replace(/1/g, "b"),
 );
 const addresses = ["10.0.0.1", "10.0.0.200", "10.0.1.7", "11.0.0.1", "12.0.0.1", "2001:db8::1", "2001:db8:1::1", "::1"];
 
-describe("a key that is tighter", () => {
-  test("may do nothing that it could not do before", () => {
+describe("a change that widens no field", () => {
+  test("allows nothing that was not allowed before", () => {
     fc.assert(
       fc.property(bounded, bounded, fc.constantFrom(...keyBounds), (before, other, name) => {
         const after = { ...before, [name]: other[name] };
@@ -70,7 +70,7 @@ describe("a key that is tighter", () => {
     );
   });
 
-  test("is one in every field by itself, and one that is tighter than a tighter one", () => {
+  test("is decided field by field, and is transitive", () => {
     fc.assert(
       fc.property(bounded, bounded, bounded, (one, two, three) => {
         expect(isTighter(one, one)).toBe(true);
@@ -81,7 +81,7 @@ describe("a key that is tighter", () => {
     );
   });
 
-  test("is any at all where nothing was bound", () => {
+  test("is any change of a field that does not limit the key", () => {
     fc.assert(
       fc.property(bounded, bounded, (before, after) => {
         for (const name of widenedBounds(before, after)) {
@@ -141,11 +141,11 @@ test.each([
   expect(isTighter(base, { ...base, [name]: value } as BoundedKey)).toBe(tighter);
 });
 
-function said<Value extends object>(value: Value): Partial<Value> {
+function withoutUndefined<Value extends object>(value: Value): Partial<Value> {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Partial<Value>;
 }
 
-/** A key that may do no more than before, in every field. */
+/** Whether no field was widened. */
 function isTighter(before: BoundedKey, after: BoundedKey): boolean {
   return widenedBounds(before, after).length === 0;
 }

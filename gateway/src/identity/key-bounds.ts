@@ -20,8 +20,8 @@ export type KeyBound = (typeof keyBounds)[number];
 export type BoundedKey = Pick<ConsoleKey, KeyBound>;
 
 /**
- * The fields that a change widens. What cannot be compared counts as wider: a budget with another period, a pattern that only several
- * others cover together.
+ * The fields that a change widens. If it cannot be decided, the field counts as wider: a budget with another period, or a pattern that
+ * only several others cover together.
  */
 export function widenedBounds(before: BoundedKey, after: BoundedKey): readonly KeyBound[] {
   return keyBounds.filter((name) => !fits(name, before, after));
@@ -77,7 +77,7 @@ function atMost(after: number | null | undefined, before: number | null | undefi
   return before == null || (after != null && after <= before);
 }
 
-/** Whether a range lies completely in another one. */
+/** Whether a range is completely inside another one. */
 function isWithin(range: string, wide: string): boolean {
   const inner = rangeOf(range);
   const outer = rangeOf(wide);

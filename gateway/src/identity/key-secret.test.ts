@@ -3,15 +3,15 @@ import fc from "fast-check";
 import { isMadeKey } from "../../test/made-key.ts";
 import {
   adminTokenPrefix,
+  hasAdminTokenFormat,
   keySecretBytes,
-  looksLikeAdminToken,
   makeAdminTokenSecret,
   makeKeySecret,
 } from "./key-secret.ts";
 
 const randomBytes = fc.uint8Array({ minLength: keySecretBytes, maxLength: keySecretBytes });
 
-test("a made key is sk-sluice- and 49 base62 characters, and is recognised", () => {
+test("creates keys of sk-sluice- and 49 base62 characters with a valid checksum", () => {
   fc.assert(
     fc.property(randomBytes, (bytes) => {
       const secret = makeKeySecret(bytes);
@@ -21,7 +21,7 @@ test("a made key is sk-sluice- and 49 base62 characters, and is recognised", () 
   );
 });
 
-test("different random bits give different keys: the lowest and the highest are known", () => {
+test("creates different keys from different random bytes", () => {
   expect(makeKeySecret(new Uint8Array(32))).toStartWith(`sk-sluice-${"0".repeat(43)}`);
   const lowestBit = new Uint8Array(32);
   lowestBit[31] = 1;
@@ -34,7 +34,7 @@ test("different random bits give different keys: the lowest and the highest are 
   );
 });
 
-test("one wrong character anywhere is noticed", () => {
+test("detects one wrong character at any position", () => {
   const secret = makeKeySecret(new Uint8Array(32).fill(171));
   for (let at = 0; at < secret.length; at++) {
     const wrong = secret.charAt(at) === "x" ? "y" : "x";
@@ -42,27 +42,27 @@ test("one wrong character anywhere is noticed", () => {
   }
 });
 
-test("other texts are not taken for a made key", () => {
+test("rejects texts that are not keys", () => {
   const secret = makeKeySecret(new Uint8Array(32).fill(7));
   for (const text of ["", "sk-sluice-", secret.slice(1), `${secret}0`, ` ${secret}`, `${secret}\n`, "sk-proj-abc"]) {
     expect(isMadeKey(text)).toBe(false);
   }
 });
 
-test("anything but 32 random bytes is refused", () => {
+test("throws unless there are 32 random bytes", () => {
   expect(() => makeKeySecret(new Uint8Array(31))).toThrow("32 random bytes");
 });
 
-test("an admin token and a key are never taken for one another, and both show a mistyped character", () => {
+test("distinguishes admin tokens from keys, and detects a mistyped character in both", () => {
   const bytes = new Uint8Array(32).fill(7);
   const [key, token] = [makeKeySecret(bytes), makeAdminTokenSecret(bytes)];
   expect(token).toMatch(/^sluice-admin-[0-9A-Za-z]{49}$/);
-  expect([looksLikeAdminToken(token), isMadeKey(token)]).toEqual([true, false]);
-  expect([looksLikeAdminToken(key), isMadeKey(key)]).toEqual([false, true]);
-  expect(looksLikeAdminToken(`sluice-admin-${key.slice("sk-sluice-".length)}`)).toBe(false);
+  expect([hasAdminTokenFormat(token), isMadeKey(token)]).toEqual([true, false]);
+  expect([hasAdminTokenFormat(key), isMadeKey(key)]).toEqual([false, true]);
+  expect(hasAdminTokenFormat(`sluice-admin-${key.slice("sk-sluice-".length)}`)).toBe(false);
   for (let place = "sluice-admin-".length; place < token.length; place++) {
     const other = token[place] === "0" ? "1" : "0";
-    expect(looksLikeAdminToken(token.slice(0, place) + other + token.slice(place + 1))).toBe(false);
+    expect(hasAdminTokenFormat(token.slice(0, place) + other + token.slice(place + 1))).toBe(false);
   }
   expect(adminTokenPrefix(token)).toBe(token.slice(0, 17));
 });

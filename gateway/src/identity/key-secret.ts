@@ -1,34 +1,33 @@
 import { crc32 } from "node:zlib";
 
 /**
- * A caller's key as it is shown once: `sk-sluice-`, 43 base62 characters that hold 256 random bits, and 6 that hold
- * their CRC-32. The checksum lets scanners of repositories tell a key from a mistyped or made-up one
- * without asking a database; it adds no secrecy and takes none.
+ * The secret of an API key: `sk-sluice-`, 43 base62 characters for 256 random bits, and 6 for their CRC-32. The checksum lets secret
+ * scanners recognize real keys without a database. It neither adds nor removes secrecy.
  */
 export function makeKeySecret(randomBytes: Uint8Array): string {
   return makeSecret(keyStart, randomBytes);
 }
 
-/** An admin token is made alike; it begins with `sluice-admin-`, so that nobody takes the one for the other. */
+/** Like an API key, with the prefix `sluice-admin-`. */
 export function makeAdminTokenSecret(randomBytes: Uint8Array): string {
   return makeSecret(adminTokenStart, randomBytes);
 }
 
-/** Whether the text has the shape and the checksum of an admin token. */
-export function looksLikeAdminToken(text: string): boolean {
+/** Whether the text has the prefix, length and checksum of an admin token. */
+export function hasAdminTokenFormat(text: string): boolean {
   return hasChecksum(adminTokenStart, text);
 }
 
-/** A directory's token, which is good for SCIM and nothing else, begins with `sluice-scim-`. */
+/** The token of a directory, valid for SCIM only. */
 export function makeScimTokenSecret(randomBytes: Uint8Array): string {
   return makeSecret(scimTokenStart, randomBytes);
 }
 
-export function looksLikeScimToken(text: string): boolean {
+export function hasScimTokenFormat(text: string): boolean {
   return hasChecksum(scimTokenStart, text);
 }
 
-/** What may be shown of an admin token or a directory's: its beginning and four characters to tell it by. */
+/** The part of an admin or SCIM token that may be shown: its prefix and four characters. */
 export function adminTokenPrefix(secret: string): string {
   const start = secret.startsWith(scimTokenStart) ? scimTokenStart : adminTokenStart;
   return secret.slice(0, start.length + 4);
@@ -42,12 +41,12 @@ const scimTokenStart = "sluice-scim-";
 // 62^43 is just above 2^256, and 62^6 above 2^32.
 const randomLength = 43;
 const checksumLength = 6;
-const madePart = /^([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
+const secretPattern = /^([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 function makeSecret(start: string, randomBytes: Uint8Array): string {
   if (randomBytes.length !== keySecretBytes) {
-    throw new RangeError(`a secret is made of ${keySecretBytes} random bytes, not ${randomBytes.length}`);
+    throw new RangeError(`a secret needs ${keySecretBytes} random bytes, not ${randomBytes.length}`);
   }
   let number = 0n;
   for (const byte of randomBytes) number = (number << 8n) | BigInt(byte);
@@ -56,7 +55,7 @@ function makeSecret(start: string, randomBytes: Uint8Array): string {
 }
 
 function hasChecksum(start: string, text: string): boolean {
-  const match = text.startsWith(start) ? madePart.exec(text.slice(start.length)) : null;
+  const match = text.startsWith(start) ? secretPattern.exec(text.slice(start.length)) : null;
   return match !== null && match[2] === checksumOf(start, match[1] ?? "");
 }
 

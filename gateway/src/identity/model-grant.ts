@@ -11,12 +11,12 @@ import {
   type Workspace,
 } from "#core/index.ts";
 
-/** Whether a caller may use a model: its workspace, its group and its key must all name it. */
+/** Whether a caller may use a model: the patterns of its workspace, group and key must all match. */
 export function mayCall(principal: Principal, model: string): boolean {
   return deniedBy(principal, model) === null;
 }
 
-/** Which of the three says no, widest first; null when none does. */
+/** Which of the three denies the model, checked in this order; null: none. */
 export function deniedBy(
   {
     workspace,
@@ -37,20 +37,20 @@ export function matches(patterns: ModelPatterns, model: string): boolean {
   return list.every || list.names.has(model) || list.withStars.some((pieces) => piecesMatch(pieces, model));
 }
 
-/** The first of the patterns that names the model; null when none does. */
+/** The first pattern that matches the model; null: none. */
 export function matchingPattern(patterns: ModelPatterns, model: string): string | null {
   if (!matches(patterns, model)) return null;
   return patterns.find((pattern) => pattern === model || piecesMatch(pattern.split(stars), model)) ?? null;
 }
 
-/** A list of patterns as it is asked: what holds no star is a name. */
+/** Patterns without a star are names. */
 interface CompiledPatterns {
   readonly every: boolean;
   readonly names: ReadonlySet<string>;
   readonly withStars: readonly (readonly string[])[];
 }
 
-/** By their list, which is frozen in the config snapshot and lives as long as its snapshot. */
+/** By list: lists are frozen and live as long as their config snapshot. */
 const compiled = new WeakMap<ModelPatterns, CompiledPatterns>();
 const stars = /\*+/;
 
@@ -68,14 +68,14 @@ function compile(patterns: ModelPatterns): CompiledPatterns {
 }
 
 /**
- * Whether a caller may use a provider's whole API: its workspace, its group and its key must each name the provider. No pattern
- * of models says anything of it.
+ * Whether a caller may use a provider's whole API: its workspace, group and key must each list the provider. Model patterns do not
+ * matter.
  */
 export function mayPassThrough(principal: Principal, provider: string): boolean {
   return passThroughDeniedBy(principal, provider) === null;
 }
 
-/** Which of the three says no, widest first; null when none does. */
+/** Which of the three denies it, checked in this order; null: none. */
 export function passThroughDeniedBy(
   { workspace, group, key }: Principal,
   provider: string,
@@ -85,20 +85,20 @@ export function passThroughDeniedBy(
   return key.passThrough.includes(provider) ? null : "key";
 }
 
-/** A key where it stands, as effective access is asked of it. */
+/** A key with its workspace and group, to compute its effective access. */
 export interface KeyAccess {
   readonly workspace: Workspace;
   readonly group: Group;
-  /** null: whatever the group may call. */
+  /** null: all models of the group. */
   readonly models: ModelPatterns | null;
   readonly state: ConsoleKey["state"];
-  /** What limits it; a budget among them keeps models without a price away. */
+  /** Scopes whose limits apply. Under a budget, models without a price may be blocked. */
   readonly scopes: readonly { readonly budget: object | null }[];
 }
 
 /**
- * Whether a key may call a model, by the rules its calls go by; else the first thing that says no, widest first. A model
- * without a deployment of its own is still served by a fallback that the key may call.
+ * Whether a key may call a model, by the same rules as its calls; else the first reason why not. A model without a usable deployment
+ * can still be served by a fallback that the key may call.
  */
 export function accessReason(
   key: KeyAccess,
@@ -113,12 +113,12 @@ export function accessReason(
   return isServed(key, model, configSnapshot) ? "yes" : "no_deployment";
 }
 
-/** Whether the patterns of all three let the model through, whatever state the key is in. */
+/** Whether the patterns of workspace, group and key allow the model. Ignores the key's state. */
 export function isGranted(key: KeyAccess, model: string): boolean {
   return deniedReason(key, model) === null;
 }
 
-/** How many deployments of the model could serve. */
+/** Number of enabled deployments of the model. */
 export function deploymentsReady(model: Model): number {
   return model.deployments.filter((deployment) => deployment.enabled && deployment.provider.enabled).length;
 }
@@ -131,8 +131,8 @@ const stateReasons = {
 } as const satisfies Record<Exclude<ConsoleKey["state"], "active">, AccessReason>;
 
 function deniedReason(key: KeyAccess, model: string) {
-  const who = deniedBy({ ...key, key }, model);
-  return who === null ? null : (`${who}_models` as const);
+  const denier = deniedBy({ ...key, key }, model);
+  return denier === null ? null : (`${denier}_models` as const);
 }
 
 function isServed(key: KeyAccess, model: Model, configSnapshot: Pick<ConfigSnapshot, "models">): boolean {

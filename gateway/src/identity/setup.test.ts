@@ -49,7 +49,7 @@ async function codeOf(act: Promise<unknown>): Promise<string> {
   return thrown instanceof Failure ? `${thrown.code} ${thrown.param ?? ""}`.trim() : String(thrown);
 }
 
-test("the set-up link works once and makes the first administrator", async () => {
+test("accepts the setup link once and creates the first administrator", async () => {
   const stores = rowStores();
   const setup = await open(stores);
   expect(setup.token()).toBe(token);
@@ -59,13 +59,13 @@ test("the set-up link works once and makes the first administrator", async () =>
   expect(await codeOf(setup.complete({ token, email: "b@example.com", password, ip }))).toBe("forbidden");
 });
 
-test("there is no set-up link when an administrator exists", async () => {
+test("creates no setup link if there is an administrator", async () => {
   const setup = await open(rowStores([{ email: "ada@example.com", administrator: true }]));
   expect(setup.token()).toBeNull();
   expect(await codeOf(setup.complete({ token, email: "b@example.com", password, ip }))).toBe("forbidden");
 });
 
-test("a wrong token makes no user and leaves the right one working", async () => {
+test("creates no user for a wrong token, and keeps the link valid", async () => {
   const stores = rowStores();
   const setup = await open(stores);
   for (const wrong of ["", "x", `${"t".repeat(42)}u`, `${token}t`]) {
@@ -75,7 +75,7 @@ test("a wrong token makes no user and leaves the right one working", async () =>
   await setup.complete({ token, email: "a@example.com", password, ip });
 });
 
-test("a password outside 12 to 256 characters is refused and the link stays valid", async () => {
+test("rejects a password outside 12 to 256 characters, and keeps the link valid", async () => {
   const setup = await open(rowStores());
   for (const bad of ["p".repeat(11), "p".repeat(257)]) {
     const attempt = setup.complete({ token, email: "a@example.com", password: bad, ip });
@@ -84,7 +84,7 @@ test("a password outside 12 to 256 characters is refused and the link stays vali
   expect(setup.token()).toBe(token);
 });
 
-test("of two set-ups at the same moment exactly one makes an administrator, and one user is left", async () => {
+test("creates one administrator and one user for two concurrent setups", async () => {
   const stores = rowStores();
   const setup = await open(stores);
   const results = await Promise.all([
@@ -95,7 +95,7 @@ test("of two set-ups at the same moment exactly one makes an administrator, and 
   expect(stores.rows).toHaveLength(1);
 });
 
-test("of two processes that set up at the same moment one makes an administrator, and one user is left", async () => {
+test("creates one administrator and one user for concurrent setups in two processes", async () => {
   const stores = rowStores();
   const [one, two] = [await open(stores), await open(stores)];
   const results = await Promise.all([
@@ -106,14 +106,14 @@ test("of two processes that set up at the same moment one makes an administrator
   expect(stores.rows).toMatchObject([{ administrator: true }]);
 });
 
-test("a set-up that was stopped between the user and the right can be done again with the same address", async () => {
+test("completes a setup that was interrupted after creating the user", async () => {
   const stores = rowStores([{ email: "ada@example.com", administrator: false }]);
   const setup = await open(stores);
   await setup.complete({ token, email: "ada@example.com", password, ip });
   expect(stores.rows).toMatchObject([{ password, administrator: true }]);
 });
 
-test("a set-up that fails for another reason leaves the link valid", async () => {
+test("keeps the link valid if setup fails for another reason", async () => {
   const stores = rowStores();
   const broken = { ...stores.signIn, prepareUser: () => Promise.reject(new Error("the disk is full")) };
   const setup = await open({ ...stores, signIn: broken });

@@ -5,7 +5,7 @@ import type { SignIn } from "#ports/index.ts";
 export interface SetupOptions extends FirstAdministratorOptions {
   /** 256 random bits as URL-safe text. */
   readonly randomToken: () => string;
-  /** Shares the link between processes; left out: only this process has it. */
+  /** Shares the link between processes. Absent: only this process has it. */
   readonly shared?: SharedSetup;
   /** Called after the link was used. */
   readonly onCompleted?: () => void;
@@ -31,9 +31,9 @@ export async function createSetup(options: SetupOptions) {
   let needed = !(await people.administratorExists());
   let token = needed ? options.randomToken() : null;
   if (token !== null && shared !== undefined && !(await shared.claim(token))) token = null;
-  const isValid = async (given: string): Promise<boolean> => {
-    if (shared !== undefined) return await shared.matches(given);
-    return token !== null && isSameText(given, token);
+  const isValid = async (candidate: string): Promise<boolean> => {
+    if (shared !== undefined) return await shared.matches(candidate);
+    return token !== null && isSameText(candidate, token);
   };
   let inProgress = false;
   return {
@@ -46,15 +46,15 @@ export async function createSetup(options: SetupOptions) {
       return needed;
     },
     /** `ip` is for the audit log. Throws `forbidden` for a wrong or used token, `invalid_request` for an invalid password. */
-    async complete({ token: given, email, password, ip }: FirstAdministrator): Promise<void> {
+    async complete({ token: candidate, email, password, ip }: FirstAdministrator): Promise<void> {
       // Check the token first, so that a wrong one causes no hashing.
-      if (!needed || inProgress || !(await isValid(given)) || inProgress) throw refused();
+      if (!needed || inProgress || !(await isValid(candidate)) || inProgress) throw refused();
       inProgress = true;
       try {
-        const made = await makeFirstAdministrator(options, { email, password }, ip);
+        const created = await makeFirstAdministrator(options, { email, password }, ip);
         token = null;
         needed = false;
-        if (!made) throw refused();
+        if (!created) throw refused();
         options.onCompleted?.();
       } finally {
         inProgress = false;

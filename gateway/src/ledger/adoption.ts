@@ -116,7 +116,7 @@ async function adopt(
   if (stored > 0 || damage.length > 0) {
     observer.log("info", "Recovered the journal of a dead process.", { owner, place, stored, interrupted });
   }
-  for (const found of damage) observer.log("warn", "The journal of another process is damaged.", { damage: found });
+  for (const found of damage) observer.log("warn", "the journal of another process is damaged", { damage: found });
   // The owner's name is removed last, so that another process can continue from here.
   if (owner === null || (await notifyAdopted(owner, stored))) await journal.clear();
 }

@@ -4,7 +4,7 @@ import {
   copyCharge,
   type Intent,
   joinEntry,
-  type KeptObject,
+  type AttemptObject,
   type LedgerEntry,
   noUsage,
   type Outcome,
@@ -32,7 +32,7 @@ export type AttemptFields = Omit<Intent, "attemptId" | "at" | "startedAfterMs">;
 export interface Reached extends Omit<Checkpoint, "attemptId" | "at" | "priceVersion" | "objects"> {
   /** Model, tier and region that the answer has named so far. */
   readonly served?: Served | undefined;
-  readonly objects?: readonly KeptObject[] | undefined;
+  readonly objects?: readonly AttemptObject[] | undefined;
 }
 
 export interface AttemptEnd

@@ -63,8 +63,8 @@ export class Spending {
     this.#options = options;
     const { clock, source } = options;
     const observer = source?.observer ?? { log: () => undefined };
-    const fault = "Failed to read the spending of budgets; retrying.";
-    const over = "Spending of budgets can be read again.";
+    const fault = "failed to read the spending of budgets; retrying";
+    const over = "spending of budgets is readable again";
     this.#unread = new LastingFault({ clock, observer, level: "warn", fault, over });
   }
 

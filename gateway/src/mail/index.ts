@@ -1,5 +1,4 @@
 /**
- * mail: sends plain-text mail through the operator's mail server, with one connection for each mail. When the server is down, sending
- * fails with a message without secrets, and nothing else stops.
+ * mail: sends plain-text mail through the operator's mail server, with one connection per mail. If that fails, the error has no secrets.
  */
 export { createMailer } from "./mailer.ts";

@@ -3,17 +3,17 @@ import { connect, createServer, type Socket } from "node:net";
 import { Secret } from "#core/index.ts";
 import { createMailer } from "./mailer.ts";
 
-interface Manners {
+interface ServerBehavior {
   readonly startTls?: "refused";
-  /** `silent` never says a word; `dripping` says one again and again and never comes to the end. */
+  /** `silent` sends nothing; `dripping` sends lines without an end. */
   readonly slow?: "silent" | "dripping";
 }
 
-/** A small mail server that notes what it hears, and says no to a recipient called `nobody`. */
-async function mailServer({ startTls, slow }: Manners = {}) {
-  const heard: string[] = [];
+/** A mail server that records what it receives, and refuses the recipient `nobody`. */
+async function mailServer({ startTls, slow }: ServerBehavior = {}) {
+  const received: string[] = [];
   const recipients: string[] = [];
-  const written: string[] = [];
+  const textLines: string[] = [];
   const server = createServer((socket: Socket) => {
     if (slow !== undefined) {
       const drip = setInterval(() => slow === "dripping" && socket.write("220-wait\r\n"), 20);
@@ -28,30 +28,30 @@ async function mailServer({ startTls, slow }: Manners = {}) {
     socket.on("data", (text: string) => {
       for (const line of text.split("\r\n")) {
         if (line === "") continue;
-        heard.push(line);
+        received.push(line);
         if (data) {
-          written.push(line);
+          textLines.push(line);
           if (line === ".") {
             data = false;
-            socket.write("250 taken\r\n");
+            socket.write("250 accepted\r\n");
           }
         } else if (login > 0) {
           login -= 1;
-          socket.write(login === 1 ? "334 UGFzc3dvcmQ6\r\n" : "235 come in\r\n");
+          socket.write(login === 1 ? "334 UGFzc3dvcmQ6\r\n" : "235 signed in\r\n");
         } else if (/^EHLO/i.test(line)) {
           socket.write(`250-mail.test\r\n${startTls === undefined ? "" : "250-STARTTLS\r\n"}250 AUTH PLAIN LOGIN\r\n`);
         } else if (/^STARTTLS/i.test(line)) socket.write("454 not now\r\n");
-        else if (/^AUTH PLAIN/i.test(line)) socket.write("235 come in\r\n");
+        else if (/^AUTH PLAIN/i.test(line)) socket.write("235 signed in\r\n");
         else if (/^AUTH LOGIN/i.test(line)) {
           login = 2;
           socket.write("334 VXNlcm5hbWU6\r\n");
         } else if (/^RCPT TO:<(?!nobody)/i.test(line)) {
           recipients.push(line);
           socket.write("250 fine\r\n");
-        } else if (/^RCPT TO:<nobody/i.test(line)) socket.write("550 secret-of-the-server says no\r\n");
+        } else if (/^RCPT TO:<nobody/i.test(line)) socket.write("550 secret-of-the-server\r\n");
         else if (/^DATA/i.test(line)) {
           data = true;
-          socket.write("354 go on\r\n");
+          socket.write("354 continue\r\n");
         } else if (/^QUIT/i.test(line)) socket.end("221 bye\r\n");
         else socket.write("250 fine\r\n");
       }
@@ -60,10 +60,16 @@ async function mailServer({ startTls, slow }: Manners = {}) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  return { heard, recipients, said: (line: string) => written.includes(line), port, close: () => server.close() };
+  return {
+    received,
+    recipients,
+    isText: (line: string) => textLines.includes(line),
+    port,
+    close: () => server.close(),
+  };
 }
 
-test("a letter arrives with its sender, its recipients, its subject and its text", async () => {
+test("sends a mail with sender, recipients, subject and text", async () => {
   const server = await mailServer();
   const mailer = createMailer({
     url: new Secret(`smtp://user:p%40ss@127.0.0.1:${server.port}`),
@@ -75,7 +81,7 @@ test("a letter arrives with its sender, its recipients, its subject and its text
     text: "Four fifths are used.",
   });
   server.close();
-  const all = server.heard.join("\n");
+  const all = server.received.join("\n");
   expect(all).toContain("MAIL FROM:<sluice@example.com>");
   expect(all).toContain("RCPT TO:<ada@example.com>");
   expect(all).toContain("RCPT TO:<bob@example.com>");
@@ -84,22 +90,22 @@ test("a letter arrives with its sender, its recipients, its subject and its text
   expect(Buffer.from(/AUTH PLAIN (\S+)/.exec(all)?.[1] ?? "", "base64").toString()).toBe("\u0000user\u0000p@ss");
 });
 
-test("a letter that is refused fails without the server's words and without the password", async () => {
+test("fails without the server's message and without the password if the mail is refused", async () => {
   const server = await mailServer();
   const mailer = createMailer({ url: new Secret(`smtp://u:hunter2@127.0.0.1:${server.port}`), from: "a@example.com" });
   const refused = mailer.send({ to: ["nobody@example.com"], subject: "x", text: "y" });
-  await expect(refused).rejects.toThrow("The mail server did not take the mail: EENVELOPE 550.");
+  await expect(refused).rejects.toThrow("The mail server did not accept the mail: EENVELOPE 550.");
   await refused.catch((thrown: Error) => expect(thrown.message).not.toMatch(/hunter2|secret-of-the-server/));
   server.close();
 });
 
-test("what stands in names and addresses writes no line of its own, and makes one recipient of one", async () => {
+test("cannot add headers or recipients through names and addresses", async () => {
   const server = await mailServer();
   const mailer = createMailer({ url: new Secret(`smtp://127.0.0.1:${server.port}`), from: "a@example.com" });
   await mailer
     .send({
       to: ["ada@example.com\r\nRCPT TO:<evil@example.com>"],
-      subject: "Invitation to Acme\r\nBcc: evil@example.com\r\n\r\nA text of its own",
+      subject: "Invitation to Acme\r\nBcc: evil@example.com\r\n\r\nAnother text",
       text: "line\r\n.\r\nMAIL FROM:<evil@example.com>",
     })
     .catch(() => undefined);
@@ -108,38 +114,38 @@ test("what stands in names and addresses writes no line of its own, and makes on
     .catch(() => undefined);
   server.close();
   expect(server.recipients).toHaveLength(2);
-  expect(server.heard.filter((line) => /^Bcc:/i.test(line))).toEqual([]);
-  expect(server.heard.filter((line) => /^MAIL FROM:/i.test(line) && !server.said(line))).toEqual(
+  expect(server.received.filter((line) => /^Bcc:/i.test(line))).toEqual([]);
+  expect(server.received.filter((line) => /^MAIL FROM:/i.test(line) && !server.isText(line))).toEqual(
     Array(2).fill("MAIL FROM:<a@example.com>"),
   );
 });
 
-test("a server that is not there is said to be so", async () => {
+test("fails with ESOCKET if there is no server", async () => {
   const mailer = createMailer({ url: new Secret("smtp://127.0.0.1:1"), from: "a@example.com" });
   await expect(mailer.send({ to: ["b@example.com"], subject: "x", text: "y" })).rejects.toThrow(
-    "The mail server did not take the mail: ESOCKET.",
+    "The mail server did not accept the mail: ESOCKET.",
   );
 });
 
-test("a password is not sent where the server has no encryption, or refuses it, unless it is this machine", async () => {
-  // The same machine by an address that is not known to be: as any other host would be.
+test("sends a password only with TLS, unless the server is this machine", async () => {
+  // An address of this machine that is not recognized as such.
   for (const more of [{}, { startTls: "refused" as const }]) {
     const server = await mailServer(more);
     const url = new Secret(`smtp://u:hunter2@[64:ff9b::7f00:1]:${server.port}`);
     const mailer = createMailer({ url, from: "a@example.com", dial: () => connect(server.port, "127.0.0.1") });
     await expect(mailer.send({ to: ["b@example.com"], subject: "x", text: "y" })).rejects.toThrow(/: E(TLS|SOCKET)/);
     server.close();
-    expect(server.heard.join("\n")).not.toMatch(/AUTH|MAIL FROM/);
+    expect(server.received.join("\n")).not.toMatch(/AUTH|MAIL FROM/);
   }
   const named = await mailServer();
   const url = new Secret(`smtp://u:hunter2@127.example.com:${named.port}`);
   const mailer = createMailer({ url, from: "a@example.com", dial: () => connect(named.port, "127.0.0.1") });
   await expect(mailer.send({ to: ["b@example.com"], subject: "x", text: "y" })).rejects.toThrow(/: E(TLS|SOCKET)/);
   named.close();
-  expect(named.heard.join("\n")).not.toContain("AUTH");
+  expect(named.received.join("\n")).not.toContain("AUTH");
 });
 
-test.each(["silent", "dripping"] as const)("a %s server is given up", async (slow) => {
+test.each(["silent", "dripping"] as const)("times out with a %s server", async (slow) => {
   const server = await mailServer({ slow });
   const mailer = createMailer({
     url: new Secret(`smtp://127.0.0.1:${server.port}`),
@@ -147,7 +153,7 @@ test.each(["silent", "dripping"] as const)("a %s server is given up", async (slo
     timeMs: 300,
   });
   await expect(mailer.send({ to: ["b@example.com"], subject: "x", text: "y" })).rejects.toThrow(
-    "The mail server did not take the mail",
+    "The mail server did not accept the mail",
   );
   server.close();
 });

@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { Failure, isLoopbackHost, oneLine, type Secret } from "#core/index.ts";
 import type { Mailer } from "#ports/index.ts";
 
-/** From the connection to the server's last answer. */
+/** Timeout of one mail, from the connection to the server's last answer. */
 const mailMs = 20_000;
 
 export interface MailOptions {
@@ -10,7 +10,7 @@ export interface MailOptions {
   readonly url: Secret;
   /** The sender's address. */
   readonly from: string;
-  /** For one mail, from the connection to the server's last answer. Default: `mailMs`. */
+  /** Default: `mailMs`. */
   readonly timeMs?: number;
   /** Opens the connection. Default: a TCP socket. */
   readonly dial?: (place: { readonly host: string; readonly port: number }) => Socket;
@@ -19,7 +19,7 @@ export interface MailOptions {
 export function createMailer(options: MailOptions): Mailer {
   const address = new URL(options.url.reveal());
   const tls = address.protocol === "smtps:";
-  // A URL has an IPv6 address in brackets, a socket has it bare.
+  // URLs have IPv6 addresses in brackets; sockets do not.
   const host = address.hostname.replace(/^\[|\]$/g, "");
   const timeMs = options.timeMs ?? mailMs;
   const port = address.port === "" ? (tls ? 465 : 587) : Number(address.port);
@@ -32,7 +32,7 @@ export function createMailer(options: MailOptions): Mailer {
       // Loaded with the first mail, since most installations never send one.
       const { createTransport } = await import("nodemailer");
       const socket = (options.dial ?? connect)({ host, port });
-      // The library's own timeouts start again with each answer of the server.
+      // The library's timeouts restart with each answer of the server.
       const end = setTimeout(() => socket.destroy(Object.assign(new Error("too slow"), { code: "ETIMEDOUT" })), timeMs);
       const transport = createTransport({
         host,
@@ -54,7 +54,7 @@ export function createMailer(options: MailOptions): Mailer {
         const recipients = to.map((each) => ({ name: "", address: oneLine(each) }));
         await transport.sendMail({ from: options.from, to: recipients, subject: oneLine(subject), text });
       } catch (thrown) {
-        throw new Failure("upstream_error", `The mail server did not take the mail: ${reasonOf(thrown)}.`, {
+        throw new Failure("upstream_error", `The mail server did not accept the mail: ${reasonOf(thrown)}.`, {
           cause: thrown,
         });
       } finally {

@@ -3,7 +3,7 @@ import type { ConfigFile, ModelConfig } from "@sluice/contract/config-file";
 import { type ConfigCheck, didYouMean } from "#config/index.ts";
 import { declaredProvider, piecesMatch } from "#core/index.ts";
 import { kindConflicts } from "#directory/index.ts";
-import { looksLikeAdminToken, looksLikeScimToken } from "#identity/index.ts";
+import { hasAdminTokenFormat, hasScimTokenFormat } from "#identity/index.ts";
 import {
   defaultBaseUrl,
   kindForm,
@@ -206,10 +206,10 @@ function secretConflicts({ tokens = [] }: ConfigFile): readonly Conflict[] {
     if (secret === undefined) return [];
     const path = ["tokens", index, "secret"];
     if (scim === true) {
-      if (looksLikeScimToken(secret)) return [];
+      if (hasScimTokenFormat(secret)) return [];
       return [{ path, message: "is not a SCIM token; `sluice token secret --scim` creates one" }];
     }
-    if (looksLikeAdminToken(secret)) return [];
+    if (hasAdminTokenFormat(secret)) return [];
     return [{ path, message: "is not an admin token; `sluice token secret` creates one" }];
   });
 }

@@ -13,7 +13,7 @@ import {
 } from "#config/index.ts";
 import { bounds, sleep } from "#core/index.ts";
 import { ConfigConflict } from "#directory/index.ts";
-import type { ApplyReport, Broadcast, Clock, HeldLease, Observer, Vault } from "#ports/index.ts";
+import type { ActiveLease, ApplyReport, Broadcast, Clock, Observer, Vault } from "#ports/index.ts";
 import { settingIsShown } from "#providers/index.ts";
 import { configWarnings, kindCheck } from "./config-checks.ts";
 import { CannotStart, type Control } from "./control.ts";
@@ -55,7 +55,7 @@ type Loaded = Awaited<ReturnType<typeof loadConfigFile>>;
  */
 export class ConfigSource {
   readonly #options: ConfigSourceOptions;
-  #lease: HeldLease | null = null;
+  #lease: ActiveLease | null = null;
   #observer: Pick<Observer, "log" | "configReload"> | null = null;
   #changesSeen: () => Promise<void> = async () => undefined;
   /** What another process applied at the start, if this process has a different file. */
@@ -105,7 +105,7 @@ export class ConfigSource {
   }
 
   /** This process becomes the leader. Throws an error that should be retried. */
-  async #takeOver(lease: HeldLease, first: PromiseWithResolvers<null>): Promise<void> {
+  async #takeOver(lease: ActiveLease, first: PromiseWithResolvers<null>): Promise<void> {
     try {
       if (await this.#apply()) first.resolve(null);
     } catch (thrown) {
@@ -139,7 +139,7 @@ export class ConfigSource {
   }
 
   /** Confirms the previous configuration under this lease, because processes that start wait for the leader. */
-  async #keepPrevious({ owner, fence }: HeldLease): Promise<void> {
+  async #keepPrevious({ owner, fence }: ActiveLease): Promise<void> {
     const { by, digest } = (await this.#applied()) ?? { by: owner, digest: "" };
     await this.#options.control.facts.write(fact, JSON.stringify({ by, fence, digest } satisfies Applied));
   }
@@ -238,7 +238,7 @@ export class ConfigSource {
     const endMs = control.clock.monotonic() + bounds.startTurnMs;
     while (!this.#isStarted) {
       if (this.#lease === null) {
-        const [holder, applied] = [await control.leases.holder(leaseName), await this.#applied()];
+        const [holder, applied] = [await control.leases.status(leaseName), await this.#applied()];
         if (holder !== null && holder.owner !== control.instanceId && applied?.fence === holder.fence) return applied;
         if (control.clock.monotonic() >= endMs) break;
       }
@@ -279,7 +279,7 @@ function logConfigWarnings(observer: Pick<Observer, "log">, { report, warnings }
     action === "suspend" || action === "release" || action === "remove" ? [text] : [],
   );
   if (objects.length > 0) observer.log("warn", "the config file no longer declares objects", { objects });
-  for (const problem of warnings) observer.log("warn", "the config file has a setting that does not work", { problem });
+  for (const problem of warnings) observer.log("warn", "the config file has a setting that has no effect", { problem });
 }
 
 /** What the console shows of the config file: its text without secrets, and the result of the last reload. */

@@ -33,12 +33,12 @@ function process(apply: () => Promise<readonly string[]>, other: { isThere: bool
   const told: string[] = [];
   let fence = 1;
   const leases = {
-    take: async (name: string, owner: string) => (other.isThere ? null : { name, owner, fence: ++fence }),
+    acquire: async (name: string, owner: string) => (other.isThere ? null : { name, owner, fence: ++fence }),
     renew: async () => true,
     extend: async () => true,
     release: async () => undefined,
-    holder: async () => (other.isThere ? { owner: "proc_b", fence: 1 } : null),
-    held: async () => [],
+    status: async () => (other.isThere ? { owner: "proc_b", fence: 1 } : null),
+    list: async () => [],
   };
   leadership = createLeadership({
     leases: leases as unknown as Parameters<typeof createLeadership>[0]["leases"],

@@ -91,9 +91,9 @@ export function placeOf({ databaseUrl, dataDir }: Environment): DatabasePlace {
 /** Network settings for every outbound client. */
 export function networkOf(
   environment: Environment,
-): Pick<TransportOptions, "egress" | "authorities" | "webhookPlaces"> {
-  const { egress, authorities, webhookPlaces } = environment;
-  return { egress, webhookPlaces, authorities: authorities.length === 0 ? undefined : trustedWith(authorities) };
+): Pick<TransportOptions, "egress" | "authorities" | "webhookExemptions"> {
+  const { egress, authorities, webhookExemptions } = environment;
+  return { egress, webhookExemptions, authorities: authorities.length === 0 ? undefined : trustedWith(authorities) };
 }
 
 /** Blobs are in a bucket, or by default in a folder of the data directory. */

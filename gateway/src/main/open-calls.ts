@@ -195,7 +195,7 @@ function openMedia(base: Base, observer: Observer, spool: Spool, parts: MediaPar
       callbackTokens: (taskId) => vault.deriveValid("video callback", taskId, clock.now()),
     },
     publicUrl,
-    webhookExemptions: environment.webhookPlaces,
+    webhookExemptions: environment.webhookExemptions,
     copyResults: () => configSnapshot.current.settings["video.copy_results"],
   });
   return {

@@ -112,8 +112,8 @@ function consoleBase(base: Base) {
 function openAgentSignIn({ control, metrics, observer, clock }: Base, { signIn }: Data): AgentSignIn {
   const recheck = new IssuerRecheck({ rights: control.rights, signIn, clock, observer });
   metrics.numbers({
-    sluice_issuer_rechecks_total: () => recheck.counted.asked,
-    sluice_issuer_rechecks_silent_total: () => recheck.counted.silent,
+    sluice_issuer_rechecks_total: () => recheck.counts.started,
+    sluice_issuer_recheck_failures_total: () => recheck.counts.failed,
   });
   return new AgentSignIn({ ...control, randomBytes: (size) => randomBytes(size), recheck });
 }

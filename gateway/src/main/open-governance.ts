@@ -33,7 +33,7 @@ export async function openGovernance(base: Base, data: Data) {
     ...{ vault: control.vault, clock },
     keyStore: control.controlStore,
     configSnapshot: () => configSnapshot.current,
-    changesKnownAtMs: () => feed.currentAtMs,
+    feedReadAtMs: () => feed.currentAtMs,
   });
   const unsubscribe = feed.subscribe((change) => {
     authenticator.changed(change);
@@ -134,7 +134,7 @@ async function openCounter(base: Base, journal: Journal): Promise<OpenedCounter>
   const counter = createMemoryCounter({ clock: control.clock, observer });
   await seedFrom(base, counter);
   metrics.numbers({ sluice_limits_counted: () => counter.size });
-  metrics.numbers({ sluice_limits_turned_away_total: () => counter.rejected });
+  metrics.numbers({ sluice_limit_checks_dropped_total: () => counter.rejected });
   return { counter, remark: () => null, close: async () => undefined };
 }
 
@@ -157,10 +157,10 @@ async function openRedis(base: Base, journal: Journal, url: string): Promise<Ope
   });
   metrics.numbers({
     sluice_redis_up: () => (counter.isUp ? 1 : 0),
-    sluice_redis_untold: () => counter.unsent,
-    sluice_redis_places_beyond_lease: () => counter.placesBeyondLease,
+    sluice_redis_unsent: () => counter.unsent,
+    sluice_redis_slots_beyond_lease: () => counter.slotsBeyondLease,
   });
-  metrics.numbers({ sluice_redis_epochs_total: () => counter.epochs });
+  metrics.numbers({ sluice_redis_resets_total: () => counter.epochs });
   const remark = (): string | null => {
     const { problem } = counter;
     return problem === null ? null : `the shared counter (Redis) is unavailable: ${problem}`;

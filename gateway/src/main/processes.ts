@@ -2,13 +2,13 @@ import { hostname } from "node:os";
 import { createLeadership, createSoleLeadership } from "#coordination/index.ts";
 import { bounds, repeat, shortRevision, sleep } from "#core/index.ts";
 import type {
+  ActiveLease,
   Clock,
-  HeldLease,
   Instance,
   InstanceStatus,
   Leadership,
   Lease,
-  LeaseHolder,
+  LeaseStatus,
   Leases,
   Observer,
 } from "#ports/index.ts";
@@ -82,9 +82,9 @@ interface ListedProcess extends InstanceStatus {
 /** The processes seen within a day, in the order of their starts. */
 export async function listProcesses(control: {
   readonly instances: Pick<Instances, "list">;
-  readonly leases: Pick<Leases, "held">;
+  readonly leases: Pick<Leases, "list">;
 }): Promise<readonly ListedProcess[]> {
-  const [listed, leases] = await Promise.all([control.instances.list(), control.leases.held()]);
+  const [listed, leases] = await Promise.all([control.instances.list(), control.leases.list()]);
   // Leases on single answers do not describe the process.
   const roles = leases.filter(({ name }) => !name.startsWith("bill "));
   return listed.map((instance) => ({
@@ -97,7 +97,7 @@ export async function listProcesses(control: {
 export async function inTurn<Result>(
   { leadership, clock }: { readonly leadership: Leadership; readonly clock: Clock },
   name: string,
-  work: (lease: HeldLease) => Promise<Result>,
+  work: (lease: ActiveLease) => Promise<Result>,
 ): Promise<Result> {
   const endMs = clock.monotonic() + bounds.startTurnMs;
   while (clock.monotonic() < endMs) {
@@ -143,9 +143,9 @@ export async function beOnlyProcess(options: OnlyProcessOptions): Promise<() => 
   }
   const renew = async (): Promise<void> => {
     // They start only while nobody holds the lease, so this process was paused.
-    if ((await leases.holder(sharedLease.name)) !== null) return onTaken(othersUseRedis());
+    if ((await leases.status(sharedLease.name)) !== null) return onTaken(othersUseRedis());
     if (await leases.renew(lease, bounds.leaseMs)) return;
-    const retaken = await leases.take(onlyProcessLease, owner, bounds.leaseMs);
+    const retaken = await leases.acquire(onlyProcessLease, owner, bounds.leaseMs);
     if (retaken !== null) lease = retaken;
     else onTaken(await otherUsesMemory(leases));
   };
@@ -166,7 +166,7 @@ export interface SharedProcessOptions extends Omit<OnlyProcessOptions, "onTaken"
 export async function beOneOfSeveral(options: SharedProcessOptions): Promise<() => Promise<void>> {
   const { leases, clock, hasOthers } = options;
   const { name, owner } = sharedLease;
-  const take = () => leases.take(name, owner, bounds.leaseMs);
+  const take = () => leases.acquire(name, owner, bounds.leaseMs);
   const refuseIfMemoryIsUsed = async () => await leases.release(await takeOnlyProcessLease(options));
   await refuseIfMemoryIsUsed();
   await take();
@@ -187,7 +187,7 @@ export async function beOneOfSeveral(options: SharedProcessOptions): Promise<() 
 async function takeOnlyProcessLease(options: Omit<OnlyProcessOptions, "onTaken">): Promise<Lease> {
   const { leases, owner } = options;
   for (;;) {
-    const lease = await leases.take(onlyProcessLease, owner, bounds.leaseMs);
+    const lease = await leases.acquire(onlyProcessLease, owner, bounds.leaseMs);
     if (lease !== null) return lease;
     if (await isRenewed(options, onlyProcessLease)) throw await otherUsesMemory(leases);
   }
@@ -198,9 +198,9 @@ async function takeOnlyProcessLease(options: Omit<OnlyProcessOptions, "onTaken">
  * the only process for a moment: that has another fence and is no renewal.
  */
 async function isRenewed({ leases, clock }: Omit<OnlyProcessOptions, "onTaken">, name: string): Promise<boolean> {
-  let before: LeaseHolder | null = null;
+  let before: LeaseStatus | null = null;
   for (;;) {
-    const holder = await leases.holder(name);
+    const holder = await leases.status(name);
     if (holder === null) return false;
     const isSame = name === sharedLease.name || before?.fence === holder.fence;
     if (before !== null && isSame && holder.until > before.until) return true;
@@ -210,7 +210,7 @@ async function isRenewed({ leases, clock }: Omit<OnlyProcessOptions, "onTaken">,
 }
 
 async function otherUsesMemory(leases: Leases): Promise<CannotStart> {
-  const holder = await leases.holder(onlyProcessLease);
+  const holder = await leases.status(onlyProcessLease);
   return new CannotStart(
     `Another gateway${holder === null ? "" : ` (${holder.owner})`} uses this database and counts limits in its own memory. ` +
       "Set SLUICE_REDIS_URL for all gateways so that they count together, or stop the other one.",

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { bounds, type ConfigSnapshot, type Settings } from "#core/index.ts";
-import type { HeldLease } from "#ports/index.ts";
+import type { ActiveLease } from "#ports/index.ts";
 import { silentObserver } from "../../test/conformance/store-ground.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { pruneDaily } from "./upkeep.ts";
@@ -22,7 +22,7 @@ test("does not prune entries that are old only by a clock that jumped ahead, unt
     configSnapshot: { current: { settings } as ConfigSnapshot },
     observer: silentObserver,
     leadership: {
-      once: async (_, work) => ({ result: await work({ signal: new AbortController().signal } as HeldLease) }),
+      once: async (_, work) => ({ result: await work({ signal: new AbortController().signal } as ActiveLease) }),
     },
     objectStore: { prune: async () => 0 },
     ledgerStore: { prune: async (beforeMs: number) => asked.push(beforeMs) } as never,

@@ -1,7 +1,7 @@
 import type { Environment } from "#config/index.ts";
 import { messageOf } from "#core/index.ts";
 import type { ControlStore, PeopleStore, RightsStore } from "#directory/index.ts";
-import type { ClaimsListener, Observer, SignIn, SignInEvent, Transport } from "#ports/index.ts";
+import type { ClaimsReceiver, Observer, SignIn, SignInEvent, Transport } from "#ports/index.ts";
 import { createSignIn } from "#sign-in/index.ts";
 import { hashPassword, passwordMatches } from "#storage/index.ts";
 import type { Control } from "./control.ts";
@@ -48,12 +48,12 @@ export async function useOidc(dependencies: {
 }
 
 /** Applies the claims of an issuer as rights. */
-function claimsListener(rights: RightsStore, observer: Observer): ClaimsListener {
+function claimsListener(rights: RightsStore, observer: Observer): ClaimsReceiver {
   return {
     async pathsOf(account) {
       return [...new Set((await rights.rules(`oidc:${account}`)).map(({ claim }) => claim))];
     },
-    async take({ account, ...claims }) {
+    async receive({ account, ...claims }) {
       const source = { actor: `single sign-on ${account}`, ip: null };
       logKeptRights(await rights.applyClaims({ ...claims, source: `oidc:${account}` }, source), observer);
     },

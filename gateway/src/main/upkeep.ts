@@ -1,5 +1,5 @@
 import { bounds, LastingFault, repeat, type Settings, sleep } from "#core/index.ts";
-import type { Clock, HeldLease, Leadership, LedgerStore, Observer, UpstreamObjectStore } from "#ports/index.ts";
+import type { ActiveLease, Clock, Leadership, LedgerStore, Observer, UpstreamObjectStore } from "#ports/index.ts";
 import {
   auditEntriesAfter,
   type Database,
@@ -133,7 +133,7 @@ export function pruneDaily(options: PruningOptions): () => Promise<void> {
     }
     await leadership.once("prune", removeOld);
   };
-  const removeOld = async ({ signal }: Pick<HeldLease, "signal">): Promise<void> => {
+  const removeOld = async ({ signal }: Pick<ActiveLease, "signal">): Promise<void> => {
     const now = clock.now();
     const { settings } = configSnapshot.current;
     const steps: readonly (readonly [what: string, remove: () => Promise<number>])[] = [

@@ -52,12 +52,12 @@ function workerMetrics({ workers }: Totals): MetricReport {
   });
   return [
     metric("sluice_workers", "gauge", workers.ready),
-    metric("sluice_workers_wanted", "gauge", workers.wanted),
+    metric("sluice_workers_desired", "gauge", workers.wanted),
     metric("sluice_workers_lost_total", "counter", workers.lost),
   ];
 }
 
-type WorkerMetric = "sluice_workers" | "sluice_workers_wanted" | "sluice_workers_lost_total";
+type WorkerMetric = "sluice_workers" | "sluice_workers_desired" | "sluice_workers_lost_total";
 
 /** undefined if metrics by workspace are off. */
 export function workspaceLabels(max: number, configSnapshot: () => ConfigSnapshot): WorkspaceLabels | undefined {

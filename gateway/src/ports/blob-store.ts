@@ -32,6 +32,6 @@ export interface StaticFile {
 
 /** Files of the console and the API reference. */
 export interface StaticFiles {
-  /** `path`: such as `console/index.html`. null: not found. Paths are looked up in a list, never joined to a directory. */
+  /** `path`: such as `console/index.html`. null: not found. Paths are found in a list, never joined to a directory. */
   find(path: string): Promise<StaticFile | null>;
 }

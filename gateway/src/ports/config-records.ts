@@ -2,7 +2,7 @@ import type { ModelConfig, PriceConfig, ProviderConfig } from "@sluice/contract/
 import type { ConsoleModel } from "@sluice/contract/console";
 import type { PriceVersion } from "#core/index.ts";
 
-/** Without `api_key` the stored one stays, unless the address changes; null removes it. */
+/** Without `api_key`, the stored key is kept unless the base URL changes; null removes it. */
 export type ProviderDraft = Omit<ProviderConfig, "api_key"> & { readonly api_key?: string | null | undefined };
 
 export type DeploymentRecord = Omit<ConsoleModel["deployments"][number], "health">;
@@ -16,13 +16,13 @@ export interface ModelRecord
   readonly deployments: readonly DeploymentRecord[];
 }
 
-/** Without `price` the current version stays; null removes it. */
+/** Without `price`, the current version is kept; null removes it. */
 export type ModelDraft = Omit<
   ModelConfig,
   "price" | "next_price" | "max_output_tokens" | "context_window" | "unpriced"
 > & {
   readonly price?: PriceConfig | null | undefined;
-  /** A price from a future time (Unix milliseconds); null removes it. */
+  /** A price that takes effect at a future time (Unix milliseconds); null removes it. */
   readonly next_price?: { readonly from: number; readonly price: PriceConfig } | null | undefined;
   readonly max_output_tokens?: number | null | undefined;
   readonly context_window?: number | null | undefined;

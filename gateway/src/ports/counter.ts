@@ -3,15 +3,15 @@ import type { FailMode } from "#core/index.ts";
 /**
  * One limit that a call takes a share of.
  * `window`: amount within any `windowMs` (rates). `gauge`: amount held at once (concurrency).
- * `budget`: money of the period that began at `periodStart`, Unix milliseconds: what was spent in it and what is held.
+ * `budget`: money spent or held in the period that began at `periodStart` (Unix milliseconds).
  */
 export interface Claim {
   readonly kind: "window" | "gauge" | "budget";
   readonly key: string;
-  /** Infinity: the amount is always taken, because it was granted before. */
+  /** Infinity: always granted, because it was granted before. */
   readonly limit: number;
   readonly amount: number;
-  /** Of a budget: if less than `amount` is left, the rest is taken, but not less than this. Of others: the amount itself. */
+  /** For a budget with less than `amount` left, the minimum to take. For others: `amount`. */
   readonly least: number;
   readonly windowMs: number;
   readonly periodStart: number;
@@ -19,8 +19,8 @@ export interface Claim {
 }
 
 /**
- * A claim after the reservation. `freeInMs`: in how many milliseconds some of it is free again; 0 for a gauge. `held`: the
- * part of a budget's `used` that is reserved and not spent yet.
+ * A claim after the reservation. `freeInMs`: milliseconds until some of it is free again; 0 for a gauge. `held`: the part of a budget's
+ * `used` that is reserved but not spent.
  */
 export interface ClaimState {
   readonly used: number;
@@ -31,10 +31,10 @@ export interface ClaimState {
 
 export interface Reserved {
   readonly granted: true;
-  /** The reservation in the hands of whoever made it; to be given to `settle`. */
+  /** Pass it to `topUp` and `settle`. */
   readonly ticket: object;
   readonly states: readonly ClaimState[];
-  /** How much each budget among the claims holds for this reservation. Infinity when there is no budget. */
+  /** The amount that each budget among the claims holds for this reservation. Infinity if there is no budget. */
   readonly held: number;
 }
 
@@ -44,16 +44,15 @@ export interface Refused {
   readonly index: number;
   readonly state: ClaimState;
   /**
-   * `limit`: it does not fit. `unknown`: the counter does not know, or has forgotten, what this budget spent in this
-   * period (see `begin`). `full`: the counter has no room for one more. `unreachable`: a shared counter does not answer,
-   * and this claim says `fail: closed`.
+   * `limit`: the amount does not fit. `unknown`: the budget's spending in this period is not loaded (see `beginPeriod`). `full`: the
+   * counter has no room for another tally. `unreachable`: a shared counter does not answer, and this claim has `fail: closed`.
    */
   readonly reason: "limit" | "unknown" | "full" | "unreachable";
 }
 
 /**
- * Whether a budget's earlier spending in a period is known. `unknown`: it has to be given with `setSpending`. `full`: there is no room
- * to count it. `unreachable`: Redis does not answer. `behind`: another process's settlements reach the ledger too late to read it now.
+ * Whether a budget's earlier spending in a period is loaded. `unknown`: call `setSpending`. `full`: there is no room to count it.
+ * `unreachable`: Redis does not answer. `behind`: another process's settlements reach the ledger too late to read it now.
  */
 export type SpendingStatus = "known" | "unknown" | "full" | "unreachable" | "behind";
 
@@ -66,7 +65,7 @@ export type SpendingStatus = "known" | "unknown" | "full" | "unreachable" | "beh
  */
 export interface Counter {
   /**
-   * `id`: makes repeated calls idempotent in a shared counter, across processes. Left out: a new one.
+   * `id`: makes repeated calls idempotent in a shared counter, across processes. Default: a new id.
    * `isCall`: it ends in this process, so a shared counter may take it from this process's shares.
    */
   reserve(claims: readonly Claim[], id?: string, isCall?: boolean): Reserved | Refused | Promise<Reserved | Refused>;
@@ -85,7 +84,7 @@ export interface Counter {
    * unknown, what was counted so far is dropped, because `setSpending` will include it.
    */
   beginPeriod(key: string, periodStart: number, anew?: boolean): SpendingStatus | Promise<SpendingStatus>;
-  /** Sets what a budget had spent in a period when the ledger was read. Does nothing if it is known already. */
+  /** Sets what a budget had spent in a period when the ledger was read. Does nothing if it is loaded. */
   setSpending(key: string, periodStart: number, spent: Spending): void | Promise<void>;
   /**
    * Adds the cost of a ledger entry, unless the reading included that attempt. False: the counter does not count this budget and
@@ -96,7 +95,7 @@ export interface Counter {
   seed(key: string, amount: number, at: number, windowMs: number): void | Promise<void>;
   /** The state of a claim without taking anything. */
   peek(claim: Claim): ClaimState | Promise<ClaimState>;
-  /** A shared counter's recent state of a claim, without a request; null: not known. */
+  /** A shared counter's recent state of a claim, without a request; null: none. */
   lastKnownState?(claim: Claim): ClaimState | null;
   /** Entries were added to the ledger without `spend`: the spending of these budgets has to be read again. */
   invalidateSpending(periods: readonly BudgetPeriodKey[]): void | Promise<void>;
@@ -167,14 +166,14 @@ export interface TryRule {
 /** Counts tries at secrets by key (an account, an address). Rejects if the database is unavailable, so that no try is uncounted. */
 export interface Tries {
   /** Counts one try for each key, or for none if one of them has to wait. */
-  take(keys: readonly string[]): Promise<TakenTry>;
-  /** Takes back one try that succeeded. */
+  take(keys: readonly string[]): Promise<TryResult>;
+  /** Uncounts a try that succeeded. */
   giveBack(keys: readonly string[]): Promise<void>;
   forget(key: string): Promise<void>;
 }
 
-export interface TakenTry {
-  /** 0: it was counted. */
+export interface TryResult {
+  /** 0: the try was counted. */
   readonly waitMs: number;
   /** It was counted, and used up the window of a key. */
   readonly isLast: boolean;

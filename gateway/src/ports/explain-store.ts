@@ -1,7 +1,7 @@
 import type { Explanation } from "@sluice/contract/console";
 import type { EndpointId, Intent } from "#core/index.ts";
 
-/** Why a request went as it did: what was chosen, refused or retried. */
+/** How a request was routed: the deployments chosen, refused and retried. */
 export interface ExplainedRequest {
   readonly requestId: string;
   readonly workspaceId: string;
@@ -11,7 +11,7 @@ export interface ExplainedRequest {
   readonly explanation: () => Explanation;
 }
 
-/** A captured body, possibly truncated, or a note of what it was. */
+/** A captured body, possibly truncated, or a description of it. */
 export interface CapturedBody {
   readonly text: string;
   /** Size of the whole body. */
@@ -26,11 +26,11 @@ export interface CapturedRequest extends Pick<Intent, "requestId" | "workspaceId
   /** null: headers only. */
   readonly requestBody: CapturedBody | null;
   readonly responseBody: CapturedBody | null;
-  /** Credentials to redact wherever they occur, beyond those recognized by name or form. */
+  /** Credentials to redact, in addition to those recognized by name or form. */
   readonly secrets: readonly string[];
 }
 
-/** Stores explanations and captured requests. Calls never throw or wait; what cannot be stored in time is dropped and counted. */
+/** Stores explanations and captured requests. Calls never throw or wait; an excess is dropped and counted. */
 export interface Explainer {
   explain(explained: ExplainedRequest): void;
   capture(captured: CapturedRequest): void;

@@ -1,5 +1,5 @@
 /**
- * ports: what the gateway needs from the world, as interfaces. Implemented by the edge modules, wired by main.
+ * ports: interfaces to everything outside the gateway's own logic. Edge modules implement them; main connects them.
  */
 export * from "./audit.ts";
 export * from "./blob-store.ts";

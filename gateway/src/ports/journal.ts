@@ -50,7 +50,7 @@ export interface JournalLeftovers {
 export interface AbandonedJournal {
   /** For the log. */
   readonly place: string;
-  /** `proc_…`; null if it is not known. */
+  /** `proc_…`; null if unknown. */
   readonly owner: string | null;
   readonly leftovers: JournalLeftovers;
   /** Frees the journal for another process. Call it after `leftovers.discard`. */

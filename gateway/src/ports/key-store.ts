@@ -16,9 +16,9 @@ export interface Vault {
   open(sealed: string, rowId: string): Secret;
   /** A secret for one purpose and id, base64url. It changes only with the master key. */
   derive(purpose: string, id: string): string;
-  /** For verifying signatures: the current secret first, then those of earlier master keys still valid at `now` (Unix milliseconds). */
+  /** For verifying signatures: the current secret, then secrets from earlier master keys that are still valid at `now` (Unix milliseconds). */
   deriveValid(purpose: string, id: string, now: number): readonly string[];
-  /** For decrypting: the current secret first, then those of all earlier master keys. */
+  /** For decrypting: the current secret, then secrets from all earlier master keys. */
   deriveAll(purpose: string, id: string): readonly VersionedSecret[];
 }
 

@@ -3,12 +3,12 @@ export interface Lease {
   readonly name: string;
   /** The id of the process that has it: `proc_…`. */
   readonly owner: string;
-  /** Increases each time this name is taken. A writer with a lower one has lost the lease. */
+  /** Increases each time this lease is acquired. A writer with a lower one has lost the lease. */
   readonly fence: number;
 }
 
 /** Times are Unix milliseconds of the database's clock. */
-export interface LeaseHolder extends Lease {
+export interface LeaseStatus extends Lease {
   readonly takenAt: number;
   readonly until: number;
   readonly leftMs: number;
@@ -17,24 +17,24 @@ export interface LeaseHolder extends Lease {
 /** Leases in the database, by its clock. Calls reject while it is unavailable. */
 export interface Leases {
   /**
-   * Takes a lease that is free, has lapsed, or is this owner's already (with a new fence). Null: another owner has it. After a lost
-   * answer the caller may have it, and takes it again.
+   * Acquires a lease that is free, expired, or already this owner's (with a new fence). Null: another owner has it. If the answer is
+   * lost, the caller may have it and can acquire it again.
    */
-  take(name: string, owner: string, leaseMs: number): Promise<Lease | null>;
-  /** False: it was released, has lapsed, or another owner has taken it. */
+  acquire(name: string, owner: string, leaseMs: number): Promise<Lease | null>;
+  /** False: it was released, has expired, or another owner has it. */
   renew(lease: Lease, leaseMs: number): Promise<boolean>;
   /** Renews a lease that several callers hold under one owner's name. False: this owner does not have it. */
   extend(name: string, owner: string, leaseMs: number): Promise<boolean>;
-  /** Does nothing if it is not held any more. */
+  /** Does nothing if it is no longer held. */
   release(lease: Lease): Promise<void>;
   /** Null: it is free. */
-  holder(name: string): Promise<LeaseHolder | null>;
+  status(name: string): Promise<LeaseStatus | null>;
   /** All held leases, sorted by name. */
-  held(): Promise<readonly LeaseHolder[]>;
+  list(): Promise<readonly LeaseStatus[]>;
 }
 
 /** A lease that is renewed until its work ends. */
-export interface HeldLease extends Lease {
+export interface ActiveLease extends Lease {
   /**
    * Aborts when the lease is lost, by the monotonic clock: always before the database gives it to another owner, even if the
    * database does not answer.
@@ -45,17 +45,20 @@ export interface HeldLease extends Lease {
 }
 
 export interface Leadership {
-  /** Does `work` under the lease `name`. Null: another process has it, and nothing was done. Rejects as `work` does. */
-  once<Result>(name: string, work: (lease: HeldLease) => Promise<Result>): Promise<{ readonly result: Result } | null>;
+  /** Runs `work` under the lease `name`. Null: another process has it, and `work` did not run. Rejects if `work` does. */
+  once<Result>(
+    name: string,
+    work: (lease: ActiveLease) => Promise<Result>,
+  ): Promise<{ readonly result: Result } | null>;
   /**
    * Competes for the lease `name` until stopped. While this process has it, `work` runs until its signal aborts. Work that ends early
    * or fails is restarted after a while, here or in another process.
    */
-  lead(name: string, work: (lease: HeldLease) => Promise<void>): Lead;
+  lead(name: string, work: (lease: ActiveLease) => Promise<void>): Candidacy;
   close(): Promise<void>;
 }
 
-export interface Lead {
+export interface Candidacy {
   readonly isLeading: boolean;
   /** Resolves when the work has ended and the lease is released. */
   stop(): Promise<void>;
@@ -65,7 +68,7 @@ export interface Lead {
 export interface Instance {
   /** `proc_…`: in logs, leases, the journal and Redis. */
   readonly id: string;
-  /** `0.1.0+72c595dc1234`, with the commit if known. */
+  /** `0.1.0+72c595dc1234`, with the commit if available. */
   readonly version: string;
   /** The name of its machine, container or pod. */
   readonly host: string;
@@ -75,22 +78,22 @@ export interface Instance {
 export interface InstanceStatus extends Instance {
   readonly startedAt: number;
   readonly seenAt: number;
-  /** It was seen within instanceAliveMs. */
+  /** Its last heartbeat was within instanceAliveMs. */
   readonly isAlive: boolean;
   /** Ended calls in its journal that were not in the ledger yet; null: not reported. */
   readonly journalLag: number | null;
 }
 
-/** Best-effort messages between the processes of an installation. What must not be missed is in the database; a message only prompts a look. */
+/** Best-effort messages between the processes of an installation. The data itself is in the database; a message only prompts a read. */
 export interface Broadcast {
   /** To all other processes. Texts over bounds.broadcastTextBytesMax, or too many at once, are dropped. */
   send(topic: BroadcastTopic, text: string): void;
   /** The returned function unsubscribes. */
   subscribe(topic: BroadcastTopic, listener: (text: string) => void): () => void;
-  /** Whether messages arrive, as far as known. */
+  /** Whether messages seem to arrive. */
   readonly isUp: boolean;
   close(): Promise<void>;
 }
 
-/** `change`: the change feed has news. `config`: check the config file. `watch`: someone watches live requests. `row`: a request ended. */
+/** `change`: the change feed has new entries. `config`: check the config file. `watch`: a user watches live requests. `row`: a request ended. */
 export type BroadcastTopic = "change" | "config" | "watch" | "row";

@@ -20,11 +20,11 @@ export interface LedgerPage {
   readonly next: string | null;
 }
 
-/** What one key did in one second. */
+/** One key's usage in one second. */
 export interface RecentRow extends Pick<Intent, "workspaceId" | "groupId" | "keyId" | "personId"> {
   /** Start of the second in which these calls began, Unix milliseconds. */
   readonly at: number;
-  /** A request counts once, whatever its attempts. */
+  /** A request counts once, however many attempts it had. */
   readonly requests: number;
   readonly tokens: number;
 }
@@ -57,7 +57,7 @@ export interface LedgerStore {
   /** Idempotent by attempt id. Writes upstream objects and all sums in the same transaction. Resolves to the number of new entries. */
   insert(entries: readonly LedgerEntry[]): Promise<number>;
   page(filter: LedgerFilter, cursor: string | null, limit: number): Promise<LedgerPage>;
-  /** What ended in a period, to rebuild rate windows after a restart. Without refused calls. */
+  /** Calls that ended in a period, without refused ones, to rebuild rate windows after a restart. */
   recent(sinceMs: number, untilMs: number): Promise<readonly RecentRow[]>;
   usage(filter: LedgerFilter): Promise<readonly UsageSum[]>;
   /** Price versions by id, for recovery and recomputation. */
@@ -65,7 +65,7 @@ export interface LedgerStore {
   /** Checks the rules that only the database can check. */
   check(): Promise<LedgerCheck>;
   /**
-   * PostgreSQL: merges sums that inserts left for later. Resolves to the number merged, at most `rowsMax`; 0: none left. Concurrent calls
+   * PostgreSQL: merges sums that inserts deferred. Resolves to the number merged, at most `rowsMax`; 0: none left. Concurrent calls
    * take different rows, and each is atomic. Reports are the same before and after.
    */
   fold(rowsMax?: number): Promise<number>;
@@ -82,10 +82,10 @@ export interface LedgerStore {
 
 /** Objects that vendors keep for later calls. Most are written by `LedgerStore.insert`. */
 export interface UpstreamObjectStore {
-  /** Those of the ids that belong to the workspace, in any order, possibly expired ones. */
+  /** Objects of the workspace with these ids, in any order, possibly expired. */
   find(workspaceId: string, ids: readonly string[]): Promise<readonly UpstreamObject[]>;
-  /** Writes one that no entry names. Does nothing if a newer record exists. */
+  /** Writes an object without an entry. Does nothing if a newer record exists. */
   put(object: UpstreamObject): Promise<void>;
-  /** Removes what expired before `now` (Unix milliseconds) in batches. Resolves to the number removed. */
+  /** Removes objects that expired before `now` (Unix milliseconds) in batches. Resolves to the number removed. */
   prune(now: number): Promise<number>;
 }

@@ -22,14 +22,14 @@ export interface AttemptSums {
   fault: AttemptFault | null;
 }
 
-/** `refused`: for what the caller did or may do. `failed`: also a stream that broke after its start. */
+/** `refused`: because of the caller's request or rights. `failed`: also a stream that broke after its start. */
 export type RequestOutcome = "succeeded" | "refused" | "failed" | "cancelled";
 
 /** An answered HTTP request, for the access log. Without query and headers. */
 export interface RequestEnd {
   readonly requestId: string;
   readonly method: string;
-  /** The kind of path. */
+  /** The matched route, with placeholders. */
   readonly route: string;
   /** The path without its query if no route matches, else null. */
   readonly path?: string | null;
@@ -48,7 +48,7 @@ export interface RequestEnd {
   readonly message?: string | null;
   /** Absent or empty: no attempt was made. */
   readonly attempts?: AttemptSums;
-  /** Absent: not known. */
+  /** Absent: unknown. */
   readonly principal?: Principal | null;
 }
 
@@ -129,13 +129,13 @@ export interface OtlpSampler {
 interface TracesSettings extends OtlpSignal {
   readonly batch: OtlpBatch;
   readonly sampler: OtlpSampler;
-  /** Add messages of calls whose key captures bodies to spans. */
+  /** Add messages to spans, for keys that capture bodies. */
   readonly content: boolean;
 }
 
 interface LogsSettings extends OtlpSignal {
   readonly batch: OtlpBatch;
-  /** Export messages of calls whose key captures bodies as events. */
+  /** Export messages as events, for keys that capture bodies. */
   readonly content: boolean;
 }
 

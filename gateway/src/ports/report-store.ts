@@ -137,7 +137,7 @@ export interface KeyFilter {
   readonly groupId?: string;
   readonly state?: string;
   readonly createdBy?: string;
-  /** Whose calls they make, with a secret or through agents. */
+  /** Keys of this person, with a secret or through agents. */
   readonly ownerId?: string;
   readonly service?: boolean;
   readonly keyId?: string;
@@ -192,7 +192,7 @@ export interface ReportStore {
   costs(filter: CostFilter): Promise<readonly CostSum[]>;
   /** By name. */
   keys(filter: KeyFilter, cursor: string | null, limit: number): Promise<Paged<ConsoleKey>>;
-  /** Newest first. Pages may be short, like those of `requests`. */
+  /** Newest first. Pages may be short, as in `requests`. */
   audit(filter: AuditFilter, cursor: string | null, limit: number): Promise<Paged<AuditRow>>;
   /** By model; `model` null: all models. */
   modelUsage(model: string | null, from: number, to: number): Promise<readonly ModelUsage[]>;
@@ -222,16 +222,16 @@ export interface ReportStore {
       readonly usd: number;
     }[]
   >;
-  /** The same for people, by the ids of their scopes (`personScopeId`). */
+  /** Like `dailySpend`, for people, by the ids of their scopes (`personScopeId`). */
   personDailySpend(scopeIds: readonly string[], since: number): Promise<readonly PersonDaySpend[]>;
   /**
-   * What scopes have spent, and their entries that ended since `endedSince`, read in one snapshot, so that costs counted elsewhere
-   * meanwhile can be recognized. At most bounds.budgetReadEntriesMax + 1 entries.
+   * Spending of scopes, and their entries that ended since `endedSince`, in one snapshot, so that costs counted elsewhere meanwhile can
+   * be recognized. At most bounds.budgetReadEntriesMax + 1 entries.
    */
-  spending(asks: readonly SpendingQuery[], endedSince: number): Promise<SpendingReport>;
-  /** What one key has used, by model. Unix milliseconds, `to` excluded. */
+  spending(queries: readonly SpendingQuery[], endedSince: number): Promise<SpendingReport>;
+  /** Usage of one key by model. Unix milliseconds, `to` excluded. */
   keyUsage(keyId: string, from: number, to: number): Promise<readonly UsageSum[]>;
-  /** `entries` may be off by those of the hour up to which old entries were removed. */
+  /** `entries` is approximate: it may include removed entries of up to one hour. */
   facts(): Promise<{ readonly entries: number; readonly sizeBytes: number | null }>;
   /** Copies the whole database into a file; `done` removes it. */
   backup(): Promise<{

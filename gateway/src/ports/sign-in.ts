@@ -38,8 +38,7 @@ export interface OidcAccount {
   readonly clientId: string;
   readonly clientSecret: Secret;
   /**
-   * Mail domains that may use it, and whose new addresses become users. Empty: any address, but only users who connected it to their
-   * account.
+   * Email domains that may sign in and create users. Empty: any address, but only users who connected it to their account.
    */
   readonly allowedDomains: readonly string[];
   /** The issuer asks for a second factor, so the console does not. */
@@ -66,7 +65,7 @@ export interface SignInEvent {
     /** Too many tries for an account or address. */
     | "sign-in-locked"
     | "signed-out"
-    /** Somebody of an allowed domain signed in through single sign-on for the first time. */
+    /** A person of an allowed domain signed in through single sign-on for the first time. */
     | "user-created"
     | "password-changed"
     | "two-factor-enabled"
@@ -84,21 +83,21 @@ export interface SignInEvent {
   readonly ip: string;
 }
 
-/** What an issuer says of somebody who came back from it. */
-interface IssuerClaims {
+/** An issuer's claims about a user who signed in. */
+interface SignInClaims {
   readonly userId: string;
   readonly account: string;
   readonly claims: Claims;
   readonly refreshToken: Secret | null;
-  /** The session that this sign-in opened; null: none yet. */
-  readonly keptSession: string | null;
+  /** The session of this sign-in, which stays when others are ended; null: none yet. */
+  readonly sessionToKeep: string | null;
 }
 
-export interface ClaimsListener {
+export interface ClaimsReceiver {
   /** Claims to read of an account. */
   pathsOf(account: string): Promise<readonly string[]>;
-  /** What it throws keeps the person out. */
-  take(said: IssuerClaims): Promise<void>;
+  /** If it throws, the sign-in fails. */
+  receive(signIn: SignInClaims): Promise<void>;
 }
 
 /** `unknown`: the account or connection no longer exists. */
@@ -124,13 +123,13 @@ export interface SignIn {
   /** Sets the accounts of single sign-on, from the next request on. */
   useOidc(accounts: readonly OidcAccount[]): void;
   /** Rechecks a person at the issuer by refresh token. Throws if the issuer does not answer properly. */
-  askIssuer(asked: {
+  recheckAtIssuer(person: {
     readonly account: string;
     readonly userId: string;
     readonly refreshToken: Secret;
   }): Promise<IssuerAnswer>;
-  /** Recheck interval and grace period; null: there is no such account. */
-  issuerPatience(account: string): { readonly recheckMs: number; readonly graceMs: number } | null;
+  /** Recheck interval and grace period; null: unknown account. */
+  recheckTimes(account: string): { readonly recheckMs: number; readonly graceMs: number } | null;
 }
 
 /** An identity at an issuer that no user has connected yet. */
@@ -142,8 +141,8 @@ export interface NewIdentity {
   readonly directoryIds: readonly string[];
   /** Lower case. */
   readonly verifiedEmail: string;
-  /** Whether the issuer may vouch for an address. */
-  readonly speaksFor: (email: string) => boolean;
+  /** Whether the issuer is trusted for an address. */
+  readonly mayVouchFor: (email: string) => boolean;
 }
 
 /** Sources of a person's claims: an account of single sign-on, by its id, or SCIM. */

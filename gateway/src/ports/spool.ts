@@ -56,7 +56,7 @@ export interface FormField {
 export interface FormFile {
   readonly name: string;
   readonly filename: string | null;
-  /** As the form says, else by its first bytes; null: unknown. */
+  /** From the form, else from its first bytes; null: unknown. */
   readonly mediaType: string | null;
   /** In base64. */
   readonly data: string;

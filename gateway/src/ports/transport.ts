@@ -4,17 +4,17 @@ import type { CallSignal, EgressProxy, Failure, HeaderReader, Secret } from "#co
 export interface Transport {
   /**
    * Resolves when the status line has arrived. Throws upstream_unreachable (name, guard, connection) or upstream_timeout (connect,
-   * headers); the failure's `arrival` says how far the request got. Never follows redirects or sends twice. `signal` also ends reading
+   * headers); the failure's `arrival` is how far the request got. Never follows redirects or sends twice. `signal` also ends reading
    * the body.
    */
   send(request: OutboundRequest, signal: CallSignal): Promise<OutboundAnswer>;
-  /** The same, with the outcome passed to `listener`, perhaps within this call. Absent: `send` is all there is. */
+  /** Like `send`, but calls `listener`, possibly synchronously. Optional: `send` always works. */
   begin?(request: OutboundRequest, signal: CallSignal, listener: AnswerListener): void;
 }
 
-/** One of the two is called, once. */
+/** Exactly one of the two is called, once. */
 export interface AnswerListener {
-  /** The head has come, and whatever came with it is in the body already. */
+  /** The headers have arrived; data that came with them is already in the body. */
   onAnswer(answer: OutboundAnswer): void;
   onFailure(failure: Failure): void;
 }
@@ -85,7 +85,7 @@ export interface AnswerBody {
   next?(clock: ReadClock, limitMs: number, listener: PieceListener): void;
   /** The rest. Throws upstream_error if larger than `bytesMax`. `grown` receives the size so far; if it throws, the caller cancels. */
   readAll(bytesMax: number, clock: ReadClock, limitMs: number, grown?: (bytes: number) => void): Promise<Uint8Array>;
-  /** The rest if all of it has arrived and is at most `bytesMax`; else null, and nothing is read. */
+  /** The rest, if it has arrived completely and is at most `bytesMax`; else null, and nothing is read. */
   arrived?(bytesMax: number): Uint8Array | null;
   /** Closes the connection unless the body has ended. Never throws. */
   cancel(): void;

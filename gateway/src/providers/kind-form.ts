@@ -147,7 +147,7 @@ function settingTypeProblem(field: SettingField, value: unknown): string | null 
     case "json":
       return null;
     default:
-      return typeof value === "string" && value.length <= settingCharactersMax ? null : "must be a text";
+      return typeof value === "string" && value.length <= settingCharactersMax ? null : "must be a string";
   }
 }
 

@@ -38,7 +38,7 @@ export function recordRefusal(dependencies: RelayDependencies, call: Call, failu
 /** Logs an internal error. */
 export function reportUnexpected({ observer }: RelayDependencies, { requestId }: Call, { code, cause }: Failure): void {
   if (code !== "internal_error") return;
-  observer.log("error", "A call met an unexpected error.", { requestId, error: cause });
+  observer.log("error", "unexpected error while handling a call", { requestId, error: cause });
 }
 
 /** Refusals by the caller's own limits. */

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { addressKey, bounds, Failure } from "#core/index.ts";
-import type { ClaimsListener, Clock, SignInEvent } from "#ports/index.ts";
+import type { ClaimsReceiver, Clock, SignInEvent } from "#ports/index.ts";
 import { type knownDevices, type TryCounts, takeTry } from "./guards.ts";
 import { addressHeader, type Library } from "./library.ts";
 import { failureOf, type Problems } from "./library-problems.ts";
@@ -17,7 +17,7 @@ export interface SignInDependencies {
   readonly sessions: Sessions;
   readonly users: Users;
   readonly issuers: Issuers;
-  readonly rights: ClaimsListener;
+  readonly rights: ClaimsReceiver;
   readonly clock: Clock;
   readonly tries: TryCounts;
   readonly devices: ReturnType<typeof knownDevices>;

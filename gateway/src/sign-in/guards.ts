@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { bounds, Failure } from "#core/index.ts";
-import type { Clock, OpenTries, TakenTry, Tries } from "#ports/index.ts";
+import type { Clock, OpenTries, Tries, TryResult } from "#ports/index.ts";
 import { rawCookieOf, type Site } from "./site.ts";
 
 /** The window doubles up to this while attempts are used up. */
@@ -24,7 +24,7 @@ export function openTryCounts(open: OpenTries): TryCounts {
 }
 
 /** Counts one attempt for each key, or throws `rate_limit_exceeded` and counts nothing. */
-export async function takeTry(tries: Tries, keys: readonly string[]): Promise<TakenTry> {
+export async function takeTry(tries: Tries, keys: readonly string[]): Promise<TryResult> {
   const taken = await tries.take(keys);
   if (taken.waitMs === 0) return taken;
   const minutes = Math.ceil(taken.waitMs / 60_000);

@@ -51,7 +51,7 @@ export const passkeyAddProblems: Problems = { AUTHENTICATION_FAILED: unverified 
 export function failureOf(status: number, code: string, special: Problems): Failure {
   const problem = special[code] ?? problems[code] ?? (status < 500 ? byStatus[status] : undefined);
   if (problem === undefined) {
-    return new Failure("internal_error", "The gateway met an unexpected error.", {
+    return new Failure("internal_error", "Unexpected error in the gateway.", {
       cause: new Error(`the sign-in library answered ${status} ${code}`),
     });
   }

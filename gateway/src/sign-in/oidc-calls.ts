@@ -73,16 +73,16 @@ async function handleCallback(call: Call): Promise<Response> {
   if (problem !== null) return refuse(call, problems[problem] ?? "failed", answer.cookies);
   const path = ownPath(target, call.site);
   if (sets(answer, call.site, "two_factor")) {
-    await takeClaims(call, trip, { userId: trip.userId, keptSession: null });
+    await applyClaims(call, trip, { userId: trip.userId, sessionToKeep: null });
     return await askForCode(call, path, answer.cookies);
   }
   if (isConnecting(call) && !sets(answer, call.site, "session_token")) {
-    await takeClaims(call, trip, { userId: call.signedIn.user.id, keptSession: call.signedIn.id });
+    await applyClaims(call, trip, { userId: call.signedIn.user.id, sessionToKeep: call.signedIn.id });
     return connected(call, answer.cookies);
   }
   const session = await call.openSession(answer, "oidc");
   try {
-    await takeClaims(call, trip, { userId: session.user.id, keptSession: session.id });
+    await applyClaims(call, trip, { userId: session.user.id, sessionToKeep: session.id });
   } catch (thrown) {
     // The user gets the rights of the current claims, not of earlier ones.
     await call.dependencies.sessions.end(session.user.id, session.id);
@@ -93,13 +93,13 @@ async function handleCallback(call: Call): Promise<Response> {
 }
 
 /** Applies the claims as rights before the user sees anything. */
-async function takeClaims(
+async function applyClaims(
   { dependencies, pathId }: Call,
   { claims, refreshToken }: CallbackFacts,
-  { userId, keptSession }: { readonly userId: string | null; readonly keptSession: string | null },
+  { userId, sessionToKeep }: { readonly userId: string | null; readonly sessionToKeep: string | null },
 ): Promise<void> {
   if (claims === null || userId === null) return;
-  await dependencies.rights.take({ userId, account: pathId, claims, refreshToken, keptSession });
+  await dependencies.rights.receive({ userId, account: pathId, claims, refreshToken, sessionToKeep });
 }
 
 /** The user has a second factor, so the sign-in page asks for it. */

@@ -35,7 +35,7 @@ export class Issuers {
       if (problem === null) {
         issuers.set(account.id, { account, documents: new IssuerDocuments(account.issuer, transport, clock) });
       } else {
-        observer.log("warn", "An account of single sign-on is left out.", { account: account.id, problem });
+        observer.log("warn", "ignoring an invalid single sign-on account", { account: account.id, problem });
       }
     }
     this.#issuers = issuers;

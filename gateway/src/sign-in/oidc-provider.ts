@@ -142,7 +142,7 @@ function identityOf(account: OidcAccount, claims: IssuerClaims, verifiedEmail: s
     subject: claims.sub,
     directoryIds: ids.flatMap((id) => (id.kind === "one" ? id.values.filter((value) => value !== "") : [])),
     verifiedEmail,
-    speaksFor: (email) => isAllowed(account, email),
+    mayVouchFor: (email) => isAllowed(account, email),
   };
 }
 
@@ -188,7 +188,7 @@ async function logFailure<Result>(
     return await work();
   } catch (thrown) {
     const problem = thrown instanceof Failure ? thrown.message : "an unexpected answer";
-    observer.log("warn", "Single sign-on failed.", { account: account.id, issuer: account.issuer, problem });
+    observer.log("warn", "single sign-on failed", { account: account.id, issuer: account.issuer, problem });
     throw thrown;
   }
 }

@@ -1,6 +1,6 @@
 import { BoundedMap, type Claims } from "#core/index.ts";
 import type {
-  ClaimsListener,
+  ClaimsReceiver,
   Clock,
   Ids,
   NewIdentity,
@@ -38,7 +38,7 @@ export interface SignInOptions extends PasswordFunctions {
   readonly transport: Transport;
   readonly oidc: readonly OidcAccount[];
   /** Receives the claims of users. */
-  readonly rights?: ClaimsListener;
+  readonly rights?: ClaimsReceiver;
   /** Connects an identity to a user whom a directory created and who cannot sign in yet, if there is one. */
   readonly connect?: (identity: NewIdentity) => Promise<void>;
   /** Records sign-in events. Must not throw. */
@@ -49,7 +49,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   const { database, clock, ids, observer, transport, publicUrl, secrets } = options;
   const passwords = boundedPasswords(options);
   const sessions = new Sessions(database, clock);
-  const rights = options.rights ?? nobodyListens;
+  const rights = options.rights ?? ignoreClaims;
   const issuers = new Issuers({
     transport,
     clock,
@@ -88,7 +88,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     tries: openTryCounts(options.openTries),
     devices: knownDevices(() => secrets()[0]?.value ?? "", clock),
     onEvent: options.onEvent ?? (() => {}),
-    onEventLost: ({ message }) => observer.log("warn", "A refused sign-in could not be noted.", { error: message }),
+    onEventLost: ({ message }) => observer.log("warn", "failed to record a refused sign-in", { error: message }),
     library,
   };
   let sweepAtMs = 0;
@@ -96,7 +96,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     if (clock.monotonic() < sweepAtMs) return;
     sweepAtMs = clock.monotonic() + signInSweepMs;
     await sessions.deleteExpired().catch((thrown: Error) => {
-      observer.log("warn", "What ended in sign-in could not be cleared away.", { error: thrown.message });
+      observer.log("warn", "failed to delete expired sign-in data", { error: thrown.message });
     });
   };
   return {
@@ -118,16 +118,16 @@ export function createSignIn(options: SignInOptions): SignIn {
     }),
     prepareUser: async (user) => ({ ...(await readPerson(user)), passwordHash: await hashPassword(user.password) }),
     hashPassword,
-    async askIssuer({ account, userId, refreshToken }) {
+    async recheckAtIssuer({ account, userId, refreshToken }) {
       const issuer = issuers.issuer(account);
       const subject = issuer === null ? null : await users.subjectAt(userId, account);
       if (issuer === null || subject === null) return { kind: "unknown" };
-      const { refreshClaims: askAgain } = await import("./oidc-tokens.ts");
-      const word = await askAgain(issuer, { refreshToken, subject, paths: await rights.pathsOf(account) });
-      if (word.kind === "claims" && !speaksFor(issuer.account, word.claims)) return { kind: "refused" };
-      return word;
+      const { refreshClaims } = await import("./oidc-tokens.ts");
+      const answer = await refreshClaims(issuer, { refreshToken, subject, paths: await rights.pathsOf(account) });
+      if (answer.kind === "claims" && !mayVouchFor(issuer.account, answer.claims)) return { kind: "refused" };
+      return answer;
     },
-    issuerPatience(account) {
+    recheckTimes(account) {
       const known = issuers.account(account);
       return known === null
         ? null
@@ -142,9 +142,9 @@ export function createSignIn(options: SignInOptions): SignIn {
 
 const minuteMs = 60_000;
 
-const nobodyListens: ClaimsListener = { pathsOf: async () => [], take: async () => {} };
+const ignoreClaims: ClaimsReceiver = { pathsOf: async () => [], receive: async () => {} };
 
 /** Whether the address in a refresh is in the account's domains. Many issuers send none. */
-function speaksFor(account: OidcAccount, { email }: Claims): boolean {
+function mayVouchFor(account: OidcAccount, { email }: Claims): boolean {
   return typeof email !== "string" || account.allowedDomains.length === 0 || isAllowed(account, email);
 }

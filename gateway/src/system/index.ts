@@ -1,7 +1,7 @@
 /**
  * system: time, ids, randomness and threads of the machine, behind the ports Clock, Ids, Chance and Offload.
  * - systemClock: wall time that may jump, monotonic time that does not, and timers of any length.
- * - steadyClock: a wall clock that ignores short changes, for money.
+ * - steadyClock: a wall clock that ignores short jumps, for money.
  * - createIds: `att_01KX4…`: time, counter and randomness in Crockford base32, sortable by creation even if the clock is set back.
  * - systemChance: jitter and weights, never secrets.
  * - isBuilt: whether this is a build.

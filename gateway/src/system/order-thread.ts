@@ -26,14 +26,13 @@ export class OrderThread<Order extends object, Reply> {
     return this.#answer === null;
   }
 
-  /** It is running. */
   get isRunning(): boolean {
     return this.#thread !== null;
   }
 
   /** Resolves to the reply or the failure. Never rejects. */
   run(order: Order, moved?: readonly Transferable[]): Promise<OrderAnswer<Reply>> {
-    if (this.#answer !== null) throw new Error("the thread is given one order at a time");
+    if (this.#answer !== null) throw new Error("the thread is busy");
     const { promise, resolve } = Promise.withResolvers<OrderAnswer<Reply>>();
     this.#answer = (answer) => {
       this.#answer = null;
@@ -53,7 +52,7 @@ export class OrderThread<Order extends object, Reply> {
     this.#thread.stop();
   }
 
-  /** Ends an idle thread orderly; terminates a busy one, whose order fails at once. Resolves when it has ended. */
+  /** Ends an idle thread cleanly. Terminates a busy one; its order fails at once. Resolves when the thread has ended. */
   async end(): Promise<void> {
     const thread = this.#thread;
     if (thread === null) return;
@@ -99,7 +98,8 @@ export function serveOrders<Order, Reply>(program: OrderProgram<Order, Reply>): 
 
 function listen<Order, Reply>(port: MessagePort, { work, moved, close }: OrderProgram<Order, Reply>): void {
   const done = (reply: Reply): void => port.postMessage({ reply } satisfies OrderAnswer<Reply>, moved?.(reply) ?? none);
-  const failed = (thrown: unknown): void => port.postMessage({ failed: wordsOf(thrown) } satisfies OrderAnswer<Reply>);
+  const failed = (thrown: unknown): void =>
+    port.postMessage({ failed: describeError(thrown) } satisfies OrderAnswer<Reply>);
   port.on("message", async (order: Order | typeof endOrder) => {
     if (order === endOrder) {
       void (close?.() ?? Promise.resolve()).catch(() => undefined).finally(() => port.close());
@@ -113,7 +113,7 @@ function listen<Order, Reply>(port: MessagePort, { work, moved, close }: OrderPr
   });
 }
 
-function wordsOf(thrown: unknown): string {
+function describeError(thrown: unknown): string {
   return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : typeof thrown;
 }
 

@@ -6,23 +6,23 @@ const day = 86_400_000;
 
 function steady() {
   const clock = new FakeClock();
-  const told: string[] = [];
-  const time = steadyClock(clock, { log: (_level, message) => void told.push(message) });
-  return { clock, time, told, startMs: clock.now() };
+  const warnings: string[] = [];
+  const time = steadyClock(clock, { log: (_level, message) => void warnings.push(message) });
+  return { clock, time, warnings, startMs: clock.now() };
 }
 
 test("follows the wall clock and small corrections", () => {
-  const { clock, time, told } = steady();
+  const { clock, time, warnings } = steady();
   for (let step = 0; step < 100; step++) {
     clock.advance(3_600_000);
     clock.jump(step % 2 === 0 ? 900 : -1_100);
     expect(time.now()).toBe(clock.now());
   }
-  expect(told).toEqual([]);
+  expect(warnings).toEqual([]);
 });
 
 test.each([31 * day, -2 * day])("ignores a clock that is set by %d ms and back within minutes", (byMs) => {
-  const { clock, time, told, startMs } = steady();
+  const { clock, time, warnings, startMs } = steady();
   clock.jump(byMs);
   for (let minute = 0; minute < 9; minute++) {
     expect(Math.abs(time.now() - startMs - minute * 60_000)).toBeLessThanOrEqual(1);
@@ -30,7 +30,7 @@ test.each([31 * day, -2 * day])("ignores a clock that is set by %d ms and back w
   }
   clock.jump(-byMs);
   expect(time.now()).toBe(clock.now());
-  expect(told).toHaveLength(1);
+  expect(warnings).toHaveLength(1);
 });
 
 test.each([31 * day, -2 * day])("follows a clock that stays set by %d ms after a while", (byMs) => {

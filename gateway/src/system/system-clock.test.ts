@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "./index.ts";
 
-test("a timer runs its act once after the delay", async () => {
+test("runs an action after the delay", async () => {
   const startMs = systemClock.monotonic();
   await new Promise<void>((resolve) => systemClock.after(20, resolve));
   expect(systemClock.monotonic() - startMs).toBeGreaterThanOrEqual(18);
 });
 
-test("a cancelled timer does not run", async () => {
+test("does not run a canceled timer", async () => {
   let ran = false;
   const cancel = systemClock.after(1, () => {
     ran = true;
@@ -17,7 +17,7 @@ test("a cancelled timer does not run", async () => {
   expect(ran).toBe(false);
 });
 
-test("a delay beyond 31 bits does not fire at once", async () => {
+test("does not fire at once for a delay beyond 31 bits", async () => {
   let ran = false;
   const cancel = systemClock.after(90 * 24 * 3_600_000, () => {
     ran = true;

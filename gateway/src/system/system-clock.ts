@@ -28,18 +28,18 @@ export const clockTrustMs = 600_000;
 /**
  * A wall clock that ignores short changes. While wall and monotonic time agree, it is the wall clock. After a jump of more than
  * clockJumpMs it continues as time passes, and follows only if the wall clock stays changed for clockTrustMs. Money uses it: a clock that
- * is a month ahead for a minute must not begin a new month. A suspended machine looks like a jump too.
+ * is a month ahead for a minute must not begin a new month. A suspended machine is a jump too.
  */
 export function steadyClock(clock: Clock, observer: Pick<Observer, "log">): Clock {
   /** Trusted difference of wall and monotonic time, and a new one that is not trusted yet. */
   let trustedOffset = clock.now() - clock.monotonic();
   let newOffset: { readonly offset: number; readonly sinceMs: number } | null = null;
-  const tell = (byMs: number): void => {
+  const warnOfJump = (byMs: number): void => {
     const seconds = Math.round(Math.abs(byMs) / 1_000);
     const minutes = clockTrustMs / 60_000;
     observer.log(
       "warn",
-      `The clock was set ${byMs > 0 ? "forward" : "back"} by ${seconds} s. Budgets and the ledger follow when it stays so for ${minutes} minutes.`,
+      `the clock was set ${byMs > 0 ? "forward" : "back"} by ${seconds} s; budgets and the ledger follow after ${minutes} minutes`,
     );
   };
   const now = (): number => {
@@ -50,7 +50,7 @@ export function steadyClock(clock: Clock, observer: Pick<Observer, "log">): Cloc
     if (Math.abs(offset - trustedOffset) > clockJumpMs) {
       if (newOffset === null || Math.abs(offset - newOffset.offset) > clockJumpMs) {
         newOffset = { offset, sinceMs: monotonicMs };
-        tell(offset - trustedOffset);
+        warnOfJump(offset - trustedOffset);
       }
       if (monotonicMs - newOffset.sinceMs < clockTrustMs) return Math.floor(monotonicMs + trustedOffset);
     }

@@ -4,12 +4,12 @@ import { createIds, systemClock } from "./index.ts";
 
 const shape = /^att_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-test("an id is its prefix and 26 characters of Crockford base32", () => {
+test("creates ids of the prefix and 26 characters of Crockford base32", () => {
   const ids = createIds(systemClock);
   for (let i = 0; i < 2_000; i++) expect(ids.next("att_")).toMatch(shape);
 });
 
-test("ids sort in the order they were made, within a millisecond and across milliseconds", () => {
+test("creates ids that sort by creation, within and across milliseconds", () => {
   const clock = new FakeClock();
   const ids = createIds(clock);
   const made: string[] = [];
@@ -21,7 +21,7 @@ test("ids sort in the order they were made, within a millisecond and across mill
   expect(new Set(made).size).toBe(made.length);
 });
 
-test("a wall clock that is set back neither repeats nor disorders ids", () => {
+test("keeps ids unique and ordered when the clock is set back", () => {
   const clock = new FakeClock();
   const ids = createIds(clock);
   const before = ids.next("req_");
@@ -30,18 +30,18 @@ test("a wall clock that is set back neither repeats nor disorders ids", () => {
   expect(after > before).toBe(true);
 });
 
-test("the first ten characters are the time of creation", () => {
+test("encodes the creation time in the first ten characters", () => {
   const clock = new FakeClock(Date.UTC(2026, 6, 1, 12));
   const ids = createIds(clock);
-  for (const passedMs of [0, 1, 1_022, 1, 1, 3_600_000]) {
-    clock.advance(passedMs);
+  for (const stepMs of [0, 1, 1_022, 1, 1, 3_600_000]) {
+    clock.advance(stepMs);
     const text = ids.next("").slice(0, 10);
     const ms = [...text].reduce((sum, c) => sum * 32 + "0123456789ABCDEFGHJKMNPQRSTVWXYZ".indexOf(c), 0);
     expect(ms).toBe(clock.now());
   }
 });
 
-test("two processes in the same millisecond do not make the same id", () => {
+test("creates different ids in two processes within a millisecond", () => {
   const clock = new FakeClock();
   const one = createIds(clock);
   const two = createIds(clock);

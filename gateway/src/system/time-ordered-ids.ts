@@ -17,7 +17,7 @@ export function createIds(clock: Pick<Clock, "now">): Ids {
   let random = "";
   let randomUsed = 0;
   let lastMs = -1;
-  let lastPairs = -1;
+  let lastPairCount = -1;
   let begin = "";
   let time = "";
   let counter = 0;
@@ -30,10 +30,10 @@ export function createIds(clock: Pick<Clock, "now">): Ids {
     }
     // The clock was set back, or a million ids were made in a millisecond: continue from the last time.
     lastMs = nowMs > lastMs ? nowMs : lastMs + 1;
-    const pairsPassed = Math.floor(lastMs / pairs.length);
-    if (pairsPassed !== lastPairs) {
-      lastPairs = pairsPassed;
-      begin = encode(pairsPassed, timeCharacters - 2);
+    const pairCount = Math.floor(lastMs / pairs.length);
+    if (pairCount !== lastPairCount) {
+      lastPairCount = pairCount;
+      begin = encode(pairCount, timeCharacters - 2);
     }
     time = begin + pairs[lastMs % pairs.length];
     counter = 0;

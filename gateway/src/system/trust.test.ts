@@ -3,8 +3,8 @@ import { createServer } from "node:tls";
 
 const fixtures = new URL("../../test/fixtures/", import.meta.url).pathname;
 
-// In a process of its own: what a process believes holds for all of it.
-test("every TLS client of the process and its threads trusts an added authority, beside the usual ones", async () => {
+// In a separate process, because the setting applies to the whole process.
+test("trusts an added authority in every TLS client of the process and its threads", async () => {
   const authority = `${fixtures}tls/upstream.example.cert.pem`;
   const [cert, key] = await Promise.all([
     Bun.file(authority).text(),

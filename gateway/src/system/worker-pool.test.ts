@@ -26,7 +26,7 @@ function openPool(changes: Partial<WorkerPoolOptions> = {}) {
   });
   opened.push(pool);
   let keys = 0;
-  /** Each order is of a key of its own where a test does not say. */
+  /** Default: a new key for each order. */
   const run = (order: Order, size = 1, signal: AbortSignal | null = null, key = `key_${keys++}`) => {
     const owner = { key: { id: key }, workspace: { id: key } };
     return pool.run(order, size, order.bytes === undefined ? [] : [order.bytes.buffer as ArrayBuffer], {
@@ -37,8 +37,8 @@ function openPool(changes: Partial<WorkerPoolOptions> = {}) {
   return { pool, clock, logged, run };
 }
 
-const codeOf = (asked: Promise<unknown>): Promise<unknown> =>
-  asked.then(
+const codeOf = (order: Promise<unknown>): Promise<unknown> =>
+  order.then(
     () => "answered",
     (thrown: { code?: unknown }) => thrown.code,
   );
@@ -51,7 +51,7 @@ test("transfers buffers in both directions without a copy", async () => {
   expect(reply.bytes).toEqual(new Uint8Array(100_000).fill(7));
 });
 
-test("an order that fails, or whose thread dies, does not affect the next", async () => {
+test("runs the next order after one failed or killed its thread", async () => {
   const { run, logged } = openPool({ threads: 1 });
   expect(await codeOf(run({ act: "throw" }))).toBe("internal_error");
   expect(await codeOf(run({ act: "answer" }))).toBe("answered");
@@ -101,11 +101,11 @@ test("keys take turns, and one key gets at most half of the queue", async () => 
       () => order.push(key),
       (thrown: unknown) => thrown,
     );
-  const asked = Array.from({ length: 7 }, () => ask("anna"));
+  const orders = Array.from({ length: 7 }, () => ask("anna"));
   const refused = expect.objectContaining({ code: "rate_limit_exceeded", status: 429, details: { scope: "key" } });
   expect(await ask("anna")).toEqual(refused);
-  asked.push(ask("bert"), ask("cleo"), ask("bert"));
-  await Promise.all(asked);
+  orders.push(ask("bert"), ask("cleo"), ask("bert"));
+  await Promise.all(orders);
   expect(order.slice(0, 6).sort()).toEqual(["anna", "anna", "bert", "bert", "cleo", "anna"].sort());
 });
 

@@ -55,7 +55,7 @@ export class WorkerPool implements Offload {
     this.#options = options;
     this.#queueShares = new FairShare(options.waitingMax);
     const onDeath = (problem: string): void =>
-      options.observer.log("error", "Worker thread died.", { thread: options.name, problem });
+      options.observer.log("error", "worker thread died", { thread: options.name, problem });
     const { entry, name } = options;
     this.#threads = Array.from({ length: options.threads }, () => new OrderThread({ entry, name, onDeath }));
   }
@@ -119,8 +119,7 @@ export class WorkerPool implements Offload {
 
   #settle(reply: OrderAnswer<unknown>, resolve: (value: unknown) => void, reject: (failure: Failure) => void): void {
     if ("reply" in reply) resolve(reply.reply);
-    else
-      reject(new Failure("internal_error", "The gateway met an unexpected error.", { cause: new Error(reply.failed) }));
+    else reject(new Failure("internal_error", "Unexpected error in the gateway.", { cause: new Error(reply.failed) }));
   }
 
   #next(): void {
@@ -137,7 +136,7 @@ export class WorkerPool implements Offload {
     if (this.#running.size === 0 && this.#waiting.length === 0) this.#scheduleEnd();
   }
 
-  /** Takes from the key whose last turn is longest ago. null: nothing waits, or only long orders while no thread may take one. */
+  /** Chooses from the key that has waited longest for its turn. null: nothing waits, or only long orders while no thread may take one. */
   #choose(): Waiting | null {
     const { clock, patienceMs, threads } = this.#options;
     const roomForLong = this.#longRunning.size < Math.max(1, threads - 1);
@@ -182,8 +181,8 @@ function overloaded(): Failure {
 }
 
 function shareExceeded(problem: Exclude<ShareProblem, "all">): Failure {
-  const whose = problem === "key" ? "this key" : "the workspace of this key";
-  const message = `Too many large requests of ${whose} wait to be worked on. Try again when some of its calls have ended.`;
+  const owner = problem === "key" ? "this key" : "the workspace of this key";
+  const message = `Too many large requests of ${owner} are waiting. Try again when some of its calls have ended.`;
   return new Failure("rate_limit_exceeded", message, { retryAfterMs: 2_000, details: { scope: problem } });
 }
 

@@ -3,11 +3,11 @@ import {
   asFailure,
   bounds,
   type Failure,
-  keptResponse,
   type LedgerEntry,
   type NanoUsd,
   ownerOf,
   type Principal,
+  responseObjects,
   responseTaskId,
   settle,
   type Task,
@@ -152,7 +152,7 @@ export async function holdForResponse(
   try {
     holds.keep(id, await admission.hold(principal, nanoUsd, true, id));
   } catch (error) {
-    observer.log("warn", "Failed to hold money for a background response.", { task: id, error });
+    observer.log("warn", "failed to hold money for a background response", { task: id, error });
   }
 }
 
@@ -184,7 +184,7 @@ export async function refreshResponse(
       else if (await prepareResponse(pass)) await pollResponse(pass, bounds.taskTickMs);
     }
   })().catch((error: unknown) => {
-    observer.log("warn", "Failed to poll a background response before its cancellation or deletion.", {
+    observer.log("warn", "failed to poll a background response before its cancellation or deletion", {
       upstreamId,
       error,
     });
@@ -218,7 +218,7 @@ async function settleResponse(pass: TaskPass, facts: ReplyFacts | null): Promise
     totalMs: Math.max(open.totalMs, now - open.at),
     ...(state === "expired" || open.upstreamId === null
       ? {}
-      : { objects: keptResponse(open.upstreamId, facts?.items ?? [], usage, now + bounds.responseKeptMs) }),
+      : { objects: responseObjects(open.upstreamId, facts?.items ?? [], usage, now + bounds.responseKeptMs) }),
   };
   const entries = [...otherModelEntries(dependencies, task, entry, measuredUsage), entry];
   const step = {

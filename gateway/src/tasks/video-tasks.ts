@@ -185,7 +185,7 @@ export class VideoTasks {
       return true;
     })()
       .catch((thrown: unknown): boolean => {
-        observer.log("warn", "Failed to poll a video task for its caller.", { task: task.id, error: thrown });
+        observer.log("warn", "failed to poll a video task for its caller", { task: task.id, error: thrown });
         return true;
       })
       .finally(() => this.#poller.wake());

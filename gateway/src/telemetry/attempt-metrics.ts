@@ -58,7 +58,7 @@ function pairMaker(registry: Registry) {
   const cost = registry.tallies("sluice_cost_usd_total", nanoToUsd);
   const unpriced = registry.tallies("sluice_unpriced_attempts_total");
   const unpricedUse = registry.tallies("sluice_unpriced_usage_total");
-  const costDiffers = registry.tallies("sluice_vendor_cost_differs_total");
+  const costDiffers = registry.tallies("sluice_vendor_cost_mismatches_total");
   const firstByte = registry.histogram("sluice_first_byte_seconds", firstByteBuckets);
   return (key: string) => {
     const [provider = "", model = provider] = key.split("\n");

@@ -23,7 +23,7 @@ const ownLines = (text: string): string[] => text.split("\n").filter((line) => !
 
 test("reports of one process give the same text as the process itself", async () => {
   const metrics = counted(3, 2, 1);
-  metrics.numbers({ sluice_redis_untold: () => Number.NaN });
+  metrics.numbers({ sluice_redis_unsent: () => Number.NaN });
   metrics.requestEnd({ route: 'odd"route\\\n', status: 200, outcome: "succeeded", totalMs: 1 });
   const text = await metrics.text();
   expect(ownLines(reportText(await reportOf(metrics)))).toEqual(ownLines(text));
@@ -31,7 +31,7 @@ test("reports of one process give the same text as the process itself", async ()
   expect(lines).toContain('sluice_requests_total{route="odd\\"route\\\\\\n",status="200",outcome="succeeded"} 1');
   expect(lines).toContain('sluice_request_duration_seconds_bucket{le="0.005",route="odd\\"route\\\\\\n"} 1');
   expect(lines).toContain('sluice_request_duration_seconds_bucket{le="+Inf",route="odd\\"route\\\\\\n"} 1');
-  expect(lines).toContain("sluice_redis_untold Nan");
+  expect(lines).toContain("sluice_redis_unsent Nan");
 });
 
 test("sums counters and histograms; a gauge is summed or reports the worst value", async () => {

@@ -17,17 +17,17 @@ export const metricHelp = {
     "Connections that the gateway closed, by cause: idle ones to make room, and callers that sent or read too slowly.",
   sluice_reservations_open: "Reservations of limits that are not yet settled or released.",
   sluice_limits_counted: "Limits that are currently counted.",
-  sluice_limits_turned_away_total: "Limit checks dropped because the counter table was full.",
+  sluice_limit_checks_dropped_total: "Limit checks dropped because the counter table was full.",
   sluice_redis_up: "1 if the shared counter (Redis) answers, else 0.",
-  sluice_redis_untold: "Finished calls and costs not yet sent to the shared counter (Redis).",
-  sluice_redis_places_beyond_lease:
+  sluice_redis_unsent: "Finished calls and costs not yet sent to the shared counter (Redis).",
+  sluice_redis_slots_beyond_lease:
     "Concurrency slots of running calls that lost their lease in the shared counter (Redis).",
-  sluice_redis_epochs_total: "Times the shared counter (Redis) was emptied, restarted or replaced.",
+  sluice_redis_resets_total: "Times the shared counter (Redis) was emptied, restarted or replaced.",
   sluice_redis_round_trip_seconds: "Response time of the shared counter (Redis).",
   sluice_models_blocked: "Models refused because they have no price, for all calls or for calls under a budget.",
   sluice_models_served_unpriced: "Models served at zero cost because they have no price, without the demo.",
-  sluice_issuer_rechecks_total: "Requests to an issuer to confirm a user with signed-in agents.",
-  sluice_issuer_rechecks_silent_total: "Such requests that the issuer answered without information about the user.",
+  sluice_issuer_rechecks_total: "Rechecks of users with signed-in agents at their single sign-on issuer.",
+  sluice_issuer_recheck_failures_total: "Rechecks that failed or got no valid answer.",
   sluice_config_version: "Version of the current configuration.",
   sluice_config_file_valid:
     "1 if the config file is applied; 0 if it was rejected and the previous configuration is used.",
@@ -81,7 +81,7 @@ export const metricHelp = {
   sluice_unpriced_attempts_total: "Attempts that used a model without a price; they cost 0 and no budget counts them.",
   sluice_unpriced_usage_total:
     "Attempts that used a class without a price or with an assumed one, by model and class (or tier, geo, speed).",
-  sluice_vendor_cost_differs_total:
+  sluice_vendor_cost_mismatches_total:
     "Attempts where the vendor's cost differs from price times usage by more than 1 %, by provider and model.",
   sluice_first_byte_seconds: "Time from the arrival of a request to the first byte of its answer.",
   sluice_workspace_requests_total: "Answered requests by workspace and outcome.",
@@ -90,8 +90,8 @@ export const metricHelp = {
   sluice_workspace_cost_usd_total: "Cost by workspace, in US dollars.",
   sluice_workspace_budget_used_ratio:
     "Used share of a workspace's budget in its period, including reservations of running calls; 1 is the whole budget.",
-  sluice_workers: "Workers that serve calls.",
-  sluice_workers_wanted: "Desired number of workers.",
+  sluice_workers: "Workers that are serving calls.",
+  sluice_workers_desired: "Configured number of workers.",
   sluice_workers_lost_total: "Workers that ended unexpectedly.",
 } as const satisfies Readonly<Record<string, string>>;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Clock } from "#ports/index.ts";
-import { Deadlines, Exchange } from "./exchange.ts";
+import { Deadlines, OutboundExchange } from "./exchange.ts";
 
 /** A clock with timers that the test fires, perhaps late. */
 function handClock() {
@@ -32,7 +32,7 @@ function handClock() {
 const open = () => {
   const hand = handClock();
   const deadlines = new Deadlines(hand.clock);
-  return { ...hand, deadlines, exchange: new Exchange(deadlines, new AbortController().signal, 60_000, hand.at()) };
+  return { ...hand, deadlines, exchange: new OutboundExchange(deadlines, new AbortController().signal, 60_000, hand.at()) };
 };
 
 test("a deadline counts if its timer is on time", () => {
@@ -60,7 +60,7 @@ test("a standstill counts anew when the exchanges of an earlier one have ended",
   exchange.begin("headers", 5_000);
   ring(7_000);
   exchange.end();
-  const next = new Exchange(deadlines, new AbortController().signal, 60_000, at());
+  const next = new OutboundExchange(deadlines, new AbortController().signal, 60_000, at());
   next.begin("headers", 5_000);
   ring(7_000);
   expect(next.failure).toBeNull();

@@ -8,7 +8,7 @@ import { clientClosed, timedOut, type WaitName } from "./send-failure.ts";
  */
 export class Deadlines {
   readonly clock: Clock;
-  readonly #exchanges: Exchange[] = [];
+  readonly #exchanges: OutboundExchange[] = [];
   #armedMs = Number.POSITIVE_INFINITY;
   #disarm: (() => void) | null = null;
   /**
@@ -21,12 +21,12 @@ export class Deadlines {
     this.clock = clock;
   }
 
-  watch(exchange: Exchange, dueMs: number, nowMs: number): void {
+  watch(exchange: OutboundExchange, dueMs: number, nowMs: number): void {
     if (exchange.watchedAt < 0) exchange.watchedAt = this.#exchanges.push(exchange) - 1;
     if (dueMs < this.#armedMs) this.#arm(dueMs, nowMs);
   }
 
-  forget(exchange: Exchange): void {
+  forget(exchange: OutboundExchange): void {
     const at = exchange.watchedAt;
     const last = at < 0 ? undefined : this.#exchanges.pop();
     if (last === undefined) return;
@@ -80,7 +80,7 @@ interface FailListener {
 }
 
 /** One request and its answer, which a timeout, the caller or a failure may end. */
-export class Exchange {
+export class OutboundExchange {
   /** Why the exchange ended; null: it has not, or it succeeded. */
   failure: Failure | null = null;
   /** Monotonic milliseconds. */

@@ -1,6 +1,6 @@
 import type { CallSignal, PieceReader } from "#core/index.ts";
 import type { AnswerBody, OutboundAnswer, OutboundRequest, ReadClock } from "#ports/index.ts";
-import { type Deadlines, Exchange } from "./exchange.ts";
+import { type Deadlines, OutboundExchange } from "./exchange.ts";
 import { partsOf } from "./origin.ts";
 import { RequestBody, streamedBody } from "./request-body.ts";
 import { clientClosed, failedRead, failedSend } from "./send-failure.ts";
@@ -21,7 +21,7 @@ export async function sendInProcess(
   signal: CallSignal,
 ): Promise<OutboundAnswer> {
   if (signal.aborted) throw clientClosed().with({ arrival: "unsent" });
-  const exchange = new Exchange(deadlines, signal, request.totalMs, deadlines.clock.monotonic());
+  const exchange = new OutboundExchange(deadlines, signal, request.totalMs, deadlines.clock.monotonic());
   const ended = new AbortController();
   const source = streamedBody(request.body);
   const streamed = source === null ? null : new RequestBody(source, exchange, request.headersMs);
@@ -59,11 +59,11 @@ async function answerOf(
 
 /** The body of a handler's answer, read only on demand. */
 class InProcessBody implements AnswerBody {
-  readonly #exchange: Exchange;
+  readonly #exchange: OutboundExchange;
   readonly #reader: PieceReader | null;
   #ended = false;
 
-  constructor(exchange: Exchange, response: Response, ended: AbortController) {
+  constructor(exchange: OutboundExchange, response: Response, ended: AbortController) {
     this.#exchange = exchange;
     const reader: PieceReader | null = response.body?.getReader() ?? null;
     this.#reader = reader;

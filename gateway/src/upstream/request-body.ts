@@ -1,6 +1,6 @@
 import { bounds, Failure, type PieceReader, pulledStream } from "#core/index.ts";
 import type { OutboundBody, OutboundStream } from "#ports/index.ts";
-import type { Exchange } from "./exchange.ts";
+import type { OutboundExchange } from "./exchange.ts";
 
 /**
  * A streamed request body. It is read as fast as the upstream takes it, and each piece restarts the headers timeout: an upload may
@@ -8,11 +8,11 @@ import type { Exchange } from "./exchange.ts";
  */
 export class RequestBody {
   readonly #source: OutboundStream;
-  readonly #exchange: Exchange;
+  readonly #exchange: OutboundExchange;
   readonly #headersMs: number;
   #answered = false;
 
-  constructor(source: OutboundStream, exchange: Exchange, headersMs: number) {
+  constructor(source: OutboundStream, exchange: OutboundExchange, headersMs: number) {
     this.#source = source;
     this.#exchange = exchange;
     this.#headersMs = headersMs;

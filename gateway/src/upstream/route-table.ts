@@ -50,7 +50,7 @@ export interface TransportOptions {
   /** Egress proxies; null or absent: none. The environment's proxy variables are not read here. */
   readonly egress?: Egress | null;
   /** Private destinations that webhooks may be sent to; absent: none. */
-  readonly webhookPlaces?: readonly ExemptRule[];
+  readonly webhookExemptions?: readonly ExemptRule[];
 }
 
 export class RouteTable {
@@ -59,10 +59,10 @@ export class RouteTable {
   readonly #verdicts: NameVerdicts;
   readonly #authorities: readonly string[] | undefined;
   readonly #egress: Egress | null;
-  readonly #webhookPlaces: readonly ExemptRule[];
+  readonly #webhookExemptions: readonly ExemptRule[];
 
-  constructor({ clock, resolve = systemResolve, authorities, egress, webhookPlaces = [] }: TransportOptions) {
-    this.#webhookPlaces = webhookPlaces;
+  constructor({ clock, resolve = systemResolve, authorities, egress, webhookExemptions = [] }: TransportOptions) {
+    this.#webhookExemptions = webhookExemptions;
     this.#authorities = authorities;
     this.#egress = egress ?? null;
     this.#names = new NameCache(clock, resolve);
@@ -80,7 +80,7 @@ export class RouteTable {
   ): Route | Promise<Route> {
     const entry = this.#entryOf(text, network);
     const { origin, way } = entry;
-    const allowed = allowPrivateNetwork || (webhook && isListed(this.#webhookPlaces, origin.hostname, origin.port));
+    const allowed = allowPrivateNetwork || (webhook && isListed(this.#webhookExemptions, origin.hostname, origin.port));
     // A literal address has the same verdict as its name, and a forbidden name is not even looked up.
     if (origin.nameKind !== "public") permit(origin.nameKind, origin, allowed);
     if (way !== null) return this.#viaProxy(entry, way.proxy, allowed);
@@ -98,7 +98,7 @@ export class RouteTable {
 
   /** Whether webhooks may be sent to every private address of a name. */
   #areListed({ port }: Origin, addresses: readonly string[]): boolean {
-    const places = this.#webhookPlaces;
+    const places = this.#webhookExemptions;
     return places.length > 0 && addresses.every((one) => addressKind(one) === "public" || isListed(places, one, port));
   }
 

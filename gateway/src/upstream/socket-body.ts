@@ -1,6 +1,6 @@
 import { bounds, type Failure } from "#core/index.ts";
 import type { AnswerBody, PieceListener, ReadClock } from "#ports/index.ts";
-import type { Exchange } from "./exchange.ts";
+import type { OutboundExchange } from "./exchange.ts";
 import { clientClosed, sendFailure } from "./send-failure.ts";
 
 /** The source of a body. */
@@ -14,7 +14,7 @@ interface Flow {
  * followed them. The source is paused while more than `unreadBytesMax` are unread.
  */
 export class SocketBody implements AnswerBody {
-  readonly #exchange: Exchange;
+  readonly #exchange: OutboundExchange;
   readonly #flow: Flow;
   readonly #declared: number;
   #pieces: Uint8Array[] = [];
@@ -25,7 +25,7 @@ export class SocketBody implements AnswerBody {
   #reading: PieceListener | null = null;
 
   /** `declared`: the content length; -1 if there is none. */
-  constructor(exchange: Exchange, flow: Flow, declared: number) {
+  constructor(exchange: OutboundExchange, flow: Flow, declared: number) {
     this.#exchange = exchange;
     this.#flow = flow;
     this.#declared = declared;
@@ -130,7 +130,7 @@ export class SocketBody implements AnswerBody {
 /** The rest of a body; see `AnswerBody.readAll`. */
 export async function readRest(
   body: Pick<AnswerBody, "read">,
-  exchange: Exchange,
+  exchange: OutboundExchange,
   bytesMax: number,
   clock: ReadClock,
   limitMs: number,
@@ -147,7 +147,7 @@ export async function readRest(
   return joined(pieces, length);
 }
 
-function tooLarge(exchange: Exchange, bytesMax: number): Failure {
+function tooLarge(exchange: OutboundExchange, bytesMax: number): Failure {
   const failure = sendFailure("upstream_error", `The upstream's answer is larger than ${bytesMax} bytes.`);
   exchange.fail(failure);
   return failure;

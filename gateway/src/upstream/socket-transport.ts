@@ -3,7 +3,7 @@ import { MalformedMessage, type ResponseHead } from "#http1/index.ts";
 import type { AnswerListener, Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 import { Connection, type ConnectionUser, type Target, TurnSends } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
-import { Deadlines, Exchange } from "./exchange.ts";
+import { Deadlines, OutboundExchange } from "./exchange.ts";
 import { demoScheme, sendInProcess } from "./in-process.ts";
 import { partsOf } from "./origin.ts";
 import { RequestBody, streamedBody } from "./request-body.ts";
@@ -65,7 +65,7 @@ class SocketTransport {
       return;
     }
     const nowMs = this.clock.monotonic();
-    const exchange = new Exchange(this.#deadlines, signal, request.totalMs, nowMs);
+    const exchange = new OutboundExchange(this.#deadlines, signal, request.totalMs, nowMs);
     try {
       const { origin, target } = partsOf(request.url);
       const found = this.#routes.find(origin, request);
@@ -81,7 +81,7 @@ class SocketTransport {
     found: Promise<Route>,
     request: OutboundRequest,
     target: string,
-    exchange: Exchange,
+    exchange: OutboundExchange,
     listener: AnswerListener,
   ): Promise<void> {
     try {
@@ -96,7 +96,7 @@ class SocketTransport {
 }
 
 /** Ends the exchange with a failure before anything was sent. */
-function unsent(exchange: Exchange, thrown: unknown): Failure {
+function unsent(exchange: OutboundExchange, thrown: unknown): Failure {
   const failure = thrown instanceof Failure ? thrown : (exchange.failure ?? failedSend(thrown));
   exchange.fail(failure);
   return failure.with({ arrival: "unsent" });
@@ -105,7 +105,7 @@ function unsent(exchange: Exchange, thrown: unknown): Failure {
 /** One request and its answer. */
 class SocketCall implements ConnectionUser {
   readonly #transport: SocketTransport;
-  readonly #exchange: Exchange;
+  readonly #exchange: OutboundExchange;
   readonly #route: Route;
   /** null once it was written, to free its memory during a long answer. */
   #request: OutboundRequest | null;
@@ -131,7 +131,7 @@ class SocketCall implements ConnectionUser {
   /** `target`: of the request. Throws Failure for an invalid header. */
   constructor(
     transport: SocketTransport,
-    exchange: Exchange,
+    exchange: OutboundExchange,
     route: Route,
     request: OutboundRequest,
     target: string,

@@ -26,9 +26,9 @@ const addresses: Readonly<Record<string, readonly string[]>> = {
 
 test("only webhooks reach the private destinations that an administrator allowed", async () => {
   const send = async (list: string, url: string, webhook = true): Promise<number | string | null> => {
-    const webhookPlaces = parseExemptions(list).rules;
+    const webhookExemptions = parseExemptions(list).rules;
     const resolve = async (name: string) => addresses[name] ?? [];
-    const transport = createTransport({ clock: systemClock, resolve, webhookPlaces });
+    const transport = createTransport({ clock: systemClock, resolve, webhookExemptions });
     const request = outbound(url, { allowPrivateNetwork: false, webhook });
     try {
       const answer = await transport.send(request, new AbortController().signal);

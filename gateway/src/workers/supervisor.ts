@@ -50,7 +50,7 @@ export class Supervisor {
       onUnsupported: () =>
         log(
           "warn",
-          "Cannot steer new connections away from a leaving worker; replacing workers may reset a few connections.",
+          "cannot steer new connections away from a leaving worker; replacing workers may reset a few connections",
         ),
     });
   }
@@ -64,7 +64,7 @@ export class Supervisor {
       this.#firstIsReady = true;
       print(told);
       for (let slot = 2; slot <= count && !this.#stopping; slot++) this.#start(slot);
-      log("info", "Workers started.", { workers: count });
+      log("info", "workers started", { workers: count });
       if (this.#rollAgain) this.roll();
     }
     await this.#allEnded.promise;
@@ -110,14 +110,14 @@ export class Supervisor {
   async #rollAll(): Promise<void> {
     const { log } = this.#options;
     const olds = [...this.#workers];
-    log("info", "Replacing workers one by one.", { workers: olds.length });
+    log("info", "replacing workers one by one", { workers: olds.length });
     for (const old of olds) {
       if (this.#stopping) return;
       if (!this.#workers.has(old)) continue;
       const next = this.#start(old.slot);
       if ((await next.started) === null) {
         if (this.#stopping) return;
-        log("error", "A replacement worker failed to start; keeping the remaining workers.", {
+        log("error", "a replacement worker failed to start; keeping the remaining workers", {
           worker: next.slot,
         });
         return;
@@ -129,7 +129,7 @@ export class Supervisor {
       old.leave();
       await old.onEnd;
     }
-    log("info", "Workers replaced.", { workers: olds.length });
+    log("info", "workers replaced", { workers: olds.length });
   }
 
   #start(slot: number): SupervisedWorker {

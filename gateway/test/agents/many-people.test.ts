@@ -36,7 +36,7 @@ test("a first call with an access token reads two rows, later calls none; the ca
     keyStore,
     configSnapshot: () => configSnapshot,
     clock,
-    changesKnownAtMs: () => 0,
+    feedReadAtMs: () => 0,
   });
   const tokens = new AccessTokens(vault, clock);
   const issued = Array.from({ length: count }, (_, n) => {

@@ -28,7 +28,7 @@ async function processOf(database: Database, directory: string) {
     ...{ vault, clock },
     keyStore: controlStore,
     configSnapshot: () => configSnapshot,
-    changesKnownAtMs: () => feed.currentAtMs,
+    feedReadAtMs: () => feed.currentAtMs,
   });
   const stop = feed.subscribe((change) => authenticator.changed(change));
   return {

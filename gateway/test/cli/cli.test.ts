@@ -150,7 +150,7 @@ const wrongUsage: readonly [readonly string[], string][] = [
   [["serve", "--prot"], "unknown option '--prot'"],
   [
     ["key", "create", "--name", "x", "--rpm", "many"],
-    "option '--rpm <n>' argument 'many' is invalid. It must be a whole number from 1 to 1000000000000.",
+    "option '--rpm <n>' argument 'many' is invalid. It must be an integer from 1 to 1000000000000.",
   ],
 ];
 
@@ -167,7 +167,7 @@ test("a failure is one line; a stack trace follows only at log level debug", asy
   expect(quiet).toEqual({
     status: 1,
     stdout: "",
-    stderr: "sluice: SLUICE_PORT must be a whole number from 0 to 65535\n",
+    stderr: "sluice: SLUICE_PORT must be an integer from 0 to 65535\n",
   });
   const loud = await sluice(["key", "list"], folder, { ...broken, SLUICE_LOG_LEVEL: "debug" });
   expect(loud.stderr).toContain("environment.ts");

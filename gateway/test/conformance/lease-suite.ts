@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { createLeadership } from "#coordination/index.ts";
 import { leasePollMs } from "#coordination/leases/leadership.ts";
-import type { HeldLease, Lease, Leases } from "#ports/index.ts";
+import type { ActiveLease, Lease, Leases } from "#ports/index.ts";
 import { createInstances, createLeases } from "#storage/index.ts";
 import { instanceAliveMs, instanceKeptMs } from "#storage/leases/leases.ts";
 import { until } from "../../../test/until.ts";
@@ -17,38 +17,38 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
       await using ground = await make();
       const leases = createLeases(ground.database);
       const owners = Array.from({ length: 10 }, (_, n) => `proc_${n}`);
-      const leasesTaken = await Promise.all(owners.map((owner) => leases.take("prune", owner, minute)));
+      const leasesTaken = await Promise.all(owners.map((owner) => leases.acquire("prune", owner, minute)));
       const [lease, ...more] = leasesTaken.filter((one) => one !== null);
       expect(more).toEqual([]);
-      expect(await leases.holder("prune")).toMatchObject({ ...lease, fence: 1 });
-      expect(await leases.held()).toHaveLength(1);
-      expect(await leases.holder("other")).toBeNull();
+      expect(await leases.status("prune")).toMatchObject({ ...lease, fence: 1 });
+      expect(await leases.list()).toHaveLength(1);
+      expect(await leases.status("other")).toBeNull();
     });
 
     test("increases the fence each time the lease is taken, also after a release or an expiry", async () => {
       await using ground = await make();
       const leases = createLeases(ground.database);
-      const first = await mustTake(leases.take("prune", "proc_a", minute));
-      const again = await mustTake(leases.take("prune", "proc_a", minute));
+      const first = await mustTake(leases.acquire("prune", "proc_a", minute));
+      const again = await mustTake(leases.acquire("prune", "proc_a", minute));
       await leases.release(again);
-      expect(await leases.holder("prune")).toBeNull();
-      const second = await mustTake(leases.take("prune", "proc_b", minute));
+      expect(await leases.status("prune")).toBeNull();
+      const second = await mustTake(leases.acquire("prune", "proc_b", minute));
       await expire(ground, "prune");
-      const third = await mustTake(leases.take("prune", "proc_c", minute));
+      const third = await mustTake(leases.acquire("prune", "proc_c", minute));
       expect([first, again, second, third].map(({ fence }) => fence)).toEqual([1, 2, 3, 4]);
     });
 
     test("neither renews nor releases a lease that expired, was released or was taken again", async () => {
       await using ground = await make();
       const leases = createLeases(ground.database);
-      const expired = await mustTake(leases.take("prune", "proc_a", minute));
+      const expired = await mustTake(leases.acquire("prune", "proc_a", minute));
       expect(await leases.renew(expired, minute)).toBe(true);
       await expire(ground, "prune");
       expect(await leases.renew(expired, minute)).toBe(false);
-      const next = await mustTake(leases.take("prune", "proc_b", minute));
+      const next = await mustTake(leases.acquire("prune", "proc_b", minute));
       await leases.release(expired);
-      expect(await leases.holder("prune")).toMatchObject({ owner: "proc_b" });
-      const retaken = await mustTake(leases.take("prune", "proc_b", minute));
+      expect(await leases.status("prune")).toMatchObject({ owner: "proc_b" });
+      const retaken = await mustTake(leases.acquire("prune", "proc_b", minute));
       expect(await leases.renew(next, minute)).toBe(false);
       await leases.release(retaken);
       expect(await leases.renew(retaken, minute)).toBe(false);
@@ -58,10 +58,10 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
       await using ground = await make();
       const leases = createLeases(ground.database);
       expect(await leases.extend("together", "all", minute)).toBe(false);
-      await leases.take("together", "all", minute / 4);
-      const { fence } = await mustTake(leases.take("together", "all", minute / 4));
+      await leases.acquire("together", "all", minute / 4);
+      const { fence } = await mustTake(leases.acquire("together", "all", minute / 4));
       expect(await leases.extend("together", "all", minute)).toBe(true);
-      const holder = await leases.holder("together");
+      const holder = await leases.status("together");
       expect(holder?.fence).toBe(fence);
       expect(holder?.leftMs).toBeGreaterThan(minute / 4);
       expect(await leases.extend("together", "others", minute)).toBe(false);
@@ -72,10 +72,10 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
     test("uses the database's time, so a wrong clock neither takes a lease early nor keeps it longer", async () => {
       await using ground = await make();
       const leases = createLeases(ground.database);
-      await leases.take("prune", "proc_a", minute);
+      await leases.acquire("prune", "proc_a", minute);
       ground.clock.jump(10 * 24 * 60 * minute);
-      expect(await leases.take("prune", "proc_b", minute)).toBeNull();
-      const holder = await leases.holder("prune");
+      expect(await leases.acquire("prune", "proc_b", minute)).toBeNull();
+      const holder = await leases.status("prune");
       expect(holder?.leftMs).toBeGreaterThan(0);
       expect(holder?.leftMs).toBeLessThanOrEqual(minute);
       expect((holder?.until ?? 0) - (holder?.takenAt ?? 0)).toBeWithin(minute - 1_000, minute + 1_000);
@@ -112,8 +112,8 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
 
     test("runs work in one process, and in another one as soon as the first gives it up", async () => {
       await using ground = await make();
-      const started: HeldLease[] = [];
-      const work = async (lease: HeldLease): Promise<void> => {
+      const started: ActiveLease[] = [];
+      const work = async (lease: ActiveLease): Promise<void> => {
         started.push(lease);
         await aborted(lease.signal);
       };
@@ -121,7 +121,7 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
       const leases = createLeases(ground.database);
       const counted: Leases = {
         ...leases,
-        take: (...leaseArguments) => leases.take(...leaseArguments).finally(() => answers++),
+        take: (...leaseArguments) => leases.acquire(...leaseArguments).finally(() => answers++),
       };
       const processes = ["proc_a", "proc_b"].map((owner) =>
         createLeadership({ leases: counted, owner, clock: ground.clock, observer: silentObserver }),
@@ -138,7 +138,7 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
       await until(() => started.length === 2);
       expect(started[1]?.owner).not.toBe(started[0]?.owner);
       await Promise.all(processes.map((leadership) => leadership.close()));
-      expect(await leases.held()).toEqual([]);
+      expect(await leases.list()).toEqual([]);
       expect(ground.clock.pending).toBe(0);
     });
   });

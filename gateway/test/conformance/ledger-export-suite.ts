@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { bounds, exportedRow, type LedgerEntry, type LedgerExportPlace } from "#core/index.ts";
 import { LedgerExport, ledgerExportFacts } from "#main/ledger-export.ts";
-import type { HeldLease } from "#ports/index.ts";
+import type { ActiveLease } from "#ports/index.ts";
 import { createExportedHours } from "#storage/index.ts";
 import { exportCheckMs, exportCheckOldMs, exportYoungMs } from "#storage/ledger-export/exported-hours.ts";
 import { countHours, readPart } from "../../src/storage/ledger-export/export-reading.ts";
@@ -64,7 +64,7 @@ function openExport({ database, clock }: StoreGround, retentionDays = 30) {
 const lease = {
   ...{ name: "ledger-export", owner: "proc_1", fence: 1, isHeld: true },
   signal: new AbortController().signal,
-} as HeldLease;
+} as ActiveLease;
 
 interface Manifest {
   readonly hour: string;

@@ -153,7 +153,7 @@ function connectionTests(make: () => Promise<ScimStoreGround>): void {
     subject: "s-1",
     directoryIds: [],
     verifiedEmail: "unknown@corp.example",
-    speaksFor: (email) => email.endsWith("@corp.example"),
+    mayVouchFor: (email) => email.endsWith("@corp.example"),
     ...more,
   });
   const accounts = async (ground: ScimStoreGround) =>
@@ -166,14 +166,14 @@ function connectionTests(make: () => Promise<ScimStoreGround>): void {
     const { scim } = ground;
     const [ada, bob] = [await scim.createUser(form("ada"), by), await scim.createUser(form("bob"), by)];
     await scim.connect(identity());
-    await scim.connect(identity({ verifiedEmail: "ada@corp.example", speaksFor: () => false }));
+    await scim.connect(identity({ verifiedEmail: "ada@corp.example", mayVouchFor: () => false }));
     await scim.connect(identity({ verifiedEmail: "ada@corp.example", directoryIds: ["x-bob"] }));
     expect(await accounts(ground)).toEqual([]);
     await Promise.all([1, 2].map(() => scim.connect(identity({ verifiedEmail: "ada@corp.example" }))));
     await scim.connect(identity({ subject: "s-2", verifiedEmail: "ada@corp.example" }));
     const elsewhere = { verifiedEmail: "x@partner.example", directoryIds: ["x-bob"] };
-    await scim.connect(identity({ ...elsewhere, speaksFor: (email) => email === "x@partner.example" }));
-    await scim.connect(identity({ ...elsewhere, speaksFor: (email) => email === "bob@corp.example" }));
+    await scim.connect(identity({ ...elsewhere, mayVouchFor: (email) => email === "x@partner.example" }));
+    await scim.connect(identity({ ...elsewhere, mayVouchFor: (email) => email === "bob@corp.example" }));
     await scim.connect(identity({ subject: "s-3", directoryIds: ["s-3", "x-bob"] }));
     expect((await accounts(ground)).toSorted()).toEqual([`${ada.id} s-1`, `${bob.id} s-3`].toSorted());
   });
@@ -189,7 +189,7 @@ function connectionTests(make: () => Promise<ScimStoreGround>): void {
     const off = await scim.createUser(form("off", { active: false }), by);
     expect(off.active).toBe(false);
     for (const verifiedEmail of [ada.email, connected.email, off.email]) {
-      await scim.connect(identity({ verifiedEmail, speaksFor: () => true }));
+      await scim.connect(identity({ verifiedEmail, mayVouchFor: () => true }));
     }
     expect(await accounts(ground)).toEqual([]);
   });

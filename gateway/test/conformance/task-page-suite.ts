@@ -60,7 +60,7 @@ function pageTests(make: TaskGroundFactory): void {
           workspaceId: workspace === null ? null : `ws_${workspace}`,
           ...(key === null ? {} : { keyId: `key_${key}` }),
           ...(model === null ? {} : { model: `m${model}` }),
-          ...(person === null ? {} : { visibleToPerson: `usr_${person}` }),
+          ...(person === null ? {} : { visiblePerson: `usr_${person}` }),
           ...(states === null ? {} : { states }),
         };
         const expected = tasks.filter(
@@ -68,7 +68,7 @@ function pageTests(make: TaskGroundFactory): void {
             (workspace === null || one.workspaceId === filter.workspaceId) &&
             (key === null || one.keyId === filter.keyId) &&
             (model === null || one.model === filter.model) &&
-            (person === null || one.personId === undefined || one.personId === filter.visibleToPerson) &&
+            (person === null || one.personId === undefined || one.personId === filter.visiblePerson) &&
             (states === null || states.includes(one.state)),
         );
         const listed = await everyTask((cursor) => ground.taskStore.page(filter, cursor, size));

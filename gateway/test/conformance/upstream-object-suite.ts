@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { bounds, type KeptObject } from "#core/index.ts";
+import { bounds, type AttemptObject } from "#core/index.ts";
 import { createUpstreamObjectStore } from "#storage/index.ts";
 import { ledgerEntry, newYear, type StoreGround, type StoreGroundFactory } from "./store-ground.ts";
 
@@ -37,7 +37,7 @@ export function upstreamObjectSuite(name: string, make: StoreGroundFactory): voi
 
     test("uses the newest record in any order of arrival, and keeps known token counts", async () => {
       await using ground = await make();
-      const at = (minutes: number, change: Partial<KeptObject>) =>
+      const at = (minutes: number, change: Partial<AttemptObject>) =>
         ledgerEntry(`m${minutes}`, {
           endedAt: newYear + minutes * 60_000,
           provider: `account-${minutes}`,
@@ -99,7 +99,7 @@ export function upstreamObjectSuite(name: string, make: StoreGroundFactory): voi
   });
 }
 
-function storedObject(id: string, change: Partial<KeptObject> = {}): KeptObject {
+function storedObject(id: string, change: Partial<AttemptObject> = {}): AttemptObject {
   return { id, kind: "response", inputTokens: 100, expiresAt: newYear + 1_000, ...change };
 }
 

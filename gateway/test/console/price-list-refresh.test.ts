@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PriceListSource } from "#config/index.ts";
 import { Failure } from "#core/index.ts";
-import type { HeldLease, Leadership } from "#ports/index.ts";
+import type { ActiveLease, Leadership } from "#ports/index.ts";
 import { until } from "../../../test/until.ts";
 import { refreshPriceList } from "../../src/main/price-list.ts";
 import { openModelsGround } from "./models-ground.ts";
@@ -63,7 +63,7 @@ function leader(): Pick<Leadership, "lead"> {
   return {
     lead: (_name, work) => {
       const ending = new AbortController();
-      const done = work({ signal: ending.signal } as HeldLease);
+      const done = work({ signal: ending.signal } as ActiveLease);
       const stop = (): Promise<void> => {
         ending.abort();
         return done;

@@ -47,7 +47,7 @@ export async function openTenantGround(
   const authenticator = new Authenticator({
     ...ground,
     keyStore: ground.controlStore,
-    changesKnownAtMs: () => changes.currentAtMs,
+    feedReadAtMs: () => changes.currentAtMs,
   });
   const stop = changes.subscribe((change) => authenticator.changed(change));
   await changes.catchUp();

@@ -38,9 +38,9 @@ describe.skipIf(noRedis !== null)(`a gateway that counts in Redis${noRedis === n
     expect((await chat(hello, { key: bobKey })).status).toBe(200);
     await until(() => gateway?.gateway.outstanding() === 0);
     expect(await textAt("/readyz")).toBe("ready\n");
-    await until(async () => (await textAt("/metrics"))?.includes("sluice_redis_untold 0\n") === true);
+    await until(async () => (await textAt("/metrics"))?.includes("sluice_redis_unsent 0\n") === true);
     const metrics = await textAt("/metrics");
-    for (const line of ["sluice_redis_up 1", "sluice_redis_places_beyond_lease 0", "sluice_redis_epochs_total 0"])
+    for (const line of ["sluice_redis_up 1", "sluice_redis_slots_beyond_lease 0", "sluice_redis_resets_total 0"])
       expect(metrics).toContain(`${line}\n`);
     expect(metrics).toMatch(/sluice_redis_round_trip_seconds_count [1-9]/);
     expect(metrics).not.toContain("sluice_limits_counted");
@@ -77,7 +77,7 @@ describe.skipIf(noRedis !== null)(`a gateway that counts in Redis${noRedis === n
     expect(await textAt("/readyz")).toStartWith("ready, but ");
     await server.run();
     await until(async () => (await chat(hello, { key: bobKey })).status === 200);
-    expect(await textAt("/metrics")).toContain("sluice_redis_epochs_total 1\n");
+    expect(await textAt("/metrics")).toContain("sluice_redis_resets_total 1\n");
   });
 
   test("calls under way while the server is killed, emptied or stands still all end, and nothing stays reserved", async () => {
@@ -104,7 +104,7 @@ describe.skipIf(noRedis !== null)(`a gateway that counts in Redis${noRedis === n
     }
     await until(
       async () =>
-        running.outstanding() === 0 && (await textAt("/metrics"))?.includes("sluice_redis_untold 0\n") === true,
+        running.outstanding() === 0 && (await textAt("/metrics"))?.includes("sluice_redis_unsent 0\n") === true,
     );
   });
 });

@@ -150,10 +150,10 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     // Its share is its own until its lease has ended, and idle places are left in it then.
     await keepOne();
     await pass(bounds.redisLeaseMs - redisRenewMs);
-    expect([cut.placesBeyondLease, await fill()]).toEqual([0, before]);
+    expect([cut.slotsBeyondLease, await fill()]).toEqual([0, before]);
 
     await pass(2 * redisRenewMs);
-    expect([cut.placesBeyondLease, other.placesBeyondLease]).toEqual([5, 0]);
+    expect([cut.slotsBeyondLease, other.slotsBeyondLease]).toEqual([5, 0]);
     expect(ground.told.filter((line) => line.includes("running calls keep their concurrency slots"))).toHaveLength(1);
     expect(await callThere()).toMatchObject({ granted: false, index: 0, reason: "unreachable" });
     // As many more than the limit as ran there, and not one more.
@@ -164,7 +164,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
       clock.advance(bounds.redisRetryMs);
       return cut.isUp;
     });
-    expect([cut.placesBeyondLease, await usedOf(cut, gaugeClaim("g", 40))]).toEqual([0, 45]);
+    expect([cut.slotsBeyondLease, await usedOf(cut, gaugeClaim("g", 40))]).toEqual([0, 45]);
     for (const { ticket } of kept) await cut.settle(ticket, [0]);
     await until(async () => {
       clock.advance(shareSyncMs);

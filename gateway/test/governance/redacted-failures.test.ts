@@ -166,7 +166,7 @@ const places: Readonly<Record<string, () => Promise<string>>> = {
   "api/respond.ts": () => failing("chat", "400"),
   "api/answer-arrival.ts": () => failing("chat", "400"),
   "api/server.ts": () => failing("chat", "400"),
-  "api/endpoints/responses.ts": async () => (await overSocket("first event")) + (await keptResponse()),
+  "api/endpoints/responses.ts": async () => (await overSocket("first event")) + (await responseObjects()),
   "api/socket/socket-turn.ts": () => overSocket("after content"),
   "api/start-video.ts": async () => {
     answer(json({ error: { code: key, message: ofAccount } }), { status: 400 });
@@ -204,7 +204,7 @@ async function failing(upstream: DialectName, way: ErrorForm): Promise<string> {
   return shown(await ask(...calls.chat(fresh(upstream))));
 }
 
-async function keptResponse(): Promise<string> {
+async function responseObjects(): Promise<string> {
   const { preamble, content, end } = scripts.responses;
   answer([...preamble, content, ...end].join(""), { type: "text/event-stream" });
   await (await ask("/v1/responses", { model: fresh("responses"), stream: true, store: true, input: "hi" })).text();

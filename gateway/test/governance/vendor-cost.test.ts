@@ -162,7 +162,7 @@ test("a metric counts where both figures differ by more than one percent", async
   await chat("router", false, { cost: 0.000_393 });
   const scrape = () => fetch(`${gateway.url}/metrics`).then((response) => response.text());
   const count = (text: string): number =>
-    Number(/sluice_vendor_cost_differs_total\{[^}]*model="router"[^}]*\} (\d+)/.exec(text)?.[1] ?? 0);
+    Number(/sluice_vendor_cost_mismatches_total\{[^}]*model="router"[^}]*\} (\d+)/.exec(text)?.[1] ?? 0);
   const before = count(await scrape());
   await chat("router", false, { cost: 0.000_394 });
   expect(count(await scrape())).toBe(before);

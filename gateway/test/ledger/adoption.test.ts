@@ -188,7 +188,7 @@ test("a torn end is passed over; a damaged segment is used as far as it goes, re
   await adoption.hurry();
   expect(adopted).toEqual(["proc_dead"]);
   expect([...(await books.entries()).keys()].sort()).toEqual([2, 3].map(attemptIdOf));
-  expect(observer.lines.at(-1)).toBe("warn The journal of another process is damaged.");
+  expect(observer.lines.at(-1)).toBe("warn the journal of another process is damaged");
   expect(existsSync(`${path}.damaged`)).toBe(true);
 });
 

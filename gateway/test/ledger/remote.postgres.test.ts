@@ -165,8 +165,8 @@ await onPostgres("intents in the database", () => {
     });
     expect(await openIds()).toEqual([attemptIdOf(4)]);
     expect(observer.lines).toEqual([
-      "error The database takes no intents; calls are refused until it does.",
-      "info The database takes intents again.",
+      "error the database accepts no intents; refusing calls until it does",
+      "info the database accepts intents again",
     ]);
     await store.removeOf(owner.process);
     await journal.close(0);

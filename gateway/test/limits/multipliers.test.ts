@@ -75,7 +75,7 @@ for (const [path, body, param] of asks) {
   });
 }
 
-test("a count in a form is a whole number above 0", async () => {
+test("a count in a form is an integer above 0", async () => {
   const send = (n: string) => {
     const form = new FormData();
     form.append("model", "image");

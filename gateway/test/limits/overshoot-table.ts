@@ -94,7 +94,7 @@ const responseFile = [{ type: "input_file", file_id: "file-1" }];
 const film = { fileData: { fileUri: "files/1", mimeType: "video/mp4" } };
 
 /** A response that is kept, of 15,000 tokens. */
-const keptResponse = {
+const responseObjects = {
   path: "/v1/responses",
   body: response("openai", "Begin."),
   name: (previous_response_id: string) => ({ previous_response_id }),
@@ -213,10 +213,10 @@ export const overshootTable: Readonly<Record<ModelEndpointId | "video", Endpoint
         keptCell("/v1/responses", response("openai", responseFile)),
         keptCell("/v1/responses", response("openai", "Go on.", { conversation: "conv_1" })),
         keptCell("/v1/responses", response("openai", "Go on.", { prompt: { id: "pmpt_1" } })),
-        keptCell("/v1/responses", response("openai", "Go on."), { ...continued, before: keptResponse }),
+        keptCell("/v1/responses", response("openai", "Go on."), { ...continued, before: responseObjects }),
         keptCell("/v1/responses", response("openai", "Go on.", { background: true }), {
           ...continued,
-          before: keptResponse,
+          before: responseObjects,
         }),
         {
           ...keptCell("/v1/responses", {}),
@@ -227,7 +227,7 @@ export const overshootTable: Readonly<Record<ModelEndpointId | "video", Endpoint
     translated: {
       body: textCell("/v1/responses", response("chat", text, { stream: true })),
       kept: {
-        refused: { path: "/v1/responses", body: response("chat", "Go on."), before: keptResponse },
+        refused: { path: "/v1/responses", body: response("chat", "Go on."), before: responseObjects },
         why: "a response of another vendor",
       },
     },
@@ -235,7 +235,7 @@ export const overshootTable: Readonly<Record<ModelEndpointId | "video", Endpoint
       body: [textCell("/v1/responses", response("openai", text)), textCell("/v1/responses", response("claude", text))],
       kept: [
         keptCell("/v1/responses", response("openai", responseFile)),
-        keptCell("/v1/responses", response("openai", "Go on."), { ...continued, before: keptResponse }),
+        keptCell("/v1/responses", response("openai", "Go on."), { ...continued, before: responseObjects }),
       ],
     },
     passed: {
@@ -245,7 +245,7 @@ export const overshootTable: Readonly<Record<ModelEndpointId | "video", Endpoint
       ],
       kept: [
         keptCell(passed.responses, response("upstream-openai", responseFile)),
-        keptCell(passed.responses, response("upstream-openai", "Go on."), { ...continued, before: keptResponse }),
+        keptCell(passed.responses, response("upstream-openai", "Go on."), { ...continued, before: responseObjects }),
       ],
     },
   },
@@ -255,13 +255,13 @@ export const overshootTable: Readonly<Record<ModelEndpointId | "video", Endpoint
       kept: keptCell(
         "/v1/responses/compact",
         { model: "openai" },
-        { ...continued, held: 17_100, before: keptResponse },
+        { ...continued, held: 17_100, before: responseObjects },
       ),
     },
     translated: {
       body: textCell("/v1/responses/compact", { model: "claude", input: messages(text) }, { held: 22_000 }),
       kept: {
-        refused: { path: "/v1/responses/compact", body: { model: "claude" }, before: keptResponse },
+        refused: { path: "/v1/responses/compact", body: { model: "claude" }, before: responseObjects },
         why: "a response of another vendor",
       },
     },
@@ -275,7 +275,7 @@ export const overshootTable: Readonly<Record<ModelEndpointId | "video", Endpoint
       kept: keptCell(
         `${passed.responses}/compact`,
         { model: "upstream-openai" },
-        { ...continued, held: 17_100, before: keptResponse },
+        { ...continued, held: 17_100, before: responseObjects },
       ),
     },
   },

@@ -130,7 +130,7 @@ await onPostgres("two gateways that count in Redis", () => {
       test(`${name}: calls at both on a budget for ${times} spend no more than it (${how})`, async () => {
         const key = `${name}-${how}`;
         const budget = usdOf(row.held * 1.04 * times);
-        const more = name === continued ? { previous_response_id: await keptResponse() } : {};
+        const more = name === continued ? { previous_response_id: await responseObjects() } : {};
         await spentUsd();
         const calls = times === 1 ? 4 : 20;
         const served = await atOnce(key, row, calls, more);
@@ -142,7 +142,7 @@ await onPostgres("two gateways that count in Redis", () => {
     }
   }
 
-  async function keptResponse(): Promise<string> {
+  async function responseObjects(): Promise<string> {
     const script = { prompt_tokens: 15_000, tokens: 5 };
     const body = { ...rows[continued]?.body, input: "Begin." };
     const [first] = gateways;

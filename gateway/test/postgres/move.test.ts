@@ -148,7 +148,7 @@ await onPostgres("moving an installation over", () => {
     });
     expect([told.status, told.stderr]).toEqual([0, ""]);
     expect(told.stdout).toContain(
-      `The database refuses an entry of an earlier run, which is set aside. ${attemptIdOf(1)}`,
+      `the database refuses an entry of an earlier run; setting it aside ${attemptIdOf(1)}`,
     );
     expect(readFileSync(setAsidePath(journal), "utf8")).toContain(attemptIdOf(1));
     rmSync(journal, { recursive: true });

@@ -61,8 +61,8 @@ await onPostgres("processes of one installation", () => {
     await using ground = await openPostgresGround();
     await using places = await openPlaces(ground);
     const { control } = await places.take();
-    const lease = await control.leases.take("test", control.instanceId, bounds.leaseMs);
-    const holder = await control.leases.holder("test");
+    const lease = await control.leases.acquire("test", control.instanceId, bounds.leaseMs);
+    const holder = await control.leases.status("test");
     expect(lease).not.toBeNull();
     expect(Math.abs(control.clock.now() - (holder?.takenAt ?? 0))).toBeLessThan(60_000);
   });

@@ -206,15 +206,15 @@ await onPostgres("starting", () => {
     const hasOthers = async () => false;
     // Each taking of another that begins is later than the one before, and none of them is a renewal.
     const takenAnew = async () => {
-      const lease = await leases.take("only-process", "proc_1", 60_000);
+      const lease = await leases.acquire("only-process", "proc_1", 60_000);
       return async () => (lease === null ? undefined : await leases.release(lease));
     };
     let release = await takenAnew();
     let turns = 0;
     const watched = {
       ...leases,
-      holder: async (name: string) => {
-        const holder = await leases.holder(name);
+      status: async (name: string) => {
+        const holder = await leases.status(name);
         if (name === "only-process" && turns++ < 3) {
           await release();
           if (turns < 3) release = await takenAnew();

@@ -96,8 +96,8 @@ await onPostgres("while the database is away", () => {
       await untilItIs(() => (["tasks", "assets", "sums"] as const).every((what) => counts[what] >= before[what] + 10));
     };
     const unread = [
-      "error Cannot read the task store; retrying.",
-      "warn Cannot read due assets; retrying.",
+      "error failed to read the task store; retrying",
+      "warn failed to read due assets; retrying",
       "warn failed to fold sums of usage; retrying",
     ];
     try {
@@ -121,8 +121,8 @@ await onPostgres("while the database is away", () => {
           .filter((line) => line.startsWith("info "))
           .toSorted(),
       ).toEqual([
-        "info Due assets are read again.",
-        "info The task store is readable again.",
+        "info due assets are read again",
+        "info the task store is readable again",
         "info recovered: fold sums of usage",
       ]);
     } finally {

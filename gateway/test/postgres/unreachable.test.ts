@@ -66,7 +66,7 @@ await onPostgres("a database that stands still", () => {
       expect(await errorOf(refused)).toMatchObject({
         status: 503,
         code: "storage_unavailable",
-        message: "The API key cannot be checked: the database does not answer. Try again.",
+        message: "Cannot check the API key because the database does not answer. Try again.",
       });
       expect(await readyz()).toBe("200 ready, but the database is unreachable: it does not answer");
     }

@@ -88,8 +88,8 @@ const silent = {
 function listener(rights: RightsStore) {
   return {
     pathsOf: async (account: string) => (await rights.rules(`oidc:${account}`)).map(({ claim }) => claim),
-    take: async ({ account, ...said }: Parameters<RightsStore["applyClaims"]>[0] & { account: string }) =>
-      void (await rights.applyClaims({ ...said, source: `oidc:${account}` }, by)),
+    receive: async ({ account, ...claims }: Parameters<RightsStore["applyClaims"]>[0] & { account: string }) =>
+      void (await rights.applyClaims({ ...claims, source: `oidc:${account}` }, by)),
   } as never;
 }
 
@@ -234,7 +234,7 @@ test("an issuer that is down, or answers what does not hold, is believed by its 
     if (refusal !== null) issuer.answers = { refresh: { status: refusal.status, json: { error: refusal.error } } };
     moved.ms += 16 * minute;
     expect(await refresh()).toBe(true);
-    expect(recheck.counted).toEqual({ asked: index + 1, silent: index + 1 });
+    expect(recheck.counts).toEqual({ started: index + 1, failed: index + 1 });
   }
   moved.ms += 16 * minute;
   await expect(refresh()).rejects.toMatchObject({ code: "upstream_error" });
@@ -262,7 +262,7 @@ test("what another audience, key or subject says at a refresh changes nothing", 
     const [asked] = await opened.rights.issuerChecks((await opened.people.userByEmail("alice@example.org"))?.id ?? "");
     issuer.refreshToken = asked?.refreshToken.reveal() ?? "";
     expect(await refresh()).toBe(true);
-    expect(opened.recheck.counted.silent).toBe(index + 1);
+    expect(opened.recheck.counts.failed).toBe(index + 1);
     expect(await held(opened)).toEqual({ administrator: false, places: ["acme member"] });
   }
 });

@@ -233,7 +233,7 @@ test("a user info that cannot be used is told to the operator: what it is, and w
   ] as const) {
     issuer.answers = { claims, userInfo };
     expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/sign-in?error=failed"]);
-    const told = ground.logged.filter(({ message }) => message === "Single sign-on failed.");
+    const told = ground.logged.filter(({ message }) => message === "single sign-on failed");
     expect(told.at(-1)?.fields).toMatchObject({ account: "corp", problem: expect.stringContaining(words) });
   }
 });

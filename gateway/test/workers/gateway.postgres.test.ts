@@ -94,7 +94,7 @@ function twoWorkers(): void {
     // On a machine that is too busy the counter is not heard in time; then this limit refuses.
     if (!statuses.includes(503)) expect(admitted).toBe(100);
     for (let look = 0; look < 5; look++) expect(await metric(answeredCalls)).toBe(before + admitted);
-    expect(await metric("sluice_workers_wanted")).toBe(2);
+    expect(await metric("sluice_workers_desired")).toBe(2);
   });
 
   test("each worker tells the telemetry collector of its own calls, as itself", async () => {
@@ -144,7 +144,7 @@ function twoWorkers(): void {
     const stream = await chat(gateway.url, { stream: true, script: { tokens: 200, event_ms: 20 } });
     const before = childrenOf(gateway.pid());
     process.kill(gateway.pid(), "SIGUSR2");
-    await until(() => told("Workers replaced.") === 1);
+    await until(() => told("workers replaced") === 1);
     rolling = false;
     await Promise.all(calls);
     expect(failures).toEqual([]);

@@ -117,14 +117,14 @@ describe.skipIf(!linux)("workers that share a port", () => {
     await until(() => times(gateway.output(), " is ready") === 3);
     end();
     expect((await text).split("\n").length).toBeGreaterThan(1);
-    await until(() => gateway.output().includes("Workers replaced."));
+    await until(() => gateway.output().includes("workers replaced"));
     // Both successors are called by now.
     const after = gateway.workers();
     await until(() => after.every((pid) => callers.seen.has(String(pid))));
     expect(await callers.stop()).toEqual([]);
     expect(after).toHaveLength(2);
     for (const pid of before) expect(after).not.toContain(pid);
-    expect(gateway.output()).not.toContain("Cannot steer new connections");
+    expect(gateway.output()).not.toContain("cannot steer new connections");
   });
 
   test("a successor that cannot start leaves the worker that is there", async () => {
@@ -132,7 +132,7 @@ describe.skipIf(!linux)("workers that share a port", () => {
     const before = gateway.workers();
     gateway.failing(true);
     gateway.signal("SIGUSR2");
-    await until(() => gateway.output().includes("A replacement worker failed to start"));
+    await until(() => gateway.output().includes("a replacement worker failed to start"));
     expect(times(gateway.output(), "this worker cannot start")).toBe(1);
     expect(gateway.workers()).toEqual(before);
     gateway.failing(false);

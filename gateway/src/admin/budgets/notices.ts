@@ -49,8 +49,14 @@ export class NoticeWatch {
   constructor(options: NoticeWatchOptions) {
     this.#options = options;
     const { clock, observer } = options;
-    const fault = "Budgets could not be looked at.";
-    this.#fault = new LastingFault({ clock, observer, level: "warn", fault, over: "Budgets are looked at again." });
+    const fault = "failed to check budgets for notices; retrying";
+    this.#fault = new LastingFault({
+      clock,
+      observer,
+      level: "warn",
+      fault,
+      over: "budgets are checked for notices again",
+    });
   }
 
   start(): void {
@@ -154,7 +160,7 @@ export class NoticeWatch {
     const again = problem !== null && tries < bounds.noticeTriesMax ? now + 30_000 * 4 ** (tries - 1) : null;
     await store.recordSend(due, { tries, dueAt: again, sentAt: problem === null ? now : null, problem });
     if (problem !== null && again === null) {
-      observer.log("warn", "A notice on a budget could not be sent.", { notice: notice.id, problem });
+      observer.log("warn", "failed to send a budget notice", { notice: notice.id, problem });
     }
   }
 

@@ -12,7 +12,7 @@ import {
   roleIn,
   type Workspace,
 } from "#core/index.ts";
-import { looksLikeAdminToken } from "#identity/index.ts";
+import { hasAdminTokenFormat } from "#identity/index.ts";
 import { noSuchTask, type VideoTasks } from "#tasks/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 
@@ -35,7 +35,7 @@ export async function actorFromToken(
   { people, vault }: Pick<ConsoleDependencies, "people" | "vault">,
 ): Promise<Actor> {
   // The checksum spares the database read for a mistyped token.
-  if (secret !== undefined && looksLikeAdminToken(secret)) {
+  if (secret !== undefined && hasAdminTokenFormat(secret)) {
     for (const known of storedTokenNames(secret)) {
       const actor = await people.tokenActor(vault.digest(known));
       if (actor !== null) return actor;

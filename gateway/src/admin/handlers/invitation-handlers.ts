@@ -1,7 +1,7 @@
 import type { ConsoleUser, Invitation } from "@sluice/contract";
 import { type Actor, bounds, Failure, type Grant, messageOf, oneLine } from "#core/index.ts";
 import type { PeopleStore } from "#directory/index.ts";
-import { checkGrant, checkInvitationRevoke, mayInvite, noInvitation } from "#identity/index.ts";
+import { checkGrant, checkInvitationRevoke, invitationNotFound, mayInvite } from "#identity/index.ts";
 import type { PreparedUser, SignIn } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { linkRateLimit, mailRateLimit } from "../throttle.ts";
@@ -29,7 +29,7 @@ export function invitationHandlers(dependencies: ConsoleDependencies) {
     },
     "invitations.revoke": async ({ params, actor, auditSource }) => {
       const invitation = await people.invitation(params.invitation);
-      if (invitation === null) throw noInvitation();
+      if (invitation === null) throw invitationNotFound();
       checkInvitationRevoke(actor, grantOf(invitation));
       await people.revokeInvitation(invitation.id, auditSource);
     },

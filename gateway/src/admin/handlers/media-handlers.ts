@@ -28,7 +28,7 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
     async "tasks.list"(call) {
       const { workspace, query } = call;
       const filter: TaskFilter = {
-        visibleToPerson: visiblePerson(call),
+        visiblePerson: visiblePerson(call),
         workspaceId: workspace?.id ?? null,
         ...(query.status === undefined ? {} : { states: statesShownAs(query.status) }),
         ...withoutUndefined({ model: query.model, keyId: query.key }),

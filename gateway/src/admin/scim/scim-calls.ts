@@ -1,6 +1,6 @@
 import { addressKey, bounds, Failure, WindowCounts } from "#core/index.ts";
 import type { ScimGroup, ScimPage, ScimStore, ScimUser } from "#directory/index.ts";
-import { looksLikeScimToken } from "#identity/index.ts";
+import { hasScimTokenFormat } from "#identity/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { storedTokenNames } from "../handlers/callers.ts";
@@ -53,7 +53,7 @@ export class ScimCalls {
 
   async #caller(request: Request, ip: string): Promise<AuditSource> {
     const secret = /^Bearer +(\S{1,256})$/i.exec(request.headers.get("authorization") ?? "")?.[1];
-    const known = secret !== undefined && looksLikeScimToken(secret) ? secret : null;
+    const known = secret !== undefined && hasScimTokenFormat(secret) ? secret : null;
     const caller = known === null ? null : await this.#known(known, ip);
     if (caller === null)
       throw new ScimProblem(401, null, "This is not a SCIM token that holds. Make one in the console.");

@@ -94,7 +94,7 @@ function wholeNumber(query: URLSearchParams, name: string): number | null {
   const text = query.get(name);
   if (text === null || text === "") return null;
   if (/^-?\d{1,9}$/.test(text)) return Number(text);
-  throw invalid("invalidValue", `${name} is a whole number.`);
+  throw invalid("invalidValue", `${name} is an integer.`);
 }
 
 /**

@@ -57,7 +57,7 @@ function streamCopy(
       await reader.cancel();
       await copy.done();
     } catch (thrown) {
-      observer.log("warn", "The copy of a backup could not be taken away.", { error: thrown });
+      observer.log("warn", "failed to delete the temporary file of a backup", { error: thrown });
     } finally {
       free();
     }

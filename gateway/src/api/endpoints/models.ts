@@ -47,7 +47,7 @@ function readSize(text: string | null): number {
   if (text === null || text === "" || text === "0") return 50;
   const size = Number(text);
   if (Number.isSafeInteger(size) && size > 0) return Math.min(size, geminiPageMax);
-  throw new Failure("invalid_request", "pageSize must be a whole number of at least 0.", { param: "pageSize" });
+  throw new Failure("invalid_request", "pageSize must be an integer of at least 0.", { param: "pageSize" });
 }
 
 /** A token is the last name of a page, so that models added or removed meanwhile do not shift the next page. */

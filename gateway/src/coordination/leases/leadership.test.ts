@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import type { HeldLease, Leases } from "#ports/index.ts";
+import type { ActiveLease, Leases } from "#ports/index.ts";
 import { createLeases, migrate, openDatabase } from "#storage/index.ts";
 import { until } from "../../../../test/until.ts";
 import { silentObserver } from "../../../test/conformance/store-ground.ts";
@@ -18,8 +18,8 @@ async function openGround(change: (leases: Leases) => Leases = (leases) => lease
 
 /** Work that ends by its signal, and what it was given. */
 function work() {
-  const begun: HeldLease[] = [];
-  const run = async (lease: HeldLease): Promise<string> => {
+  const begun: ActiveLease[] = [];
+  const run = async (lease: ActiveLease): Promise<string> => {
     begun.push(lease);
     await new Promise<void>((resolve) => {
       lease.signal.addEventListener("abort", () => resolve(), { once: true });
@@ -49,7 +49,7 @@ test("renews a lease at each third of its time while its work goes on", async ()
   expect(begun[0]?.isHeld).toBe(true);
   await leadership.close();
   expect(await done).toEqual({ result: "ended" });
-  expect(await leases.held()).toEqual([]);
+  expect(await leases.list()).toEqual([]);
   expect(clock.pending).toBe(0);
 });
 
@@ -99,29 +99,29 @@ test("work ends at the next renewal after another process took the lease", async
 
 test("once does nothing while another process has the lease, and releases the lease when work fails", async () => {
   const { leadership, leases } = await openGround();
-  await leases.take("prune", "proc_b", 60_000);
+  await leases.acquire("prune", "proc_b", 60_000);
   expect(await leadership.once("prune", async () => "done")).toBeNull();
   const failed = leadership.once("notices", () => Promise.reject(new Error("broken")));
   await expect(failed).rejects.toThrow("broken");
-  expect(await leases.holder("notices")).toBeNull();
+  expect(await leases.status("notices")).toBeNull();
 });
 
 test("releases a lease whose answer came too late", async () => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
   const { clock, leadership, leases } = await openGround((inner) => ({
     ...inner,
-    take: async (...asked) => {
-      const lease = await inner.take(...asked);
+    acquire: async (...request) => {
+      const lease = await inner.acquire(...request);
       await answered;
       return lease;
     },
   }));
   const done = leadership.once("prune", async () => "done").catch((error: unknown) => String(error));
-  await until(async () => (await leases.holder("prune")) !== null);
+  await until(async () => (await leases.status("prune")) !== null);
   clock.advance(leaseAnswerMs);
   expect(await done).toContain("did not answer");
   answer();
-  await until(async () => (await leases.holder("prune")) === null);
+  await until(async () => (await leases.status("prune")) === null);
 });
 
 test("restarts failed work after a delay", async () => {
@@ -131,7 +131,7 @@ test("restarts failed work after a delay", async () => {
     begun++;
     throw new Error("broken");
   });
-  const rested = async () => (await leases.holder("poll")) === null && clock.pending === 1;
+  const rested = async () => (await leases.status("poll")) === null && clock.pending === 1;
   await until(async () => begun === 1 && (await rested()));
   clock.advance(bounds.leaseRestMs);
   await until(async () => begun === 2 && (await rested()));

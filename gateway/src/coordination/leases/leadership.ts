@@ -1,11 +1,11 @@
 import { bounds, LastingFault, Sleeper, within } from "#core/index.ts";
-import type { Clock, HeldLease, Lead, Leadership, Lease, Leases, Observer } from "#ports/index.ts";
+import type { ActiveLease, Candidacy, Clock, Leadership, Lease, Leases, Observer } from "#ports/index.ts";
 
 /** How often a process without the lease checks whether it is free. */
 export const leasePollMs = 5_000;
 
 interface LeadershipOptions {
-  readonly leases: Pick<Leases, "take" | "renew" | "release">;
+  readonly leases: Pick<Leases, "acquire" | "renew" | "release">;
   /** The id of this process. */
   readonly owner: string;
   readonly clock: Clock;
@@ -16,19 +16,19 @@ interface LeadershipOptions {
 /**
  * Leadership by leases in a database that several processes share.
  *
- * States of a lease that this process has taken:
+ * States of a lease that this process has acquired:
  * - held: renewed at each third of its time.
- * - lost: not renewed in time, taken by another process, or given up. Its signal aborts, before the database gives it to others.
+ * - lost: not renewed in time, acquired by another process, or given up. Its signal aborts, before the database gives it to others.
  * - ended: its work is done and the lease is released.
  */
 export function createLeadership(options: LeadershipOptions): Leadership {
   const { clock, observer } = options;
-  const leads = new Set<Lead>();
+  const candidacies = new Set<Candidacy>();
   const leases = new Set<RenewedLease>();
   let closed = false;
 
-  const take = async (name: string): Promise<RenewedLease | null> => {
-    const lease = await takeLease(options, name);
+  const acquire = async (name: string): Promise<RenewedLease | null> => {
+    const lease = await acquireLease(options, name);
     if (lease === null) return null;
     leases.add(lease);
     if (closed) lease.lose("the process ends");
@@ -41,7 +41,7 @@ export function createLeadership(options: LeadershipOptions): Leadership {
   return {
     async once(name, work) {
       if (closed) return null;
-      const lease = await take(name);
+      const lease = await acquire(name);
       if (lease === null) return null;
       try {
         return { result: await work(lease) };
@@ -52,21 +52,21 @@ export function createLeadership(options: LeadershipOptions): Leadership {
     lead(name, work) {
       if (closed) return { isLeading: false, stop: async () => undefined };
       const sleeper = new Sleeper(clock);
-      const fault = "Background work failed.";
+      const fault = "background work failed; retrying";
       const failing = new LastingFault({ clock, observer, level: "error", fault, over: null });
       let stopped = false;
       let current: RenewedLease | null = null;
 
       /** Returns how long to wait before the next turn. */
       const turn = async (): Promise<number> => {
-        const lease = await take(name).catch((error: unknown) => {
-          observer.log("debug", "Cannot take lease; trying again.", { lease: name, error });
+        const lease = await acquire(name).catch((error: unknown) => {
+          observer.log("debug", "failed to acquire a lease; retrying", { lease: name, error });
           return null;
         });
         if (lease === null) return leasePollMs;
         if (stopped) lease.lose("the process ends");
         current = lease;
-        observer.log("debug", "Lease taken.", { lease: name, fence: lease.fence });
+        observer.log("debug", "lease acquired", { lease: name, fence: lease.fence });
         try {
           if (lease.isHeld) await work(lease);
           failing.succeeded();
@@ -84,9 +84,9 @@ export function createLeadership(options: LeadershipOptions): Leadership {
           const waitMs = await turn();
           if (!stopped) await sleeper.sleep(waitMs);
         }
-        leads.delete(lead);
+        candidacies.delete(candidacy);
       };
-      const lead: Lead = {
+      const candidacy: Candidacy = {
         get isLeading() {
           return current?.isHeld === true;
         },
@@ -97,15 +97,15 @@ export function createLeadership(options: LeadershipOptions): Leadership {
           await running;
         },
       };
-      leads.add(lead);
+      candidacies.add(candidacy);
       const running = run();
-      return lead;
+      return candidacy;
     },
     async close() {
       closed = true;
       // `once` work ends by its signal; its caller waits for it.
       for (const lease of leases) lease.lose("the process ends");
-      await Promise.all([...leads].map((lead) => lead.stop()));
+      await Promise.all([...candidacies].map((candidacy) => candidacy.stop()));
     },
   };
 }
@@ -115,7 +115,7 @@ export function createSoleLeadership(options: Omit<LeadershipOptions, "leases" |
   const held = new Set<string>();
   let fence = 0;
   const leases: LeadershipOptions["leases"] = {
-    async take(name, owner) {
+    async acquire(name, owner) {
       if (held.has(name)) return null;
       held.add(name);
       return { name, owner, fence: ++fence };
@@ -127,10 +127,10 @@ export function createSoleLeadership(options: Omit<LeadershipOptions, "leases" |
 }
 
 /** The time of the lease counts from before the request, which is before the database begins to count. */
-async function takeLease(options: LeadershipOptions, name: string): Promise<RenewedLease | null> {
+async function acquireLease(options: LeadershipOptions, name: string): Promise<RenewedLease | null> {
   const { leases, owner, clock, leaseMs = bounds.leaseMs } = options;
-  const askedMs = clock.monotonic();
-  const answer = leases.take(name, owner, leaseMs);
+  const requestedMs = clock.monotonic();
+  const answer = leases.acquire(name, owner, leaseMs);
   let late = false;
   // A lease that arrives after the timeout is released.
   void answer
@@ -143,7 +143,7 @@ async function takeLease(options: LeadershipOptions, name: string): Promise<Rene
     late = true;
     throw error;
   });
-  return lease === null ? null : new RenewedLease({ ...options, leaseMs }, lease, askedMs);
+  return lease === null ? null : new RenewedLease({ ...options, leaseMs }, lease, requestedMs);
 }
 
 /** Timeout of a request about a lease. */
@@ -159,7 +159,7 @@ interface RenewedLeaseOptions {
   readonly leaseMs: number;
 }
 
-class RenewedLease implements HeldLease {
+class RenewedLease implements ActiveLease {
   readonly name: string;
   readonly owner: string;
   readonly fence: number;
@@ -170,12 +170,12 @@ class RenewedLease implements HeldLease {
   #stopExpiry: () => void = () => {};
   #ended = false;
 
-  constructor(options: RenewedLeaseOptions, { name, owner, fence }: Lease, askedMs: number) {
+  constructor(options: RenewedLeaseOptions, { name, owner, fence }: Lease, requestedMs: number) {
     this.name = name;
     this.owner = owner;
     this.fence = fence;
     this.#options = options;
-    this.#heldUntilMs = askedMs + this.#heldForMs;
+    this.#heldUntilMs = requestedMs + this.#heldForMs;
     if (options.leaseMs === Number.POSITIVE_INFINITY) return;
     this.#scheduleExpiry();
     this.#scheduleRenewal();
@@ -220,7 +220,7 @@ class RenewedLease implements HeldLease {
 
   async #renew(): Promise<void> {
     const { leases, clock, observer, leaseMs } = this.#options;
-    const askedMs = clock.monotonic();
+    const requestedMs = clock.monotonic();
     // The database may still consider it held, but its work may have been aborted.
     if (!this.isHeld) return;
     // Scheduled before the answer, so that a missing answer is followed by another try.
@@ -228,14 +228,14 @@ class RenewedLease implements HeldLease {
     try {
       const isRenewed = await leaseAnswer(clock, leases.renew(this, leaseMs));
       if (!isRenewed) {
-        if (this.isHeld) observer.log("warn", "Lease lost to another process.", { lease: this.name });
+        if (this.isHeld) observer.log("warn", "lease lost to another process", { lease: this.name });
         this.lose("another process has it");
       } else if (this.isHeld) {
-        this.#heldUntilMs = Math.max(this.#heldUntilMs, askedMs + this.#heldForMs);
+        this.#heldUntilMs = Math.max(this.#heldUntilMs, requestedMs + this.#heldForMs);
         this.#scheduleExpiry();
       }
     } catch (error) {
-      observer.log("debug", "Cannot renew lease; trying again.", { lease: this.name, error });
+      observer.log("debug", "failed to renew a lease; retrying", { lease: this.name, error });
     }
   }
 
@@ -244,7 +244,7 @@ class RenewedLease implements HeldLease {
     this.#stopExpiry();
     this.#stopExpiry = clock.after(this.#heldUntilMs - clock.monotonic(), () => {
       if (this.#lost.signal.aborted) return;
-      observer.log("warn", "Lease not renewed in time; stopping its work.", { lease: this.name });
+      observer.log("warn", "lease not renewed in time; stopping its work", { lease: this.name });
       this.lose("it was not renewed in time");
     });
   }

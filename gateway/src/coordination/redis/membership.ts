@@ -237,7 +237,7 @@ export class Membership {
       try {
         const renewedMs = await this.#enter(true);
         if (renewedMs === null) return;
-        if (this.#state === "down") this.#options.observer.log("info", "Redis available again.", {});
+        if (this.#state === "down") this.#options.observer.log("info", "Redis available again", {});
         this.#state = "up";
         this.#isReporting = false;
         this.#holdings.onJoined();

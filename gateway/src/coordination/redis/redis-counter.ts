@@ -148,7 +148,7 @@ export class RedisCounter implements Counter {
   }
 
   /** Concurrency slots that running calls use although this process's lease has ended and others may be granted them. */
-  get placesBeyondLease(): number {
+  get slotsBeyondLease(): number {
     return this.#membership.slotsBeyondLease;
   }
 
@@ -406,7 +406,7 @@ export class RedisCounter implements Counter {
     const atMs = this.#clock.monotonic();
     if (atMs - this.#fullLoggedMs < bounds.counterFullTellMs) return;
     this.#fullLoggedMs = atMs;
-    this.#observer.log("error", "Redis has been unavailable for too long; dropping costs from the shared counter.", {
+    this.#observer.log("error", "Redis unavailable for too long; dropping costs from the shared counter", {
       waiting: this.#outbox.size,
       error,
     });

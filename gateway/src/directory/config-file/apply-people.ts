@@ -83,7 +83,7 @@ async function applyUsers(
       if (user.enabled !== false) await changeUser(context, id, { disabled: false });
       for (const [place, { workspace, role, limits = {}, budget = null }] of (user.workspaces ?? []).entries()) {
         const workspaceId = await workspaceIdOf(context, workspace, [...at, "workspaces", place, "workspace"]);
-        await upsertMember(context, { workspaceId, userId: id, role, keptSession: null });
+        await upsertMember(context, { workspaceId, userId: id, role, sessionToKeep: null });
         await setPersonLimits(context, workspaceId, id, { limits, budget });
       }
     });

@@ -101,7 +101,7 @@ export async function acceptInvitation(
     const held = await roleOf(transaction, grant.workspaceId, userId);
     const higher = held !== null && rank(held) > rank(grant.role) ? held : grant.role;
     await addManualRole(transaction, { userId, workspaceId: grant.workspaceId, role: grant.role });
-    await upsertMember(context, { workspaceId: grant.workspaceId, userId, role: higher, keptSession: sessionId });
+    await upsertMember(context, { workspaceId: grant.workspaceId, userId, role: higher, sessionToKeep: sessionId });
   }
   return true;
 }

@@ -39,7 +39,7 @@ export async function updateMember(
   if (role !== undefined) {
     await setManualRole(context.transaction, { userId, workspaceId, role, email });
     if (role !== "owner") await refuseLastOwner(context.transaction, workspaceId, userId);
-    await upsertMember(context, { workspaceId, userId, role, keptSession: null });
+    await upsertMember(context, { workspaceId, userId, role, sessionToKeep: null });
     await endAgentSessions(context, { userId });
   }
   await setPersonLimits(context, workspaceId, userId, limits);
@@ -54,12 +54,12 @@ interface Membership {
   readonly userId: string;
   readonly role: WorkspaceRole;
   /** A session that does not end when their rights grow. */
-  readonly keptSession: string | null;
+  readonly sessionToKeep: string | null;
 }
 
 export async function upsertMember(
   { transaction, log, at }: AuditedWrite,
-  { workspaceId, userId, role, keptSession }: Membership,
+  { workspaceId, userId, role, sessionToKeep }: Membership,
 ): Promise<void> {
   const before = await roleOf(transaction, workspaceId, userId);
   if (before === role) return;
@@ -68,7 +68,7 @@ export async function upsertMember(
   const key = { workspace_id: workspaceId, user_id: userId };
   await putRow(transaction, "members", key, { role }, { since: at });
   // An administrator had every role before.
-  if (user.administrator === 0 && rank(role) > rank(before)) await endSessions(transaction, userId, keptSession);
+  if (user.administrator === 0 && rank(role) > rank(before)) await endSessions(transaction, userId, sessionToKeep);
   const view = (held: WorkspaceRole | null) =>
     held === null ? null : { user_id: userId, email: user.email, role: held };
   log.change(`member ${slug}/${user.email}`, view(before), view(role), workspaceId);

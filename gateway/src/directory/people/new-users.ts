@@ -57,7 +57,7 @@ export async function insertUser(context: Write, { email, name, passwordHash, gr
   log.record("create", `user ${email}`, null, userView(await userRow(transaction, userId)));
   for (const grant of grants) {
     if (grant.administrator) await makeAdministrator(context, userId);
-    else await upsertMember(context, { workspaceId: grant.workspaceId, userId, role: grant.role, keptSession: null });
+    else await upsertMember(context, { workspaceId: grant.workspaceId, userId, role: grant.role, sessionToKeep: null });
   }
   return userId;
 }

@@ -49,7 +49,7 @@ interface UserChange {
   readonly disabled?: boolean;
   readonly keys?: LeaverKeys | undefined;
   /** A session that does not end when the rights change. */
-  readonly keptSession?: string | null;
+  readonly sessionToKeep?: string | null;
 }
 
 /**
@@ -81,7 +81,7 @@ export async function changeUser(context: AuditedWrite, userId: string, change: 
     const columns = { administrator: after.administrator, disabled: after.disabled };
     await setColumns(transaction, "auth_users", { id: userId }, columns);
     // A session must not keep or gain rights that it was not opened with.
-    await people.endSessions(transaction, userId, change.keptSession ?? null);
+    await people.endSessions(transaction, userId, change.sessionToKeep ?? null);
     log.record("update", `user ${before.email}`, people.userView(before), people.userView(after));
   }
   const loses = after.administrator < before.administrator || after.disabled > before.disabled;

@@ -17,7 +17,7 @@ export interface ClaimsUpdate {
   /** null: the issuer gave none. Left out: the stored one stays. */
   readonly refreshToken?: Secret | null;
   /** A console session that does not end when the rights change: the one that this sign-in opened. */
-  readonly keptSession?: string | null;
+  readonly sessionToKeep?: string | null;
 }
 
 /**
@@ -41,7 +41,7 @@ export async function applyClaims(context: SealedWrite, update: ClaimsUpdate): P
   };
   if (rules.length > 0 || row.refresh_token !== null || before !== undefined) await writeClaims(transaction, row);
   const { given } = await resolveRights(transaction, rules, update.claims);
-  return await applyRights(context, { userId, source, given, keptSession: update.keptSession ?? null });
+  return await applyRights(context, { userId, source, given, sessionToKeep: update.sessionToKeep ?? null });
 }
 
 /**
@@ -70,7 +70,7 @@ export async function reapplyRulesTo(
   );
   const all = [...given.filter((each) => kept.every((one) => one.workspace_id !== each.workspace_id)), ...kept];
   await writeClaims(transaction, { ...row, claims: JSON.stringify(stored), rules_digest: digest });
-  return await applyRights(context, { userId, source, given: all, keptSession: null });
+  return await applyRights(context, { userId, source, given: all, sessionToKeep: null });
 }
 
 /** The rights that rules would give for claims. */

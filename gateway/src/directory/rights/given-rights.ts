@@ -29,7 +29,7 @@ export interface RightsUpdate {
   readonly source: RightsSource;
   /** All rights that the source gives. Earlier ones that are missing here are removed. */
   readonly given: readonly GivenRight[];
-  readonly keptSession: string | null;
+  readonly sessionToKeep: string | null;
 }
 
 /**
@@ -104,13 +104,13 @@ async function roleHeldIn(connection: Connection, userId: string, place: string)
 
 async function applyRoleChange(
   context: AuditedWrite,
-  { userId, keptSession }: RightsUpdate,
+  { userId, sessionToKeep }: RightsUpdate,
   { place, role, held }: RoleChange,
 ): Promise<void> {
   if (place === installation) {
-    await changeUser(context, userId, { administrator: role !== null, keys: "disable", keptSession });
+    await changeUser(context, userId, { administrator: role !== null, keys: "disable", sessionToKeep });
   } else if (isWorkspaceRole(role)) {
-    await upsertMember(context, { workspaceId: place, userId, role, keptSession });
+    await upsertMember(context, { workspaceId: place, userId, role, sessionToKeep });
     if (rank(role) < rank(held)) await endAgentSessions(context, { userId });
   } else {
     await deleteMember(context, { workspaceId: place, userId, keys: "disable" });

@@ -107,8 +107,8 @@ export async function issuerChecks({ database, vault }: SealedDirectory, userId:
   return rows.map((row) => ({
     source: row.source as `oidc:${string}`,
     refreshToken: vault.open(row.refresh_token ?? "", tokenSealId(userId, row.source as RightsSource)),
-    saidAt: row.said_at,
-    askedAt: row.asked_at,
+    confirmedAt: row.said_at,
+    checkedAt: row.asked_at,
   }));
 }
 
@@ -116,9 +116,9 @@ export async function issuerChecks({ database, vault }: SealedDirectory, userId:
 export async function beginIssuerCheck(
   { database, clock }: SealedDirectory,
   userId: string,
-  { source, askedAt }: Pick<IssuerCheck, "source" | "askedAt">,
+  { source, checkedAt }: Pick<IssuerCheck, "source" | "checkedAt">,
 ): Promise<boolean> {
-  const where = { user_id: userId, source, asked_at: askedAt };
+  const where = { user_id: userId, source, asked_at: checkedAt };
   return (await setColumns(database.kysely, "person_claims", where, { asked_at: clock.now() })) > 0;
 }
 

@@ -74,7 +74,7 @@ async function userAwaitingFirstSignIn(
   const connected = await findRow(connection, "auth_accounts", { issuer, account_id: subject });
   if (connected !== undefined) return null;
   const { directoryIds, verifiedEmail } = identity;
-  if (!identity.speaksFor(verifiedEmail)) return null;
+  if (!identity.mayVouchFor(verifiedEmail)) return null;
   const people = await connection
     .selectFrom("scim_users")
     .innerJoin("auth_users", "auth_users.id", "scim_users.user_id")
@@ -98,5 +98,5 @@ async function userAwaitingFirstSignIn(
     .execute();
   const [person] = people;
   // An ambiguous match connects nobody.
-  return person !== undefined && people.length === 1 && identity.speaksFor(person.email) ? person : null;
+  return person !== undefined && people.length === 1 && identity.mayVouchFor(person.email) ? person : null;
 }

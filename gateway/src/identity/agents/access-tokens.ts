@@ -3,18 +3,18 @@ import { bounds, Failure, isSameText } from "#core/index.ts";
 import type { AgentGrant } from "#directory/index.ts";
 import type { Clock, Vault } from "#ports/index.ts";
 
-/** What a good access token says of its caller. */
+/** Claims of a valid access token. */
 export interface AccessClaims {
   readonly sessionId: string;
   readonly keyId: string;
 }
 
 /**
- * Access tokens of coding agents: JSON Web Tokens (RFC 7519) that this installation signs with a key derived from its master key, so that
- * any process of it checks one without asking anybody. Agents read the person's claims to say who sends their telemetry. Whether the
- * sign-in still stands is not in the token: the caller of `read` looks it up.
+ * Access tokens of coding agents: JSON Web Tokens (RFC 7519), signed with a key derived from the master key, so that every process can
+ * verify them without a request. Agents send the person's claims with their telemetry. The caller of `read` has to check whether the sign-in
+ * is still active, which the token does not show.
  *
- * Refresh tokens say which sign-in they belong to and the how manieth they are; that, too, is signed, and nothing of them is stored.
+ * A refresh token contains its sign-in's id and a sequence number, signed in the same way. It is not stored.
  */
 export class AccessTokens {
   readonly #vault: Pick<Vault, "derive" | "deriveValid">;
@@ -50,13 +50,12 @@ export class AccessTokens {
     const end = token.lastIndexOf(".");
     const body = token.slice(0, Math.max(0, end));
     // The header is compared as a whole: nothing in a token chooses how it is checked.
-    if (!looksLikeAccessToken(token)) throw badToken();
-    const given = token.slice(end + 1);
+    if (!hasAccessTokenFormat(token)) throw badToken();
     const valid = this.#vault
       .deriveValid(...accessKey, this.#clock.now())
-      .some((key) => isSameText(given, signature(body, key)));
+      .some((key) => isSameText(token.slice(end + 1), signature(body, key)));
     if (!valid) throw badToken();
-    const claims = JSON.parse(Buffer.from(body.slice(header.length + 1), "base64url").toString()) as Signed;
+    const claims = JSON.parse(Buffer.from(body.slice(header.length + 1), "base64url").toString()) as SignedClaims;
     if (claims.aud !== audience) throw badToken();
     if (!expired && claims.exp * 1_000 <= this.#clock.now()) {
       throw new Failure("expired_api_key", "The access token has expired. Refresh it, or sign in again.");
@@ -68,13 +67,13 @@ export class AccessTokens {
     return `${refreshStart}${sessionId}.${generation}.${this.#vault.derive(...refreshKey(sessionId, generation))}`;
   }
 
-  /** null: no refresh token of this installation. */
+  /** null: not a refresh token of this installation. */
   readRefreshToken(token: string): { readonly sessionId: string; readonly generation: number } | null {
     const [, sessionId = "", count = "", proof = ""] = refreshPattern.exec(token) ?? [];
     if (sessionId === "") return null;
     const generation = Number(count);
     const valid = this.#vault.deriveValid(...refreshKey(sessionId, generation), this.#clock.now());
-    return valid.some((right) => isSameText(proof, right)) ? { sessionId, generation } : null;
+    return valid.some((expected) => isSameText(proof, expected)) ? { sessionId, generation } : null;
   }
 }
 
@@ -90,13 +89,13 @@ function signature(body: string, key: string): string {
   return createHmac("sha256", key).update(body).digest("base64url");
 }
 
-/** Our own header, byte for byte: no key and no token of anybody else begins so. */
-export function looksLikeAccessToken(credential: string): boolean {
+/** Compares our own header byte for byte, so keys and foreign tokens never match. */
+export function hasAccessTokenFormat(credential: string): boolean {
   return credential.startsWith(headerStart);
 }
 
-/** What a token's body says that this installation signed. */
-interface Signed {
+/** The claims that `read` uses. */
+interface SignedClaims {
   readonly aud: string;
   readonly exp: number;
   readonly sid: string;

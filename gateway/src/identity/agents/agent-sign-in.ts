@@ -1,7 +1,7 @@
 import { addressKey, bounds, Failure } from "#core/index.ts";
 import type { AgentGrant, AgentStore, WaitingDevice } from "#directory/index.ts";
 import type { AuditSource, Clock, OpenTries, Tries, Vault } from "#ports/index.ts";
-import { AccessTokens, looksLikeAccessToken } from "./access-tokens.ts";
+import { AccessTokens, hasAccessTokenFormat } from "./access-tokens.ts";
 import type { IssuerRecheck } from "./issuer-recheck.ts";
 
 interface AgentSignInOptions {
@@ -10,11 +10,11 @@ interface AgentSignInOptions {
   readonly clock: Clock;
   readonly openTries: OpenTries;
   readonly randomBytes: (size: number) => Uint8Array;
-  /** Asks the issuers of somebody before their agents go on. */
+  /** Rechecks a person at their issuers before their agents may continue. */
   readonly recheck: Pick<IssuerRecheck, "check">;
 }
 
-/** What a device shows its person, and asks with. Durations are seconds. */
+/** The codes of a device that signs in. Durations are seconds. */
 interface DeviceStart {
   readonly deviceCode: string;
   readonly userCode: string;
@@ -30,15 +30,15 @@ export interface IssuedTokens {
 
 type DevicePoll = "pending" | "too_soon" | "denied" | "unknown" | IssuedTokens;
 
-/** A person at the page that confirms a code. */
+/** The user who types a code on the confirmation page. */
 interface CodeHolder {
   readonly userId: string;
   readonly ip: string;
 }
 
 /**
- * Sign-in of coding agents: the device flow of RFC 8628 and refresh tokens that are replaced at each use. A person confirms a code
- * that they compare; the device that asked for it calls as them until the sign-in ends.
+ * Sign-in of coding agents: the device flow of RFC 8628, and refresh tokens that are replaced at each use. After a person confirms the
+ * code that their device shows, the device can call as them until the sign-in ends.
  */
 export class AgentSignIn {
   readonly #options: AgentSignInOptions;
@@ -63,7 +63,7 @@ export class AgentSignIn {
     });
   }
 
-  /** Throws `rate_limit_exceeded` when the address begins too many, or too many wait. */
+  /** Throws `rate_limit_exceeded` if the address started too many sign-ins, or too many are waiting. */
   async begin({ client, ip }: { readonly client: string; readonly ip: string }): Promise<DeviceStart> {
     const { waitMs } = await this.#starts.take([addressKey(ip)]);
     if (waitMs > 0) {
@@ -76,7 +76,7 @@ export class AgentSignIn {
     await this.#options.agents.addDevice({
       deviceDigest: this.#options.vault.digest(deviceCode),
       userDigest: this.#userDigest(userCode),
-      client: shownClient(client),
+      client: displayName(client),
       ip,
       expiresAt: this.#options.clock.now() + bounds.deviceCodeMs,
     });
@@ -94,29 +94,29 @@ export class AgentSignIn {
   }
 
   /**
-   * null: the sign-in has ended, or there never was one. Throws `upstream_error` where an issuer has been silent for longer than its
-   * grace: nothing has ended, and the same token is good later.
+   * null: the sign-in has ended or never existed. Throws `upstream_error` if an issuer has not answered for longer than its grace period;
+   * the token then stays valid.
    */
   async refresh(refreshToken: string, issuer: string): Promise<IssuedTokens | null> {
-    const read = this.#tokens.readRefreshToken(refreshToken);
-    if (read === null) return null;
-    const owner = await this.#options.agents.ownerOf(read.sessionId);
+    const token = this.#tokens.readRefreshToken(refreshToken);
+    if (token === null) return null;
+    const owner = await this.#options.agents.ownerOf(token.sessionId);
     if (owner === null) return null;
     await this.#options.recheck.check(owner);
-    const grant = await this.#options.agents.refresh(read.sessionId, read.generation);
+    const grant = await this.#options.agents.refresh(token.sessionId, token.generation);
     return grant === null ? null : this.#issued(grant, issuer);
   }
 
-  /** RFC 7009: ends the sign-in that a token of either kind belongs to. What is none of ours is none that is good. */
+  /** Ends the sign-in of an access or refresh token. Unknown tokens are ignored (RFC 7009). */
   async revoke(token: string, ip: string): Promise<void> {
-    const sessionId = looksLikeAccessToken(token)
+    const sessionId = hasAccessTokenFormat(token)
       ? this.#sessionOf(token)
       : this.#tokens.readRefreshToken(token)?.sessionId;
     if (sessionId == null) return;
     await this.#options.agents.endSession(sessionId, null, { actor: "its own token", ip });
   }
 
-  /** What waits for a code. Throws `not_found`, or `rate_limit_exceeded` for whoever tries too many. */
+  /** The device that waits with a code. Throws `not_found`, or `rate_limit_exceeded` after too many wrong codes. */
   async findDevice(typed: string, holder: CodeHolder): Promise<WaitingDevice & { readonly userCode: string }> {
     return await this.#guess(typed, holder, async (digest, userCode) => {
       const device = await this.#options.agents.waitingDevice(digest);
@@ -138,7 +138,7 @@ export class AgentSignIn {
     await this.#guess(typed, holder, (digest) => this.#options.agents.deny(digest, auditSource));
   }
 
-  /** Each wrong code counts against its person; a good one does not. */
+  /** Counts wrong codes by user. */
   async #guess<Found>(
     typed: string,
     { userId }: CodeHolder,
@@ -185,38 +185,38 @@ export class AgentSignIn {
 
 const deviceCodeBytes = 32;
 
-/** What a program says of itself is shown to whoever decides: a line of plain characters. */
-function shownClient(client: string): string {
+/** A program's name for itself as one line of printable ASCII, to show to the user who confirms. */
+function displayName(client: string): string {
   return client
     .replace(/[^\x20-\x7e]+/g, " ")
     .trim()
     .slice(0, bounds.agentClientCharactersMax);
 }
 
-/** RFC 8628, 6.1: consonants alone, so that no code is a word; twenty of them, eight times, are 34 bits. */
-const letters = "BCDFGHJKLMNPQRSTVWXZ";
+/** RFC 8628, section 6.1: consonants only, so that no code is a word. Eight of twenty are 34 bits. */
+const codeAlphabet = "BCDFGHJKLMNPQRSTVWXZ";
 const codeLength = 8;
-/** The largest multiple of the alphabet size that fits in a byte. Bytes from it on are skipped, so that every letter is equally likely. */
-const fairBelow = 240;
+/** The largest multiple of the alphabet's size in a byte. Larger bytes are skipped, so that all characters are equally likely. */
+const unbiasedBelow = 240;
 
-/** As a person reads and types it: `BCDF-GHJK`. */
+/** Such as `BCDF-GHJK`. */
 function makeUserCode(randomBytes: (size: number) => Uint8Array): string {
   let code = "";
   while (code.length < codeLength) {
     for (const byte of randomBytes(codeLength)) {
-      if (byte < fairBelow && code.length < codeLength) code += letters.charAt(byte % letters.length);
+      if (byte < unbiasedBelow && code.length < codeLength) code += codeAlphabet.charAt(byte % codeAlphabet.length);
     }
   }
-  return shownUserCode(code);
+  return formatUserCode(code);
 }
 
-/** A code however it was typed, as it is shown; null: it cannot be one. */
+/** Normalizes a typed code; null: invalid. */
 function readUserCode(typed: string): string | null {
   const code = typed.toUpperCase().replace(/[\s\-_.]/g, "");
-  if (code.length !== codeLength || [...code].some((letter) => !letters.includes(letter))) return null;
-  return shownUserCode(code);
+  if (code.length !== codeLength || [...code].some((character) => !codeAlphabet.includes(character))) return null;
+  return formatUserCode(code);
 }
 
-function shownUserCode(code: string): string {
+function formatUserCode(code: string): string {
   return `${code.slice(0, 4)}-${code.slice(4)}`;
 }

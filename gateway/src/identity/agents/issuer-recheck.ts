@@ -4,80 +4,78 @@ import type { Clock, Observer, SignIn } from "#ports/index.ts";
 
 export interface IssuerRecheckOptions {
   readonly rights: Pick<RightsStore, "issuerChecks" | "beginIssuerCheck" | "applyClaims" | "revokeByIssuer">;
-  readonly signIn: Pick<SignIn, "askIssuer" | "issuerPatience">;
+  readonly signIn: Pick<SignIn, "recheckAtIssuer" | "recheckTimes">;
   readonly clock: Clock;
   readonly observer: Observer;
 }
 
 /**
- * Asks issuers about people again while their agents are signed in, by the refresh tokens that they gave us. Each is asked at most so often
- * for one person, by one process at a time, and never while a call of a model waits. What it says becomes rights; that it knows the token no
- * more ends the person's agents. One that does not answer is believed for a while by its last word.
+ * Rechecks people at their single sign-on issuers while their agents are signed in, with the refresh token of the last sign-in. An issuer
+ * is asked in one process at a time, at most once per recheck interval, and never while a model call waits. The claims in its answer are
+ * applied as rights; a rejected refresh token ends the person's agents. While it does not answer, its last answer is valid for the grace
+ * period.
  */
 export class IssuerRecheck {
   readonly #options: IssuerRecheckOptions;
-  readonly #asking = new Map<string, Promise<void>>();
-  /** How often issuers were asked, and how often none said anything of the person. */
-  readonly counted = { asked: 0, silent: 0 };
+  readonly #running = new Map<string, Promise<void>>();
+  /** How many rechecks were started, and how many of them failed. */
+  readonly counts = { started: 0, failed: 0 };
 
   constructor(options: IssuerRecheckOptions) {
     this.#options = options;
   }
 
-  /** Throws `upstream_error` for somebody whose issuer has been silent for longer than its grace. */
+  /** Throws `upstream_error` if an issuer of this user has not answered for longer than its grace period. */
   async check(userId: string): Promise<void> {
-    for (const asked of await this.#options.rights.issuerChecks(userId)) await this.#checkOne(userId, asked);
+    for (const check of await this.#options.rights.issuerChecks(userId)) await this.#checkOne(userId, check);
   }
 
-  async #checkOne(userId: string, asked: IssuerCheck): Promise<void> {
-    const account = asked.source.slice("oidc:".length);
-    const patience = this.#options.signIn.issuerPatience(account);
-    if (patience === null) return;
+  async #checkOne(userId: string, check: IssuerCheck): Promise<void> {
+    const account = check.source.slice("oidc:".length);
+    const times = this.#options.signIn.recheckTimes(account);
+    if (times === null) return;
     const name = `${userId} ${account}`;
     const now = this.#options.clock.now();
-    // Times that lie ahead are those of a clock that was set back: nobody waits until it is there again.
-    const isDue = Math.abs(now - Math.max(asked.saidAt, asked.askedAt)) >= patience.recheckMs;
-    if (isDue && !this.#asking.has(name) && this.#asking.size < bounds.issuerRechecksMax) {
-      const asking = this.#ask(userId, account, asked).finally(() => this.#asking.delete(name));
-      this.#asking.set(name, asking);
+    // A time in the future is from before the clock was set back.
+    const isDue = Math.abs(now - Math.max(check.confirmedAt, check.checkedAt)) >= times.recheckMs;
+    if (isDue && !this.#running.has(name) && this.#running.size < bounds.issuerRechecksMax) {
+      const recheck = this.#recheck(userId, account, check).finally(() => this.#running.delete(name));
+      this.#running.set(name, recheck);
     }
-    const asking = this.#asking.get(name);
-    // An answer that comes later still counts: the token it brings has taken the place of the one there was.
-    if (asking !== undefined) await within(this.#options.clock, bounds.issuerRecheckMs, asking, () => undefined);
-    const [latest] = (await this.#options.rights.issuerChecks(userId)).filter(({ source }) => source === asked.source);
-    if (latest === undefined || now - latest.saidAt <= patience.graceMs || latest.saidAt >= latest.askedAt) return;
+    const running = this.#running.get(name);
+    // A late answer is still applied: its refresh token has replaced the stored one.
+    if (running !== undefined) await within(this.#options.clock, bounds.issuerRecheckMs, running, () => undefined);
+    const [latest] = (await this.#options.rights.issuerChecks(userId)).filter(({ source }) => source === check.source);
+    if (latest === undefined || now - latest.confirmedAt <= times.graceMs) return;
+    if (latest.confirmedAt >= latest.checkedAt) return;
     throw new Failure(
       "upstream_error",
       "The issuer of your single sign-on account cannot be reached. Try again later.",
-      {
-        retryAfterMs: bounds.issuerRecheckMs,
-      },
+      { retryAfterMs: bounds.issuerRecheckMs },
     );
   }
 
   /** Never throws. */
-  async #ask(userId: string, account: string, asked: IssuerCheck): Promise<void> {
+  async #recheck(userId: string, account: string, check: IssuerCheck): Promise<void> {
     const { rights, signIn, observer } = this.#options;
-    const source = { actor: `single sign-on ${account}`, ip: null };
+    const auditSource = { actor: `single sign-on ${account}`, ip: null };
     try {
-      if (!(await rights.beginIssuerCheck(userId, asked))) return;
-      this.counted.asked += 1;
-      const answer = await signIn.askIssuer({ account, userId, refreshToken: asked.refreshToken });
+      if (!(await rights.beginIssuerCheck(userId, check))) return;
+      this.counts.started += 1;
+      const answer = await signIn.recheckAtIssuer({ account, userId, refreshToken: check.refreshToken });
       if (answer.kind === "claims") {
         const { claims, refreshToken } = answer;
-        const kept = await rights.applyClaims({ userId, source: asked.source, claims, refreshToken }, source);
-        for (const problem of kept) observer.log("warn", "A right could not be taken away.", { account, problem });
+        const update = { userId, source: check.source, claims, refreshToken };
+        for (const problem of await rights.applyClaims(update, auditSource))
+          observer.log("warn", "failed to revoke a right", { account, problem });
       } else {
-        await rights.revokeByIssuer(userId, asked, source);
-        observer.log("info", "An issuer knows somebody no more; their agents are signed out.", { account, userId });
+        await rights.revokeByIssuer(userId, check, auditSource);
+        observer.log("info", "single sign-on no longer confirms a user; signed out their agents", { account, userId });
       }
     } catch (thrown) {
       const problem = thrown instanceof Failure ? thrown.message : String(thrown);
-      observer.log("warn", "An issuer of single sign-on did not say whether it still knows somebody.", {
-        account,
-        problem,
-      });
-      this.counted.silent += 1;
+      observer.log("warn", "failed to recheck a user at their single sign-on issuer; retrying", { account, problem });
+      this.counts.failed += 1;
     }
   }
 }

@@ -8,14 +8,14 @@ interface ServedSettings {
   readonly checksum: string;
 }
 
-/** What the agents of a group are set to, by an agent's own question as by a preview. `origin`: where callers reach the gateway. null: nothing is managed. */
-export type AgentSettingsOf = (groupId: string, origin: string) => Promise<ServedSettings | null>;
+/** Settings for the agents of a group. `origin`: the address that callers use. null: the group has none. */
+export type ReadAgentSettings = (groupId: string, origin: string) => Promise<ServedSettings | null>;
 
-/** `telemetry` null: what agents tell of themselves is not passed on. */
+/** `telemetry` null: telemetry of agents is not relayed. */
 export function agentSettingsBy(
   agents: Pick<AgentStore, "settingsOf">,
   telemetry: Pick<AgentTelemetry, "takes"> | null,
-): AgentSettingsOf {
+): ReadAgentSettings {
   return async (groupId, origin) => {
     const own = await agents.settingsOf(groupId);
     return telemetry === null ? own : withTelemetry(own, telemetry, origin);
@@ -23,15 +23,15 @@ export function agentSettingsBy(
 }
 
 /**
- * What a group's agents are set to, with what makes them send their telemetry here. What an administrator says in `env` goes before it:
- * a group may have a collector of its own, or none.
+ * Adds variables that make agents send their telemetry here. Variables set by an administrator take precedence: a group may use another
+ * collector, or none.
  */
 function withTelemetry(
   settings: ServedSettings | null,
   telemetry: Pick<AgentTelemetry, "takes">,
   endpoint: string,
 ): ServedSettings {
-  const said = JSON.parse(settings?.text ?? "{}") as { readonly env?: Readonly<Record<string, unknown>> };
+  const own = JSON.parse(settings?.text ?? "{}") as { readonly env?: Readonly<Record<string, unknown>> };
   const exporter = (signal: "metrics" | "logs" | "traces") => (telemetry.takes(signal) ? "otlp" : "none");
   const env = {
     CLAUDE_CODE_ENABLE_TELEMETRY: "1",
@@ -40,8 +40,8 @@ function withTelemetry(
     OTEL_TRACES_EXPORTER: exporter("traces"),
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
     OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
-    ...said.env,
+    ...own.env,
   };
-  const text = canonicalJson({ ...said, env }, bounds.agentSettingsDepthMax);
+  const text = canonicalJson({ ...own, env }, bounds.agentSettingsDepthMax);
   return { text, checksum: settingsChecksum(text) };
 }

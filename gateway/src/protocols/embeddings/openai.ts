@@ -84,7 +84,7 @@ function textsIn(input: unknown): readonly EmbeddingInput[] {
     if (typeof text === "number" || Array.isArray(text)) {
       throw unsupported("input", "An upstream of this model accepts only texts, not another model's tokens.");
     }
-    throw invalid("input", "must be a text or a list of texts");
+    throw invalid("input", "must be a string or a list of strings");
   });
 }
 

@@ -139,7 +139,7 @@ function readProtoCount(inner: Uint8Array, members: ReadonlyMap<string, Span>, n
   if (value === null) return null;
   const count = typeof value === "string" && value !== "" ? Number(value) : value;
   if (typeof count === "number" && Number.isSafeInteger(count) && count >= 0) return count === 0 ? null : count;
-  throw invalid(`generationConfig.${names[0]}`, "must be a whole number of at least 0");
+  throw invalid(`generationConfig.${names[0]}`, "must be an integer of at least 0");
 }
 
 /** Refuses both spellings at once, since readers could disagree. */

@@ -36,7 +36,7 @@ export function booleanOf(value: unknown): boolean | null {
   return typeof value === "boolean" ? value : null;
 }
 
-/** A whole number of at least 0, else null. */
+/** An integer of at least 0, else null. */
 export function countOf(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
@@ -115,11 +115,11 @@ function memberOf<Value>(read: (value: unknown) => Value | null, must: string) {
   };
 }
 
-/** A whole number of at least `min`. */
+/** An integer of at least `min`. */
 export function countMember(body: JsonObject, name: string, min = 0): number | null {
   const value = numberMember(body, name);
   if (value === null || (Number.isSafeInteger(value) && value >= min)) return value;
-  throw invalid(name, `must be a whole number of at least ${min}`);
+  throw invalid(name, `must be an integer of at least ${min}`);
 }
 
 /** A string, possibly empty. Throws Failure invalid_request. */

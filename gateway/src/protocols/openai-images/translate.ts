@@ -54,7 +54,7 @@ const turnMembers: ReadonlySet<string> = new Set([
 function readCount(value: unknown): number {
   if (value === null) return 1;
   const count = countOf(value);
-  if (count === null || count === 0) throw invalid("n", "must be a whole number above 0");
+  if (count === null || count === 0) throw invalid("n", "must be an integer above 0");
   return count;
 }
 

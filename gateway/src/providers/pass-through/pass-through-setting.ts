@@ -40,7 +40,7 @@ export function passThroughProblem({ settings }: Provider): string | null {
 }
 
 const defaults: PassThroughSetting = Object.freeze({ pricePerCall: null, deny: [] });
-/** USD. Still exact as a whole number of pico-USD. */
+/** USD. Still exact as an integer of pico-USD. */
 const pricePerCallMax = 1_000;
 const deniedMax = 100;
 const pathPattern = /^\/?[\w.~-]+(?:\/[\w.~-]+)*\/?$/;

@@ -1,10 +1,10 @@
 import { failureCause, failureCauses } from "@sluice/contract/words";
 import {
+  type AttemptObject,
   asFailure,
   type Failure,
   type HeaderReader,
   inputTokensOf,
-  type KeptObject,
   type LedgerEntry,
   noUsage,
   onlyCounts,
@@ -21,8 +21,8 @@ import { type ReplyFacts, readServedHeaders, type StreamTap } from "#protocols/i
 import { priceTermsOf } from "#providers/index.ts";
 import { callFields } from "../call.ts";
 import { AttemptMoney, type MeasuredUsage, recoveredUse } from "./attempt-money.ts";
+import { AttemptObjects } from "./attempt-objects.ts";
 import type { AttemptParts } from "./call-tally.ts";
-import { KeptObjects } from "./kept-objects.ts";
 import { pricesAt, recordOthers } from "./priced-usage.ts";
 import { attemptRedactor, mayConcernObject, shownWords } from "./upstream-refusal.ts";
 
@@ -49,11 +49,11 @@ export class AttemptEntry implements AttemptEnd {
   upstreamMs: number | null = null;
   overheadMs: number | null = null;
   upstreamId: string | null = null;
-  objects: readonly KeptObject[] | undefined;
+  objects: readonly AttemptObject[] | undefined;
   warnings: readonly string[] | null = null;
   fault: AttemptFault | null = null;
   readonly money: AttemptMoney;
-  readonly kept: KeptObjects;
+  readonly kept: AttemptObjects;
   /** The upstream's message when it refused; null: none that may be shown. */
   refusedWith: string | null = null;
   readonly #parts: AttemptParts;
@@ -78,7 +78,7 @@ export class AttemptEntry implements AttemptEnd {
     this.#record = dependencies.recorder.begin(this.#fields, pricing, call.startedMs);
     this.attemptId = this.#record.attemptId;
     this.money = new AttemptMoney(parts);
-    this.kept = new KeptObjects(parts);
+    this.kept = new AttemptObjects(parts);
   }
 
   sending(): void {

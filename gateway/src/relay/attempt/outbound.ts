@@ -24,9 +24,9 @@ import {
 } from "#providers/index.ts";
 import type { Call } from "../call.ts";
 import type { Translator } from "../translation/translator.ts";
+import { checkObjects } from "./attempt-objects.ts";
 import { inlined, madeBy, mayNeedInlining, workOnBody } from "./body-work.ts";
 import type { AttemptParts } from "./call-tally.ts";
-import { checkObjects } from "./kept-objects.ts";
 import { leavesThreadOut, urlOf } from "./lane-match.ts";
 import type { RunningAttempt } from "./run-attempt.ts";
 

@@ -1,4 +1,4 @@
-import { Failure, type HeaderReader, type KeptObject, type UpstreamObjectKind } from "#core/index.ts";
+import { type AttemptObject, Failure, type HeaderReader, type UpstreamObjectKind } from "#core/index.ts";
 import {
   countOf,
   isJsonType,
@@ -72,7 +72,7 @@ export function objectsOfHead(
   { route: { target }, method }: PassThroughCall,
   headers: HeaderReader,
   now: number,
-): readonly KeptObject[] {
+): readonly AttemptObject[] {
   if (target.isUpload) {
     const id = uploadSession(headers)?.id ?? null;
     return id === null ? [] : [{ id, kind: "other", inputTokens: null, expiresAt: now + sessionLifeMs }];
@@ -82,7 +82,7 @@ export function objectsOfHead(
 }
 
 /** The objects that a call has created, read from its JSON answer. */
-export function madeObjects({ route, method }: PassThroughCall, body: Uint8Array): readonly KeptObject[] {
+export function madeObjects({ route, method }: PassThroughCall, body: Uint8Array): readonly AttemptObject[] {
   const { ids, collection } = pathObjects(route.target.parts);
   if (method !== "POST" || ids.length > 0) return [];
   const answer = parseObject(new TextDecoder().decode(body));

@@ -123,7 +123,7 @@ export class PostgresBroadcast implements Broadcast {
       }
       if (!proven && !this.#closed && !session.isOver) this.#warnNoDelivery();
     } catch (error) {
-      observer.log("debug", "Cannot listen for PostgreSQL notifications; trying again.", { error });
+      observer.log("debug", "failed to listen for PostgreSQL notifications; retrying", { error });
     } finally {
       this.#isUp = false;
       await session?.end();
@@ -143,7 +143,7 @@ export class PostgresBroadcast implements Broadcast {
       try {
         listener(text);
       } catch (error) {
-        this.#options.observer.log("error", "Broadcast listener failed.", { topic, error });
+        this.#options.observer.log("error", "broadcast listener failed", { topic, error });
       }
     }
   }
@@ -171,8 +171,8 @@ export class PostgresBroadcast implements Broadcast {
     this.#warned = true;
     this.#options.observer.log(
       "warn",
-      "PostgreSQL notifications do not arrive; a pooler may share sessions (PgBouncer: use pool_mode=session). " +
-        "Polling for changes instead; live views show requests of one process only.",
+      "PostgreSQL notifications do not arrive; a pooler may share sessions (PgBouncer: use pool_mode=session); " +
+        "polling for changes instead, and live views show requests of one process only",
       { askedEachMs: bounds.changePollMs },
     );
   }

@@ -88,7 +88,7 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
       if (!hasMore) currentAtMs = askedMs;
       return hasMore;
     } catch (error) {
-      if (!failing) observer.log("warn", "Cannot read changes from the database; trying again.", { error });
+      if (!failing) observer.log("warn", "failed to read changes from the database; retrying", { error });
       failing = true;
       return false;
     }
@@ -137,7 +137,7 @@ function notify(change: Change, listeners: ReadonlySet<(change: Change) => void>
     try {
       listener(change);
     } catch (error) {
-      observer.log("error", "Change listener failed.", { kind: change.kind, error });
+      observer.log("error", "change listener failed", { kind: change.kind, error });
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { IndexedLedgerColumn, StoredLedgerColumns, UsageColumnName } from "@sluice/contract/words";
 import type { Generated, Insertable, Selectable } from "kysely";
 import type { Columns, UpstreamObject } from "#core/index.ts";
-import type { InstanceStatus, LeaseHolder } from "#ports/index.ts";
+import type { InstanceStatus, LeaseStatus } from "#ports/index.ts";
 import type { PeopleTables, SignInTables } from "./people-tables.ts";
 import type { TaskTables } from "./task-tables.ts";
 
@@ -204,7 +204,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     truncated: number;
   };
   /** What processes share; times are the database clock's, see `databaseNow`. A row stays after its release, so that its fence goes on growing. `owner` null: released. */
-  leases: Columns<Omit<LeaseHolder, "owner" | "leftMs">> & { owner: string | null };
+  leases: Columns<Omit<LeaseStatus, "owner" | "leftMs">> & { owner: string | null };
   instances: Columns<Omit<InstanceStatus, "isAlive">>;
   /** A window of tries, by the digest of what is tried and with which key. */
   tries: {

@@ -34,7 +34,7 @@ export function settingAside(
       const error = messageOf(thrown);
       setAside(directory, only, error);
       const { attemptId } = only;
-      observer.log("error", "The database refuses an entry of an earlier run, which is set aside.", {
+      observer.log("error", "the database refuses an entry of an earlier run; setting it aside", {
         attemptId,
         error,
       });

@@ -60,13 +60,13 @@ export class DrainThread implements JournalDrain {
     this.#target = { segment: options.firstSegment, end: 0, settled: 0 };
     this.#sent = this.#target;
     const { clock, observer } = options;
-    const fault = "The ledger drain has stopped and is started again.";
+    const fault = "the ledger drain stopped; restarting it";
     this.#stopping = new LastingFault({
       clock,
       observer,
       level: "error",
       fault,
-      over: "The ledger drain works again.",
+      over: "the ledger drain works again",
     });
   }
 
@@ -194,8 +194,8 @@ export class DrainThread implements JournalDrain {
       case "problem":
         if (report.problem === this.#problem) return;
         this.#problem = report.problem;
-        if (report.problem === null) this.#options.observer.log("info", "The ledger drain goes on.");
-        else this.#options.observer.log("warn", "The ledger drain is held up.", { problem: report.problem });
+        if (report.problem === null) this.#options.observer.log("info", "the ledger drain continues");
+        else this.#options.observer.log("warn", "the ledger drain is blocked; retrying", { problem: report.problem });
         return;
       case "resting":
         this.#rest(report.from);

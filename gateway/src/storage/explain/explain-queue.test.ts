@@ -287,7 +287,7 @@ describe("failures", () => {
       await told.written();
     }
     expect(told.dropped).toEqual({ explanations: 2, captures: 0 });
-    expect(said).toEqual(["warn: Cannot write explanations and captures; dropping them."]);
+    expect(said).toEqual(["warn: failed to write explanations and captures; dropping them"]);
   });
 
   test("logs an explanation that throws, without failing the call", async () => {
@@ -297,7 +297,7 @@ describe("failures", () => {
     };
     told.explain({ ...explained("req_1"), explanation: broken });
     expect(told.dropped.explanations).toBe(1);
-    expect(said).toEqual(["error: Cannot store an explanation."]);
+    expect(said).toEqual(["error: failed to store an explanation"]);
   });
 });
 

@@ -88,7 +88,7 @@ export class ExplainQueue implements Explainer {
       this.#push({ explanation: explained, size: text.length });
     } catch (error) {
       this.dropped.explanations++;
-      this.#options.observer.log("error", "Cannot store an explanation.", { requestId, error });
+      this.#options.observer.log("error", "failed to store an explanation", { requestId, error });
     }
   }
 
@@ -115,7 +115,7 @@ export class ExplainQueue implements Explainer {
     } catch (error) {
       this.dropped.captures++;
       content?.captured(requestId, null);
-      this.#options.observer.log("error", "Cannot capture a request.", { requestId, error });
+      this.#options.observer.log("error", "failed to capture a request", { requestId, error });
     }
   }
 
@@ -219,8 +219,8 @@ export class ExplainQueue implements Explainer {
     if (problem === this.#problem) return;
     this.#problem = problem;
     const { observer } = this.#options;
-    if (problem === null) observer.log("info", "Explanations and captures are being written again.");
-    else observer.log("warn", "Cannot write explanations and captures; dropping them.", { problem });
+    if (problem === null) observer.log("info", "explanations and captures are written again");
+    else observer.log("warn", "failed to write explanations and captures; dropping them", { problem });
   }
 }
 

@@ -189,11 +189,11 @@ export class FileJournal implements Journal {
     if (this.#sync.fatal === null) await this.#sync.synced().catch(() => undefined);
     await this.#sync.close();
     const written = this.#write();
-    if (!written) observer.log("error", "The journal could not be written at its end.", { lost: this.#settledWaiting });
+    if (!written) observer.log("error", "failed to write the end of the journal", { lost: this.#settledWaiting });
     this.#closed = true;
     files.close(this.#segment.file);
     const clean = await this.#drain.finish(Math.max(0, deadline - clock.monotonic()));
-    if (!clean) observer.log("warn", "The ledger drain was not done in time; the next start goes on with it.");
+    if (!clean) observer.log("warn", "the ledger drain did not finish in time; the next start continues it");
     for (const waiter of this.#waiters) waiter.resolve();
     directory.release();
   }
@@ -226,7 +226,7 @@ export class FileJournal implements Journal {
   #fail(cause: unknown): void {
     if (!this.#healthy) return;
     this.#healthy = false;
-    this.#options.observer.log("error", "The journal cannot be written; calls are refused until it can.", {
+    this.#options.observer.log("error", "failed to write the journal; refusing calls until it is writable", {
       error: cause instanceof Error ? cause.message : String(cause),
     });
     this.#bookRetry();
@@ -237,7 +237,7 @@ export class FileJournal implements Journal {
       if (this.#closing !== null || this.#sync.fatal !== null) return;
       if (!this.#write() || !this.#segment.hasRoom()) return this.#bookRetry();
       this.#healthy = true;
-      this.#options.observer.log("info", "The journal can be written again.", { lost: this.#settledLost });
+      this.#options.observer.log("info", "the journal is writable again", { lost: this.#settledLost });
       this.#settledLost = 0;
     });
   }
@@ -266,7 +266,10 @@ export class FileJournal implements Journal {
   #lose(): void {
     this.#settledLost += 1;
     if (this.#settledLost > 1) return;
-    this.#options.observer.log("error", "The journal has no room for a settled entry; it is recovered as interrupted.");
+    this.#options.observer.log(
+      "error",
+      "the journal has no room for a settled entry; it will be recovered as interrupted",
+    );
   }
 
   #wakeDrained(): void {

@@ -179,7 +179,7 @@ export class RemoteJournal implements Journal {
     batch.stored.reject(unavailable(cause));
     if (!this.#answers) return;
     this.#answers = false;
-    this.#options.observer.log("error", "The database takes no intents; calls are refused until it does.", {
+    this.#options.observer.log("error", "the database accepts no intents; refusing calls until it does", {
       error: cause instanceof Error ? cause.message : String(cause),
     });
     this.#bookProbe();
@@ -201,7 +201,7 @@ export class RemoteJournal implements Journal {
       return;
     }
     this.#orphans = this.#orphans.slice(orphans.length);
-    if (!this.#answers) observer.log("info", "The database takes intents again.");
+    if (!this.#answers) observer.log("info", "the database accepts intents again");
     this.#answers = true;
     if (this.#orphans.length > 0) this.#bookProbe();
   }

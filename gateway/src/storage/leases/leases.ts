@@ -1,6 +1,6 @@
 import { type CompiledQuery, type RawBuilder, type SqlBool, sql } from "kysely";
 import { bounds, membersOf } from "#core/index.ts";
-import type { Instance, InstanceStatus, Lease, LeaseHolder, Leases } from "#ports/index.ts";
+import type { Instance, InstanceStatus, Lease, LeaseStatus, Leases } from "#ports/index.ts";
 import { compiledOnce } from "../database/compiled-once.ts";
 import { type Database, databaseNow, relaxedWrite } from "../database/database.ts";
 import { putSystemValue, systemValue } from "../database/system-values.ts";
@@ -28,9 +28,9 @@ export function createLeases(database: Database): Leases {
     return numAffectedRows > 0n;
   };
   return {
-    async take(name, owner, leaseMs) {
+    async acquire(name, owner, leaseMs) {
       // Most callers do not get the lease, so read first, without locks.
-      const current = await readHolders(database, now, name);
+      const current = await readStatuses(database, now, name);
       if (current.some((holder) => holder.owner !== owner)) return null;
       const given = { owner, taken_at: now, until: until(leaseMs) };
       const row = await relaxedWrite(database, (connection) =>
@@ -59,8 +59,8 @@ export function createLeases(database: Database): Leases {
           .execute(),
       );
     },
-    holder: async (name) => (await readHolders(database, now, name))[0] ?? null,
-    held: async () => await readHolders(database, now),
+    status: async (name) => (await readStatuses(database, now, name))[0] ?? null,
+    list: async () => await readStatuses(database, now),
   };
 }
 
@@ -68,11 +68,11 @@ function isHeld({ name, owner, fence }: Lease, now: RawBuilder<number>): RawBuil
   return sql<SqlBool>`name = ${name} and owner = ${owner} and fence = ${fence} and until > ${now}`;
 }
 
-async function readHolders(
+async function readStatuses(
   database: Database,
   now: RawBuilder<number>,
   name?: string,
-): Promise<readonly LeaseHolder[]> {
+): Promise<readonly LeaseStatus[]> {
   let query = database.reading
     .selectFrom("leases")
     .select(["name", "owner", "fence", "taken_at", "until", now.as("now")])

@@ -47,7 +47,7 @@ export function shuttingDown(): Failure {
 }
 
 export function unreadableReport(observer: Pick<Observer, "log">, report: string, error: string): Failure {
-  observer.log("error", "Cannot read a report.", { report, error });
+  observer.log("error", "failed to read a report", { report, error });
   return new Failure("internal_error", "Cannot read this from the database.");
 }
 

@@ -92,7 +92,7 @@ test("a report that times out rejects, its thread is terminated, and the next re
   clock.advance(bounds.reportMs);
   await expect(late).rejects.toMatchObject({ code: "request_timeout" });
   clock.advance(reportGraceMs);
-  expect(lines).toEqual(["warn Report timed out; terminating its thread."]);
+  expect(lines).toEqual(["warn report timed out; terminating its thread"]);
   const { data } = await reports.requests({ workspaceId: null }, null, 10);
   expect(data).toEqual([]);
   const { totals } = await reports.usage({ ...longTime, to: 10 * hour });
@@ -164,7 +164,7 @@ test("an unreadable database causes an error without details of the statement", 
   const reports = createReportStore({ databasePath: path, clock: systemClock, observer });
   const failure = await reports.attempts("ws_secret", "req_secret").catch((thrown) => thrown);
   expect([failure.code, failure.message]).toEqual(["internal_error", "Cannot read this from the database."]);
-  expect(lines.join()).toMatch(/Cannot read a report.*attempts/);
+  expect(lines.join()).toMatch(/failed to read a report.*attempts/);
   expect(lines.join() + failure.message).not.toMatch(/select|secret/i);
   await reports.close();
 });

@@ -161,7 +161,7 @@ class ReportThread {
       entry: new URL("./report-worker.ts", import.meta.url),
       name: "reports",
       data: options.databasePath,
-      onDeath: (problem) => options.observer.log("error", "Report thread died.", { error: problem }),
+      onDeath: (problem) => options.observer.log("error", "report thread died", { error: problem }),
     });
   }
 
@@ -174,7 +174,7 @@ class ReportThread {
     const msMax = ms + (this.#thread.isRunning ? 0 : reportStartMs);
     const stopLateTimer = clock.after(msMax, () => resolve(refusal(reportTimeout())));
     const stopGraceTimer = clock.after(msMax + reportGraceMs, () => {
-      observer.log("warn", "Report timed out; terminating its thread.", { report: kind });
+      observer.log("warn", "report timed out; terminating its thread", { report: kind });
       this.#thread.stop();
     });
     void this.#thread.run({ kind, args, ms }).then((answer) => {

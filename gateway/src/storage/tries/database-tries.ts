@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { BoundedMap, bounds, tryWaitMs, windowNow } from "#core/index.ts";
-import type { Clock, OpenTries, TakenTry, Tries, TryRule, Vault } from "#ports/index.ts";
+import type { Clock, OpenTries, Tries, TryResult, TryRule, Vault } from "#ports/index.ts";
 import { type Database, databaseNow } from "../database/database.ts";
 
 /** Maximum rows, interval of cleanups, and how long a process caches a refusal. */
@@ -37,7 +37,7 @@ class DatabaseTries implements Tries {
     this.#sweepAtMs = clock.monotonic() + triesSweepMs;
   }
 
-  async take(keys: readonly string[]): Promise<TakenTry> {
+  async take(keys: readonly string[]): Promise<TryResult> {
     const nowMs = this.#options.clock.monotonic();
     const knownMs = Math.max(0, ...keys.map((key) => (this.#waiting.get(key) ?? nowMs) - nowMs));
     if (knownMs > 0) return { waitMs: knownMs, isLast: false };

@@ -94,7 +94,7 @@ class Watch implements DatabaseWatch {
       this.#cancelCheck();
       if (this.#closed) return;
       if ("reply" in answer) this.#onFaults(answer.reply);
-      else observer.log("warn", "Database check failed; trying again later.", { problem: answer.failed });
+      else observer.log("warn", "database check failed; retrying later", { problem: answer.failed });
       this.#scheduleCheck(Math.max(databaseCheckMs, (clock.monotonic() - startMs) * databaseCheckRest));
       // The next check is an hour away.
       await this.#thread.end();
@@ -105,7 +105,7 @@ class Watch implements DatabaseWatch {
     const known = this.#damage;
     this.#damage = faults.length === 0 ? null : "the database is damaged; restore a backup";
     if (this.#damage !== null && known === null) {
-      this.#options.observer.log("error", "Database is damaged. Stop the gateway and restore a backup.", {
+      this.#options.observer.log("error", "the database is damaged; stop the gateway and restore a backup", {
         faults,
       });
     }
@@ -122,7 +122,7 @@ class Watch implements DatabaseWatch {
       this.#replaced = "the database's files were removed or replaced while the gateway was running";
       this.#options.observer.log(
         "error",
-        "A database file was removed or replaced while the gateway is running; new data may be lost. Stop the gateway and check the file.",
+        "a database file was removed or replaced while the gateway is running; new data may be lost; stop the gateway and check the file",
         { path },
       );
     }

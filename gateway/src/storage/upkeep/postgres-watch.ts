@@ -123,7 +123,7 @@ class PostgresWatch implements DatabaseWatch {
 
   async #onAnswer({ isReadOnly, schema }: Answer): Promise<void> {
     const { database, observer } = this.#options;
-    if (database.breaker?.isOpen === true) observer.log("info", "PostgreSQL is available again.");
+    if (database.breaker?.isOpen === true) observer.log("info", "PostgreSQL available again");
     database.breaker?.close();
     this.#setRemark(isReadOnly ? "the database is read-only" : null);
     if (schema === this.#schema) return;
@@ -136,7 +136,7 @@ class PostgresWatch implements DatabaseWatch {
   #onUnreachable(why: string): void {
     const { database, observer } = this.#options;
     if (database.breaker?.isOpen === false) {
-      observer.log("error", "PostgreSQL unavailable; buffering ledger entries in the journal.", { why });
+      observer.log("error", "PostgreSQL unavailable; buffering ledger entries in the journal", { why });
     }
     database.breaker?.open();
     this.#setRemark(`the database is unreachable: ${why}`);
@@ -144,7 +144,7 @@ class PostgresWatch implements DatabaseWatch {
 
   #setRemark(remark: string | null): void {
     if (remark !== null && remark !== this.remark && this.#options.database.breaker?.isOpen !== true) {
-      this.#options.observer.log("warn", "PostgreSQL is impaired.", { why: remark });
+      this.#options.observer.log("warn", "PostgreSQL is impaired", { why: remark });
     }
     this.remark = remark;
   }

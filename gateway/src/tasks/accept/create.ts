@@ -182,7 +182,7 @@ async function submitAccepted(
     if (pass.task.state === "accepted") return await submit({ pass, request, models, material });
     await pass.release({});
   } catch (thrown) {
-    dependencies.observer.log("error", "Failed to submit an accepted video task; it is retried.", {
+    dependencies.observer.log("error", "failed to submit an accepted video task; retrying", {
       task: task.id,
       error: thrown,
     });
@@ -286,7 +286,7 @@ function recordRefusal(dependencies: TaskDependencies, call: CreateCall, failure
     });
   }
   if (failure.code === "internal_error") {
-    dependencies.observer.log("error", "Failed to accept a video task.", {
+    dependencies.observer.log("error", "failed to accept a video task", {
       requestId: call.requestId,
       error: failure.cause,
     });

@@ -64,8 +64,8 @@ export class Materials {
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
     const { clock, observer } = dependencies;
-    const fault = "Failed to delete material of video tasks; retrying.";
-    const over = "Material of video tasks is deleted again.";
+    const fault = "failed to delete material of video tasks; retrying";
+    const over = "material of video tasks is deleted again";
     this.#removalFault = new LastingFault({ clock, observer, level: "warn", fault, over });
   }
 

@@ -31,7 +31,7 @@ export async function taskContent(
     if (copied !== null) return copied;
   } catch (thrown) {
     copyFault = thrown;
-    dependencies.observer.log("warn", "Failed to read the copy of a result.", { task: task.id, error: thrown });
+    dependencies.observer.log("warn", "failed to read the copy of a result", { task: task.id, error: thrown });
   }
   try {
     return await fromVendor(dependencies, task, options, signal);

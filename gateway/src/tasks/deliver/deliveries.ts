@@ -61,7 +61,7 @@ export class Deliveries {
       await this.#deliver(delivery);
     } catch (thrown) {
       // Its lease ends and it is sent again.
-      this.#dependencies.observer.log("warn", "Failed to record the result of a webhook; it is sent again.", {
+      this.#dependencies.observer.log("warn", "failed to record the result of a webhook; sending it again", {
         delivery: delivery.id,
         error: thrown,
       });
@@ -93,7 +93,7 @@ export class Deliveries {
     const dueAt = isLast ? null : now + Math.round(waitMs * (0.9 + 0.2 * chance.unit()));
     await store.recordDelivery(delivery, { tries, dueAt, lastStatus: status, lastError: error, deliveredAt: null });
     if (isLast) {
-      observer.log("warn", "Gave up on a webhook.", {
+      observer.log("warn", "gave up on a webhook", {
         task: delivery.taskId,
         delivery: delivery.id,
         tries,

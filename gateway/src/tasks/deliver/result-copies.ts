@@ -42,7 +42,7 @@ export class ResultCopies {
     try {
       for await (const task of this.#uncopied(signal)) this.enqueue(task);
     } catch (thrown) {
-      observer.log("warn", "Failed to find results without a copy.", { error: thrown });
+      observer.log("warn", "failed to find results without a copy", { error: thrown });
     } finally {
       this.#scans--;
     }
@@ -65,7 +65,7 @@ export class ResultCopies {
     const { blobs, copyResults, observer } = this.#dependencies;
     if (task.state !== "succeeded" || blobs === null || !copyResults()) return;
     if (this.#waiting.length >= resultCopiesWaitingMax) {
-      observer.log("warn", "A result is not copied: the queue is full.", { task: task.id });
+      observer.log("warn", "the queue of copies is full; not copying a result", { task: task.id });
       return;
     }
     this.#waiting.push(task);
@@ -91,7 +91,7 @@ export class ResultCopies {
         return;
       } catch (thrown) {
         const reason = asFailure(thrown).message;
-        observer.log("warn", "Failed to copy a result.", { task: task.id, tries, reason });
+        observer.log("warn", "failed to copy a result", { task: task.id, tries, reason });
       }
       if (tries < resultCopyTriesMax) await sleep(clock, tries * pauseMs, null);
     }
@@ -127,6 +127,6 @@ export async function removeCopy(
   hash: string,
 ): Promise<void> {
   await unusedBlobs?.drop(hash).catch((thrown: unknown) => {
-    observer.log("warn", "Failed to remove the copy of a deleted video.", { task: taskId, hash, error: thrown });
+    observer.log("warn", "failed to delete the copy of a deleted video", { task: taskId, hash, error: thrown });
   });
 }

@@ -74,7 +74,7 @@ async function submitWithStoredBody(pass: TaskPass, model: Model): Promise<void>
     } else {
       await pass.release({ dueAt: dependencies.clock.now() + bounds.taskAcceptedGraceMs });
     }
-    dependencies.observer.log("error", "Failed to read the body of a video task that was not sent yet.", {
+    dependencies.observer.log("error", "failed to read the body of an unsent video task", {
       task: task.id,
       error: thrown,
     });

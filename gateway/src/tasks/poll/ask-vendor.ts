@@ -88,7 +88,7 @@ export async function removeAtUpstream(dependencies: TaskDependencies, task: Tas
   const answer = await dependencies.providerClient.ask(kind, draft, pollClocks, signal);
   if (answer.good || answer.status === 404 || answer.status === 410) return;
   if (answer.status >= 500 || answer.status === 429 || answer.status === 408) throw kind.classify(answer);
-  dependencies.observer.log("warn", "A vendor refused to delete a video that was deleted here.", {
+  dependencies.observer.log("warn", "a vendor refused to delete a video that was deleted here", {
     task: task.id,
     provider: provider.id,
     status: answer.status,

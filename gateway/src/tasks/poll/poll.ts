@@ -135,7 +135,7 @@ export async function reconcile(pass: TaskPass): Promise<void> {
   let listFailed = false;
   const found = await findInVendorList(pass).catch((thrown: unknown) => {
     listFailed = true;
-    pass.dependencies.observer.log("debug", "Failed to read a vendor's list of video tasks.", {
+    pass.dependencies.observer.log("debug", "failed to read a vendor's list of video tasks", {
       task: pass.task.id,
       reason: asFailure(thrown).message,
     });

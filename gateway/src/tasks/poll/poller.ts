@@ -46,8 +46,8 @@ export class Poller {
   constructor(dependencies: TaskDependencies) {
     this.#dependencies = dependencies;
     const { clock, observer } = dependencies;
-    const fault = "Cannot read the task store; retrying.";
-    const over = "The task store is readable again.";
+    const fault = "failed to read the task store; retrying";
+    const over = "the task store is readable again";
     this.#storeFault = new LastingFault({ clock, observer, level: "error", fault, over });
     dependencies.deliveries.onWake(() => this.#tickNow());
   }
@@ -125,7 +125,7 @@ export class Poller {
     } catch (thrown) {
       if (this.#stopping.signal.aborted) return;
       const { id, kind = "video" } = leased.task;
-      this.#dependencies.observer.log("error", "Failed to advance a task; it is retried when its lease ends.", {
+      this.#dependencies.observer.log("error", "failed to advance a task; retrying when its lease ends", {
         task: id,
         kind,
         error: thrown,

@@ -239,7 +239,7 @@ export interface TaskFilter {
   readonly model?: string;
   readonly states?: readonly TaskState[];
   /** Only tasks of this person and tasks without a person. Default, or null: all. */
-  readonly visibleToPerson?: string | null;
+  readonly visiblePerson?: string | null;
   /** Default: newest first. For one workspace only. */
   readonly oldestFirst?: boolean;
 }
@@ -296,7 +296,7 @@ function workspaceQuery(
   return query.where(isAfter(["created_at", "id"], after, order));
 }
 
-function filteredQuery(connection: Connection, { keyId, model, visibleToPerson }: TaskFilter): Rows {
+function filteredQuery(connection: Connection, { keyId, model, visiblePerson }: TaskFilter): Rows {
   let query = connection
     .selectFrom("tasks")
     .select(taskColumns)
@@ -304,6 +304,6 @@ function filteredQuery(connection: Connection, { keyId, model, visibleToPerson }
     .where("deleted_at", "is", null);
   if (keyId !== undefined) query = query.where("key_id", "=", keyId);
   if (model !== undefined) query = query.where("model", "=", model);
-  if (visibleToPerson == null) return query;
-  return query.where((eb) => eb.or([eb("person_id", "is", null), eb("person_id", "=", visibleToPerson)]));
+  if (visiblePerson == null) return query;
+  return query.where((eb) => eb.or([eb("person_id", "is", null), eb("person_id", "=", visiblePerson)]));
 }

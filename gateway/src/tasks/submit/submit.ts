@@ -235,7 +235,7 @@ class SubmissionRun {
       await sleep(clock, pauseMs, null);
     }
     if (pass.task.upstreamId === upstreamId) return;
-    observer.log("error", "Failed to store the upstream's id of an accepted video task.", {
+    observer.log("error", "failed to store the upstream's id of an accepted video task", {
       task: pass.task.id,
       provider: pass.task.account?.providerId,
       upstreamId,

@@ -22,9 +22,9 @@ test("requires a prompt", async () => {
 });
 
 test.each([
-  [{ seconds: "four" }, "seconds", "whole number"],
-  [{ seconds: -4 }, "seconds", "whole number"],
-  [{ seconds: "4.5" }, "seconds", "whole number"],
+  [{ seconds: "four" }, "seconds", "an integer"],
+  [{ seconds: -4 }, "seconds", "an integer"],
+  [{ seconds: "4.5" }, "seconds", "an integer"],
   [{ size: "720p" }, "size", "1280x720"],
   [{ size: "1281x720" }, "size", "even"],
   [{ size: 720 }, "size", "1280x720"],

@@ -26,10 +26,7 @@ test.each([
   ["postgres://u:ge%heim@db/x", "percent sign"],
   ["postgres://u:geheim@db/x?sslmode=prefer", "sslmode=prefer is none of disable, require, verify-ca and verify-full"],
   ["postgres://u:geheim@db/x?sslrootcert=/nowhere.pem", "/nowhere.pem (sslrootcert) cannot be read"],
-  [
-    "postgres://u:geheim@db/x?pool_size=0",
-    "pool_size in the address of PostgreSQL must be a whole number from 1 to 100",
-  ],
+  ["postgres://u:geheim@db/x?pool_size=0", "pool_size in the address of PostgreSQL must be an integer from 1 to 100"],
   ["postgres://u:geheim@db/x?schema=y", "unknown parameter schema; known are sslmode"],
   ["postgres://u:geheim@nowhere.invalid/x", "(x on nowhere.invalid:5432)"],
 ])("rejects an invalid address in one line without the password: %s", async (url, words) => {

@@ -130,7 +130,7 @@ function numberOf(parameters: ReadonlyMap<string, string>, name: string, usual: 
   if (text === undefined) return usual;
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < 1 || value > max) {
-    throw new PostgresUnusable(`${name} in the address of PostgreSQL must be a whole number from 1 to ${max}.`);
+    throw new PostgresUnusable(`${name} in the address of PostgreSQL must be an integer from 1 to ${max}.`);
   }
   return value;
 }

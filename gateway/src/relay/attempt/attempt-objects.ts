@@ -1,12 +1,12 @@
 import {
+  type AttemptObject,
   bounds,
   type Deployment,
   Failure,
   isObjectId,
-  type KeptObject,
-  keptResponse,
   type Model,
   type Provider,
+  responseObjects,
   tokensOf,
   type UpstreamObject,
 } from "#core/index.ts";
@@ -19,16 +19,16 @@ import type { AttemptParts } from "./call-tally.ts";
 import { leavesThreadOut, matchLane } from "./lane-match.ts";
 
 /** Objects that the upstream keeps because of one attempt, for later calls that name them. */
-export class KeptObjects {
+export class AttemptObjects {
   readonly #parts: AttemptParts;
   /** Kept under the id of the answer; null: nothing. */
   readonly #keeps: UpstreamObject["kind"] | null;
   #answerId: string | null = null;
   #made: readonly string[] = [];
   #items: readonly string[] = [];
-  #passed: readonly KeptObject[] = none;
+  #passed: readonly AttemptObject[] = none;
   /** The upstream adds the answer to these. */
-  readonly #conversations: readonly KeptObject[];
+  readonly #conversations: readonly AttemptObject[];
 
   constructor(parts: AttemptParts) {
     const { call, selection, match } = parts;
@@ -57,12 +57,12 @@ export class KeptObjects {
   }
 
   /** What a call that is passed through has made or deleted. */
-  passed(objects: readonly KeptObject[]): void {
+  passed(objects: readonly AttemptObject[]): void {
     this.#passed = [...this.#passed, ...objects.filter(({ id }) => isObjectId(id))];
   }
 
   /** For the attempt's record. `used` null: not measured yet. */
-  record(used: MeasuredUsage | null): readonly KeptObject[] | undefined {
+  record(used: MeasuredUsage | null): readonly AttemptObject[] | undefined {
     if (this.#isEmpty()) return undefined;
     const now = this.#parts.dependencies.clock.now();
     const kind = this.#parts.match.lane.dialect === "openai-chat" ? "resource" : "container";
@@ -70,13 +70,13 @@ export class KeptObjects {
     // A sound is part of the answer, and has no more tokens than that.
     const soundTokens = kind === "resource" ? inputTokens : null;
     const more = { kind, inputTokens: soundTokens, expiresAt: now + bounds.containerKeptMs } as const;
-    const objects: KeptObject[] = [...this.#made.map((id) => ({ id, ...more })), ...this.#passed];
+    const objects: AttemptObject[] = [...this.#made.map((id) => ({ id, ...more })), ...this.#passed];
     // It has grown by this answer, and is input as a whole each time.
     if (inputTokens !== null)
       for (const conversation of this.#conversations) objects.push({ ...conversation, inputTokens });
     if (this.#answerId !== null && this.#keeps === "response") {
       const usage = inputTokens === null ? null : (used?.usage ?? null);
-      objects.push(...keptResponse(this.#answerId, this.#items, usage, now + bounds.responseKeptMs));
+      objects.push(...responseObjects(this.#answerId, this.#items, usage, now + bounds.responseKeptMs));
     } else if (this.#answerId !== null && this.#keeps !== null) {
       objects.push({ id: this.#answerId, kind: this.#keeps, inputTokens, expiresAt: now + this.#lifeMs(used) });
     }
@@ -95,7 +95,7 @@ export class KeptObjects {
   }
 
   /** For the next call, which may come before the record is in the database. */
-  remember(objects: readonly KeptObject[] | undefined): void {
+  remember(objects: readonly AttemptObject[] | undefined): void {
     if (objects === undefined) return;
     const { dependencies, call, selection } = this.#parts;
     const { workspace, key, person } = call.principal;
@@ -114,9 +114,9 @@ export class KeptObjects {
   }
 }
 
-const none: readonly KeptObject[] = [];
+const none: readonly AttemptObject[] = [];
 
-function conversationsIn({ found }: KeptState): readonly KeptObject[] {
+function conversationsIn({ found }: KeptState): readonly AttemptObject[] {
   return [...found.values()]
     .filter(({ kind }) => kind === "conversation")
     .map(({ id, kind, inputTokens, expiresAt }) => ({ id, kind, inputTokens, expiresAt }));
