@@ -32,7 +32,11 @@ function handClock() {
 const open = () => {
   const hand = handClock();
   const deadlines = new Deadlines(hand.clock);
-  return { ...hand, deadlines, exchange: new OutboundExchange(deadlines, new AbortController().signal, 60_000, hand.at()) };
+  return {
+    ...hand,
+    deadlines,
+    exchange: new OutboundExchange(deadlines, new AbortController().signal, 60_000, hand.at()),
+  };
 };
 
 test("a deadline counts if its timer is on time", () => {

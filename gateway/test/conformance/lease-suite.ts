@@ -121,7 +121,7 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
       const leases = createLeases(ground.database);
       const counted: Leases = {
         ...leases,
-        take: (...leaseArguments) => leases.acquire(...leaseArguments).finally(() => answers++),
+        acquire: (...leaseArguments) => leases.acquire(...leaseArguments).finally(() => answers++),
       };
       const processes = ["proc_a", "proc_b"].map((owner) =>
         createLeadership({ leases: counted, owner, clock: ground.clock, observer: silentObserver }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { bounds, type AttemptObject } from "#core/index.ts";
+import { type AttemptObject, bounds } from "#core/index.ts";
 import { createUpstreamObjectStore } from "#storage/index.ts";
 import { ledgerEntry, newYear, type StoreGround, type StoreGroundFactory } from "./store-ground.ts";
 
