@@ -279,5 +279,5 @@ test("what the database will never take is set aside and keeps nobody from start
   expect((await books.entries()).size).toBe(8);
   expect(readFileSync(setAsidePath(books.directory), "utf8")).toContain(attemptIdOf(5));
   expect(segmentsIn(books.directory)).toEqual([]);
-  expect((await recoverAll()).damage.join()).toContain("would not take");
+  expect((await recoverAll()).damage.join()).toContain("rejected");
 });

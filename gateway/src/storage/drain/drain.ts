@@ -11,7 +11,7 @@ import {
   type LedgerRecord,
   readLedgerRecord,
   recordJson,
-  recordLetters,
+  recordTypes,
 } from "../journal/journal-record.ts";
 
 /** The beginning of a journal's own files. */
@@ -151,11 +151,11 @@ export class Drain {
   #take({ bytes, start, end, offset }: JournalLine): void {
     const letter = bytes[start + 9];
     // Checkpoints matter to recovery only.
-    if (letter === recordLetters.checkpoint) return;
+    if (letter === recordTypes.checkpoint) return;
     const json = isRecord(bytes, start, end) ? recordJson(bytes, start, end) : null;
-    if (json !== null && letter === recordLetters.intent) this.#begin(json);
-    else if (json !== null && letter === recordLetters.settle) this.#settle(json);
-    else if (json !== null && letter === recordLetters.refuse) {
+    if (json !== null && letter === recordTypes.intent) this.#begin(json);
+    else if (json !== null && letter === recordTypes.settle) this.#settle(json);
+    else if (json !== null && letter === recordTypes.refuse) {
       this.#settledRead += 1;
       this.#batch.push(readLedgerRecord(json));
     } else {

@@ -7,13 +7,13 @@ interface SegmentOptions {
   readonly files: JournalFiles;
   readonly firstSegment: number;
   readonly segmentBytes: number;
-  /** Is handed each full segment's file, still open, to sync and close. */
+  /** Called with the open file of each full segment, to sync and close it. */
   readonly retire: (file: number) => void;
 }
 
 /**
- * Writes to the current segment and begins the next one when it is full. `end` is where the whole records end: what a
- * failed write left behind it is cut away, at the latest before the next write, so a tear is never in the middle.
+ * Writes to the current segment and starts the next one when it is full. `end` is the end of the last complete record: bytes after it,
+ * from a failed write, are truncated before the next write, so an incomplete record can only be the last.
  */
 export class JournalSegment {
   readonly #files: JournalFiles;
@@ -50,8 +50,8 @@ export class JournalSegment {
   }
 
   /**
-   * Writes as many whole records as the disk takes and says how many bytes that were; fewer than `length` means that
-   * it refused, and `problem` why.
+   * Writes as many complete records as the disk accepts and returns their bytes. If they are fewer than `length`, `problem` is the
+   * error.
    */
   write(bytes: Buffer, length: number): number {
     let done = 0;
@@ -59,9 +59,9 @@ export class JournalSegment {
       if (this.#torn) this.#cut();
       if (this.#end >= this.#rotateAt) this.#rotate();
       while (done < length) {
-        const taken = this.#files.write(this.#file, bytes, done, length - done, this.#end + done);
-        if (taken <= 0) throw new Error("The disk took no bytes.");
-        done += taken;
+        const written = this.#files.write(this.#file, bytes, done, length - done, this.#end + done);
+        if (written <= 0) throw new Error("The disk accepted no bytes.");
+        done += written;
       }
     } catch (error) {
       this.#problem = error;
@@ -75,10 +75,10 @@ export class JournalSegment {
     return length;
   }
 
-  /** Tries the disk with bytes that are taken back at once. They hold no line feed: a reader sees a torn end. */
+  /** Writes and removes test bytes. They contain no line feed, so readers skip them as an incomplete record. */
   hasRoom(): boolean {
     if (this.write(probeBytes, probeBytes.length) < probeBytes.length) return false;
-    // Also where the write began another segment.
+    // Also if the write started another segment.
     this.#end -= probeBytes.length;
     this.#torn = true;
     this.#tryCut();
@@ -94,7 +94,7 @@ export class JournalSegment {
     try {
       this.#cut();
     } catch {
-      // Still torn: the next write cuts first, and a reader passes over a torn end.
+      // The next write truncates first, and readers skip an incomplete record at the end.
     }
   }
 
@@ -103,7 +103,7 @@ export class JournalSegment {
     try {
       file = this.#files.create(segmentPath(this.#options.directory, this.#number + 1));
     } catch {
-      // No room for another file: go on in this one and try again a little later.
+      // No room for another file: continue in this one and retry later.
       this.#rotateAt = this.#end + bounds.journalRecordBytesMax;
       return;
     }
@@ -119,7 +119,7 @@ export class JournalSegment {
 const lineFeed = 0x0a;
 const probeBytes = Buffer.alloc(bounds.journalBufferBytes);
 
-/** Encoded records that wait for the next write, in one reused piece of memory. */
+/** Encoded records that wait for the next write, in one reused buffer. */
 export class JournalBuffer {
   #bytes = Buffer.allocUnsafe(startBytes);
   #length = 0;
@@ -132,8 +132,8 @@ export class JournalBuffer {
     return this.#bytes;
   }
 
-  /** False, with nothing added, when the record is larger than a reader would take. */
-  append(letter: number, json: string): boolean {
+  /** Returns false, with nothing added, if the record is too large for a reader. */
+  append(type: number, json: string): boolean {
     // UTF-8 needs at most three bytes for each UTF-16 unit.
     this.#reserve(recordHeadBytes + json.length * 3 + 1);
     const bytes = this.#bytes;
@@ -142,7 +142,7 @@ export class JournalBuffer {
     if (jsonBytes + recordHeadBytes > bounds.journalRecordBytesMax) return false;
     const end = start + recordHeadBytes + jsonBytes;
     bytes[start + 8] = 0x20;
-    bytes[start + 9] = letter;
+    bytes[start + 9] = type;
     bytes[start + 10] = 0x20;
     writeHex(bytes, start, Bun.hash.crc32(bytes.subarray(start + 9, end)));
     bytes[end] = 0x0a;
@@ -150,24 +150,24 @@ export class JournalBuffer {
     return true;
   }
 
-  /** Forgets everything after `length`. */
+  /** Drops everything after `length`. */
   cut(length: number): void {
     this.#length = Math.min(length, this.#length);
-    // A backlog of a full disk is given back once it is written.
+    // Free the backlog of a full disk once it is written.
     if (length === 0 && this.#bytes.length > keepBytesMax) this.#bytes = Buffer.allocUnsafe(startBytes);
   }
 
-  /** Forgets the first `length` bytes, whole records that were written. */
+  /** Drops the first `length` bytes, which were written. */
   dropFirst(length: number): void {
     if (length < this.#length) this.#bytes.copyWithin(0, length, this.#length);
     this.cut(this.#length - length);
   }
 
-  /** How many of the records are of one of these letters. */
-  count(...letters: readonly number[]): number {
+  /** Number of records of these types. */
+  count(...types: readonly number[]): number {
     let count = 0;
     for (let start = 0; start < this.#length; start = this.#bytes.indexOf(0x0a, start) + 1) {
-      if (letters.includes(this.#bytes[start + 9] ?? 0)) count += 1;
+      if (types.includes(this.#bytes[start + 9] ?? 0)) count += 1;
     }
     return count;
   }

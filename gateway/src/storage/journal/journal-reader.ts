@@ -11,8 +11,8 @@ import { isRecord, parseRecord } from "./journal-record.ts";
 const leftoversTurnRecords = 256;
 
 /**
- * Reads segments one after another through a bounded window. Only an `owned` directory may be discarded; a `borrowed`
- * one may belong to a running process, which removes segments while they are read.
+ * Reads segments through a bounded window. Only an `owned` directory may be discarded; a `borrowed` one may belong to a running process,
+ * which removes segments meanwhile.
  */
 export function createLeftovers(
   directory: string,
@@ -22,7 +22,7 @@ export function createLeftovers(
   const damage: string[] = [];
   const damaged = new Set<number>();
   if (existsSync(setAsidePath(directory))) {
-    damage.push(`${setAsidePath(directory)} holds entries that the database would not take`);
+    damage.push(`${setAsidePath(directory)} contains entries that the database rejected`);
   }
 
   function* segmentRecords(segment: number): Generator<JournalRecord, void, undefined> {
@@ -36,7 +36,7 @@ export function createLeftovers(
             yield record;
           } else {
             damaged.add(segment);
-            damage.push(`${place(directory, segment, line)} is of a kind this version does not know`);
+            damage.push(`${place(directory, segment, line)} has a type that this version does not support`);
           }
         } else {
           damaged.add(segment);
@@ -55,7 +55,7 @@ export function createLeftovers(
       let read = 0;
       for (const segment of segments) {
         for (const record of segmentRecords(segment)) {
-          // Long journals are also read beside calls.
+          // Long journals are also read while calls are served.
           if (++read % leftoversTurnRecords === 0) await new Promise<void>((resolve) => setImmediate(resolve));
           yield record;
         }
@@ -63,7 +63,7 @@ export function createLeftovers(
     },
     async discard() {
       if (hold === "borrowed") throw new Error(`The journal in ${directory} was opened for reading only.`);
-      // Newest first: a crash in between then leaves intents whose entries exist already, never a settlement alone.
+      // Newest first: after a crash in between, an intent may be left whose entry exists already, but never a settlement alone.
       for (const segment of segments.toReversed()) {
         if (damaged.has(segment)) putAside(directory, segment);
         else removeSegment(directory, segment);
@@ -77,8 +77,8 @@ function place(directory: string, segment: number, line: JournalLine): string {
 }
 
 /**
- * Whole records inside a damaged line. When the line feed between two records is the byte that went bad, both are
- * still there: the second is found by its CRC, and the first is what stands before the lost line feed.
+ * Complete records in a damaged line. If the line feed between two records is damaged, the second is found by its CRC, and the first is
+ * everything before the damaged byte.
  */
 export function* salvage(bytes: Buffer, start: number, end: number): Generator<JournalRecord, void, undefined> {
   for (let at = start + 1; at < end; at++) {
@@ -91,20 +91,19 @@ export function* salvage(bytes: Buffer, start: number, end: number): Generator<J
   }
 }
 
-/** One line in a reader's memory; good until the next line is asked for. `offset` is where it begins in the file. */
+/** A line in the reader's memory, valid until the next one is requested. `offset`: its position in the file. */
 export interface JournalLine {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
   readonly offset: number;
-  /** Where the next line begins in the file. */
+  /** Position of the next line in the file. */
   readonly nextOffset: number;
 }
 
 /**
- * The whole lines of an open file from one offset up to another (or to its end), in pieces of bounded size.
- * Bytes without a line feed at the end are not a line: the generator returns how many there were. A line longer than
- * any record can be comes out as an empty one, which no check takes for a record.
+ * Yields the complete lines of an open file between two offsets, through a bounded window. Returns the number of bytes at the end
+ * without a line feed. A line that is too long for a record is yielded as an empty one, which no check accepts.
  */
 export function* journalLines(
   file: number,
@@ -141,7 +140,7 @@ export function* journalLines(
   }
 }
 
-/** The memory that `journalLines` reads through; a reader that comes again can bring its own. */
+/** The window of `journalLines`, for readers that reuse it. */
 export function lineWindow(): Buffer {
   return Buffer.allocUnsafe(windowBytes);
 }

@@ -11,19 +11,19 @@ import {
   encodeSettlement,
   isRecord,
   parseRecord,
-  recordLetters,
+  recordTypes,
 } from "./journal-record.ts";
 
 function append(buffer: JournalBuffer, record: JournalRecord): void {
   switch (record.type) {
     case "intent":
-      return void buffer.append(recordLetters.intent, encodeIntent(record.value));
+      return void buffer.append(recordTypes.intent, encodeIntent(record.value));
     case "checkpoint":
-      return void buffer.append(recordLetters.checkpoint, encodeCheckpoint(record.value));
+      return void buffer.append(recordTypes.checkpoint, encodeCheckpoint(record.value));
     case "settle":
-      return void buffer.append(recordLetters.settle, encodeSettlement(record.value));
+      return void buffer.append(recordTypes.settle, encodeSettlement(record.value));
     case "refuse":
-      return void buffer.append(recordLetters.refuse, encodeRefusal(record.value));
+      return void buffer.append(recordTypes.refuse, encodeRefusal(record.value));
   }
 }
 
@@ -40,7 +40,7 @@ const examples: readonly JournalRecord[] = [
   { type: "refuse", value: refusalOf(3) },
 ];
 
-test("a record that is read is the record that was written, member for member", () => {
+test("reads back every member of a record", () => {
   for (const record of examples) {
     const bytes = bytesOf(record);
     expect(isRecord(bytes, 0, bytes.length - 1)).toBe(true);
@@ -48,39 +48,39 @@ test("a record that is read is the record that was written, member for member", 
   }
 });
 
-test("what a passed call was stands in its intent", () => {
+test("stores the operation of a pass-through call in its intent", () => {
   const passed = intentOf(4, { operation: "GET /files/{id}" });
   const bytes = bytesOf({ type: "intent", value: passed });
   expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "intent", value: passed });
 });
 
-test("whose call it was stands in its intent, and older intents are nobody's", () => {
+test("stores the person in the intent; older intents have none", () => {
   const theirs = intentOf(4, { personId: "usr_ada" });
   const bytes = bytesOf({ type: "intent", value: theirs });
   expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "intent", value: theirs });
   const older = new JournalBuffer();
-  older.append(recordLetters.intent, JSON.stringify(JSON.parse(encodeIntent(theirs)).slice(0, 24)));
+  older.append(recordTypes.intent, JSON.stringify(JSON.parse(encodeIntent(theirs)).slice(0, 24)));
   const line = Buffer.from(older.bytes.subarray(0, older.length));
   expect(parseRecord(line, 0, line.length - 1)).toEqual({ type: "intent", value: intentOf(4) });
 });
 
-test("what a call will be charged for beside tokens is in its intent; older intents and usages say nothing of it", () => {
+test("stores counted usage in the intent; older intents and usages have none", () => {
   const counted = { audioSeconds: 8, chargedRequests: 1 };
   const bytes = bytesOf({ type: "intent", value: intentOf(4, { counted }) });
   expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "intent", value: intentOf(4, { counted }) });
   const older = new JournalBuffer();
-  older.append(recordLetters.intent, JSON.stringify(JSON.parse(encodeIntent(intentOf(4, { counted }))).slice(0, 22)));
+  older.append(recordTypes.intent, JSON.stringify(JSON.parse(encodeIntent(intentOf(4, { counted }))).slice(0, 22)));
   const line = Buffer.from(older.bytes.subarray(0, older.length));
   expect(parseRecord(line, 0, line.length - 1)).toEqual({ type: "intent", value: intentOf(4) });
   const settled = JSON.parse(encodeSettlement(settlementOf(4)));
   settled[5] = settled[5].slice(0, 15);
   const before = new JournalBuffer();
-  before.append(recordLetters.settle, JSON.stringify(settled));
+  before.append(recordTypes.settle, JSON.stringify(settled));
   const short = Buffer.from(before.bytes.subarray(0, before.length));
   expect(parseRecord(short, 0, short.length - 1)).toEqual({ type: "settle", value: settlementOf(4) });
 });
 
-test("each member stands at its place", () => {
+test("stores each member at its index", () => {
   const intent = JSON.parse(
     encodeIntent(intentOf(1, { operation: "GET /files", personId: "usr_ada", counted: { audioSeconds: 8 } })),
   );
@@ -114,7 +114,7 @@ test("each member stands at its place", () => {
   expect(settled[5]).toEqual(counts.slice(0, counts.findLastIndex((count) => count > 0) + 1));
 });
 
-test("whatever text a caller sends, its record is one line and comes back the same", () => {
+test("writes any text of a caller as one line and reads it back", () => {
   const text = fc.string({ unit: "binary", maxLength: 300 });
   fc.assert(
     fc.property(text, text, fc.dictionary(text, text, { maxKeys: 4, noNullPrototype: true }), (model, agent, tags) => {
@@ -127,7 +127,7 @@ test("whatever text a caller sends, its record is one line and comes back the sa
   );
 });
 
-test("a single bit that is wrong, anywhere in a record, is noticed", () => {
+test("detects any single wrong bit in a record", () => {
   const bytes = bytesOf({ type: "settle", value: settlementOf(1) });
   for (let bit = 0; bit < (bytes.length - 1) * 8; bit++) {
     const flipped = Buffer.from(bytes);
@@ -136,24 +136,24 @@ test("a single bit that is wrong, anywhere in a record, is noticed", () => {
   }
 });
 
-test("two records whose line feed between them was lost are both saved", () => {
+test("recovers two records after the line feed between them was lost", () => {
   const both = bytesOf({ type: "intent", value: intentOf(1) }, { type: "settle", value: settlementOf(1) });
   both[both.indexOf(0x0a)] = 0x4a;
   const saved = [...salvage(both, 0, both.length - 1)];
   expect(saved.map((record) => record.type)).toEqual(["intent", "settle"]);
 });
 
-test("the price of a whole entry in the file stays under a kilobyte", () => {
+test("keeps an entry below one kilobyte", () => {
   const entry = entryOf(1);
   const bytes = bytesOf({ type: "intent", value: entry }, { type: "settle", value: entry });
   expect(bytes.length).toBeLessThan(1_024);
 });
 
-test("a record of the version before, which lacks the newest members, is read", () => {
+test("reads a record of the previous version, which lacks the newest members", () => {
   const { servedModel: _, ...known } = { ...settlementOf(3), servedModel: "gpt-5-mini" };
   const newest = JSON.parse(encodeSettlement({ ...known, servedModel: "gpt-5-mini" }));
   const buffer = new JournalBuffer();
-  buffer.append(recordLetters.settle, JSON.stringify(newest.slice(0, -1)));
+  buffer.append(recordTypes.settle, JSON.stringify(newest.slice(0, -1)));
   const bytes = Buffer.from(buffer.bytes.subarray(0, buffer.length));
   expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "settle", value: known });
 });

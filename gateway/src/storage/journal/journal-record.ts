@@ -11,19 +11,19 @@ import {
 import type { JournalRecord } from "#ports/index.ts";
 
 /**
- * The format of journal records, and of the records in the ledger's table. A journal record is a line: eight hex digits of CRC-32, a
- * space, a letter (i, c, s, r), a space, a JSON array, a line feed. The CRC covers everything after its space, without the line feed.
- * JSON never holds a raw line feed, so a line feed always ends a record.
+ * The format of journal records, and of the records in the ledger table. A journal record is a line: eight hex digits of CRC-32, a
+ * space, its type (i, c, s, r), a space, a JSON array, a line feed. The CRC covers everything between its space and the line feed.
+ * JSON contains no raw line feed, so a line feed always ends a record.
  *
- * i (intent)     the members of Intent at the places that the contract's table of the ledger gives them
+ * i (intent)     the members of Intent at their indexes in `ledgerTable`
  * c (checkpoint) the members of Checkpoint
- * s (settle)     the members of Settlement at their places in that table
- * r (refuse)     [intent, settle, calls] of a call that was refused before any attempt, or of several alike
+ * s (settle)     the members of Settlement at their indexes in `ledgerTable`
+ * r (refuse)     [intent, settle, calls] of a call that was refused before any attempt, or of several equal refusals
  *
- * The ledger's table holds records of the same form as r. Durations are whole microseconds. Usage is an array of counts without the
- * zeros at its end. Nulls at the end of a settlement are left out.
+ * The ledger table holds records in the form of r. Durations are whole microseconds. Usage is an array of counts without trailing zeros.
+ * Trailing nulls of a settlement are omitted.
  *
- * New members are added at the end of an array, so that the next version reads the files of this one.
+ * New members are appended to the arrays, so that the next version can read the files of this one.
  */
 export function encodeIntent(intent: Intent): string {
   return JSON.stringify(intentRow(intent));
@@ -54,7 +54,7 @@ export function encodeRefusal(entry: LedgerEntry): string {
   return entry.calls === undefined ? `[${intent},${settlement}]` : `[${intent},${settlement},${entry.calls}]`;
 }
 
-/** A settled attempt as the ledger's table holds it, beside what the record says: the arrays of its intent and its settlement. */
+/** A settled attempt in the form of the ledger table: the arrays of its intent and its settlement, and the whole record. */
 export interface LedgerRecord {
   readonly intent: RecordRow;
   readonly settlement: RecordRow;
@@ -65,7 +65,7 @@ export interface LedgerRecord {
 /** The array of an intent or a settlement. */
 type RecordRow = readonly unknown[];
 
-/** `json`: of a refusal, or an intent and its settlement put together in the same way. */
+/** `json`: a refusal, or an intent and its settlement in the same form. */
 export function readLedgerRecord(json: string): LedgerRecord {
   const [intent, settlement, calls = 1] = JSON.parse(json) as [RecordRow, RecordRow, number?];
   return { intent, settlement, calls, json };
@@ -75,20 +75,19 @@ export function ledgerRecordOf(entry: LedgerEntry): LedgerRecord {
   return readLedgerRecord(encodeRefusal(entry));
 }
 
-/** The entry with the objects that its upstream keeps, which the ledger's readers do not show. */
+/** Includes the objects that the upstream stores, which the ledger's readers do not return. */
 export function entryOfRecord({ intent, settlement, calls }: Omit<LedgerRecord, "json">): LedgerEntry {
   const { counted: _, ...begun } = toIntent(intent);
   return { ...begun, ...toSettlement(settlement), ...(calls === 1 ? {} : { calls }) };
 }
 
-/** The id at the beginning of a record, without reading the rest. */
+/** The attempt id at the start of a record, read without parsing the rest. */
 export function attemptIdIn(json: string): string {
   const end = json.indexOf('"', 2);
   const id = json.slice(2, end);
   return id.includes("\\") ? String((JSON.parse(json) as RecordRow)[0]) : id;
 }
 
-/** The way back from `encodeIntent`. */
 export function decodeIntent(json: string): Intent {
   return toIntent(JSON.parse(json) as RecordRow);
 }
@@ -97,12 +96,12 @@ export function decodeCheckpoint(json: string): Checkpoint {
   return toCheckpoint(JSON.parse(json) as CheckpointRow);
 }
 
-export const recordLetters = { intent: 0x69, checkpoint: 0x63, settle: 0x73, refuse: 0x72 } as const;
+export const recordTypes = { intent: 0x69, checkpoint: 0x63, settle: 0x73, refuse: 0x72 } as const;
 
-/** Where members stand in the arrays of intents and settlements. */
+/** Indexes of members in the arrays of intents and settlements. */
 export const intentPlaces = placesIn("intent");
 export const settlementPlaces = placesIn("settle");
-/** Where a settlement has its objects, which the table of the ledger lacks. */
+/** Index of the objects of a settlement, which `ledgerTable` does not list. */
 export const objectsPlace = 17;
 
 type Listed = (typeof ledgerTable)[number];
@@ -122,7 +121,7 @@ function placesIn<Of extends "intent" | "settle">(record: Of): Readonly<Record<M
 /** Bytes of a line before its JSON. */
 export const recordHeadBytes = 11;
 
-/** Whether the bytes from `start` to `end` (without the line feed) are one whole, undamaged record. */
+/** Whether the bytes from `start` to `end` (without the line feed) are one complete, undamaged record. */
 export function isRecord(bytes: Buffer, start: number, end: number): boolean {
   if (end - start < recordHeadBytes + 2 || bytes[start + 8] !== space || bytes[start + 10] !== space) return false;
   let crc = 0;
@@ -134,18 +133,18 @@ export function isRecord(bytes: Buffer, start: number, end: number): boolean {
   return crc === Bun.hash.crc32(bytes.subarray(start + 9, end));
 }
 
-/** The record in bytes that `isRecord` has found whole. Null for a letter of a later version. */
+/** Parses bytes that passed `isRecord`. null: a type of a later version. */
 export function parseRecord(bytes: Buffer, start: number, end: number): JournalRecord | null {
-  const letter = bytes[start + 9];
+  const type = bytes[start + 9];
   const row = parseRow(bytes, start, end);
-  switch (letter) {
-    case recordLetters.intent:
+  switch (type) {
+    case recordTypes.intent:
       return { type: "intent", value: toIntent(row as RecordRow) };
-    case recordLetters.checkpoint:
+    case recordTypes.checkpoint:
       return { type: "checkpoint", value: toCheckpoint(row as CheckpointRow) };
-    case recordLetters.settle:
+    case recordTypes.settle:
       return { type: "settle", value: toSettlement(row as RecordRow) };
-    case recordLetters.refuse: {
+    case recordTypes.refuse: {
       const [intent, settlement, calls = 1] = row as [RecordRow, RecordRow, number?];
       return { type: "refuse", value: entryOfRecord({ intent, settlement, calls }) };
     }
@@ -170,9 +169,7 @@ function hexValue(byte: number): number {
   return byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : -1;
 }
 
-/*
- * The rows below are read as what was written: the CRC has vouched for the bytes, and only this file writes them.
- */
+// Rows are not validated: the CRC protects the bytes, and only this file writes them.
 type CheckpointRow = readonly [
   string,
   number,
@@ -186,7 +183,7 @@ type CheckpointRow = readonly [
   boolean,
 ];
 
-/** In the order of the table of classes, to which new ones are added at the end; up to the last that is not 0. */
+/** Counts in the order of `usageClasses`, without trailing zeros. New classes are appended. */
 function usageRow(usage: Usage): readonly number[] {
   const row: number[] = [];
   for (let index = 0; index < usageClasses.length; index++) {
@@ -216,11 +213,11 @@ function toUsage(row: readonly number[]): Usage {
 interface Place {
   readonly member: string;
   readonly kind: LedgerRow["kind"] | null;
-  /** An entry may leave it out; files then hold null. */
+  /** null in the file if the entry lacks it. */
   readonly optional: boolean;
 }
 
-/** What is not in the ledger's table. */
+/** With the members that are not in `ledgerTable`. */
 const intentMembers = placesOf("intent", { 22: { member: "counted", kind: null, optional: true } });
 const settlementMembers = placesOf("settle", { [objectsPlace]: { member: "objects", kind: null, optional: true } });
 
@@ -232,16 +229,16 @@ function placesOf(record: "intent" | "settle", more: Readonly<Record<number, Pla
     if (place !== undefined) places[place] = { member, kind, optional: absent !== undefined };
   }
   return Array.from({ length: Object.keys(places).length }, (_, place) => {
-    const known = places[place];
-    if (known === undefined) throw new Error(`No member stands at place ${place} of the journal's ${record} records.`);
-    return known;
+    const member = places[place];
+    if (member === undefined) throw new Error(`No member has index ${place} in the journal's ${record} records.`);
+    return member;
   });
 }
 
 function membersOf(places: readonly Place[], row: RecordRow): Record<string, unknown> {
   const value: Record<string, unknown> = {};
   for (const [place, { member, kind, optional }] of places.entries()) {
-    // A file of the version before lacks the newest members.
+    // A file of the previous version lacks the newest members.
     const written = row[place] ?? null;
     if (written === null && optional) continue;
     if (kind === "usage") value[member] = toUsage(written as readonly number[]);
@@ -255,7 +252,7 @@ function millis(micros: number | null): number | null {
   return micros === null ? null : micros / 1_000;
 }
 
-/** Written out, because members that are looked up by name cost each call half as much again. The places are the table's. */
+/** Written out: reading members by name takes 1.5 times as long. The order is that in `ledgerTable`. */
 function intentRow(intent: Intent): RecordRow {
   return [
     intent.attemptId,

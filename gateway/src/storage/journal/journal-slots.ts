@@ -15,28 +15,28 @@ import {
 } from "../disk/journal-owner.ts";
 import { createLeftovers } from "./journal-reader.ts";
 
-/** The journal's directory, held by this process alone. Segments below `firstSegment` are of dead processes. */
+/** The journal's directory, locked by this process. Segments below `firstSegment` are from dead processes. */
 export interface JournalDirectory {
   readonly path: string;
   readonly firstSegment: number;
-  /** What earlier processes left: recover and discard it before the port opens. */
+  /** Records of earlier processes, to recover and discard before the port opens. */
   readonly leftovers: JournalLeftovers;
-  /** Journals beside it that are of another installation and are left as they are, in words. */
+  /** Warnings about journals of other installations in the same place, which are not touched. */
   readonly strange: readonly string[];
-  /** Lets another process have it. A journal that is closed does this itself. */
+  /** Unlocks the directory. A journal calls it when it closes. */
   release(): void;
 }
 
-/** The one journal of an installation with SQLite, made when it is missing. Throws when another process holds it. */
+/** Opens the only journal of an installation with SQLite; creates it if missing. Throws if another process has locked it. */
 export function openJournalDirectory(path: string): JournalDirectory {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const release = lockDirectory(path);
   try {
-    // What processes on a PostgreSQL server left belongs into that database.
+    // Records of processes that use PostgreSQL belong to that database.
     if (readOwner(path) !== null && segmentNumbers(path).length > 0) {
       throw new DataUnusable(
-        `The journal ${path} holds calls of an installation on PostgreSQL. Start once with its SLUICE_DATABASE_URL, ` +
-          `which takes them over, or set SLUICE_DATA_DIR to another directory than ${dirname(path)}.`,
+        `The journal ${path} contains calls of an installation on PostgreSQL. Start once with its SLUICE_DATABASE_URL ` +
+          `to recover them, or set SLUICE_DATA_DIR to another directory than ${dirname(path)}.`,
       );
     }
     return {
@@ -53,17 +53,16 @@ export function openJournalDirectory(path: string): JournalDirectory {
 }
 
 /**
- * Journals of processes that share a data directory and a PostgreSQL database. Each process has a slot: `journal/` is the
- * first, `journal/2` the second and so on. A slot says who writes into it (`owner.json`), so that whoever takes over what a
- * dead process left can tell whose it was, and nobody brings it into another database. A process begins in an empty slot and
- * takes over all others alike, also that of its own predecessor.
+ * Journals of processes that share a data directory and a PostgreSQL database. Each process has a slot: `journal/` is the first,
+ * `journal/2` the second, and so on. `owner.json` in a slot names its process and installation, for recovery after the process has died.
+ * A process starts in an empty slot and recovers all others, including that of its predecessor.
  */
 interface SlotOptions extends JournalOwner {
-  /** No other process may have a slot: without a shared counter each would count limits by itself. */
+  /** No other process may have a slot, because without a shared counter each would count limits separately. */
   readonly alone?: boolean;
 }
 
-/** The first slot that is free and empty, made when it is missing. Throws when there are too many. */
+/** Opens the first slot that is unlocked and empty; creates it if missing. Throws if there are too many. */
 export function openJournalSlot(path: string, { alone, ...owner }: SlotOptions): JournalDirectory {
   const strange: string[] = [];
   if (alone === true) refuseSiblings(path);
@@ -83,14 +82,14 @@ export function openJournalSlot(path: string, { alone, ...owner }: SlotOptions):
     unlock();
   }
   throw new DataUnusable(
-    `Every journal in ${path} is taken (${bounds.journalSlotsMax}): too many gateways run on this data directory. ` +
-      [...strange.slice(0, 1), "Give some of them a directory of their own (SLUICE_DATA_DIR)."].join(" "),
+    `All ${bounds.journalSlotsMax} journals in ${path} are in use: too many gateways share this data directory. ` +
+      [...strange.slice(0, 1), "Set another SLUICE_DATA_DIR for some of them."].join(" "),
   );
 }
 
 /**
- * What dead processes of this installation left in the other slots, one after the other. Each is held by this process until the
- * next is asked for; what a living process holds, also one that is stopped, is passed over.
+ * Journals of dead processes of this installation in the other slots. Each stays locked until the next is requested. Slots of living
+ * processes, including suspended ones, are skipped.
  */
 export function* abandonedJournals(
   path: string,
@@ -102,7 +101,7 @@ export function* abandonedJournals(
     const unlock = tryLockDirectory(directory);
     if (unlock === null) continue;
     try {
-      // Only now it is certain that nobody else has just taken it over.
+      // Checked again under the lock: another process may have recovered it just now.
       if (isEmpty(directory) || strangeness(directory, installation) !== null) continue;
       yield {
         place: directory,
@@ -116,7 +115,7 @@ export function* abandonedJournals(
   }
 }
 
-/** The records of every slot for reading only, also beside running processes: `discard` refuses. */
+/** Reads the records of every slot, even while processes run. `discard` throws. */
 export function readJournal(path: string): JournalLeftovers {
   const slots = slotsIn(path).map((slot) => createLeftovers(slot, segmentNumbers(slot), "borrowed"));
   return {
@@ -137,8 +136,8 @@ function refuseSiblings(path: string): void {
     const unlock = existsSync(directory) ? tryLockDirectory(directory) : () => undefined;
     if (unlock === null) {
       throw new DataUnusable(
-        `Another gateway runs on the data directory ${dirname(path)} (it holds ${join(directory, "owner.lock")}); ` +
-          "several need SLUICE_REDIS_URL, where they count limits together.",
+        `Another gateway runs on the data directory ${dirname(path)} (it has locked ${join(directory, "owner.lock")}); ` +
+          "several gateways need SLUICE_REDIS_URL to count limits together.",
       );
     }
     unlock();
@@ -161,7 +160,7 @@ function slotOf(
     release: () => {
       if (!held) return;
       held = false;
-      // Of its own it leaves nothing to be taken over when no file is left.
+      // Without segments there is nothing to recover.
       if (segmentNumbers(directory).length === 0) removeOwner(directory);
       unlock();
     },
@@ -172,7 +171,7 @@ function slotPath(path: string, number: number): string {
   return number === 1 ? path : join(path, String(number));
 }
 
-/** Those that are there, in their order. */
+/** Existing slots, in order. */
 function slotsIn(path: string): readonly string[] {
   const names = unlessMissing(() => readdirSync(path));
   if (names === null) return [];
@@ -181,7 +180,7 @@ function slotsIn(path: string): readonly string[] {
   return [path, ...further.sort((a, b) => a - b).map((number) => slotPath(path, number))];
 }
 
-/** Nothing to take over: a look at names, without a lock. */
+/** Checked by file names, without a lock. */
 function isEmpty(directory: string): boolean {
   return segmentNumbers(directory).length === 0 && !existsSync(join(directory, "owner.json"));
 }
@@ -191,12 +190,12 @@ function processOf(directory: string): string | null {
   return owner === null || owner === "unknown" ? null : owner.process;
 }
 
-/** Why what is in a slot is not to be brought into this installation's database; null when it is. */
+/** Why a slot does not belong to this installation; null if it does. */
 function strangeness(directory: string, installation: string): string | null {
   const owner = readOwner(directory);
   if (owner === null) {
-    return `The journal ${directory} is of an installation with SQLite and is left as it is.`;
+    return `The journal ${directory} belongs to an installation with SQLite and is not touched.`;
   }
   if (owner !== "unknown" && owner.installation === installation) return null;
-  return `The journal ${directory} is of another installation and is left as it is.`;
+  return `The journal ${directory} belongs to another installation and is not touched.`;
 }

@@ -18,16 +18,16 @@ interface Waiter {
 }
 
 /**
- * Group sync: one sync to disk covers every write before it, and only one is under way at a time. Without a waiter it
- * follows a write within bounds.journalSyncMs; a waiter makes it start at once. A sync that fails is final, because the
- * kernel may have thrown the unwritten pages away and would report the next one as good.
+ * Group sync: one sync to disk covers every earlier write, and only one runs at a time. It starts within bounds.journalSyncMs of a write,
+ * or at once for `synced`. A failed sync is final: the kernel may have dropped the unwritten pages, and would report success
+ * for the next one.
  */
 export class JournalSync {
   readonly #options: SyncOptions;
   #written = 0;
   #synced = 0;
   #running: Promise<void> | null = null;
-  #unbook: (() => void) | null = null;
+  #cancel: (() => void) | null = null;
   #waiters: Waiter[] = [];
   #retired: number[] = [];
   /** A new file's name is only durable once its directory is synced. */
@@ -42,19 +42,19 @@ export class JournalSync {
     return this.#fatal;
   }
 
-  /** Something was written. Cheap: this stands on the hot path. */
+  /** Called after each write. */
   wrote(): void {
     this.#written += 1;
-    if (this.#isDue() && this.#unbook === null && this.#running === null) this.#book();
+    if (this.#isDue() && this.#cancel === null && this.#running === null) this.#schedule();
   }
 
-  /** A full file is synced before it is closed, whatever the durability: later it could only be said to be. */
+  /** Syncs and closes a full file. This happens with any durability, because it cannot be synced after it is closed. */
   retire(file: number): void {
     this.#newName = true;
     this.#retired.push(file);
   }
 
-  /** Resolves when everything written so far is on the disk. */
+  /** Resolves when everything written so far is on disk. */
   synced(): Promise<void> {
     if (this.#fatal !== null) return Promise.reject(this.#fatal);
     if (this.#synced === this.#written) return Promise.resolve();
@@ -64,10 +64,10 @@ export class JournalSync {
     });
   }
 
-  /** Waits for the sync under way and closes what it held. Nothing may be written afterwards. */
+  /** Waits for the running sync and closes retired files. Nothing may be written afterwards. */
   async close(): Promise<void> {
-    this.#unbook?.();
-    this.#unbook = null;
+    this.#cancel?.();
+    this.#cancel = null;
     while (this.#running !== null) await this.#running;
     for (const file of this.#retired.splice(0)) this.#options.files.close(file);
   }
@@ -76,16 +76,16 @@ export class JournalSync {
     return this.#options.everyWrite || this.#retired.length > 0;
   }
 
-  #book(): void {
-    this.#unbook = this.#options.clock.after(bounds.journalSyncMs, () => {
-      this.#unbook = null;
+  #schedule(): void {
+    this.#cancel = this.#options.clock.after(bounds.journalSyncMs, () => {
+      this.#cancel = null;
       if (this.#running === null && this.#synced < this.#written) this.#start();
     });
   }
 
   #start(): void {
-    this.#unbook?.();
-    this.#unbook = null;
+    this.#cancel?.();
+    this.#cancel = null;
     this.#running = this.#run().then(
       () => this.#ended(),
       (cause: unknown) => this.#die(cause),
@@ -95,7 +95,7 @@ export class JournalSync {
   async #run(): Promise<void> {
     const { files, directory } = this.#options;
     const written = this.#written;
-    // The file that has what was written until now: the current one may be another before the first sync is done.
+    // Read now: the current file may change while a retired one is synced.
     const current = this.#options.currentFile();
     const retired = this.#retired.splice(0);
     const newName = this.#newName;
@@ -114,12 +114,12 @@ export class JournalSync {
     this.#waiters = this.#waiters.filter((waiter) => waiter.written > this.#synced);
     for (const waiter of done) waiter.resolve();
     if (this.#waiters.length > 0) this.#start();
-    else if (this.#isDue() && this.#synced < this.#written) this.#book();
+    else if (this.#isDue() && this.#synced < this.#written) this.#schedule();
   }
 
   #die(cause: unknown): void {
     this.#running = null;
-    this.#fatal = new Error("The journal could not be synced to disk; what was written may be lost.", { cause });
+    this.#fatal = new Error("Failed to sync the journal to disk; written records may be lost.", { cause });
     for (const waiter of this.#waiters.splice(0)) waiter.reject(this.#fatal);
     this.#options.onFatal(this.#fatal);
   }

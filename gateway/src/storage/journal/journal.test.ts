@@ -43,7 +43,7 @@ function open(change: Partial<JournalOptions> = {}) {
   return { journal, observer, clock, fatal };
 }
 
-test("an intent and a settlement are in the file when the call that wrote them returns", async () => {
+test("writes intents and settlements before it returns", async () => {
   const { journal } = open();
   journal.intent(intentOf(1));
   expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001"]);
@@ -52,7 +52,7 @@ test("an intent and a settlement are in the file when the call that wrote them r
   expect(journal.lag).toBe(1);
 });
 
-test("checkpoints and refusals ride with the next record, and otherwise follow within the sync interval", async () => {
+test("writes checkpoints and refusals with the next record, or within the sync interval", async () => {
   const { journal, clock } = open();
   journal.intent(intentOf(1));
   journal.checkpoint(checkpointOf(1, 64));
@@ -66,7 +66,7 @@ test("checkpoints and refusals ride with the next record, and otherwise follow w
   expect(await recordsOf(readJournal(path))).toEqual([...written, "checkpoint att_00000001"]);
 });
 
-test("a torn last line is passed over and is not damage", async () => {
+test("skips an incomplete last line and reports no damage", async () => {
   const { journal } = open();
   journal.intent(intentOf(1));
   await journal.close(1_000);
@@ -76,14 +76,14 @@ test("a torn last line is passed over and is not damage", async () => {
   expect(leftovers.damage).toEqual([]);
 });
 
-test("only one journal may use a directory at a time, and the refusal names it", async () => {
+test("refuses a directory that another journal uses", async () => {
   const { journal } = open();
   expect(() => openJournalDirectory(path)).toThrow(path);
   await journal.close(1_000);
   openJournalDirectory(path).release();
 });
 
-test("a segment that is full is followed by the next, and records keep their order", async () => {
+test("continues in the next segment when one is full, in order", async () => {
   const { journal } = open({ segmentBytes: 2_000 });
   const written: string[] = [];
   for (let n = 1; n <= 30; n++) {
@@ -95,14 +95,14 @@ test("a segment that is full is followed by the next, and records keep their ord
   expect(await recordsOf(readJournal(path))).toEqual(written);
 });
 
-test("the files can be read by their owner only", () => {
+test("creates files that only their owner can read", () => {
   open().journal.intent(intentOf(1));
   expect(statSync(path).mode & 0o777).toBe(0o700);
   expect(statSync(join(path, "owner.lock")).mode & 0o777).toBe(0o600);
   expect(statSync(join(path, segmentsIn(path)[0] ?? "")).mode & 0o777).toBe(0o600);
 });
 
-/** A disk with so many bytes left. It takes what fits, as a real one does, and then no more. */
+/** A disk that accepts `bytes` more bytes, as a full disk does. */
 function smallDisk(bytes: number) {
   const disk = { left: bytes, broken: false };
   const files = {
@@ -116,7 +116,7 @@ function smallDisk(bytes: number) {
   return { disk, files };
 }
 
-test("a full disk refuses intents, keeps settlements, and writes them once there is room again", async () => {
+test("refuses intents on a full disk and writes buffered settlements once there is room", async () => {
   const { disk, files } = smallDisk(1_000);
   const { journal, clock, observer } = open({ files });
   const begun: number[] = [];
@@ -151,7 +151,7 @@ test("a full disk refuses intents, keeps settlements, and writes them once there
   expect(observer.lines.filter((line) => line.startsWith("error"))).toHaveLength(1);
 });
 
-test("the segment that begins as a full disk has room again holds nothing but what is written to it", async () => {
+test("starts a clean segment when a full disk has room again", async () => {
   const { disk, files } = smallDisk(1_000_000);
   const { journal, clock } = open({ files, segmentBytes: 1 });
   journal.intent(intentOf(1));
@@ -166,7 +166,7 @@ test("the segment that begins as a full disk has room again holds nothing but wh
   expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001", "settle att_00000001"]);
 });
 
-test("what a full disk makes the journal keep is bounded, and the loss of more is said", () => {
+test("bounds the buffer on a full disk and logs lost settlements", () => {
   const { files } = smallDisk(0);
   const { journal, observer } = open({ files });
   expect(() => journal.intent(intentOf(1))).toThrow(Failure);
@@ -175,7 +175,7 @@ test("what a full disk makes the journal keep is bounded, and the loss of more i
   expect(observer.lines.filter((line) => line.includes("no room"))).toHaveLength(1);
 });
 
-test("a write that stops in the middle of a record leaves nothing of it between others", async () => {
+test("removes a partly written record", async () => {
   let calls = 0;
   let halved = false;
   const files = {
@@ -211,7 +211,7 @@ test("a write that stops in the middle of a record leaves nothing of it between 
   expect(leftovers.damage).toEqual([]);
 });
 
-test("with durability disk, many writes share a sync and only one is under way at a time", async () => {
+test("shares one sync between many writes with durability disk", async () => {
   let running = 0;
   let most = 0;
   let syncs = 0;
@@ -236,7 +236,7 @@ test("with durability disk, many writes share a sync and only one is under way a
   expect(most).toBe(1);
 });
 
-/** A disk that tells which segments it was asked to sync, and holds the first sync back until it is let go. */
+/** A disk that records synced segments and delays the first sync. */
 function slowFirstSync() {
   const first = Promise.withResolvers<void>();
   const names = new Map<number, string>();
@@ -262,7 +262,7 @@ function slowFirstSync() {
   return { files, synced, letGo: first.resolve };
 }
 
-test("what is said to be on the disk is there, also when its segment became full while an earlier one was synced", async () => {
+test("resolves only when a segment that became full during a sync is on disk", async () => {
   const { files, synced, letGo } = slowFirstSync();
   const { journal } = open({ files, durability: "disk", segmentBytes: 1 });
   journal.intent(intentOf(1));
@@ -278,7 +278,7 @@ test("what is said to be on the disk is there, also when its segment became full
   expect(synced).not.toContain("closed");
 });
 
-test("with durability process, whoever asks for a sync gets one of the segments that became full since, too", async () => {
+test("syncs full segments, too, with durability process", async () => {
   const { files, synced, letGo } = slowFirstSync();
   letGo();
   const { journal } = open({ files, segmentBytes: 1 });
@@ -287,7 +287,7 @@ test("with durability process, whoever asks for a sync gets one of the segments 
   expect(synced).toEqual([...segmentsIn(path)]);
 });
 
-test("with durability process nothing is synced until someone asks for it", async () => {
+test("syncs only on request with durability process", async () => {
   let syncs = 0;
   const files = {
     ...diskFiles,
@@ -304,7 +304,7 @@ test("with durability process nothing is synced until someone asks for it", asyn
   expect(syncs).toBe(1);
 });
 
-test("a sync that fails is fatal: it is told once, nothing is admitted, and waiters are refused", async () => {
+test("reports a failed sync once, refuses intents and rejects waiters", async () => {
   const files = { ...diskFiles, sync: () => Promise.reject(new Error("EIO: i/o error")) };
   const { journal, fatal } = open({ files, durability: "strict" });
   journal.intent(intentOf(1));
@@ -317,14 +317,14 @@ test("a sync that fails is fatal: it is told once, nothing is admitted, and wait
   expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001", "settle att_00000001"]);
 });
 
-test("a raw usage too large for a record costs the entry its raw usage, not the entry", async () => {
+test("omits raw usage that is too large for a record", async () => {
   const { journal } = open();
   journal.intent(intentOf(1));
   journal.settle(settlementOf(1, { rawUsage: "x".repeat(bounds.journalRecordBytesMax) }));
   expect(await recordsOf(readJournal(path))).toEqual(["intent att_00000001", "settle att_00000001"]);
 });
 
-test("an intent too large for a record is refused and leaves no trace", async () => {
+test("refuses an intent that is too large for a record", async () => {
   const { journal } = open();
   expect(() => journal.intent(intentOf(1, { userAgent: "x".repeat(bounds.journalRecordBytesMax) }))).toThrow(Failure);
   journal.intent(intentOf(2));

@@ -10,24 +10,24 @@ import {
 import type { Clock, Journal, Observer } from "#ports/index.ts";
 import { diskFiles, type JournalFiles } from "../disk/journal-files.ts";
 import { JournalBuffer, JournalSegment } from "./journal-file.ts";
-import { encodeCheckpoint, encodeIntent, encodeRefusal, encodeSettlement, recordLetters } from "./journal-record.ts";
+import { encodeCheckpoint, encodeIntent, encodeRefusal, encodeSettlement, recordTypes } from "./journal-record.ts";
 import type { JournalDirectory } from "./journal-slots.ts";
 import { JournalSync } from "./journal-sync.ts";
 
 /**
- * What the journal needs from whatever moves its records into the database. Positions are the segment, the byte up to
- * which it may be read, and how many settled entries the journal has written up to there.
+ * Moves the records of the journal into the database. A position is a segment, the offset up to which it may be read, and the number of
+ * settled entries written up to there.
  */
 export interface JournalDrain {
-  /** More may be read. Called for every write, so it must cost next to nothing. */
+  /** More may be read. Called for every write, so it must be cheap. */
   written(segment: number, end: number, settled: number): void;
-  /** Passes the last position on at once instead of at the next notice. */
+  /** Reads up to the last position at once. */
   hurry(): void;
-  /** How many settled entries, of all the journal has counted, are in the database. */
+  /** Number of settled entries of this journal that are in the database. */
   readonly stored: number;
   /** Called whenever `stored` grows. */
   onStored(listener: () => void): void;
-  /** Moves what is left, within `timeoutMs`; the journal writes no more. True when nothing is left to move. */
+  /** Moves the rest within `timeoutMs`, after the last write. Resolves to whether nothing is left. */
   finish(timeoutMs: number): Promise<boolean>;
 }
 
@@ -35,7 +35,7 @@ export interface JournalDrain {
 const journalSegmentBytes = 64 * 1024 * 1024;
 /** The backlog of journalBacklogMax records, in bytes. */
 const journalBacklogBytesMax = 64 * 1024 * 1024;
-/** The wait before a refused write is tried again. */
+/** Delay before a failed write is retried. */
 export const journalRetryMs = 200;
 
 export interface JournalOptions {
@@ -44,27 +44,28 @@ export interface JournalOptions {
   readonly drain: JournalDrain;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
-  /** A sync to disk has failed: the process must end, because what it believes written may be lost. Called once. */
+  /** Called once, when a sync to disk has failed: the process must end, because written records may be lost. */
   readonly onFatal: (error: Error) => void;
-  /** For tests: a disk that refuses, and small segments. */
+  /** For tests: a disk that fails, and small segments. */
   readonly files?: JournalFiles;
   readonly segmentBytes?: number;
 }
 
 /**
- * The journal, open for writing. Making one throws when the first segment cannot be made.
+ * The journal, open for writing. The constructor throws if the first segment cannot be created.
  *
- * When a record is in the file, where it survives the end of the process:
- *   intent      when `intent` returns, with everything before it
+ * A record is in the file, where it survives the end of the process:
+ *   intent      when `intent` returns
  *   settlement  when `settle` returns, so before the caller gets the end of the answer
- *   checkpoint  at once with an upstream's id, else within bounds.journalSyncMs, as a refusal
+ *   checkpoint  at once if it has an upstream's id, else within bounds.journalSyncMs
+ *   refusal     within bounds.journalSyncMs
  *
  * States:
  *   healthy  records are written and synced
- *   refusing the disk takes no records: intents are refused, settlements wait in the buffer up to a bound, and the write is tried again
- *            every journalRetryMs
+ *   refusing the disk accepts no records: intents fail, settlements are buffered up to a bound, and the write is retried every
+ *            journalRetryMs
  *   fatal    a sync has failed: the process is about to end; settlements are still written
- *   closing  intents are refused, what is in the buffer is written, and the drain moves what is left
+ *   closing  intents fail, the buffer is written, and the drain moves the rest
  */
 export class FileJournal implements Journal {
   readonly #options: JournalOptions;
@@ -74,11 +75,11 @@ export class FileJournal implements Journal {
   readonly #drain: JournalDrain;
   readonly #waiters = new Set<{ readonly settled: number; readonly resolve: () => void }>();
   #healthy = true;
-  /** Entries settled or refused so far, and how many of them are still in the buffer. */
+  /** Number of settlements and refusals so far, and those that are still in the buffer. */
   #settled = 0;
   #settledWaiting = 0;
   #settledLost = 0;
-  #unbookFlush: (() => void) | null = null;
+  #cancelFlush: (() => void) | null = null;
   #closing: Promise<void> | null = null;
   #closed = false;
 
@@ -104,7 +105,7 @@ export class FileJournal implements Journal {
         onFatal(error);
       },
     });
-    this.#drain.onStored(() => this.#wakeDrained());
+    this.#drain.onStored(() => this.#resolveDrained());
   }
 
   get healthy(): boolean {
@@ -118,18 +119,18 @@ export class FileJournal implements Journal {
   intent(intent: Intent): void {
     if (!this.healthy) throw unavailable();
     const before = this.#buffer.length;
-    if (!this.#buffer.append(recordLetters.intent, encodeIntent(intent))) throw unavailable();
+    if (!this.#buffer.append(recordTypes.intent, encodeIntent(intent))) throw unavailable();
     const length = this.#buffer.length - before;
     if (this.#write()) return;
-    // It is the last in the buffer, whatever of the others was written.
+    // It is the last record in the buffer.
     this.#buffer.cut(this.#buffer.length - length);
     throw unavailable(this.#segment.problem);
   }
 
   checkpoint(checkpoint: Checkpoint): void {
-    // Only sharpens a recovery: not worth a place among what a full disk makes us keep.
+    // Checkpoints only make a recovery more exact, so they are not buffered while the disk is full.
     if (!this.healthy) return;
-    this.#buffer.append(recordLetters.checkpoint, encodeCheckpoint(checkpoint));
+    this.#buffer.append(recordTypes.checkpoint, encodeCheckpoint(checkpoint));
     if (checkpoint.upstreamId === null) this.#writeSoon();
     else this.#write();
   }
@@ -137,18 +138,18 @@ export class FileJournal implements Journal {
   settle(settlement: Settlement): void {
     if (!this.#hasRoom()) return;
     const json = encodeSettlement(settlement);
-    const kept =
-      this.#buffer.append(recordLetters.settle, json) ||
-      this.#buffer.append(recordLetters.settle, encodeSettlement({ ...settlement, rawUsage: null, errorCode: null }));
-    if (!this.#take(kept)) return;
-    // After a failed sync the process is about to end, but what the operating system holds will outlive it.
-    // Before the caller can have the answer: a killed process must not leave what it delivered as interrupted.
+    const isBuffered =
+      this.#buffer.append(recordTypes.settle, json) ||
+      this.#buffer.append(recordTypes.settle, encodeSettlement({ ...settlement, rawUsage: null, errorCode: null }));
+    if (!this.#take(isBuffered)) return;
+    // Written before the caller gets the answer, so that a killed process leaves no delivered answer without a settlement. After a failed
+    // sync the process is about to end, but the operating system may still write it.
     if (this.#healthy || this.#sync.fatal !== null) this.#write();
   }
 
   refuse(entry: LedgerEntry): void {
     if (!this.#hasRoom()) return;
-    if (!this.#take(this.#buffer.append(recordLetters.refuse, encodeRefusal(entry)))) return;
+    if (!this.#take(this.#buffer.append(recordTypes.refuse, encodeRefusal(entry)))) return;
     if (this.#healthy) this.#writeSoon();
   }
 
@@ -184,7 +185,7 @@ export class FileJournal implements Journal {
   async #close(timeoutMs: number): Promise<void> {
     const { clock, directory, files = diskFiles, observer } = this.#options;
     const deadline = clock.monotonic() + timeoutMs;
-    this.#unbookFlush?.();
+    this.#cancelFlush?.();
     this.#write();
     if (this.#sync.fatal === null) await this.#sync.synced().catch(() => undefined);
     await this.#sync.close();
@@ -198,18 +199,18 @@ export class FileJournal implements Journal {
     directory.release();
   }
 
-  /** False while the disk refuses; what it did not take stays buffered. */
+  /** Returns false if the disk did not accept all bytes. The rest stays in the buffer. */
   #write(): boolean {
     const length = this.#buffer.length;
     if (length === 0) return true;
-    const taken = this.#segment.write(this.#buffer.bytes, length);
-    this.#buffer.dropFirst(taken);
-    this.#settledWaiting = taken === length ? 0 : this.#buffer.count(recordLetters.settle, recordLetters.refuse);
-    if (taken > 0) {
+    const written = this.#segment.write(this.#buffer.bytes, length);
+    this.#buffer.dropFirst(written);
+    this.#settledWaiting = written === length ? 0 : this.#buffer.count(recordTypes.settle, recordTypes.refuse);
+    if (written > 0) {
       this.#sync.wrote();
       this.#drain.written(this.#segment.number, this.#segment.end, this.#settled - this.#settledWaiting);
     }
-    if (taken === length) return true;
+    if (written === length) return true;
     this.#fail(this.#segment.problem);
     return false;
   }
@@ -217,8 +218,8 @@ export class FileJournal implements Journal {
   #writeSoon(): void {
     if (this.#buffer.length >= bounds.journalBufferBytes) this.#write();
     else
-      this.#unbookFlush ??= this.#options.clock.after(bounds.journalSyncMs, () => {
-        this.#unbookFlush = null;
+      this.#cancelFlush ??= this.#options.clock.after(bounds.journalSyncMs, () => {
+        this.#cancelFlush = null;
         if (this.#healthy) this.#write();
       });
   }
@@ -229,21 +230,21 @@ export class FileJournal implements Journal {
     this.#options.observer.log("error", "failed to write the journal; refusing calls until it is writable", {
       error: cause instanceof Error ? cause.message : String(cause),
     });
-    this.#bookRetry();
+    this.#retryLater();
   }
 
-  #bookRetry(): void {
+  #retryLater(): void {
     this.#options.clock.after(journalRetryMs, () => {
       if (this.#closing !== null || this.#sync.fatal !== null) return;
-      if (!this.#write() || !this.#segment.hasRoom()) return this.#bookRetry();
+      if (!this.#write() || !this.#segment.hasRoom()) return this.#retryLater();
       this.#healthy = true;
       this.#options.observer.log("info", "the journal is writable again", { lost: this.#settledLost });
       this.#settledLost = 0;
     });
   }
 
-  #take(kept: boolean): boolean {
-    if (!kept) {
+  #take(isBuffered: boolean): boolean {
+    if (!isBuffered) {
       this.#lose();
       return false;
     }
@@ -252,7 +253,7 @@ export class FileJournal implements Journal {
     return true;
   }
 
-  /** Whether another settled entry can be kept. While the disk takes them there is no backlog to bound. */
+  /** Whether another settlement can be buffered. A healthy journal has no backlog. */
   #hasRoom(): boolean {
     const isRoom =
       !this.#closed &&
@@ -272,12 +273,11 @@ export class FileJournal implements Journal {
     );
   }
 
-  #wakeDrained(): void {
+  #resolveDrained(): void {
     for (const waiter of this.#waiters) if (waiter.settled <= this.#drain.stored) waiter.resolve();
   }
 }
 
-/** No intent, no dispatch. */
 export function unavailable(cause?: unknown): Failure {
   return new Failure("ledger_unavailable", "The ledger cannot be written, so the call was not sent.", { cause });
 }

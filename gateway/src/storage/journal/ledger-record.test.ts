@@ -19,7 +19,7 @@ const pairs = [
   [intentOf(5, { counted: { audioSeconds: 8 } }), settlementOf(5)],
 ] as const;
 
-test("an intent and its settlement make the record of their entry", () => {
+test("joins an intent and its settlement into a ledger record", () => {
   for (const [intent, settlement] of pairs) {
     const record = readLedgerRecord(`[${encodeIntent(intent)},${encodeSettlement(settlement)}]`);
     expect(entryOfRecord(record)).toEqual(joinEntry(intent, settlement));
@@ -27,7 +27,7 @@ test("an intent and its settlement make the record of their entry", () => {
   }
 });
 
-test("the objects that an upstream keeps come with the record that made them", () => {
+test("returns the objects that an attempt created at its upstream", () => {
   const objects = [{ id: "resp_1", kind: "response", inputTokens: 12, expiresAt: 99 }] as const;
   const intent = intentOf(8, { personId: "usr_ada" });
   const made = objectRowsOf([ledgerRecordOf(joinEntry(intent, { ...settlementOf(8), objects }))]);
@@ -42,13 +42,13 @@ test("the objects that an upstream keeps come with the record that made them", (
   ]);
 });
 
-test("a refusal says how many calls it stands for", () => {
+test("stores the number of calls of a refusal", () => {
   for (const refused of [refusalOf(5), { ...refusalOf(6), calls: 7 }]) {
     expect(entryOfRecord(ledgerRecordOf(refused))).toEqual(refused);
   }
 });
 
-test("records of the version before, which lack the newest members, leave them out", () => {
+test("omits the newest members of records of the previous version", () => {
   const intent = JSON.parse(encodeIntent(intentOf(7, { personId: "usr_ada" }))).slice(0, -1);
   const settlement = JSON.parse(encodeSettlement({ ...settlementOf(7), servedModel: "gpt-5-mini" })).slice(0, -1);
   const { usage, ...entry } = entryOfRecord({ intent, settlement, calls: 1 });
@@ -57,7 +57,7 @@ test("records of the version before, which lack the newest members, leave them o
   expect(usage).toEqual(settlementOf(7).usage);
 });
 
-test("the attempt's id is read from the beginning of a record, whatever characters it has", () => {
+test("reads an attempt id with any characters from the start of a record", () => {
   for (const attemptId of ["att_1", 'att_"1', "att_\\", "att_ü🚲"]) {
     expect(attemptIdIn(encodeIntent(intentOf(1, { attemptId })))).toBe(attemptId);
     expect(attemptIdIn(encodeSettlement({ ...settlementOf(1), attemptId }))).toBe(attemptId);

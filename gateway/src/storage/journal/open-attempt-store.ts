@@ -4,54 +4,52 @@ import type { AbandonedJournal, JournalLeftovers, JournalRecord } from "#ports/i
 import { type Database, databaseNow } from "../database/database.ts";
 import { decodeCheckpoint, decodeIntent, encodeCheckpoint, encodeIntent } from "./journal-record.ts";
 
-/** A process that was silent for this long has lost its disk, if it is found silent for remoteSureMs: after an outage of the database its processes report again first. */
+/** A process without a sign of life for remoteLostMs counts as lost once it was found so for remoteSureMs, because after an outage of the database its processes report again first. */
 export const remoteLostMs = 600_000;
 const remoteSureMs = 30_000;
 
 export type OpenAttemptStore = ReturnType<typeof createOpenAttemptStore>;
 
 /**
- * Attempts under way in the database, beside the journals of the processes that make them (`ledger.durability: remote`): what is
- * known of them when a process and its disk are lost. An attempt is there before it is sent, and goes when its entry is stored. On
- * PostgreSQL alone: beside a file of SQLite there is no other disk. Rows hold what the journal's records hold. `sureMs`: for so
- * long a process has to be found silent before it is taken for lost.
+ * Copies of open attempts in PostgreSQL (`ledger.durability: remote`), for recovery if a process is lost together with its disk. A row is
+ * inserted before its attempt is sent and deleted when its entry is stored. Rows contain journal records. `sureMs`: see remoteLostMs.
  */
 export function createOpenAttemptStore(
   database: Database,
   { sureMs = remoteSureMs }: { readonly sureMs?: number } = {},
 ) {
   const { kysely } = database;
-  /** Silent processes, and since when they were found to be so. */
+  /** Silent processes, with the time since which they were found silent. */
   let silent: ReadonlyMap<string, number> = new Map();
   const now = databaseNow(database);
   const store = {
-    /** Committed when it resolves. The same again changes nothing. */
+    /** Resolves when committed. Inserting the same rows again changes nothing. */
     async open(owner: string, intents: readonly Intent[]): Promise<void> {
       const ids = intents.map(({ attemptId }) => attemptId);
       const records = intents.map(encodeIntent);
-      // One statement of one shape, however many there are: it is planned once for each connection.
+      // Always the same statement, so it is planned once per connection.
       await sql`
         insert into open_attempts (attempt_id, owner, heard_at, intent)
         select id, ${owner}, ${now}, record from unnest(${ids}::text[], ${records}::text[]) as given (id, record)
         on conflict do nothing`.execute(kysely);
     },
-    /** The latest of each attempt that is there. */
+    /** Updates the checkpoint of existing rows. */
     async checkpoint(checkpoints: readonly Checkpoint[]): Promise<void> {
       const ids = checkpoints.map(({ attemptId }) => attemptId);
       const records = checkpoints.map(encodeCheckpoint);
-      // It also says that its process lives.
+      // It is also a sign of life.
       await sql`
         update open_attempts set checkpoint = record, heard_at = ${now}
         from unnest(${ids}::text[], ${records}::text[]) as given (id, record) where attempt_id = id`.execute(kysely);
     },
     remove: (attemptIds: readonly string[]): Promise<void> => removeOpenAttempts(database, attemptIds),
-    /** At the orderly end of a process: everything of it is stored. */
+    /** Call it when a process ends and all its entries are stored. */
     async removeOf(owner: string): Promise<void> {
       await kysely.deleteFrom("open_attempts").where("owner", "=", owner).execute();
     },
     /**
-     * What a process that is known to be dead left here and in the journal that lies on this disk: the first of both, so that
-     * what the journal knows better counts. Discarding removes both.
+     * The records of a dead process here and in its journal on this disk. Those of the journal come last, because they are newer.
+     * `discard` removes both.
      */
     joinedTo(leftovers: JournalLeftovers, owner: string | null): JournalLeftovers {
       if (owner === null) return leftovers;
@@ -64,19 +62,18 @@ export function createOpenAttemptStore(
           yield* leftovers.records();
         },
         async discard() {
-          // The journal's owner stands in its directory until all of this is done: whoever comes next goes on from there.
+          // The journal names its owner until both are done, so that another process can continue.
           await leftovers.discard();
           await store.removeOf(owner);
         },
       };
     },
     /**
-     * What processes left that were not seen for remoteLostMs, and neither began anything nor told how far it is: their disks
-     * are taken for lost.
+     * Records of processes that count as lost: no sign of life for remoteLostMs, no new attempt and no checkpoint.
      */
     async *abandoned(): AsyncGenerator<AbandonedJournal, void, undefined> {
       const before = silent;
-      // A look that fails says that nobody could be heard.
+      // If the query fails, nothing is learned about any process.
       silent = new Map();
       const owners = await kysely
         .selectFrom("open_attempts")
@@ -102,7 +99,7 @@ export function createOpenAttemptStore(
   return store;
 }
 
-/** For whoever has stored their entries. */
+/** Call it when their entries are stored. */
 export async function removeOpenAttempts({ kysely }: Database, attemptIds: readonly string[]): Promise<void> {
   await sql`delete from open_attempts where attempt_id = any(${attemptIds}::text[])`.execute(kysely);
 }

@@ -35,24 +35,23 @@ interface Batch {
 }
 
 /**
- * A journal whose intents are in the database too before `synced` resolves. Those of one turn, and those that come while a
- * statement is under way, go in one statement together. A database that does not take them within remoteIntentMs
- * makes the journal refuse attempts at once, until it answers again.
+ * Writes intents to the database, too, before `synced` resolves. Intents of one turn, or that arrive while a statement runs, share the
+ * next statement. If the database does not store them within remoteIntentMs, attempts are refused until it does.
  */
 export class RemoteJournal implements Journal {
   readonly #options: RemoteJournalOptions;
   readonly #journal: Journal;
   #answers = true;
   #closed = false;
-  /** What the next statement takes. */
+  /** The intents of the next statement. */
   #next: Batch | null = null;
   #storing = false;
-  /** Of the latest intent. */
+  /** Resolves when the latest intent is stored. */
   #latest: Promise<void> = Promise.resolve();
-  /** The latest checkpoint of each attempt that had one since they were last told. */
+  /** The latest checkpoint of each attempt that is not stored yet. */
   #checkpoints = new Map<string, Checkpoint>();
-  #unbookCheckpoints: (() => void) | null = null;
-  /** May be in the database all the same: their callers were refused, and they are settled. */
+  #cancelCheckpoints: (() => void) | null = null;
+  /** Refused and settled attempts whose intents may be in the database all the same. */
   #orphans: string[] = [];
 
   constructor(options: RemoteJournalOptions) {
@@ -74,7 +73,7 @@ export class RemoteJournal implements Journal {
     if (this.#next === null) {
       this.#next = this.#batch();
       this.#latest = this.#next.stored.promise;
-      // Whoever does not wait for it does not need it.
+      // Only `synced` reports a failure.
       this.#latest.catch(() => undefined);
       if (!this.#storing) setImmediate(() => void this.#storeAll());
     }
@@ -85,7 +84,7 @@ export class RemoteJournal implements Journal {
     this.#journal.checkpoint(checkpoint);
     if (this.#closed || this.#checkpoints.size >= remoteCheckpointsMax) return;
     this.#checkpoints.set(checkpoint.attemptId, checkpoint);
-    this.#unbookCheckpoints ??= this.#options.clock.after(remoteCheckpointMs, () => void this.#tellCheckpoints());
+    this.#cancelCheckpoints ??= this.#options.clock.after(remoteCheckpointMs, () => void this.#storeCheckpoints());
   }
 
   settle(settlement: Settlement): void {
@@ -107,9 +106,9 @@ export class RemoteJournal implements Journal {
 
   async close(timeoutMs: number): Promise<void> {
     this.#closed = true;
-    this.#unbookCheckpoints?.();
+    this.#cancelCheckpoints?.();
     await this.#journal.close(timeoutMs);
-    // What did not come into the database in time is in the journal, and is taken over with it.
+    // Entries that are not in the database yet are recovered from the journal.
     if (this.#journal.lag > 0 || !this.#answers) return;
     await this.#within(remoteIntentMs, this.#options.store.removeOf(this.#options.owner)).catch(() => undefined);
   }
@@ -152,7 +151,7 @@ export class RemoteJournal implements Journal {
     }
   }
 
-  /** A machine that is too busy to run this process for a while says nothing of the database. */
+  /** Counts only time in which this process runs: a busy machine does not mean a slow database. */
   #batch(): Batch {
     const late = Promise.withResolvers<never>();
     late.promise.catch(() => undefined);
@@ -164,12 +163,12 @@ export class RemoteJournal implements Journal {
     return batch;
   }
 
-  /** They may come into the database all the same: only when the last statement has ended it is known that they do not later. */
+  /** The intents may still be stored until the last statement has ended. */
   #forget({ intents }: Batch, under: Promise<void>): void {
     const forget = (): void => {
       const room = bounds.journalBacklogMax - this.#orphans.length;
       this.#orphans.push(...intents.slice(0, Math.max(0, room)).map(({ attemptId }) => attemptId));
-      if (this.#answers) this.#bookProbe();
+      if (this.#answers) this.#probeLater();
     };
     under.then(forget, forget);
   }
@@ -182,10 +181,10 @@ export class RemoteJournal implements Journal {
     this.#options.observer.log("error", "the database accepts no intents; refusing calls until it does", {
       error: cause instanceof Error ? cause.message : String(cause),
     });
-    this.#bookProbe();
+    this.#probeLater();
   }
 
-  #bookProbe(): void {
+  #probeLater(): void {
     this.#options.clock.after(bounds.drainRetryMsMax, () => void this.#probe());
   }
 
@@ -194,24 +193,24 @@ export class RemoteJournal implements Journal {
     if (this.#closed) return;
     const orphans = this.#orphans.slice(0, bounds.remoteBatchMax);
     try {
-      // Also of none: whether the table can be written is what is asked.
+      // Also without orphans: it tests whether the table can be written.
       await this.#within(remoteIntentMs, store.remove(orphans));
     } catch {
-      this.#bookProbe();
+      this.#probeLater();
       return;
     }
     this.#orphans = this.#orphans.slice(orphans.length);
     if (!this.#answers) observer.log("info", "the database accepts intents again");
     this.#answers = true;
-    if (this.#orphans.length > 0) this.#bookProbe();
+    if (this.#orphans.length > 0) this.#probeLater();
   }
 
-  async #tellCheckpoints(): Promise<void> {
-    this.#unbookCheckpoints = null;
+  async #storeCheckpoints(): Promise<void> {
+    this.#cancelCheckpoints = null;
     const checkpoints = [...this.#checkpoints.values()];
     this.#checkpoints.clear();
     if (checkpoints.length === 0 || !this.#answers) return;
-    // They only sharpen what is known when a disk is lost: the next ones are as good.
+    // Checkpoints only make a recovery more exact, so a failure is ignored.
     await this.#options.store.checkpoint(checkpoints).catch(() => undefined);
   }
 
