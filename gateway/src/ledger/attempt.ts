@@ -1,10 +1,10 @@
 import {
+  type AttemptObject,
   bounds,
   type Checkpoint,
   copyCharge,
   type Intent,
   joinEntry,
-  type AttemptObject,
   type LedgerEntry,
   noUsage,
   type Outcome,
