@@ -5,7 +5,7 @@ import {
   catOnRoof,
   createCall,
   openTaskSetup,
-  openTaskTown,
+  openTaskWorld,
   resolved,
   seedance,
 } from "../../test/simulation/task-setup.ts";
@@ -70,7 +70,7 @@ test("a deployment's own capabilities override the adapter's", () => {
 });
 
 test("skips a deployment that does not support the request", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const model = {
     ...seedance,
     deployments: [onEndpoint("small", { resolutions: ["480p"] }), { ...onEndpoint("large", {}), priority: 2 }],

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { tokensOfVideo } from "../../test/simulation/pretended-ark.ts";
+import { tokensOfVideo } from "../../test/simulation/simulated-ark.ts";
 import {
   alice,
   budgetUsed,
@@ -9,14 +9,14 @@ import {
   failureOf,
   oneUsd,
   openTaskSetup,
-  openTaskTown,
+  openTaskWorld,
   passTime,
   resolved,
 } from "../../test/simulation/task-setup.ts";
 import { taskAnswer } from "./index.ts";
 
 test("a task is queued, runs, succeeds, and is charged once by its vendor's count", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const gateway = openTaskSetup(town);
   const { videos } = gateway;
   videos.start();
@@ -56,7 +56,7 @@ test("a task is queued, runs, succeeds, and is charged once by its vendor's coun
 });
 
 test("the answer has every member that the contract names", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const { videos } = openTaskSetup(town);
   const body = { ...catOnRoof, seed: -7, audio: false, watermark: true, metadata: { shot: 3 } };
   const made = await videos.create(createCall(town, body));
@@ -104,7 +104,7 @@ test("the answer has every member that the contract names", async () => {
 });
 
 test("returns task_not_found for another workspace's task on every path", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, catOnRoof));
   const signal = new AbortController().signal;
@@ -124,7 +124,7 @@ test("returns task_not_found for another workspace's task on every path", async 
 });
 
 test("a repeated Idempotency-Key returns the same task without sending or holding again", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const gateway = openTaskSetup(town);
   const { videos } = gateway;
   const call = () => createCall(town, catOnRoof, { idempotencyKey: "once" });
@@ -132,7 +132,7 @@ test("a repeated Idempotency-Key returns the same task without sending or holdin
   const used = await budgetUsed(gateway);
   const again = await videos.create(call());
   expect(again.id).toBe(first.id);
-  expect(town.ark.made.size).toBe(1);
+  expect(town.ark.tasks.size).toBe(1);
   expect([await budgetUsed(gateway), videos.held]).toEqual([used, 1]);
   const other = createCall(town, { ...catOnRoof, seed: 1 }, { idempotencyKey: "once" });
   expect((await failureOf(videos.create(other))).code).toBe("idempotency_conflict");
@@ -140,42 +140,42 @@ test("a repeated Idempotency-Key returns the same task without sending or holdin
 });
 
 test("simultaneous calls with one Idempotency-Key make one task", async () => {
-  await using town = await openTaskTown(1, { latencyMs: () => 700 });
+  await using town = await openTaskWorld(1, { latencyMs: () => 700 });
   const { videos } = openTaskSetup(town);
   const calls = Promise.all(
     [1, 2, 3, 4].map(() => videos.create(createCall(town, catOnRoof, { idempotencyKey: "k" }))),
   );
   const made = await resolved(town.clock, calls);
   expect(new Set(made.map(({ id }) => id)).size).toBe(1);
-  expect(town.ark.made.size).toBe(1);
+  expect(town.ark.tasks.size).toBe(1);
 });
 
 test("returns a state no older than the poll interval, even without a poller", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, catOnRoof));
   await passTime(town.clock, 1_000);
   await resolved(town.clock, videos.get("ws_1", made.id));
-  expect(town.ark.made.get("cgt-000001")?.polls).toBe(0);
+  expect(town.ark.tasks.get("cgt-000001")?.polls).toBe(0);
   await passTime(town.clock, 5_000);
   expect((await resolved(town.clock, videos.get("ws_1", made.id))).state).toBe("running");
   await resolved(town.clock, videos.get("ws_1", made.id));
-  expect(town.ark.made.get("cgt-000001")?.polls).toBe(1);
+  expect(town.ark.tasks.get("cgt-000001")?.polls).toBe(1);
 });
 
 test("returns the stored state if the upstream does not answer", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, catOnRoof));
   await passTime(town.clock, 5_000);
-  town.ark.habits = { latencyMs: () => 20_000 };
+  town.ark.behavior = { latencyMs: () => 20_000 };
   const startMs = town.clock.monotonic();
   expect((await resolved(town.clock, videos.get("ws_1", made.id))).state).toBe("queued");
   expect(town.clock.monotonic() - startMs).toBeLessThanOrEqual(2_400);
 });
 
 test("polls tasks of a disabled or deleted provider", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const made = await openTaskSetup(town).videos.create(createCall(town, catOnRoof));
   const { videos } = openTaskSetup(town, { models: [] });
   videos.start();

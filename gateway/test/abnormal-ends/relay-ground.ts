@@ -7,10 +7,10 @@ import { wireCalls } from "../../src/main/open-calls.ts";
 import { quietCallParts } from "../call-parts.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
+import { type CallPattern, callPatterns } from "../simulation/call-patterns.ts";
 import { governedPrincipal } from "../simulation/governed-principal.ts";
-import { type Habit, habits } from "../simulation/habits.ts";
 import { JournalInMemory } from "../simulation/journal-in-memory.ts";
-import { PretendedUpstream } from "../simulation/pretended-upstream.ts";
+import { SimulatedUpstream } from "../simulation/simulated-upstream.ts";
 
 export const noise: Observer = {
   log: () => {},
@@ -20,11 +20,11 @@ export const noise: Observer = {
   configReload: () => {},
 };
 const principal = governedPrincipal({ key: { limits: { concurrency: 100 } } });
-const habit = habits.find(({ protocol }) => protocol.endpoint === "messages");
+const pattern = callPatterns.find(({ protocol }) => protocol.endpoint === "messages");
 
-export function messages(): Habit {
-  if (habit === undefined) throw new Error("no such habit");
-  return habit;
+export function messages(): CallPattern {
+  if (pattern === undefined) throw new Error("no such pattern");
+  return pattern;
 }
 
 export interface RelayChanges {
@@ -48,7 +48,7 @@ export async function callWith(
   const ids = { next: (prefix: string) => `${prefix}${++count}` };
   const { journal = new JournalInMemory() } = changes;
   const counter = createMemoryCounter({ clock });
-  const upstream = new PretendedUpstream(clock, chance);
+  const upstream = new SimulatedUpstream(clock, chance);
   const transport = changes.transport?.(upstream) ?? upstream;
   const { protocol, model, body } = messages();
   const configSnapshot = quietConfigSnapshot();

@@ -3,7 +3,7 @@ import {
   arkDeployment,
   createCall,
   openTaskSetup,
-  openTaskTown,
+  openTaskWorld,
   passTime,
   resolved,
   seedance,
@@ -17,9 +17,9 @@ test.each([
   { status: 403, code: "AccessDenied" },
   { status: 404, code: "ModelNotOpen" },
 ])("a video task goes on through all accounts and fallbacks to the one that takes it: $status", async (fault) => {
-  await using town = await openTaskTown(1);
+  await using town = await openTaskWorld(1);
   let left = 5;
-  town.ark.habits = { create: () => (left-- > 0 ? fault : null) };
+  town.ark.behavior = { create: () => (left-- > 0 ? fault : null) };
   const { videos } = openTaskSetup(town, { models: [five, spare] });
   videos.start();
   const call = createCall(town, { prompt: "a sea" }, { models: [five, spare] });
@@ -30,6 +30,6 @@ test.each([
   expect(sent.map(({ headers }) => headers["authorization"])).toEqual(
     ["a", "b", "c", "d", "e", "f"].map((account) => `Bearer key of ${account}`),
   );
-  expect(town.ark.made.size).toBe(1);
+  expect(town.ark.tasks.size).toBe(1);
   await videos.stop();
 });

@@ -10,10 +10,10 @@ import {
 } from "#core/index.ts";
 import type { Chance, Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
-import { Mortal } from "./mortal.ts";
-import { jsonAnswer } from "./pretended-ark.ts";
+import { KillableProcess } from "./killable-process.ts";
 import { seededChance } from "./seeded-chance.ts";
-import { alice, openTaskSetup, openTaskTown, passTime, type TaskSetup, type TaskTown } from "./task-setup.ts";
+import { jsonAnswer } from "./simulated-ark.ts";
+import { alice, openTaskSetup, openTaskWorld, passTime, type TaskSetup, type TaskWorld } from "./task-setup.ts";
 
 const provider: Provider = {
   id: "main",
@@ -26,23 +26,23 @@ const provider: Provider = {
   settings: {},
   enabled: true,
 };
-/** A nano-USD for each token of output. */
+/** One nano-USD for each output token. */
 const price: PriceVersion = { id: "prc_1", model: "gpt-test", table: { output: 1_000 }, effectiveFrom: 0 };
 const expected = { ...noUsage, inputUncached: 5, output: 777 };
 const responsesPerSeed = 40;
 
 type End = "completed" | "failed" | "cancelled" | "forgotten";
 
-interface Made {
+interface VendorResponse {
   readonly id: string;
   readonly readyAt: number;
   readonly end: End;
   readonly tokens: number;
 }
 
-/** Keeps the truth of every response, and answers polls as an ill vendor does. */
-class PretendedResponses implements Transport {
-  readonly made = new Map<string, Made>();
+/** Knows the real end of every response, and answers polls like an unreliable vendor. */
+class SimulatedResponses implements Transport {
+  readonly responses = new Map<string, VendorResponse>();
   readonly #clock: Clock;
   readonly #chance: Chance;
 
@@ -52,26 +52,26 @@ class PretendedResponses implements Transport {
   }
 
   async send(request: OutboundRequest): Promise<OutboundAnswer> {
-    const made = this.made.get(new URL(request.url).pathname.split("/").at(-1) ?? "");
+    const response = this.responses.get(new URL(request.url).pathname.split("/").at(-1) ?? "");
     const lot = this.#chance.unit();
     if (lot < 0.05) throw new Failure("upstream_timeout", "headers", { retry: "other", unhealthy: true });
     if (lot < 0.15) return jsonAnswer(500, { error: { message: "ill" } });
     if (lot < 0.2) return jsonAnswer(429, { error: { message: "slow down" } });
-    const isReady = made !== undefined && this.#clock.now() >= made.readyAt;
-    if (made === undefined || (isReady && made.end === "forgotten")) return jsonAnswer(404, { error: {} });
-    const body = { id: made.id, object: "response", output: [], usage: null };
+    const isReady = response !== undefined && this.#clock.now() >= response.readyAt;
+    if (response === undefined || (isReady && response.end === "forgotten")) return jsonAnswer(404, { error: {} });
+    const body = { id: response.id, object: "response", output: [], usage: null };
     if (!isReady) return jsonAnswer(200, { ...body, status: "in_progress" });
-    const usage = { input_tokens: 5, output_tokens: made.tokens, total_tokens: 5 + made.tokens };
-    return jsonAnswer(200, { ...body, status: made.end, ...(made.end === "completed" ? { usage } : {}) });
+    const usage = { input_tokens: 5, output_tokens: response.tokens, total_tokens: 5 + response.tokens };
+    return jsonAnswer(200, { ...body, status: response.end, ...(response.end === "completed" ? { usage } : {}) });
   }
 }
 
-/** What the call that began it has left in the journal. */
-function pendingEntry(town: TaskTown, made: Made): LedgerEntry {
-  const at = town.clock.now();
+/** The entry that the starting call wrote to the journal. */
+function pendingEntry(world: TaskWorld, response: VendorResponse): LedgerEntry {
+  const at = world.clock.now();
   return {
-    attemptId: town.ids.next("att_"),
-    requestId: town.ids.next("req_"),
+    attemptId: world.ids.next("att_"),
+    requestId: world.ids.next("req_"),
     at,
     startedAfterMs: 0,
     workspaceId: alice.workspace.id,
@@ -106,7 +106,7 @@ function pendingEntry(town: TaskTown, made: Made): LedgerEntry {
     firstTokenMs: null,
     upstreamMs: 20,
     overheadMs: 0,
-    upstreamId: made.id,
+    upstreamId: response.id,
   };
 }
 
@@ -114,68 +114,73 @@ const ends: readonly End[] = ["completed", "completed", "completed", "failed", "
 
 async function play(seed: number) {
   const chance = seededChance(seed);
-  const town = await openTaskTown(seed);
-  const vendor = new PretendedResponses(town.clock, chance);
+  const world = await openTaskWorld(seed);
+  const vendor = new SimulatedResponses(world.clock, chance);
   const configSnapshot = quietConfigSnapshot({ providers: [provider] });
-  const start = async (): Promise<TaskSetup & { readonly mortal: Mortal }> => {
-    const mortal = new Mortal();
-    const setup = openTaskSetup(town, {
+  const start = async (): Promise<TaskSetup & { readonly killable: KillableProcess }> => {
+    const killable = new KillableProcess();
+    const setup = openTaskSetup(world, {
       configSnapshot: () => configSnapshot,
       ledger: { price: async () => price },
-      clock: mortal.clock(town.clock),
-      transport: mortal.transport(vendor),
-      store: mortal.store(town.taskStore),
+      clock: killable.clock(world.clock),
+      transport: killable.transport(vendor),
+      store: killable.store(world.taskStore),
     });
     await setup.videos.restoreHolds();
     setup.videos.start();
-    return { ...setup, mortal };
+    return { ...setup, killable };
   };
   const running = [await start(), await start()];
   for (let second = 0; second < 200; second++) {
-    if (vendor.made.size < responsesPerSeed && chance.unit() < 0.4) {
-      const id = `resp_${vendor.made.size}`;
-      const end = ends[vendor.made.size % ends.length] ?? "completed";
-      const made = { id, end, readyAt: town.clock.now() + chance.unit() * 120_000, tokens: vendor.made.size + 1 };
-      vendor.made.set(id, made);
-      const entry = pendingEntry(town, made);
+    if (vendor.responses.size < responsesPerSeed && chance.unit() < 0.4) {
+      const id = `resp_${vendor.responses.size}`;
+      const end = ends[vendor.responses.size % ends.length] ?? "completed";
+      const response = {
+        id,
+        end,
+        readyAt: world.clock.now() + chance.unit() * 120_000,
+        tokens: vendor.responses.size + 1,
+      };
+      vendor.responses.set(id, response);
+      const entry = pendingEntry(world, response);
       await running[0]?.videos.responses.hold(alice, entry.attemptId, entry.reservedNanoUsd);
-      // The drain may give it twice, in two processes.
-      await town.ledgerStore.insert([entry]);
-      if (chance.unit() < 0.3) await town.ledgerStore.insert([entry]);
+      // Draining may insert the entry twice, in two processes.
+      await world.ledgerStore.insert([entry]);
+      if (chance.unit() < 0.3) await world.ledgerStore.insert([entry]);
       if (chance.unit() < 0.2) void running[1]?.videos.responses.refresh(alice.workspace.id, id, neverEnds);
     }
     const index = chance.unit() < 0.5 ? 0 : 1;
     if (chance.unit() < 0.05) {
-      running[index]?.mortal.kill();
+      running[index]?.killable.kill();
       running[index] = await start();
     }
-    await passTime(town.clock, 1_000, 500);
+    await passTime(world.clock, 1_000, 500);
   }
-  // Past the time after which what the vendor has forgotten counts as gone.
-  await passTime(town.clock, 3_600_000, 5_000);
-  const { entries } = await town.ledgerStore.page({}, null, 1_000);
+  // After this time, a response that the vendor has forgotten counts as missing.
+  await passTime(world.clock, 3_600_000, 5_000);
+  const { entries } = await world.ledgerStore.page({}, null, 1_000);
   await Promise.all(running.map(({ videos }) => videos.stop()));
-  return { town, vendor, entries, running };
+  return { world, vendor, entries, running };
 }
 
 const neverEnds = new AbortController().signal;
 
-describe("background responses of an ill vendor, with processes that die and come back", () => {
+describe("background responses of an unreliable vendor, with processes that are killed and replaced", () => {
   test.each([1, 2, 3, 5])(
-    "seed %d: one entry for each, with what the vendor counted, and nothing stays held",
+    "seed %d: each response gets one entry with the vendor's usage, and no reservation remains",
     async (seed) => {
-      const { town, vendor, entries, running } = await play(seed);
-      await using _ = town;
-      const made = [...vendor.made.values()];
-      expect(made.length).toBe(responsesPerSeed);
-      expect(entries.map(({ upstreamId }) => upstreamId).toSorted()).toEqual(made.map(({ id }) => id).toSorted());
-      for (const { id, end, tokens } of made) {
+      const { world, vendor, entries, running } = await play(seed);
+      await using _ = world;
+      const all = [...vendor.responses.values()];
+      expect(all.length).toBe(responsesPerSeed);
+      expect(entries.map(({ upstreamId }) => upstreamId).toSorted()).toEqual(all.map(({ id }) => id).toSorted());
+      for (const { id, end, tokens } of all) {
         const entry = entries.find(({ upstreamId }) => upstreamId === id);
-        const said = [entry?.outcome, entry?.usageSource, entry?.costNanoUsd];
-        if (end === "completed") expect(said).toEqual(["succeeded", "upstream", tokens]);
-        if (end === "failed") expect(said).toEqual(["failed", "none", 0]);
-        if (end === "cancelled") expect(said.slice(0, 2)).toEqual(["cancelled", "estimated"]);
-        if (end === "forgotten") expect(said).toEqual(["failed", "estimated", expected.output]);
+        const ending = [entry?.outcome, entry?.usageSource, entry?.costNanoUsd];
+        if (end === "completed") expect(ending).toEqual(["succeeded", "upstream", tokens]);
+        if (end === "failed") expect(ending).toEqual(["failed", "none", 0]);
+        if (end === "cancelled") expect(ending.slice(0, 2)).toEqual(["cancelled", "estimated"]);
+        if (end === "forgotten") expect(ending).toEqual(["failed", "estimated", expected.output]);
       }
       for (const { videos, admission } of running) {
         expect([videos.held, admission.outstanding, admission.repeatedEndings]).toEqual([0, 0, 0]);

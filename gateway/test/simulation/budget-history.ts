@@ -10,15 +10,15 @@ import { wireCalls } from "../../src/main/open-calls.ts";
 import { quietCallParts } from "../call-parts.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
-import { budgetsTold } from "./budgets-told.ts";
+import { budgetUsage } from "./budget-usage.ts";
 import { CountingUpstream, outputMaxOf } from "./counting-upstream.ts";
 import { governedPrincipal } from "./governed-principal.ts";
-import { KeptLedger, type KeptProcess, scopeOf } from "./kept-ledger.ts";
+import { PersistentLedger, type ProcessJournal, scopeOf } from "./persistent-ledger.ts";
 import { seededChance } from "./seeded-chance.ts";
 
 const day = 86_400_000;
 const outputPico = usdToPico(10, "million");
-/** What one token of output costs. */
+/** The cost of one output token. */
 export const tokenNanoUsd = outputPico / 1_000;
 
 const provider = (id: string) => ({
@@ -67,8 +67,8 @@ const protocol: EndpointProtocol = {
   codec: openaiChatCodec,
 };
 
-/** A budget that held for a call when it was admitted. */
-interface Held {
+/** A budget that applied to a call when it was admitted. */
+interface HeldBudget {
   readonly key: string;
   readonly kind: ScopeKind;
   readonly id: string;
@@ -80,7 +80,7 @@ interface Held {
 export interface PlayedCall {
   readonly requestId: string;
   readonly stream: boolean;
-  readonly held: readonly Held[];
+  readonly held: readonly HeldBudget[];
   readonly permit: Permit;
 }
 
@@ -89,17 +89,20 @@ interface Run {
   readonly relay: Relay;
   readonly admission: Admission;
   readonly upstream: CountingUpstream;
-  readonly journal: KeptProcess;
+  readonly journal: ProcessJournal;
   readonly outstanding: () => number;
   killed: boolean;
 }
 
 const adaScope = personScopeId("ws_1", "usr_ada");
 
-/** A few days of three keys in two groups, two of them Ada's own at first, with everything that can happen to budgets, the same for the same seed. */
+/**
+ * A few days with three keys in two groups, where two keys first belong to Ada, and with everything that can happen to
+ * budgets. The same seed gives the same history.
+ */
 export class BudgetHistory {
   readonly clock = new FakeClock(Date.UTC(2026, 4, 28, 20));
-  readonly ledger = new KeptLedger(models.flatMap(({ price }) => (price === null ? [] : [price])));
+  readonly ledger = new PersistentLedger(models.flatMap(({ price }) => (price === null ? [] : [price])));
   readonly calls: PlayedCall[] = [];
   readonly upstreams: CountingUpstream[] = [];
   readonly problems: string[] = [];
@@ -129,7 +132,7 @@ export class BudgetHistory {
     for (let round = 0; round < rounds; round++) {
       for (let call = 0; call < callsEach; call++)
         this.clock.after(this.#chance.unit() * 2_500, () => void this.#call());
-      for (let event = 0; event < 4; event++) this.clock.after(this.#chance.unit() * 3_000, () => this.#happen());
+      for (let event = 0; event < 4; event++) this.clock.after(this.#chance.unit() * 3_000, () => this.#event());
       const dies = this.#chance.unit() < 0.3;
       if (dies) await this.#until((turn) => turn > 60 + this.#chance.unit() * 200);
       if (dies) await this.#kill();
@@ -138,28 +141,28 @@ export class BudgetHistory {
         2_600,
       );
       this.#run.journal.down = false;
-      // Nights pass, and clocks that were set are believed in the end.
+      // Nights pass, and a changed clock is accepted in the end.
       const nights = this.#chance.unit();
       this.clock.advance(nights < 0.3 ? day : nights < 0.6 ? 900_000 : 1_000);
     }
     const atRest = () => this.#running === 0 && this.#run.outstanding() === 0 && this.#run.journal.lag === 0;
     await this.#until(atRest, 1_000);
     this.#run.journal.down = false;
-    // As long as it may take until a reading that failed is tried again.
+    // The longest time until a failed reading is retried.
     await this.#until(atRest, bounds.budgetReadRetryMsMax + 1_000);
   }
 
-  /** What each budget in force says it has used, and what the ledger says. */
+  /** The used amount of each active budget, by the gateway and by the ledger. */
   async limitUsages(): Promise<readonly { readonly name: string; readonly used: number; readonly ledger: number }[]> {
     this.#ownerOf.set("key_1", "usr_ada");
     const principals = ["key_1", "key_2", "key_3"].map((key) => this.#principal(key));
-    const told = await budgetsTold(this.#run.admission, principals, this.#steady.now(), (done) => this.#until(done));
-    return told.map((budget) => ({ ...budget, ledger: this.spent(budget) }));
+    const budgets = await budgetUsage(this.#run.admission, principals, this.#steady.now(), (done) => this.#until(done));
+    return budgets.map((budget) => ({ ...budget, ledger: this.spent(budget) }));
   }
 
-  /** What the ledger has in one period of one scope. */
+  /** The ledger's spend in one period of one scope. */
   spent(
-    { kind, id, period, start }: Pick<Held, "kind" | "id" | "period" | "start">,
+    { kind, id, period, start }: Pick<HeldBudget, "kind" | "id" | "period" | "start">,
     of: (entry: LedgerEntry) => boolean = () => true,
   ): number {
     const within = (entry: LedgerEntry) => scopeOf(entry, kind) === id && periodStart(period, entry.at) === start;
@@ -207,14 +210,14 @@ export class BudgetHistory {
     return { relay, admission, upstream, journal, outstanding: () => counter.outstanding, killed: false };
   }
 
-  /** Notes what each call holds, and on which budgets. */
+  /** Records what each call reserves, and on which budgets. */
   #watched(admission: Admission): Admission {
     return new Proxy(admission, {
       get: (target, name) => {
         if (name === "admit") {
           return async (principal: Principal, estimate: Parameters<Admission["admit"]>[1]): Promise<Permit> => {
             const permit = await target.admit(principal, estimate);
-            // Nothing can have come between: the counter answers at once when it grants.
+            // Nothing can happen in between, because the counter grants at once.
             const requestId = asking.get(principal) ?? "";
             const stream = streaming.has(principal);
             this.calls.push({ requestId, stream, held: this.#heldBy(principal), permit });
@@ -227,7 +230,7 @@ export class BudgetHistory {
     });
   }
 
-  #heldBy({ scopes }: Principal): readonly Held[] {
+  #heldBy({ scopes }: Principal): readonly HeldBudget[] {
     const now = this.#steady.now();
     return scopes.flatMap(({ kind, id, budget }) => {
       if (budget === null) return [];
@@ -242,7 +245,7 @@ export class BudgetHistory {
     const { relay } = this.#run;
     const chance = this.#chance;
     const alive = this.#run;
-    // Nobody is there to answer.
+    // The killed process does not answer.
     if (alive.killed) return;
     const model = models[Math.floor(chance.unit() * models.length)] as Model;
     const principal = this.#principal(`key_${1 + Math.floor(chance.unit() * 3)}`);
@@ -254,9 +257,9 @@ export class BudgetHistory {
     );
     asking.set(principal, requestId);
     if (stream) streaming.add(principal);
-    const leaving = new AbortController();
-    const leavesMs = chance.unit() < 0.15 ? chance.unit() * 500 : null;
-    if (leavesMs !== null) this.clock.after(leavesMs, () => leaving.abort());
+    const disconnect = new AbortController();
+    const disconnectsMs = chance.unit() < 0.15 ? chance.unit() * 500 : null;
+    if (disconnectsMs !== null) this.clock.after(disconnectsMs, () => disconnect.abort());
     this.#running++;
     const result = await relay.run({
       requestId,
@@ -267,7 +270,7 @@ export class BudgetHistory {
       query: "",
       headers: new Headers(),
       models: chance.unit() < 0.5 ? [model] : [model, ...models.filter((other) => other !== model).slice(0, 1)],
-      signal: leaving.signal,
+      signal: disconnect.signal,
       startedMs: this.clock.monotonic(),
       bodyWaitMs: 0,
       userAgent: "",
@@ -280,8 +283,8 @@ export class BudgetHistory {
     this.codes.set(code, (this.codes.get(code) ?? 0) + 1);
     if (!("failure" in result) && !(result.body instanceof Uint8Array)) {
       const reader = readableOf(result.body).getReader();
-      leaving.signal.addEventListener("abort", () => void reader.cancel());
-      if (leaving.signal.aborted) void reader.cancel();
+      disconnect.signal.addEventListener("abort", () => void reader.cancel());
+      if (disconnect.signal.aborted) void reader.cancel();
       let text = "";
       for (let piece = await reader.read(); !piece.done; piece = await reader.read())
         text += new TextDecoder().decode(piece.value);
@@ -290,7 +293,7 @@ export class BudgetHistory {
     if (!alive.killed) this.#running--;
   }
 
-  #happen(): void {
+  #event(): void {
     const lot = this.#chance.unit();
     if (lot < 0.5) this.#edit();
     else if (lot < 0.6) this.#run.journal.down = true;
@@ -328,7 +331,7 @@ export class BudgetHistory {
       scope(made.key.scope, key),
     ];
     const owner = this.#ownerOf.get(key) ?? null;
-    // Nothing limits Ben.
+    // Ben has no limits.
     const ada = owner === "usr_ada" ? { personScope: scope({ ...made.key.scope, kind: "person" }, adaScope) } : {};
     const owned = owner === null ? {} : { ownerId: owner, ...ada };
     return {
@@ -340,7 +343,7 @@ export class BudgetHistory {
     };
   }
 
-  /** The process is killed: what is in memory is gone, the journal stays, and the next one recovers before it admits. */
+  /** Kills the process: its memory is lost, the journal stays, and the next process recovers before it admits calls. */
   async #kill(): Promise<void> {
     this.#run.killed = true;
     this.#run.journal.cut();

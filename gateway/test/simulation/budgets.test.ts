@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { BudgetHistory, tokenNanoUsd } from "./budget-history.ts";
 import { CountingUpstream, upstreamInputTokens } from "./counting-upstream.ts";
 
-/** `SLUICE_BUDGET_SEEDS=5000` plays more of them. */
+/** `SLUICE_BUDGET_SEEDS=5000` plays more seeds. */
 const seeds = Number(process.env["SLUICE_BUDGET_SEEDS"] ?? 150);
 const batch = 25;
 
 /**
- * The bound. A call holds what it may cost. Beyond that it can cost what its stream's upstream put into the last event before
- * it was ended, and what its failed attempts were charged while the hold stood for the one that went on.
+ * The bound. A call reserves its highest cost. It can exceed that by the last event of its stream before it was ended,
+ * and by the cost of failed attempts, because the reservation also covers the following attempt.
  */
 const eventNanoUsd = CountingUpstream.eventTokensMax * tokenNanoUsd;
 
@@ -16,25 +16,25 @@ async function play(seed: number) {
   const history = new BudgetHistory(seed);
   await history.play(3, 14);
   const wrong: string[] = [...history.problems, ...history.ledger.faults];
-  const say = (words: string): void => void wrong.push(`seed ${seed}: ${words}`);
+  const report = (fault: string): void => void wrong.push(`seed ${seed}: ${fault}`);
 
-  // The ledger is the upstreams' truth, for all that came to an end.
+  // The ledger equals what the upstreams really made, for all calls that ended.
   const made = new Map(history.upstreams.flatMap((upstream) => [...upstream.made]));
   for (const entry of history.ledger.entries) {
     const truth = made.get(entry.attemptId);
     if (entry.outcome === "succeeded") {
       const cost = (truth?.outputTokens ?? Number.NaN) * tokenNanoUsd + upstreamInputTokens * 1_250;
       if (truth?.complete !== true || entry.costNanoUsd !== cost)
-        say(`${entry.attemptId} is booked at ${entry.costNanoUsd}, and was ${cost}`);
+        report(`${entry.attemptId} is recorded at ${entry.costNanoUsd}, and cost ${cost}`);
     } else if (entry.usageSource !== "none" && entry.usage.output > (truth?.outputTokens ?? 0)) {
-      say(`${entry.attemptId} is booked with more output than was made`);
+      report(`${entry.attemptId} is recorded with more output than was made`);
     }
   }
   for (const attemptId of made.keys()) {
-    if (!history.ledger.entries.some((entry) => entry.attemptId === attemptId)) say(`${attemptId} is in no entry`);
+    if (!history.ledger.entries.some((entry) => entry.attemptId === attemptId)) report(`${attemptId} has no entry`);
   }
 
-  // What a call cost beyond what it held.
+  // The cost of each call beyond its reservation.
   const beyond = new Map<string, number>();
   for (const { requestId, permit, stream } of history.calls) {
     const entries = history.ledger.entries.filter((entry) => entry.requestId === requestId);
@@ -44,10 +44,10 @@ async function play(seed: number) {
     const [last, ...failed] = entries.toSorted((one, other) => other.retryIndex - one.retryIndex);
     const allowed = failed.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0) + (stream ? eventNanoUsd : 0);
     if (last !== undefined && excess > allowed)
-      say(`${requestId} cost ${excess} more than it held, and ${allowed} may be`);
+      report(`${requestId} cost ${excess} more than it reserved, and ${allowed} is allowed`);
   }
 
-  // No budget was exceeded by more than that, and by what calls cost that it did not exist for.
+  // No budget was exceeded by more than that, and by calls to which the budget did not apply.
   const budgets = new Map(history.calls.flatMap(({ held }) => held.map((one) => [one.key, one])));
   for (const [key, budget] of budgets) {
     const holders = history.calls.filter(({ held }) => held.some((one) => one.key === key));
@@ -58,23 +58,23 @@ async function play(seed: number) {
     const excess = [...ofHolders].reduce((sum, requestId) => sum + (beyond.get(requestId) ?? 0), 0);
     const free = history.spent(budget) - history.spent(budget, (entry) => ofHolders.has(entry.requestId));
     if (history.spent(budget) > limit + excess + free) {
-      say(`${key}: ${history.spent(budget)} spent of ${limit}, ${excess} beyond holds, ${free} by others`);
+      report(`${key}: ${history.spent(budget)} spent of ${limit}, ${excess} beyond reservations, ${free} by others`);
     }
   }
 
-  // Everything is given back, and each budget says what the ledger says.
-  if (history.run.outstanding() !== 0) say(`${history.run.outstanding()} reservations are left`);
-  if (history.run.admission.repeatedEndings !== 0) say("a permit ended twice");
+  // All reservations are released, and each budget equals the ledger.
+  if (history.run.outstanding() !== 0) report(`${history.run.outstanding()} reservations remain`);
+  if (history.run.admission.repeatedEndings !== 0) report("a permit ended twice");
   for (const { name, used, ledger } of await history.limitUsages()) {
-    if (used !== ledger) say(`${name}: the budget says ${used}, the ledger ${ledger}`);
+    if (used !== ledger) report(`${name}: the budget has ${used}, the ledger ${ledger}`);
   }
   return { wrong, codes: history.codes };
 }
 
-describe(`${seeds} histories of budgets, with faults, clocks that are set, edits, moved keys and killed processes`, () => {
+describe(`${seeds} histories of budgets, with faults, clock changes, edits, moved keys and killed processes`, () => {
   const codes = new Map<string, number>();
   test.each(Array.from({ length: Math.ceil(seeds / batch) }, (_, n) => n))(
-    "batch %d: the ledger is what upstreams made, budgets are the ledger, none is exceeded by more than its bound, nothing stays held",
+    "batch %d: the ledger equals the upstreams, budgets equal the ledger and stay within their bound, and no reservation remains",
     async (n) => {
       for (let seed = n * batch; seed < Math.min(seeds, (n + 1) * batch); seed++) {
         const played = await play(seed);
@@ -84,7 +84,7 @@ describe(`${seeds} histories of budgets, with faults, clocks that are set, edits
     },
   );
 
-  test("everything that can happen did: calls answered, refused for money, ended for it, and refused while nothing could be read", () => {
+  test("covers every outcome: answered, rejected and ended for a budget, and rejected while the ledger was unavailable", () => {
     for (const code of ["answered", "budget_exceeded", "ended", "ledger_unavailable", "client_closed"]) {
       expect([code, (codes.get(code) ?? 0) > 0]).toEqual([code, true]);
     }

@@ -1,10 +1,9 @@
 import type { Budget, LedgerEntry, LimitScope, PriceVersion, Principal, RateLimits, ScopeKind } from "#core/index.ts";
 import { type Admission, type Permit, periodStart } from "#limits/index.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { type AskedCall, askedCall, bodyOf, targetOf } from "./asked-call.ts";
-import { budgetsTold } from "./budgets-told.ts";
+import { budgetUsage } from "./budget-usage.ts";
 import {
-  type Configured,
+  type Configuration,
   firstConfiguration,
   modelNames,
   openSimulation,
@@ -12,40 +11,41 @@ import {
   type Simulation,
 } from "./call-simulation.ts";
 import { governedPrincipal } from "./governed-principal.ts";
-import { KeptLedger } from "./kept-ledger.ts";
+import { PersistentLedger } from "./persistent-ledger.ts";
 import { seededChance } from "./seeded-chance.ts";
+import { bodyOf, type SimulatedCall, simulatedCall, targetOf } from "./simulated-call.ts";
 
 const day = 86_400_000;
 const stepMs = 11;
 const turnsMax = 6_000;
 
-/** The time of an act that is left out. */
-export const leftOut = -1;
+/** The time of an event that is disconnected out. */
+export const omitted = -1;
 
-/** One thing that happens in a history, by itself: left out of it, the others stay as they are. */
-export interface Act {
+/** One event in a history. It can be disconnected out without changing the others. */
+export interface HistoryEvent {
   readonly atMs: number;
-  readonly kind: "call" | "price" | "retry-sent" | "limit" | "jump" | "blind" | "kill";
+  readonly kind: "call" | "price" | "retry-sent" | "limit" | "jump" | "read-failure" | "kill";
   readonly seed: number;
 }
 
-/** What one call came to, as its caller saw it. Monotonic milliseconds. */
+/** A call as its caller experienced it. Times in monotonic milliseconds. */
 export interface PlayedCall {
-  readonly asked: AskedCall;
+  readonly request: SimulatedCall;
   readonly startedMs: number;
   endedMs: number | null;
   status: number | null;
   text: string;
   streamed: boolean;
   readError: boolean;
-  left: boolean;
+  disconnected: boolean;
   readonly held: readonly HeldBudget[];
   permit: Permit | null;
-  /** The process that took it was killed. */
+  /** The process that accepted the call was killed. */
   killed: boolean;
 }
 
-/** A budget that stood on a call when it was admitted. */
+/** A budget that applied to a call when it was admitted. */
 export interface HeldBudget {
   readonly key: string;
   readonly kind: ScopeKind;
@@ -55,48 +55,48 @@ export interface HeldBudget {
   readonly limit: number;
 }
 
-export function actsOf(seed: number): readonly Act[] {
+export function eventsFor(seed: number): readonly HistoryEvent[] {
   const chance = seededChance(seed);
-  const at = (kind: Act["kind"], withinMs: number): Act => ({
+  const at = (kind: HistoryEvent["kind"], withinMs: number): HistoryEvent => ({
     atMs: Math.floor(chance.unit() * withinMs),
     kind,
     seed: Math.floor(chance.unit() * 2 ** 30),
   });
-  const acts = Array.from({ length: 10 + Math.floor(chance.unit() * 12) }, () => at("call", 2_500));
-  for (const kind of ["price", "price", "retry-sent", "limit", "limit", "limit", "jump", "blind"] as const) {
-    if (chance.unit() < (kind === "blind" ? 0.15 : 0.6)) acts.push(at(kind, 3_000));
+  const events = Array.from({ length: 10 + Math.floor(chance.unit() * 12) }, () => at("call", 2_500));
+  for (const kind of ["price", "price", "retry-sent", "limit", "limit", "limit", "jump", "read-failure"] as const) {
+    if (chance.unit() < (kind === "read-failure" ? 0.15 : 0.6)) events.push(at(kind, 3_000));
   }
-  if (chance.unit() < 0.5) acts.push(at("retry-sent", 1));
-  while (chance.unit() < 0.4) acts.push(at("limit", 1));
-  if (chance.unit() < 0.35) acts.push(at("kill", 4_000));
-  return acts.toSorted((one, other) => one.atMs - other.atMs);
+  if (chance.unit() < 0.5) events.push(at("retry-sent", 1));
+  while (chance.unit() < 0.4) events.push(at("limit", 1));
+  if (chance.unit() < 0.35) events.push(at("kill", 4_000));
+  return events.toSorted((one, other) => one.atMs - other.atMs);
 }
 
-/** A few seconds of a gateway's life; the same for the same acts. */
+/** A few seconds of a gateway. The same events give the same history. */
 export class CallHistory {
   readonly clock = new FakeClock(Date.UTC(2026, 4, 28, 20));
-  readonly ledger = new KeptLedger([]);
+  readonly ledger = new PersistentLedger([]);
   readonly simulations: Simulation[] = [];
   readonly calls: PlayedCall[] = [];
   readonly problems: string[] = [];
   readonly prices = new Map<string, PriceVersion>();
-  /** Every entry that was told of, refusals too. */
-  readonly told: LedgerEntry[] = [];
-  /** What was sent and may have been done could be sent again, at some time. */
+  /** Every entry that was reported, including rejections. */
+  readonly reported: LedgerEntry[] = [];
+  /** Whether requests that may have been executed could be sent again at some time. */
   sendsAgain = false;
   readonly #chance = seededChance(7);
   readonly #budgets = new Map<string, Budget | null>();
   readonly #limits = new Map<string, RateLimits>();
-  readonly #asking = new WeakMap<readonly LimitScope[], PlayedCall>();
-  #configured: Configured = firstConfiguration();
+  readonly #callsByScopes = new WeakMap<readonly LimitScope[], PlayedCall>();
+  #configuration: Configuration = firstConfiguration();
   #count = 0;
   #turn = 0;
   #running = 0;
-  #killAsked = false;
+  #killRequested = false;
   #simulation: Simulation;
 
   constructor() {
-    for (const price of this.#configured.prices.values()) this.#knows(price);
+    for (const price of this.#configuration.prices.values()) this.#addPrice(price);
     for (const scope of scopeIds) this.#budgets.set(scope, null);
     this.#simulation = this.#open();
   }
@@ -105,44 +105,44 @@ export class CallHistory {
     return this.#simulation;
   }
 
-  async play(acts: readonly Act[]): Promise<void> {
-    // Numbered as in the whole history, also where some are left out.
-    acts.forEach((act, index) => {
-      if (act.atMs !== leftOut) this.clock.after(act.atMs, () => this.#do(act, index));
+  async play(events: readonly HistoryEvent[]): Promise<void> {
+    // Events keep their numbers when some are disconnected out.
+    events.forEach((event, index) => {
+      if (event.atMs !== omitted) this.clock.after(event.atMs, () => this.#do(event, index));
     });
-    const last = Math.max(0, ...acts.map(({ atMs }) => atMs)) + stepMs;
+    const last = Math.max(0, ...events.map(({ atMs }) => atMs)) + stepMs;
     await this.#until(() => this.clock.monotonic() > last);
     this.#simulation.journal.down = false;
     await this.#until(
       () => this.#running === 0 && this.#simulation.outstanding() === 0 && this.#simulation.journal.lag === 0,
     );
-    // What a clock of its own would still bring: late answers, the rest of streams that are drained.
+    // Late answers, and the rest of drained streams.
     const rest = this.clock.monotonic() + 7_000;
     await this.#until(() => this.clock.monotonic() > rest);
   }
 
-  /** What each budget in force says that it has used, and what the ledger says. */
+  /** The used amount of each active budget, by the gateway and by the ledger. */
   async limitUsages() {
     const { admission, steady } = this.#simulation;
     const principals = [1, 2].map((n) => this.#principal(n));
-    return budgetsTold(admission, principals, steady.now(), (told) => this.#until(told));
+    return budgetUsage(admission, principals, steady.now(), (isDone) => this.#until(isDone));
   }
 
-  #do({ kind, seed }: Act, index: number): void {
+  #do({ kind, seed }: HistoryEvent, index: number): void {
     const chance = seededChance(seed);
     switch (kind) {
       case "call":
-        void this.#call(askedCall(index, seed));
+        void this.#call(simulatedCall(index, seed));
         return;
       case "price": {
         const model = modelNames[Math.floor(chance.unit() * modelNames.length)] as string;
         const price = priceOf(model, index + 1, 1 + chance.unit());
-        this.#knows(price);
-        this.#configure({ ...this.#configured, prices: new Map([...this.#configured.prices, [model, price]]) });
+        this.#addPrice(price);
+        this.#configure({ ...this.#configuration, prices: new Map([...this.#configuration.prices, [model, price]]) });
         return;
       }
       case "retry-sent":
-        this.#configure({ ...this.#configured, retrySent: !this.#configured.retrySent });
+        this.#configure({ ...this.#configuration, retrySent: !this.#configuration.retrySent });
         return;
       case "limit":
         this.#limit(chance.unit(), chance.unit(), chance.unit());
@@ -150,11 +150,11 @@ export class CallHistory {
       case "jump":
         this.clock.jump((chance.unit() < 0.5 ? 1 : -1) * (chance.unit() < 0.5 ? 31 : 2) * day);
         return;
-      case "blind":
+      case "read-failure":
         this.#simulation.journal.down = true;
         return;
       case "kill":
-        this.#killAsked = true;
+        this.#killRequested = true;
     }
   }
 
@@ -167,31 +167,31 @@ export class CallHistory {
     } else this.#limits.set(id, { rpm: 3 + Math.floor(much * 20), concurrency: 2 + Math.floor(much * 6) });
   }
 
-  async #call(asked: AskedCall): Promise<void> {
+  async #call(request: SimulatedCall): Promise<void> {
     const simulation = this.#simulation;
-    const principal = this.#principal(asked.key);
+    const principal = this.#principal(request.key);
     const played: PlayedCall = {
-      asked,
+      request,
       startedMs: this.clock.monotonic(),
       endedMs: null,
       status: null,
       text: "",
       streamed: false,
       readError: false,
-      left: false,
+      disconnected: false,
       held: this.#heldBy(principal, simulation),
       permit: null,
       killed: false,
     };
     this.calls.push(played);
-    this.#asking.set(principal.scopes, played);
-    const leaving = new AbortController();
+    this.#callsByScopes.set(principal.scopes, played);
+    const disconnect = new AbortController();
     let stopReading = (): void => {};
-    if (asked.leavesMs !== null) {
-      this.clock.after(asked.leavesMs, () => {
+    if (request.disconnectsAfterMs !== null) {
+      this.clock.after(request.disconnectsAfterMs, () => {
         if (played.endedMs !== null || simulation.killed) return;
-        played.left = true;
-        leaving.abort();
+        played.disconnected = true;
+        disconnect.abort();
         stopReading();
       });
     }
@@ -201,22 +201,22 @@ export class CallHistory {
       request: new Request("http://gateway.test/v1", {
         method: "POST",
         headers: { host: "gateway.test", "content-type": "application/json", "anthropic-version": "2023-06-01" },
-        body: bodyOf(asked),
-        signal: leaving.signal,
+        body: bodyOf(request),
+        signal: disconnect.signal,
       }),
-      target: targetOf(asked),
+      target: targetOf(request),
       ip: "127.0.0.1",
-      tags: { call: String(asked.number) },
+      tags: { call: String(request.number) },
     });
     played.status = response.status;
     played.streamed = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     const reader = response.body?.getReader();
     stopReading = () => void reader?.cancel().catch(() => {});
-    if (leaving.signal.aborted) stopReading();
+    if (disconnect.signal.aborted) stopReading();
     try {
       for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read()) {
         played.text += new TextDecoder().decode(piece.value);
-        if (asked.pausesMs > 0) await this.#pause(asked.pausesMs);
+        if (request.pauseMs > 0) await this.#pause(request.pauseMs);
       }
     } catch {
       played.readError = true;
@@ -233,16 +233,16 @@ export class CallHistory {
       chance: this.#chance,
       ids: { next: (prefix) => `${prefix}${String(++this.#count).padStart(6, "0")}` },
       turn: () => this.#turn,
-      configured: this.#configured,
+      configuration: this.#configuration,
       problem: (words) => this.problems.push(words),
-      ended: (entry) => this.told.push(entry),
+      ended: (entry) => this.reported.push(entry),
       watched: (admission) => this.#watched(admission),
     });
     this.simulations.push(simulation);
     return simulation;
   }
 
-  /** Notes what each call holds. */
+  /** Records what each call reserves. */
   #watched(admission: Admission): Admission {
     return new Proxy(admission, {
       get: (target, name) => {
@@ -250,7 +250,7 @@ export class CallHistory {
         if (name !== "admit") return typeof member === "function" ? member.bind(target) : member;
         return async (principal: Principal, estimate: Parameters<Admission["admit"]>[1]): Promise<Permit> => {
           const permit = await target.admit(principal, estimate);
-          const played = this.#asking.get(principal.scopes);
+          const played = this.#callsByScopes.get(principal.scopes);
           if (played !== undefined) played.permit = permit;
           return permit;
         };
@@ -290,18 +290,20 @@ export class CallHistory {
     };
   }
 
-  #configure(configured: Configured): void {
-    this.#configured = configured;
-    this.sendsAgain ||= configured.retrySent;
-    this.#simulation.configure(configured);
+  #configure(configuration: Configuration): void {
+    this.#configuration = configuration;
+    this.sendsAgain ||= configuration.retrySent;
+    this.#simulation.configure(configuration);
   }
 
-  #knows(price: PriceVersion): void {
+  #addPrice(price: PriceVersion): void {
     this.prices.set(price.id, price);
-    this.ledger.knows(price);
+    this.ledger.addPrice(price);
   }
 
-  /** What is in memory is gone, the journal stays, and the next process recovers before it takes calls. */
+  /**
+   * Kills the process: its memory is lost, the journal stays, and the next process recovers before it accepts calls.
+   */
   async #kill(): Promise<void> {
     this.#simulation.kill();
     for (const call of this.calls) if (call.endedMs === null) call.killed = true;
@@ -317,13 +319,13 @@ export class CallHistory {
   async #until(done: () => boolean): Promise<void> {
     for (let turn = 0; !done(); turn++) {
       if (turn > turnsMax) {
-        throw new Error(`${this.#running} calls never end, ${this.#simulation.outstanding()} places are held`);
+        throw new Error(`${this.#running} calls never end, ${this.#simulation.outstanding()} reservations remain`);
       }
       await new Promise((resolve) => setImmediate(resolve));
       this.#turn++;
       this.clock.advance(stepMs);
-      if (this.#killAsked) {
-        this.#killAsked = false;
+      if (this.#killRequested) {
+        this.#killRequested = false;
         await this.#kill();
       }
     }

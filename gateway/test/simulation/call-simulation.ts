@@ -22,11 +22,11 @@ import { quietCallParts } from "../call-parts.ts";
 import { callerConnections } from "../caller-memory.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
 import { silentExplainer } from "../silent-explainer.ts";
-import type { KeptLedger, KeptProcess } from "./kept-ledger.ts";
-import { Mortal } from "./mortal.ts";
+import { KillableProcess } from "./killable-process.ts";
+import type { PersistentLedger, ProcessJournal } from "./persistent-ledger.ts";
 import { ScriptedUpstream } from "./scripted-upstream.ts";
 
-/** Short clocks, so that a history of some seconds meets each of them. */
+/** Short timeouts, so that a history of a few seconds reaches each of them. */
 const timeouts = {
   ...defaultTimeouts,
   headersMs: 1_500,
@@ -61,7 +61,7 @@ interface Offer {
   readonly fallbacks: readonly string[];
 }
 
-/** Each dialect has a model of its own, and some are translated for all but one. */
+/** One model for each dialect, and models that are translated for all dialects except one. */
 const offers: readonly Offer[] = [
   {
     name: "plain",
@@ -83,25 +83,25 @@ const offers: readonly Offer[] = [
   },
   { name: "opus", places: [["claude", 1]], fallbacks: ["plain"] },
   { name: "flash", places: [["google", 1]], fallbacks: [] },
-  { name: "kept", places: [["open", 1]], fallbacks: ["mixed"] },
+  { name: "stored", places: [["open", 1]], fallbacks: ["mixed"] },
 ];
 
 export const modelNames: readonly string[] = offers.map(({ name }) => name);
 export const outputTokensMax = 1_800;
-export const dearestOutputPico = usdToPico(40, "million");
+export const highestOutputPico = usdToPico(40, "million");
 
-/** What is configured, as it stands after the edits so far. */
-export interface Configured {
+/** The configuration after the edits so far. */
+export interface Configuration {
   readonly prices: ReadonlyMap<string, PriceVersion>;
   readonly retrySent: boolean;
 }
 
-export function firstConfiguration(): Configured {
+export function firstConfiguration(): Configuration {
   const prices = modelNames.map((name) => [name, priceOf(name, 0, 1)] as const);
   return { prices: new Map(prices), retrySent: false };
 }
 
-/** `times`: from 1 to 2. Long inputs cost twice as much. */
+/** `times` is a factor from 1 to 2. Long inputs cost twice as much. */
 export function priceOf(model: string, version: number, times: number): PriceVersion {
   const input = usdToPico(1.25 * times, "million");
   const output = usdToPico(10 * times, "million");
@@ -116,7 +116,7 @@ export function priceOf(model: string, version: number, times: number): PriceVer
   return { id: `prc_${model}_${version}`, model, table, effectiveFrom: 0 };
 }
 
-function configSnapshotOf({ prices, retrySent }: Configured, version: number): ConfigSnapshot {
+function configSnapshotOf({ prices, retrySent }: Configuration, version: number): ConfigSnapshot {
   const models = offers.map(
     ({ name, places, fallbacks }): Model => ({
       name,
@@ -141,30 +141,33 @@ function configSnapshotOf({ prices, retrySent }: Configured, version: number): C
   return quietConfigSnapshot({ version, providers, models, settings: { retry_sent: retrySent } });
 }
 
-/** One process of the gateway, entered as the console's playground does: a whole HTTP request, with a key's principal. */
+/**
+ * One process of the gateway. It is called like by the console's playground, with a whole HTTP request and a key's
+ * principal.
+ */
 export interface Simulation {
   readonly call: ReturnType<typeof createAsKey>;
   readonly relay: Relay;
   readonly admission: Admission;
   readonly router: Router;
   readonly upstream: ScriptedUpstream;
-  readonly journal: KeptProcess;
+  readonly journal: ProcessJournal;
   readonly steady: Clock;
   readonly memory: CallerMemory;
   readonly outstanding: () => number;
-  configure(configured: Configured): void;
-  /** What is in memory is gone; nothing of it happens any more. */
+  configure(configuration: Configuration): void;
+  /** Loses everything in memory and stops all activity. */
   kill(): void;
   killed: boolean;
 }
 
 export interface SimulationOptions {
-  readonly ledger: KeptLedger;
+  readonly ledger: PersistentLedger;
   readonly clock: Clock;
   readonly chance: Chance;
   readonly ids: Ids;
   readonly turn: () => number;
-  readonly configured: Configured;
+  readonly configuration: Configuration;
   readonly problem: (words: string) => void;
   readonly ended: (entry: LedgerEntry) => void;
   readonly watched: (admission: Admission) => Admission;
@@ -172,8 +175,8 @@ export interface SimulationOptions {
 
 export function openSimulation(parts: SimulationOptions): Simulation {
   const { chance, ids } = parts;
-  const mortal = new Mortal();
-  const clock = mortal.clock(parts.clock);
+  const killable = new KillableProcess();
+  const clock = killable.clock(parts.clock);
   const steady = steadyClock(clock, { log: () => {} });
   const observer: Observer = {
     log: (level, message, fields) => {
@@ -201,7 +204,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     inProcess: new Map(providers.map(({ id }) => [id, (request: Request) => upstream.answer(request)])),
   });
   let version = 1;
-  let configSnapshot = configSnapshotOf(parts.configured, version);
+  let configSnapshot = configSnapshotOf(parts.configuration, version);
   const quiet = quietCallParts();
   const { memory } = quiet;
   const { relay, router, bodies } = wireCalls({
@@ -211,15 +214,15 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     ...{ journal, transport, ids, clock, steady, chance, observer },
   });
   const apiDependencies: Parameters<typeof createAsKey>[0] = {
-    authenticator: { authenticate: () => unasked("a secret") },
-    agentSignIn: unreached("sign-ins of agents"),
+    authenticator: { authenticate: () => unexpected("a secret") },
+    agentSignIn: unavailable("sign-ins of agents"),
     agentSettings: async () => null,
     agentTelemetry: null,
     consoleUrl: () => null,
     relay,
-    videos: unreached("videos"),
-    assets: unreached("assets"),
-    spool: unreached("the spool"),
+    videos: unavailable("videos"),
+    assets: unavailable("assets"),
+    spool: unavailable("the spool"),
     publicUrl: () => null,
     configSnapshot: () => configSnapshot,
     clock,
@@ -251,12 +254,12 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     steady,
     memory,
     outstanding: () => counter.outstanding,
-    configure(configured) {
-      configSnapshot = configSnapshotOf(configured, ++version);
+    configure(configuration) {
+      configSnapshot = configSnapshotOf(configuration, ++version);
     },
     kill() {
       simulation.killed = true;
-      mortal.kill();
+      killable.kill();
       journal.cut();
       upstream.cut();
       admission.close();
@@ -266,11 +269,11 @@ export function openSimulation(parts: SimulationOptions): Simulation {
   return simulation;
 }
 
-function unreached<T extends object>(what: string): T {
-  return new Proxy({} as T, { get: () => unasked(what) });
+function unavailable<T extends object>(what: string): T {
+  return new Proxy({} as T, { get: () => unexpected(what) });
 }
 
-/** These calls are about models only. */
-function unasked(what: string): never {
-  throw new Error(`nobody asks for ${what} here`);
+/** These calls use models only. */
+function unexpected(what: string): never {
+  throw new Error(`${what} is not expected here`);
 }

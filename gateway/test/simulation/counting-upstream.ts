@@ -1,11 +1,11 @@
 import { Failure } from "#core/index.ts";
 import type { AnswerBody, Chance, Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 
-/** What one attempt really made, as its upstream would charge it. */
-export interface Made {
+/** What one attempt really made, and what its upstream would charge. */
+export interface MadeAnswer {
   readonly attemptId: string;
   outputTokens: number;
-  /** Its last word was sent, with its own count. */
+  /** Its last event was sent, with its usage. */
   complete: boolean;
 }
 
@@ -13,13 +13,14 @@ const encoder = new TextEncoder();
 export const upstreamInputTokens = 10;
 
 /**
- * Upstreams that make some hundred tokens, many in an event, never more than they are asked for: whole or as a stream, with
- * refusals, cuts and connections that fail. It knows what it made, also of calls whose gateway died.
+ * Upstreams that make up to some hundred tokens, whole or as a stream with several tokens per event, and never more
+ * than requested. Some refuse, cut off or fail to connect. They know what they made, even for calls of a killed
+ * gateway.
  */
 export class CountingUpstream implements Transport {
-  readonly made = new Map<string, Made>();
+  readonly made = new Map<string, MadeAnswer>();
   openStreams = 0;
-  /** The largest number of tokens in one event: what a stream may have made before anybody saw it. */
+  /** The highest number of tokens in one event, which a stream may make before anyone reads them. */
   static readonly eventTokensMax = 40;
   readonly #clock: Clock;
   readonly #chance: Chance;
@@ -30,7 +31,7 @@ export class CountingUpstream implements Transport {
     this.#chance = chance;
   }
 
-  /** The gateway is gone: nothing goes on, nothing is heard of any more. */
+  /** The gateway was killed: nothing continues or arrives anymore. */
   cut(): void {
     this.#alive = false;
   }
@@ -43,9 +44,9 @@ export class CountingUpstream implements Transport {
       throw new Failure("upstream_unreachable", "refused", { retry: "same", unhealthy: true, arrival: "unsent" });
     if (lot < 0.12) return whole('{"error":{"message":"broken"}}', 500);
     if (lot < 0.16) return whole('{"error":{"message":"slow down"}}', 429);
-    const asked = Number(/"max_tokens":(\d+)/.exec(text)?.[1] ?? outputMaxOf(model));
-    const tokens = 1 + Math.floor(this.#chance.unit() * asked);
-    const made: Made = { attemptId: request.headers["x-attempt-id"] ?? "", outputTokens: 0, complete: false };
+    const requested = Number(/"max_tokens":(\d+)/.exec(text)?.[1] ?? outputMaxOf(model));
+    const tokens = 1 + Math.floor(this.#chance.unit() * requested);
+    const made: MadeAnswer = { attemptId: request.headers["x-attempt-id"] ?? "", outputTokens: 0, complete: false };
     this.made.set(made.attemptId, made);
     if (text.includes('"stream":true')) return this.#stream(made, tokens, signal);
     await this.#wait(this.#chance.unit() * 300, signal);
@@ -56,21 +57,21 @@ export class CountingUpstream implements Transport {
     );
   }
 
-  #stream(made: Made, tokens: number, signal: AbortSignal): OutboundAnswer {
+  #stream(made: MadeAnswer, tokens: number, signal: AbortSignal): OutboundAnswer {
     const cutAt = this.#chance.unit() < 0.2 ? Math.floor(this.#chance.unit() * tokens) : null;
-    let over = false;
+    let isOver = false;
     this.openStreams++;
     const end = (): void => {
-      if (!over) this.openStreams--;
-      over = true;
+      if (!isOver) this.openStreams--;
+      isOver = true;
     };
     const read = async (): Promise<Uint8Array | null> => {
-      if (over) return null;
+      if (isOver) return null;
       await this.#wait(1 + this.#chance.unit() * 30, signal).catch((thrown: unknown) => {
         end();
         throw thrown;
       });
-      if (over) throw new Failure("client_closed", "stopped");
+      if (isOver) throw new Failure("client_closed", "stopped");
       if (cutAt !== null && made.outputTokens >= cutAt) {
         end();
         throw new Failure("upstream_truncated", "cut", { retry: "other", unhealthy: true });
@@ -85,7 +86,7 @@ export class CountingUpstream implements Transport {
         return encoder.encode(lastEvents(tokens));
       }
       made.outputTokens += more;
-      // A piece of four bytes a token, so long that it is counted as that.
+      // Four bytes per token, so that a piece's length counts as its tokens.
       return encoder.encode(
         `data: {"choices":[{"index":0,"delta":{"content":"${"word".repeat(more)}"},"finish_reason":null}]}\n\n`,
       );
@@ -98,7 +99,7 @@ export class CountingUpstream implements Transport {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const gone = (): void => {
       stop();
-      reject(new Failure("client_closed", "gone"));
+      reject(new Failure("client_closed", "aborted"));
     };
     const stop = this.#clock.after(ms, resolve);
     if (signal.aborted) gone();
@@ -108,7 +109,7 @@ export class CountingUpstream implements Transport {
   }
 }
 
-/** `chat-500` makes five hundred tokens at most. */
+/** `chat-500` makes at most five hundred tokens. */
 export function outputMaxOf(model: string): number {
   return Number(model.split("-")[1]);
 }

@@ -14,7 +14,10 @@ export interface ScopeLimits {
   readonly budget?: Budget;
 }
 
-/** A caller `acme/ci` in the group `default`, with these limits on its scopes; with limits on its person it is Ada's own key. */
+/**
+ * A caller `acme/ci` in the group `default`, with these limits on its scopes. With limits on the person, the key
+ * belongs to Ada.
+ */
 export function governedPrincipal(on: { readonly [K in ScopeKind]?: ScopeLimits }): Principal {
   const workspaceScope = scope("workspace", "ws_1", "workspace acme", on.workspace);
   const groupScope = scope("group", "grp_1", "group acme/default", on.group);

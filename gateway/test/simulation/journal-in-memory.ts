@@ -8,7 +8,7 @@ import {
 } from "#core/index.ts";
 import type { Journal } from "#ports/index.ts";
 
-/** Keeps what a journal is given and complains when the order of things is broken. */
+/** Stores what a journal gets, and reports faults in the order of its calls. */
 export class JournalInMemory implements Journal {
   readonly open = new Map<string, Intent>();
   readonly entries: LedgerEntry[] = [];
@@ -17,12 +17,12 @@ export class JournalInMemory implements Journal {
   readonly lag = 0;
 
   intent(intent: Intent): void {
-    if (this.open.has(intent.attemptId)) this.faults.push(`${intent.attemptId} was begun twice`);
+    if (this.open.has(intent.attemptId)) this.faults.push(`${intent.attemptId} began twice`);
     this.open.set(intent.attemptId, intent);
   }
 
   checkpoint(checkpoint: Checkpoint): void {
-    if (!this.open.has(checkpoint.attemptId)) this.faults.push(`${checkpoint.attemptId} went on after its end`);
+    if (!this.open.has(checkpoint.attemptId)) this.faults.push(`${checkpoint.attemptId} continued after its end`);
   }
 
   settle(settlement: Settlement): void {
@@ -36,17 +36,17 @@ export class JournalInMemory implements Journal {
     this.entries.push(entry);
   }
 
-  /** As the table that is filled from here would answer, which learns of an object a while after its entry's end. */
+  /** The objects as the table shows them, some time after the end of their entries. */
   objects(workspaceId: string, ids: readonly string[], knownUntil: number): readonly UpstreamObject[] {
     const byId = new Map<string, UpstreamObject>();
     for (const entry of this.entries) {
       if (entry.workspaceId !== workspaceId || entry.endedAt > knownUntil) continue;
       const { keyId, personId = null, provider, deployment, model, upstreamModel, endedAt: createdAt } = entry;
-      const made = { workspaceId, keyId, personId, provider, deployment, model, upstreamModel, createdAt };
+      const fields = { workspaceId, keyId, personId, provider, deployment, model, upstreamModel, createdAt };
       for (const object of entry.objects ?? []) {
         if (!ids.includes(object.id)) continue;
         const inputTokens = object.inputTokens ?? byId.get(object.id)?.inputTokens ?? null;
-        byId.set(object.id, { ...made, ...object, inputTokens });
+        byId.set(object.id, { ...fields, ...object, inputTokens });
       }
     }
     return [...byId.values()];

@@ -7,7 +7,7 @@ import { governedPrincipal } from "./governed-principal.ts";
 import { seededChance } from "./seeded-chance.ts";
 
 test.each([1, 2, 3, 4, 5])(
-  "seed %i: an hour of calls keeps every limit, every place comes back, and money in is money out",
+  "seed %i: an hour of calls keeps every limit, frees every place, and charges exactly what was spent",
   async (seed) => {
     const clock = new FakeClock();
     const admission = new Admission({ counter: createMemoryCounter({ clock }), clock });
@@ -19,7 +19,7 @@ test.each([1, 2, 3, 4, 5])(
     });
     const admittedAt: number[] = [];
     const refusals = new Set<string>();
-    let underWay = 0;
+    let running = 0;
     let spent = 0;
     let attempts = 0;
 
@@ -34,13 +34,13 @@ test.each([1, 2, 3, 4, 5])(
         refusals.add(asFailure(thrown).details?.scope ?? "none");
         return;
       }
-      underWay++;
-      expect(underWay).toBeLessThanOrEqual(6);
+      running++;
+      expect(running).toBeLessThanOrEqual(6);
       const sent = chance.unit() < 0.9;
       const cost = Math.floor(nanoUsd * chance.unit());
       if (sent) admittedAt.push(clock.monotonic());
       clock.after(chance.unit() * 20_000, () => {
-        underWay--;
+        running--;
         if (!sent) {
           permit.release();
           return;
@@ -64,7 +64,7 @@ test.each([1, 2, 3, 4, 5])(
     expect(refusals.has("concurrency of key acme/ci")).toBe(true);
     expect(refusals.has("tpm of group acme/default")).toBe(true);
     expect(spent).toBeLessThanOrEqual(600_000);
-    expect([admission.outstanding, admission.repeatedEndings, underWay]).toEqual([0, 0, 0]);
+    expect([admission.outstanding, admission.repeatedEndings, running]).toEqual([0, 0, 0]);
     clock.advance(61_000);
     const limitUsages = await admission.limitUsages(principal.scopes);
     expect(limitUsages.map(({ name, used }) => [name, used])).toEqual([

@@ -7,31 +7,34 @@ import { wireCalls } from "../../src/main/open-calls.ts";
 import { quietCallParts } from "../call-parts.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
+import { type CallPattern, callPatterns, providers, responsesPattern } from "./call-patterns.ts";
 import { governedPrincipal } from "./governed-principal.ts";
-import { type Habit, habits, providers, responsesHabit } from "./habits.ts";
 import { JournalInMemory } from "./journal-in-memory.ts";
-import { PretendedUpstream } from "./pretended-upstream.ts";
 import { seededChance } from "./seeded-chance.ts";
+import { SimulatedUpstream } from "./simulated-upstream.ts";
 
 export const callsPerHour = 160;
 const ledgerLagMs = 600;
 
-/** What a caller got. `text` is a code when there was no answer. */
-export interface Heard {
+/** What a caller received. `text` is an error code when there was no answer. */
+export interface CallerResult {
   readonly requestId: string;
-  readonly habit: Habit;
+  readonly pattern: CallPattern;
   readonly text: string;
   readonly streamed: boolean;
-  readonly left: boolean;
+  readonly isDisconnected: boolean;
 }
 
 const principal = governedPrincipal({
   key: { limits: { rpm: 100_000, tpm: 10_000_000, concurrency: 1_000 }, budget: { nanoUsd: 1e12, period: "total" } },
 });
 
-const configSnapshot = quietConfigSnapshot({ providers, models: habits.map(({ model }) => model) });
+const configSnapshot = quietConfigSnapshot({ providers, models: callPatterns.map(({ model }) => model) });
 
-/** An hour in the life of the relay, the same for the same seed: calls, failures, callers that leave, perhaps a shutdown. */
+/**
+ * An hour of calls through the relay, with failures, disconnecting callers and sometimes a shutdown. The same seed
+ * gives the same hour.
+ */
 export async function playHour(seed: number) {
   const chance = seededChance(seed);
   const clock = new FakeClock();
@@ -39,10 +42,10 @@ export async function playHour(seed: number) {
   const ids = { next: (prefix: string) => `${prefix}${String(++count).padStart(6, "0")}` };
   const journal = new JournalInMemory();
   const faults: string[] = [];
-  const observer = loudObserver(faults);
+  const observer = faultObserver(faults);
   const counter = createMemoryCounter({ clock });
   const admission = new Admission({ counter, clock });
-  const upstream = new PretendedUpstream(clock, chance);
+  const upstream = new SimulatedUpstream(clock, chance);
   const { relay, router } = wireCalls({
     ...quietCallParts(),
     configSnapshot: () => configSnapshot,
@@ -54,67 +57,67 @@ export async function playHour(seed: number) {
       put: async () => undefined,
     },
   });
-  const begun = new Set<string>();
+  const answered = new Set<string>();
   upstream.onSend = (request) => {
     const intent = journal.open.get(request.headers["x-attempt-id"] ?? "");
-    if (intent === undefined) faults.push("an attempt was sent before it was written");
-    else if (begun.has(intent.requestId)) faults.push(`${intent.requestId} was tried again after its answer had begun`);
+    if (intent === undefined) faults.push("an attempt was sent before its intent was written");
+    else if (answered.has(intent.requestId)) faults.push(`${intent.requestId} was retried after its answer had begun`);
   };
 
-  const heard: Heard[] = [];
+  const results: CallerResult[] = [];
   let streamEnds = 0;
   let streams = 0;
   const pause = (ms: number): Promise<void> => new Promise((resolve) => void clock.after(ms, resolve));
 
-  /** Asks, reads to the end or leaves, as chance has it. */
-  const converse = async (habit: Habit, ask: (caller: Caller) => Promise<CallResult>): Promise<Heard> => {
-    const leaving = new AbortController();
-    const leavesAfterMs = chance.unit() < 0.3 ? chance.unit() * 400 : null;
+  /** Sends a call, and reads to the end or disconnects, at random. */
+  const runCall = async (pattern: CallPattern, ask: (caller: Caller) => Promise<CallResult>): Promise<CallerResult> => {
+    const disconnect = new AbortController();
+    const disconnectsAfterMs = chance.unit() < 0.3 ? chance.unit() * 400 : null;
     const requestId = ids.next("req_");
-    let left = false;
+    let isDisconnected = false;
     let stopReading = (): void => {};
-    if (leavesAfterMs !== null) {
-      clock.after(leavesAfterMs, () => {
-        left = true;
-        leaving.abort();
+    if (disconnectsAfterMs !== null) {
+      clock.after(disconnectsAfterMs, () => {
+        isDisconnected = true;
+        disconnect.abort();
         stopReading();
       });
     }
-    const result = await ask({ requestId, signal: leaving.signal, startedMs: clock.monotonic(), streamEnd });
-    const tell = (text: string, streamed: boolean): Heard => {
-      const told = { requestId, habit, text, streamed, left };
-      heard.push(told);
-      return told;
+    const result = await ask({ requestId, signal: disconnect.signal, startedMs: clock.monotonic(), streamEnd });
+    const record = (text: string, streamed: boolean): CallerResult => {
+      const callerResult = { requestId, pattern, text, streamed, isDisconnected };
+      results.push(callerResult);
+      return callerResult;
     };
-    if ("failure" in result) return tell(result.failure.code, false);
-    begun.add(requestId);
-    if (result.body instanceof Uint8Array) return tell(new TextDecoder().decode(result.body), false);
+    if ("failure" in result) return record(result.failure.code, false);
+    answered.add(requestId);
+    if (result.body instanceof Uint8Array) return record(new TextDecoder().decode(result.body), false);
     streams++;
     const reader = readableOf(result.body).getReader();
     stopReading = () => void reader.cancel();
-    if (left) stopReading();
+    if (isDisconnected) stopReading();
     let text = "";
     for (let piece = await reader.read(); !piece.done; piece = await reader.read())
       text += new TextDecoder().decode(piece.value);
-    return tell(text, true);
+    return record(text, true);
   };
   const streamEnd = (): void => void streamEnds++;
 
-  const generate = (habit: Habit, background: boolean): Promise<Heard> => {
+  const generate = (pattern: CallPattern, background: boolean): Promise<CallerResult> => {
     const streamed = chance.unit() < 0.6;
-    const body = new TextEncoder().encode(habit.body(streamed, background));
-    return converse(habit, (caller) =>
+    const body = new TextEncoder().encode(pattern.body(streamed, background));
+    return runCall(pattern, (caller) =>
       relay.run({
         ...caller,
         principal,
         mayCall: () => true,
-        protocol: habit.protocol,
-        facts: habit.protocol.wire.readRequest(body, null),
+        protocol: pattern.protocol,
+        facts: pattern.protocol.wire.readRequest(body, null),
         body,
         marks: null,
         query: "",
         headers: new Headers(),
-        models: [habit.model],
+        models: [pattern.model],
         bodyWaitMs: 0,
         userAgent: "",
         tags: {},
@@ -122,17 +125,17 @@ export async function playHour(seed: number) {
     );
   };
 
-  /** Looks again, a few times, at an answer that the upstream keeps. */
-  const lookAgain = async (upstreamId: string): Promise<void> => {
+  /** Reads a stored response again, a few times. */
+  const readAgain = async (upstreamId: string): Promise<void> => {
     for (let times = 1 + Math.floor(chance.unit() * 3); times > 0; times--) {
       await pause(chance.unit() * 900);
-      const way = ways[Math.floor(chance.unit() * ways.length)] ?? ways[0];
-      await converse(responsesHabit, (caller) =>
+      const variant = variants[Math.floor(chance.unit() * variants.length)] ?? variants[0];
+      await runCall(responsesPattern, (caller) =>
         relay.ask({
           ...caller,
-          ...way,
+          ...variant,
           principal,
-          protocol: responsesHabit.protocol,
+          protocol: responsesPattern.protocol,
           upstreamId,
           headers: new Headers(),
           mayCall: () => true,
@@ -143,10 +146,10 @@ export async function playHour(seed: number) {
 
   const call = async (): Promise<void> => {
     await pause(chance.unit() * 3_000);
-    const habit = habits[Math.floor(chance.unit() * habits.length)] ?? responsesHabit;
-    const told = await generate(habit, habit === responsesHabit && chance.unit() < 0.6);
-    const kept = /"id":"(resp_\w+)"/.exec(told.text)?.[1];
-    if (habit === responsesHabit && kept !== undefined) await lookAgain(kept);
+    const pattern = callPatterns[Math.floor(chance.unit() * callPatterns.length)] ?? responsesPattern;
+    const first = await generate(pattern, pattern === responsesPattern && chance.unit() < 0.6);
+    const responseId = /"id":"(resp_\w+)"/.exec(first.text)?.[1];
+    if (pattern === responsesPattern && responseId !== undefined) await readAgain(responseId);
   };
 
   let running = callsPerHour;
@@ -167,7 +170,7 @@ export async function playHour(seed: number) {
     upstream,
     counter,
     router,
-    heard,
+    results,
     streams,
     streamEnds,
     repeatedEndings: admission.repeatedEndings,
@@ -183,14 +186,14 @@ interface Caller {
   readonly streamEnd: () => void;
 }
 
-const ways = [
+const variants = [
   { method: "GET", rest: "", query: "" },
   { method: "GET", rest: "", query: "stream=true" },
   { method: "POST", rest: "/cancel", query: "" },
   { method: "GET", rest: "/input_items", query: "limit=3" },
 ] as const;
 
-function loudObserver(faults: string[]): Observer {
+function faultObserver(faults: string[]): Observer {
   return {
     log: (level, message, fields) => {
       if (level === "error") faults.push(`${message} ${String(fields?.["error"])}`);

@@ -8,11 +8,11 @@ import { seededChance } from "./seeded-chance.ts";
 export interface RoutingGround {
   readonly clock: FakeClock;
   readonly router: Router;
-  /** What breakers did, in the order they told it. */
+  /** The state changes of breakers, in order. */
   readonly changes: readonly { readonly id: string; readonly state: string; readonly atMs: number }[];
 }
 
-/** A router on a fake clock with seeded chance; `drawn` hears of each draw. */
+/** A router on a fake clock with seeded chance. `drawn` is called at each draw. */
 export function routingGround(seed = 1, drawn: () => void = () => undefined, check?: CheckDeployment): RoutingGround {
   const clock = new FakeClock();
   const changes: { id: string; state: string; atMs: number }[] = [];
@@ -65,24 +65,24 @@ export function model(name: string, deployments: readonly Deployment[]): Model {
   };
 }
 
-/** The deployment is unhealthy: what a 500 becomes. */
+/** A failure of an unhealthy deployment, like a 500. */
 export const unhealthy = (options: FailureOptions = {}): Failure =>
   new Failure("upstream_error", "500", { retry: "same", unhealthy: true, arrival: "refused", ...options });
 
-/** A limit of the account is reached: what a 429 with Retry-After becomes. */
+/** A failure for an account at its limit, like a 429 with Retry-After. */
 export const busy = (retryAfterMs: number): Failure =>
   new Failure("upstream_error", "429", { retry: "same", retryAfterMs, cools: "now", arrival: "refused" });
 
-/** The same without Retry-After. */
+/** The same failure without Retry-After. */
 export const limited = (): Failure => busy(0);
 
 export function take(plan: Plan, after: Failure | null = null): Selection {
   const selection = plan.next(after);
-  if (selection === null) throw new Error("the plan is at its end");
+  if (selection === null) throw new Error("the plan has no more steps");
   return selection;
 }
 
-/** Ends the selection with the failure, as the walk of a call does, and asks for the next. */
+/** Ends the selection with the failure, like the relay does, and returns the next one. */
 export function failWith(plan: Plan, selection: Selection, failure: Failure): Selection | null {
   selection.end(failure, 1);
   return plan.next(failure);
@@ -92,9 +92,9 @@ export function walkOf(plan: Plan): readonly string[] {
   return plan.explain().steps.map((step) => remarkSentence("step", step));
 }
 
-/** Opens the breaker of every deployment of the model by five failures each. */
-export function breakAll(ground: RoutingGround, broken: Model): void {
-  for (const one of broken.deployments) {
+/** Opens the breaker of each deployment of the model with five failures. */
+export function breakAll(ground: RoutingGround, failing: Model): void {
+  for (const one of failing.deployments) {
     for (let failures = 0; failures < 5; failures++) take(ground.router.plan([model("m", [one])])).end(unhealthy(), 1);
   }
 }

@@ -20,7 +20,7 @@ function run(seed: number, models: typeof three, upstream: Upstream, seconds: nu
 }
 
 describe.each(seeds)("routing, seed %i", (seed) => {
-  test("one bad deployment of three is taken out within 5 failures, then gets under 1 % of the traffic, and every call is answered", () => {
+  test("stops using one failing deployment of three after 5 failures, sends it less than 1 % of the traffic, and answers every call", () => {
     const bad: Upstream = (id) => (id === "a" ? { latencyMs: 1, failure: unhealthy() } : healthy);
     const { ground, report } = run(seed, three, bad, 120);
     const hits = hitsOn(report, "a");
@@ -34,11 +34,11 @@ describe.each(seeds)("routing, seed %i", (seed) => {
     expect(ground.changes.every(({ id }) => id === "a")).toBe(true);
   });
 
-  test("a deployment that is well again has its traffic back in steps, all of it 30 s after its breaker has closed", () => {
-    const healedMs = 5_000;
-    const ill: Upstream = (id, atMs) =>
-      id === "a" && atMs < healedMs ? { latencyMs: 1, failure: unhealthy() } : healthy;
-    const { ground, report } = run(seed, three, ill, 120);
+  test("returns the traffic of a recovered deployment in steps, within 30 s after its breaker closed", () => {
+    const recoveredMs = 5_000;
+    const failingFirst: Upstream = (id, atMs) =>
+      id === "a" && atMs < recoveredMs ? { latencyMs: 1, failure: unhealthy() } : healthy;
+    const { ground, report } = run(seed, three, failingFirst, 120);
     expect(ground.changes.map(({ state }) => state)).toEqual(["open", "half-open", "closed"]);
     const closedMs = ground.changes[2]?.atMs ?? Number.NaN;
     const share = (fromMs: number, toMs: number): number => {
@@ -51,7 +51,7 @@ describe.each(seeds)("routing, seed %i", (seed) => {
     expect(report.succeeded).toBe(report.calls);
   });
 
-  test("the last deployment is never taken out: each call reaches it while it is down, and succeeds once it is up", () => {
+  test("never stops using the last deployment, so that calls succeed once it is up", () => {
     const upMs = 30_000;
     const down: Upstream = (_, atMs) => (atMs < upMs ? { latencyMs: 5, failure: unhealthy() } : healthy);
     const { report } = run(seed, [model("m", [deployment("a")])], down, 60);
@@ -61,7 +61,7 @@ describe.each(seeds)("routing, seed %i", (seed) => {
   });
 
   test.each([5, 3_000])(
-    "once everything has failed for %i ms upstreams get at most 1.1 attempts a call",
+    "sends upstreams at most 1.1 attempts per call after everything has failed for %i ms",
     (latencyMs) => {
       const all = [...three, model("fallback", [deployment("d"), deployment("e")])];
       const { ground, report } = run(seed, all, () => ({ latencyMs, failure: unhealthy() }), 60);
@@ -73,23 +73,23 @@ describe.each(seeds)("routing, seed %i", (seed) => {
     },
   );
 
-  test("accounts at their limit are asked rarely while one is free, and every call is served", () => {
+  test("rarely calls accounts at their limit while another one is free, and serves every call", () => {
     const upstream: Upstream = (id) => (id === "c" ? healthy : { latencyMs: 5, failure: limited() });
     const { report } = run(seed, three, upstream, 120);
     expect(report.succeeded).toBe(report.calls);
     for (const id of ["a", "b"]) expect(hitsOn(report, id).length).toBeLessThan(20);
   });
 
-  test("an account whose limit is over has its traffic back within 31 s", () => {
-    const over = 40_000;
+  test("returns the traffic of an account within 31 s after its limit", () => {
+    const limitEndsMs = 40_000;
     const upstream: Upstream = (id, atMs) =>
-      id === "a" && atMs < over ? { latencyMs: 5, failure: limited() } : healthy;
+      id === "a" && atMs < limitEndsMs ? { latencyMs: 5, failure: limited() } : healthy;
     const { report } = run(seed, three, upstream, 100);
-    const later = report.hits.filter(({ atMs }) => atMs > over + 31_000);
+    const later = report.hits.filter(({ atMs }) => atMs > limitEndsMs + 31_000);
     expect(later.filter(({ deploymentId }) => deploymentId === "a").length / later.length).toBeGreaterThan(0.25);
   });
 
-  test("an upstream that says Retry-After is left alone for that long while another one is well", () => {
+  test("does not call an upstream during its Retry-After while another one is healthy", () => {
     const limited: Upstream = (id) => (id === "a" ? { latencyMs: 5, failure: busy(2_000) } : healthy);
     const { report } = run(seed, three, limited, 30);
     const refusals = hitsOn(report, "a").map(({ atMs }) => atMs);
@@ -100,7 +100,7 @@ describe.each(seeds)("routing, seed %i", (seed) => {
     expect(report.succeeded).toBe(report.calls);
   });
 
-  test("the same seed gives the same run", () => {
+  test("gives the same result for the same seed", () => {
     const flaky = () => {
       const chance = seededChance(seed);
       const upstream: Upstream = () => ({

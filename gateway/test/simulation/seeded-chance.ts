@@ -1,6 +1,6 @@
 import type { Chance } from "#ports/index.ts";
 
-/** A row of chances that is the same for the same seed (mulberry32), so that a failing run can be played again. */
+/** Random numbers that are the same for the same seed (mulberry32), so that a failing run can be repeated. */
 export function seededChance(seed: number): Chance {
   let state = seed >>> 0;
   return {

@@ -1,6 +1,6 @@
 import type { Script } from "@sluice/simulator";
 
-/** How the vendor behaves with one order after the other, in real milliseconds. */
+/** How the vendor behaves for successive orders, in real milliseconds. */
 const orderScripts: readonly Script[] = [
   { latency_ms: 20, running_ms: 400 },
   { latency_ms: 60, running_ms: 900 },

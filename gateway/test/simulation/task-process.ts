@@ -15,19 +15,19 @@ import {
   type TaskSetupOptions,
 } from "./task-setup.ts";
 
-/** What a process on a shared database is told when it is started. */
+/** The setup of a process on a shared database. */
 export interface TaskProcessSetup {
   readonly dataDir: string;
-  /** Where the vendor is. */
+  /** The address of the vendor. */
   readonly baseUrl: string;
-  /** Of the clock that all processes share. */
+  /** Settings of the clock that all processes share. */
   readonly from: number;
   readonly times: number;
   /** Orders to place. */
   readonly orders: readonly number[];
 }
 
-/** One process with pollers, on a database that others use too. */
+/** One process with pollers on a database that other processes use too. */
 export async function openTaskProcess(
   database: Database,
   { dataDir, baseUrl }: Pick<TaskProcessSetup, "dataDir" | "baseUrl">,
@@ -48,15 +48,15 @@ export async function openTaskProcess(
   return { ...gateway, simulation, model };
 }
 
-/** Places its orders, a few at a time. Resolves to the ids by order, or to why it was refused. */
+/** Places orders, a few at a time. Resolves to the task ids by order, or to the reason of a rejection. */
 export async function placeOrders(
   { videos, simulation, model }: Awaited<ReturnType<typeof openTaskProcess>>,
   orders: readonly number[],
 ): Promise<ReadonlyMap<number, string>> {
   const ids = new Map<number, string>();
-  const left = [...orders];
+  const remaining = [...orders];
   const caller = async (): Promise<void> => {
-    for (let order = left.shift(); order !== undefined; order = left.shift()) {
+    for (let order = remaining.shift(); order !== undefined; order = remaining.shift()) {
       const call = createCall(simulation, orderBody(order), { idempotencyKey: `order-${order}`, models: [model] });
       ids.set(order, await videos.create({ ...call, tags: { order: String(order) } }).then(({ id }) => id, String));
     }
@@ -67,7 +67,7 @@ export async function placeOrders(
 
 const callersMax = 4;
 
-/** Both accounts mark their tasks, so that a lost one can be told from another. */
+/** Both accounts mark their tasks, so that a lost task can be identified. */
 function modelAt(baseUrl: string): Model {
   const settings = { mark_tasks: true };
   const changes = { baseUrl, settings, allowPrivateNetwork: true };

@@ -36,24 +36,24 @@ import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "./governed-principal.ts";
 import { JournalInMemory } from "./journal-in-memory.ts";
-import { type Habits, PretendedArk } from "./pretended-ark.ts";
 import { seededChance } from "./seeded-chance.ts";
+import { type ArkBehavior, SimulatedArk } from "./simulated-ark.ts";
 
-/** A database of its own, a pretended Ark and a clock that stands still: what any number of processes can share. */
-export interface TaskTown extends AsyncDisposable {
+/** A database, a simulated Ark and a clock that only the test moves. Any number of processes can share them. */
+export interface TaskWorld extends AsyncDisposable {
   readonly clock: FakeClock;
   readonly chance: Chance;
   readonly ids: Ids;
-  readonly ark: PretendedArk;
+  readonly ark: SimulatedArk;
   readonly database: Database;
   readonly taskStore: TaskStore;
   readonly ledgerStore: LedgerStore;
   readonly blobs: BlobStore;
-  /** Where the blobs lie. */
+  /** The folder of the blobs. */
   readonly blobDirectory: string;
 }
 
-export async function openTaskTown(seed = 1, habits: Habits = {}): Promise<TaskTown> {
+export async function openTaskWorld(seed = 1, behavior: ArkBehavior = {}): Promise<TaskWorld> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-video-"));
   const clock = new WholeClock();
   const database = await openMigrated(":memory:");
@@ -62,7 +62,7 @@ export async function openTaskTown(seed = 1, habits: Habits = {}): Promise<TaskT
     clock,
     chance: seededChance(seed),
     ids: { next: (prefix) => `${prefix}${String(++count).padStart(8, "0")}` },
-    ark: new PretendedArk(clock, habits),
+    ark: new SimulatedArk(clock, behavior),
     database,
     taskStore: createTaskStore({ database, vault: openVault({ masterKey: null, dataDir: directory }) }),
     ledgerStore: createLedgerStore(database),
@@ -75,19 +75,19 @@ export async function openTaskTown(seed = 1, habits: Habits = {}): Promise<TaskT
   };
 }
 
-/** Whole milliseconds, as a real clock gives them. */
+/** A fake clock with whole milliseconds, like a real one. */
 class WholeClock extends FakeClock {
   override now(): number {
     return Math.floor(super.now());
   }
 }
 
-/** One process of the town. */
+/** One process on the shared database. */
 export interface TaskSetup {
   readonly videos: VideoTasks;
   readonly admission: Admission;
   readonly journal: JournalInMemory;
-  /** Errors and warnings that an operator would have seen. */
+  /** Errors and warnings in the operator's log. */
   readonly noise: { readonly level: string; readonly message: string; readonly fields: unknown }[];
 }
 
@@ -95,16 +95,16 @@ export interface TaskSetupChanges extends Partial<Omit<VideoTasksOptions, "route
   readonly models?: readonly Model[];
 }
 
-/** What one process needs of the world around it. */
-export interface TaskSetupOptions extends Pick<TaskTown, "chance" | "ids" | "taskStore"> {
+/** What one process needs from outside. */
+export interface TaskSetupOptions extends Pick<TaskWorld, "chance" | "ids" | "taskStore"> {
   readonly ledgerStore: Pick<LedgerStore, "price">;
   readonly clock: Clock;
   readonly ark: Transport;
 }
 
-export function openTaskSetup(town: TaskSetupOptions, changes: TaskSetupChanges = {}): TaskSetup {
+export function openTaskSetup(world: TaskSetupOptions, changes: TaskSetupChanges = {}): TaskSetup {
   const { models = [seedance], ...options } = changes;
-  const clock: Clock = options.clock ?? town.clock;
+  const clock: Clock = options.clock ?? world.clock;
   const noise: { level: string; message: string; fields: unknown }[] = [];
   const observer: Observer = {
     log: (level, message, fields) => {
@@ -117,24 +117,24 @@ export function openTaskSetup(town: TaskSetupOptions, changes: TaskSetupChanges 
   };
   const journal = new JournalInMemory();
   const admission = new Admission({ counter: createMemoryCounter({ clock }), clock });
-  const transport: Transport = options.transport ?? town.ark;
+  const transport: Transport = options.transport ?? world.ark;
   const configSnapshot: ConfigSnapshot = configSnapshotOf(models);
   const videos = new VideoTasks({
     unusedBlobs: null,
-    ledger: town.ledgerStore,
+    ledger: world.ledgerStore,
     journal,
     principalOf: () => alice,
-    store: town.taskStore,
+    store: world.taskStore,
     admission,
-    router: new Router({ clock, chance: town.chance, observer }),
-    recorder: createRecorder({ journal, clock, ids: town.ids, observer }),
+    router: new Router({ clock, chance: world.chance, observer }),
+    recorder: createRecorder({ journal, clock, ids: world.ids, observer }),
     explainer: silentExplainer,
     configSnapshot: () => configSnapshot,
-    ids: town.ids,
-    chance: town.chance,
+    ids: world.ids,
+    chance: world.chance,
     observer,
     blobs: null,
-    bodies: new BodyWork({ offload: null, newId: town.ids.next }),
+    bodies: new BodyWork({ offload: null, newId: world.ids.next }),
     memory: { open: freeRoom },
     assets: null,
     secrets: {
@@ -183,7 +183,7 @@ export function arkDeployment(id: string, priority = 1, changes: Partial<Deploym
   };
 }
 
-/** 10 USD per million tokens: a video of the pretended Ark costs exactly one. */
+/** 10 USD per million tokens, so that a video of the simulated Ark costs exactly one dollar. */
 export const seedance: Model = {
   name: "seedance",
   type: "video",
@@ -199,14 +199,14 @@ export const alice: Principal = governedPrincipal({
   key: { limits: { rpm: 100_000 }, budget: { nanoUsd: 1e12, period: "total" } },
 });
 
-export function createCall(town: Pick<TaskTown, "ids">, body: object, changes: Partial<CreateCall> = {}): CreateCall {
+export function createCall(world: Pick<TaskWorld, "ids">, body: object, changes: Partial<CreateCall> = {}): CreateCall {
   const whole = { model: "seedance", ...body };
   return {
-    requestId: town.ids.next("req_"),
+    requestId: world.ids.next("req_"),
     principal: alice,
     model: "seedance",
     models: [seedance],
-    body: taskBody(town.ids.next("vt_"), whole),
+    body: taskBody(world.ids.next("vt_"), whole),
     held: freeRoom(),
     idempotencyKey: null,
     userAgent: "curl/8",
@@ -216,23 +216,23 @@ export function createCall(town: Pick<TaskTown, "ids">, body: object, changes: P
   };
 }
 
-/** A small body as it is read. */
+/** A small body after it was read. */
 function taskBody(taskId: string, value: Record<string, unknown>): TaskBody {
   const text = JSON.stringify(value);
   return { taskId, text, value, digest: createHash("sha256").update(text).digest("hex"), renamed: {}, material: null };
 }
 
-/** Nothing here is measured. */
+/** These tests do not limit memory. */
 function freeRoom(): CreateCall["held"] {
   return { hold: () => undefined, release: () => undefined };
 }
 
-/** Lets everything that is under way come to where it waits for the clock. */
+/** Lets all running work continue to where it waits for the clock. */
 export async function settleDown(): Promise<void> {
   for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Moves the clock on in steps, so that what one step begins can go on in the next. */
+/** Advances the clock in steps, so that what one step starts can continue in the next. */
 export async function passTime(clock: FakeClock, ms: number, stepMs = 500): Promise<void> {
   for (let left = ms; left > 0; left -= stepMs) {
     clock.advance(Math.min(stepMs, left));
@@ -240,16 +240,16 @@ export async function passTime(clock: FakeClock, ms: number, stepMs = 500): Prom
   }
 }
 
-/** What `pending` comes to, moving the clock on while it is waited for. */
+/** Resolves to the result of `pending`, advancing the clock until then. */
 export async function resolved<T>(clock: FakeClock, pending: Promise<T>, stepMs = 200): Promise<T> {
-  let over = false;
+  let isDone = false;
   const done = pending.finally(() => {
-    over = true;
+    isDone = true;
   });
   done.catch(() => undefined);
   await settleDown();
-  for (let turn = 0; !over; turn++) {
-    if (turn > 5_000) throw new Error("it never ends");
+  for (let turn = 0; !isDone; turn++) {
+    if (turn > 5_000) throw new Error("the promise never resolves");
     clock.advance(stepMs);
     await settleDown();
   }
@@ -262,7 +262,7 @@ function configSnapshotOf(models: readonly Model[]): ConfigSnapshot {
 
 export const oneUsd = 1_000_000_000;
 
-/** What most tests ask for. */
+/** The body of most tests. */
 export const catOnRoof = { prompt: "a cat on a roof", duration: 5, resolution: "720p", ratio: "16:9" };
 
 export async function failureOf(pending: Promise<unknown>): Promise<Failure> {
@@ -274,11 +274,11 @@ export async function failureOf(pending: Promise<unknown>): Promise<Failure> {
   throw new Error(`no Failure but ${String(thrown)}`);
 }
 
-export async function entriesOf(town: TaskTown): Promise<readonly LedgerEntry[]> {
-  return (await town.ledgerStore.page({}, null, 1_000)).entries;
+export async function entriesOf(world: TaskWorld): Promise<readonly LedgerEntry[]> {
+  return (await world.ledgerStore.page({}, null, 1_000)).entries;
 }
 
-/** USD that the caller's budget counts as used, what is set aside included. */
+/** What the caller's budget counts as used, in USD, including reservations. */
 export async function budgetUsed({ admission }: TaskSetup, principal = alice): Promise<number> {
   return (await admission.limitUsages(principal.scopes)).find(({ name }) => name === "budget")?.used ?? 0;
 }

@@ -1,33 +1,33 @@
 import { describe, expect, test } from "bun:test";
 import { bounds, finalTaskStates, type Task } from "#core/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
-import { Mortal } from "./mortal.ts";
-import type { Fault } from "./pretended-ark.ts";
+import { KillableProcess } from "./killable-process.ts";
 import { seededChance } from "./seeded-chance.ts";
+import type { Fault } from "./simulated-ark.ts";
 import {
   arkDeployment,
   arkProvider,
   createCall,
   openTaskSetup,
-  openTaskTown,
+  openTaskWorld,
   passTime,
   seedance,
   settleDown,
   type TaskSetup,
-  type TaskTown,
+  type TaskWorld,
 } from "./task-setup.ts";
 
-/** `SLUICE_TASK_SEEDS=20` plays so many. */
+/** `SLUICE_TASK_SEEDS=20` plays twenty seeds. */
 const seeds = Array.from({ length: Number(process.env["SLUICE_TASK_SEEDS"] ?? 2) }, (_, index) => index + 1);
 const tasksPerSeed = 50;
 const processes = 3;
 const oneUsd = 1_000_000_000;
 
 interface Process extends TaskSetup {
-  readonly mortal: Mortal;
+  readonly killable: KillableProcess;
 }
 
-/** Two accounts that mark their tasks, so that a lost one can be told from another. */
+/** Two accounts that mark their tasks, so that a lost task can be identified. */
 const model = {
   ...seedance,
   deployments: ["first", "second"].map((id, index) =>
@@ -35,23 +35,26 @@ const model = {
   ),
 };
 
-async function startProcess(town: TaskTown): Promise<Process> {
-  const mortal = new Mortal();
-  const gateway = openTaskSetup(town, {
+async function startProcess(world: TaskWorld): Promise<Process> {
+  const killable = new KillableProcess();
+  const gateway = openTaskSetup(world, {
     models: [model],
-    clock: mortal.clock(town.clock),
-    transport: mortal.transport(town.ark),
-    store: mortal.store(town.taskStore),
+    clock: killable.clock(world.clock),
+    transport: killable.transport(world.ark),
+    store: killable.store(world.taskStore),
   });
   await gateway.videos.restoreHolds();
   gateway.videos.start();
-  return { ...gateway, mortal };
+  return { ...gateway, killable };
 }
 
-/** A day in which everything goes wrong that can: the vendor is slow, ill, cuts, forgets; processes stop and die. */
+/**
+ * A day in which everything goes wrong: the vendor is slow, fails, cuts off and forgets, and processes are stopped and
+ * killed.
+ */
 async function play(seed: number) {
   const chance = seededChance(seed);
-  const town = await openTaskTown(seed);
+  const world = await openTaskWorld(seed);
   const fault = (kinds: readonly (readonly [number, Fault])[]): Fault | null => {
     let lot = chance.unit();
     for (const [share, kind] of kinds) {
@@ -60,7 +63,7 @@ async function play(seed: number) {
     }
     return null;
   };
-  town.ark.habits = {
+  world.ark.behavior = {
     latencyMs: () => 20 + chance.unit() ** 6 * 20_000,
     create: () =>
       fault([
@@ -87,11 +90,11 @@ async function play(seed: number) {
       "failed",
   };
   const running: Process[] = [];
-  for (let index = 0; index < processes; index++) running.push(await startProcess(town));
+  for (let index = 0; index < processes; index++) running.push(await startProcess(world));
   const all = [...running];
   const replace = async (index: number): Promise<void> => {
-    running[index]?.mortal.kill();
-    running[index] = await startProcess(town);
+    running[index]?.killable.kill();
+    running[index] = await startProcess(world);
     all.push(running[index]);
   };
 
@@ -106,40 +109,40 @@ async function play(seed: number) {
         ...callback(),
       };
       const videos = running[Math.floor(chance.unit() * processes)]?.videos;
-      void videos?.create(createCall(town, body, { models: [model] })).catch(() => undefined);
+      void videos?.create(createCall(world, body, { models: [model] })).catch(() => undefined);
     }
     if (chance.unit() < 0.04) await replace(Math.floor(chance.unit() * processes));
-    if (chance.unit() < 0.04) pause(running[Math.floor(chance.unit() * processes)], town, chance.unit());
-    if (chance.unit() < 0.3) await hintTwice(town, running[0]?.videos, chance.unit());
-    await passTime(town.clock, 1_000, 500);
+    if (chance.unit() < 0.04) pause(running[Math.floor(chance.unit() * processes)], world, chance.unit());
+    if (chance.unit() < 0.3) await hintTwice(world, running[0]?.videos, chance.unit());
+    await passTime(world.clock, 1_000, 500);
   }
-  await passTime(town.clock, 900_000, 3_000);
-  for (const process of running) process.mortal.goOn();
-  // Past every deadline. A step lets one poll of an account through: with longer ones the rows of polls would only grow.
-  await passTime(town.clock, 3_600_000, 5_000);
-  await passTime(town.clock, 60_000, 2_000);
+  await passTime(world.clock, 900_000, 3_000);
+  for (const process of running) process.killable.resume();
+  // After every deadline. Each step lets one poll per account through, so longer steps would only delay polls.
+  await passTime(world.clock, 3_600_000, 5_000);
+  await passTime(world.clock, 60_000, 2_000);
 
-  const tasks = await everyTask(town);
-  const { entries } = await town.ledgerStore.page({}, null, 1_000);
-  const check = await town.ledgerStore.check();
-  const deliveries = (await Promise.all(tasks.map(({ id }) => town.taskStore.deliveries(id)))).flat();
+  const tasks = await everyTask(world);
+  const { entries } = await world.ledgerStore.page({}, null, 1_000);
+  const check = await world.ledgerStore.check();
+  const deliveries = (await Promise.all(tasks.map(({ id }) => world.taskStore.deliveries(id)))).flat();
   await Promise.all(running.map(({ videos }) => videos.stop()));
-  return { town, tasks, entries, check, deliveries, running, accepted };
+  return { world, tasks, entries, check, deliveries, running, accepted };
 
   function callback() {
     return chance.unit() < 0.5 ? { callback_url: "https://caller.example/hook" } : {};
   }
 }
 
-/** Longer than the lease, now and then: another process takes over, and then the stopped one goes on. */
-function pause(process: Process | undefined, town: TaskTown, unit: number): void {
-  process?.mortal.stop();
-  town.clock.after(1_000 + unit ** 2 * 2 * bounds.taskSubmitLeaseMs, () => process?.mortal.goOn());
+/** Sometimes longer than the lease, so that another process takes over before the stopped one continues. */
+function pause(process: Process | undefined, world: TaskWorld, unit: number): void {
+  process?.killable.stop();
+  world.clock.after(1_000 + unit ** 2 * 2 * bounds.taskSubmitLeaseMs, () => process?.killable.resume());
 }
 
-/** Callbacks come twice, and not only when something happened. */
-async function hintTwice(town: TaskTown, videos: VideoTasks | undefined, unit: number): Promise<void> {
-  const made = [...town.ark.made.values()];
+/** Callbacks arrive twice, and also without a change. */
+async function hintTwice(world: TaskWorld, videos: VideoTasks | undefined, unit: number): Promise<void> {
+  const made = [...world.ark.tasks.values()];
   const one = made[Math.floor(unit * made.length)];
   const [taskId = "", token = ""] = one?.callbackUrl?.split("/").slice(-2) ?? [];
   const body = new TextEncoder().encode(JSON.stringify({ id: one?.id }));
@@ -147,35 +150,35 @@ async function hintTwice(town: TaskTown, videos: VideoTasks | undefined, unit: n
   await settleDown();
 }
 
-async function everyTask(town: TaskTown): Promise<readonly Task[]> {
-  return (await town.taskStore.page({ workspaceId: "ws_1" }, null, 1_000)).tasks;
+async function everyTask(world: TaskWorld): Promise<readonly Task[]> {
+  return (await world.taskStore.page({ workspaceId: "ws_1" }, null, 1_000)).tasks;
 }
 
-describe("a day of video tasks with an ill vendor, and processes that stop, die and come back", () => {
+describe("a day of video tasks with an unreliable vendor, and processes that are stopped, killed and replaced", () => {
   test.each(seeds)(
-    "seed %d: one task at the vendor and one settlement for each, nothing lost, nothing kept, the money the same on both sides",
+    "seed %d: one task at the vendor and one settlement per task, nothing lost or reserved, and the same costs on both sides",
     async (seed) => {
-      const { town, tasks, entries, check, deliveries, running, accepted } = await play(seed);
-      await using _ = town;
-      // Who is asked while it stands still or dies takes none.
+      const { world, tasks, entries, check, deliveries, running, accepted } = await play(seed);
+      await using _ = world;
+      // A process that is stopped or killed while it is called accepts no task.
       expect(tasks.length).toBeGreaterThan(accepted / 3);
       expect(tasks.filter(({ state }) => !finalTaskStates.has(state))).toEqual([]);
 
-      // Never made twice: whatever was sent for a task, the vendor has one of it at most, and no task without its own.
-      const made = [...town.ark.made.values()];
+      // No task is created twice: the vendor has at most one per task, and none without a task.
+      const made = [...world.ark.tasks.values()];
       expect(new Set(made.map(({ attemptId }) => attemptId)).size).toBe(made.length);
       const owners = new Map(tasks.map(({ upstreamId, attemptId }) => [upstreamId, attemptId]));
-      // What the vendor forgot before anybody heard of it cannot be found, and is not billed.
-      const findable = made.filter(({ id }) => owners.has(id) || town.ark.state(id) !== "vanished");
+      // A task that the vendor forgot before the gateway knew its id cannot be found, and is not billed.
+      const findable = made.filter(({ id }) => owners.has(id) || world.ark.state(id) !== "vanished");
       expect(findable.map(({ id }) => [id, owners.get(id)])).toEqual(
         findable.map(({ id, attemptId }) => [id, attemptId]),
       );
 
-      // Settled once, with what the vendor will bill.
+      // Each task is settled once, with what the vendor bills.
       expect(entries.map(({ attemptId }) => attemptId).toSorted()).toEqual(
         tasks.map(({ attemptId }) => attemptId).toSorted(),
       );
-      const billed = made.filter(({ id }) => town.ark.state(id) === "succeeded").length * oneUsd;
+      const billed = made.filter(({ id }) => world.ark.state(id) === "succeeded").length * oneUsd;
       const measured = entries.filter(({ usageSource }) => usageSource === "upstream");
       expect(measured.reduce((sum, entry) => sum + entry.costNanoUsd, 0)).toBe(billed);
       expect(entries.reduce((sum, entry) => sum + entry.costNanoUsd, 0)).toBe(
@@ -183,18 +186,18 @@ describe("a day of video tasks with an ill vendor, and processes that stop, die 
       );
       expect(check.faults).toEqual([]);
 
-      // What the vendor called failed or expired is free, and so is what it never got; of the rest nobody said how it ended.
-      const guessed = new Set(entries.filter((entry) => entry.usageSource === "estimated").map((e) => e.attemptId));
+      // Failed, expired and unsent tasks are free. All others whose end is unknown are estimated.
+      const estimated = new Set(entries.filter((entry) => entry.usageSource === "estimated").map((e) => e.attemptId));
       for (const task of tasks) {
-        const verdict = task.upstreamId === null ? null : town.ark.state(task.upstreamId);
-        const silent = verdict === "vanished" || (task.state === "expired" && verdict !== "expired");
+        const verdict = task.upstreamId === null ? null : world.ark.state(task.upstreamId);
+        const isUnknown = verdict === "vanished" || (task.state === "expired" && verdict !== "expired");
         const sent = task.submittedAt !== null;
-        expect([task.id, guessed.has(task.attemptId)]).toEqual([task.id, silent && sent]);
+        expect([task.id, estimated.has(task.attemptId)]).toEqual([task.id, isUnknown && sent]);
       }
 
-      // Nothing is given back without a verdict: what the vendor has ended, a refusal, or the deadline.
+      // A reservation is released only after the vendor's result, a refusal or the deadline.
       for (const task of tasks) {
-        const verdict = task.upstreamId === null ? null : town.ark.state(task.upstreamId);
+        const verdict = task.upstreamId === null ? null : world.ark.state(task.upstreamId);
         if (task.state === "succeeded") expect(verdict).toBe("succeeded");
         if (task.state === "expired" && verdict !== "expired")
           expect(task.finishedAt).toBeGreaterThanOrEqual(task.deadlineAt);

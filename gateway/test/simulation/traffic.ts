@@ -3,7 +3,7 @@ import type { Chance } from "#ports/index.ts";
 import type { Plan, Selection } from "#routing/index.ts";
 import type { RoutingGround } from "./routing-ground.ts";
 
-/** What an upstream does with one attempt: how long it takes, and the failure, or null when it answers. */
+/** How an upstream handles one attempt: its latency, and a failure or null for an answer. */
 export type Upstream = (
   deploymentId: string,
   atMs: number,
@@ -16,7 +16,7 @@ export interface TrafficOptions {
   readonly chance: Chance;
   readonly callsPerSecond: number;
   readonly seconds: number;
-  /** Told when a call is over. */
+  /** Called when a call has ended. */
   readonly ended?: (succeeded: boolean) => void;
 }
 
@@ -33,7 +33,7 @@ export interface TrafficReport {
   readonly hits: readonly Hit[];
 }
 
-/** Sends calls at random moments and walks each along its plan, as the relay does, until all have ended. */
+/** Sends calls at random times and follows each call's plan, as the relay does, until all have ended. */
 export function runTraffic(options: TrafficOptions): TrafficReport {
   const { ground, chance, callsPerSecond, seconds } = options;
   const traffic = new Traffic(options);
@@ -60,21 +60,21 @@ class Traffic {
     this.#step(plan, plan.next(null));
   }
 
-  #step(plan: Plan, pick: Selection | null): void {
-    if (pick === null) {
+  #step(plan: Plan, selection: Selection | null): void {
+    if (selection === null) {
       this.#options.ended?.(false);
       return;
     }
-    this.#options.ground.clock.after(pick.waitMs, () => this.#send(plan, pick));
+    this.#options.ground.clock.after(selection.waitMs, () => this.#send(plan, selection));
   }
 
-  #send(plan: Plan, pick: Selection): void {
+  #send(plan: Plan, selection: Selection): void {
     const { clock } = this.#options.ground;
-    const { latencyMs, failure } = this.#options.upstream(pick.deployment.id, clock.monotonic());
+    const { latencyMs, failure } = this.#options.upstream(selection.deployment.id, clock.monotonic());
     const atMs = clock.monotonic();
-    this.hits.push({ deploymentId: pick.deployment.id, atMs, endMs: atMs + latencyMs, failed: failure !== null });
+    this.hits.push({ deploymentId: selection.deployment.id, atMs, endMs: atMs + latencyMs, failed: failure !== null });
     clock.after(latencyMs, () => {
-      pick.end(failure ?? "ok", latencyMs);
+      selection.end(failure ?? "ok", latencyMs);
       if (failure !== null) {
         this.#step(plan, plan.next(failure));
         return;

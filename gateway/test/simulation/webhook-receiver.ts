@@ -1,27 +1,27 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Clock, OutboundRequest } from "#ports/index.ts";
 
-/** One message as it came. */
+/** One message as it was received. */
 export interface Message {
   readonly id: string;
-  /** When it came, in milliseconds of the clock. */
+  /** When it was received, in milliseconds of the clock. */
   readonly at: number;
   readonly timestamp: string;
   readonly signature: string;
   readonly body: string;
-  /** What the rule of Standard Webhooks says of it. */
+  /** Whether it passes the check of Standard Webhooks. */
   readonly genuine: boolean;
 }
 
 const toleranceSeconds = 300;
 
 /**
- * A caller's host that does what the page of Standard Webhooks asks of whoever takes messages: it checks the time and the
- * signature with its secret before it believes anything. It shares nothing with what signs.
+ * A caller's host that follows Standard Webhooks: it checks the time and the signature with its secret before it
+ * accepts a message. It shares no code with the sender.
  */
 export class WebhookReceiver {
   readonly messages: Message[] = [];
-  /** What it answers from now on. */
+  /** The answer to further messages. */
   answer: () => Response | Promise<Response> = () => new Response(null, { status: 204 });
   readonly #key: Buffer;
   readonly #clock: Pick<Clock, "now">;
@@ -50,14 +50,14 @@ export class WebhookReceiver {
   };
 
   #verify({ id, timestamp, signature, body }: Pick<Message, "id" | "timestamp" | "signature" | "body">): boolean {
-    const apart = Math.abs(this.#clock.now() / 1_000 - Number(timestamp));
-    if (!/^\d+$/.test(timestamp) || apart > toleranceSeconds) return false;
-    const right = createHmac("sha256", this.#key).update(`${id}.${timestamp}.${body}`).digest();
-    // Several signatures may stand there, with blanks between them, while a secret is being changed.
+    const ageSeconds = Math.abs(this.#clock.now() / 1_000 - Number(timestamp));
+    if (!/^\d+$/.test(timestamp) || ageSeconds > toleranceSeconds) return false;
+    const expected = createHmac("sha256", this.#key).update(`${id}.${timestamp}.${body}`).digest();
+    // There may be several signatures, separated by spaces, while a secret is rotated.
     return signature.split(" ").some((one) => {
       const [version, text = ""] = one.split(",");
-      const given = Buffer.from(text, "base64");
-      return version === "v1" && given.length === right.length && timingSafeEqual(given, right);
+      const received = Buffer.from(text, "base64");
+      return version === "v1" && received.length === expected.length && timingSafeEqual(received, expected);
     });
   }
 }

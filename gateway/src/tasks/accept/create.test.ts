@@ -7,16 +7,16 @@ import {
   entriesOf,
   failureOf,
   openTaskSetup,
-  openTaskTown,
+  openTaskWorld,
   passTime,
-  type TaskTown,
+  type TaskWorld,
 } from "../../../test/simulation/task-setup.ts";
 import type { TaskStore } from "../store/task-store.ts";
 
 type Lost = "before the commit" | "after the commit" | "unsent";
 
 /** A store that breaks at the first task that is made; `down`: and does not answer until it is mended. */
-function breakingStore({ taskStore }: TaskTown, lost: Lost, down: boolean): { store: TaskStore; mend(): void } {
+function breakingStore({ taskStore }: TaskWorld, lost: Lost, down: boolean): { store: TaskStore; mend(): void } {
   let broken: "not yet" | "now" | "mended" = "not yet";
   const arrival = lost === "unsent" ? "unsent" : "unknown";
   const away = () => new Failure("storage_unavailable", "The database went away.", { arrival });
@@ -44,10 +44,10 @@ function breakingStore({ taskStore }: TaskTown, lost: Lost, down: boolean): { st
 }
 
 test("submits a task if the confirmation of its commit was lost, and holds its money", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const gateway = openTaskSetup(town, { store: breakingStore(town, "after the commit", false).store });
   const made = await gateway.videos.create(createCall(town, catOnRoof));
-  expect([made.state, town.ark.made.size, gateway.videos.held]).toEqual(["queued", 1, 1]);
+  expect([made.state, town.ark.tasks.size, gateway.videos.held]).toEqual(["queued", 1, 1]);
   expect(await budgetUsed(gateway)).toBeGreaterThan(1);
   gateway.videos.start();
   await passTime(town.clock, 60_000);
@@ -57,19 +57,19 @@ test("submits a task if the confirmation of its commit was lost, and holds its m
 
 test("holds money while it is uncertain whether a task was stored", async () => {
   for (const lost of ["after the commit", "before the commit"] as const) {
-    await using town = await openTaskTown();
+    await using town = await openTaskWorld();
     const { store, mend } = breakingStore(town, lost, true);
     const gateway = openTaskSetup(town, { store });
     const { videos, admission } = gateway;
     videos.start();
     expect((await failureOf(videos.create(createCall(town, catOnRoof)))).code).toBe("storage_unavailable");
     await passTime(town.clock, 20_000);
-    expect([videos.held, town.ark.made.size]).toEqual([1, 0]);
+    expect([videos.held, town.ark.tasks.size]).toEqual([1, 0]);
     expect(await budgetUsed(gateway)).toBeGreaterThan(1);
     mend();
     await passTime(town.clock, 90_000);
     const made = lost === "after the commit" ? 1 : 0;
-    expect([videos.held, town.ark.made.size, await budgetUsed(gateway)]).toEqual([0, made, made]);
+    expect([videos.held, town.ark.tasks.size, await budgetUsed(gateway)]).toEqual([0, made, made]);
     expect([admission.outstanding, admission.repeatedEndings]).toEqual([0, 0]);
     await videos.stop();
   }
@@ -79,7 +79,7 @@ test.each([
   ["unsent", true],
   ["before the commit", false],
 ] as const)("a task that was certainly not stored holds nothing: %s", async (lost, down) => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const gateway = openTaskSetup(town, { store: breakingStore(town, lost, down).store });
   expect((await failureOf(gateway.videos.create(createCall(town, catOnRoof)))).code).toBe("storage_unavailable");
   expect([gateway.videos.held, await budgetUsed(gateway), gateway.admission.outstanding]).toEqual([0, 0, 0]);

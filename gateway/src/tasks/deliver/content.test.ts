@@ -1,20 +1,20 @@
 import { expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { until } from "../../../../test/until.ts";
-import { resultBytes } from "../../../test/simulation/pretended-ark.ts";
+import { resultBytes } from "../../../test/simulation/simulated-ark.ts";
 import {
   catOnRoof,
   createCall,
   failureOf,
   oneUsd,
   openTaskSetup,
-  openTaskTown,
+  openTaskWorld,
   passTime,
   settleDown,
 } from "../../../test/simulation/task-setup.ts";
 
 test("a result is streamed from the vendor with its range, without the vendor's own headers", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, catOnRoof));
   const signal = new AbortController().signal;
@@ -47,7 +47,7 @@ test("a result is streamed from the vendor with its range, without the vendor's 
 });
 
 test("serves a copied result after the vendor's link has expired", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const { videos } = openTaskSetup(town, { blobs: town.blobs, copyResults: () => true });
   const made = await videos.create(createCall(town, catOnRoof));
   videos.start();
@@ -68,7 +68,7 @@ test("serves a copied result after the vendor's link has expired", async () => {
 });
 
 test("copies results of a stopped process after the next start, while their links are valid", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const first = openTaskSetup(town).videos;
   const { id } = await first.create(createCall(town, catOnRoof));
   first.start();
@@ -91,7 +91,7 @@ test("copies results of a stopped process after the next start, while their link
 });
 
 test("does not copy a result with an expired link", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const first = openTaskSetup(town).videos;
   const { id } = await first.create(createCall(town, catOnRoof));
   first.start();
@@ -107,7 +107,7 @@ test("does not copy a result with an expired link", async () => {
 });
 
 test("neither serves nor copies a text page behind the link of a video", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const { videos } = openTaskSetup(town, { blobs: town.blobs, copyResults: () => true });
   const signal = new AbortController().signal;
   videos.start();
@@ -126,7 +126,7 @@ test("neither serves nor copies a text page behind the link of a video", async (
 });
 
 test("serves the vendor's file while the copy cannot be read, and reports the storage fault if both fail", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const { videos } = openTaskSetup(town, { blobs: town.blobs, copyResults: () => true });
   const made = await videos.create(createCall(town, catOnRoof));
   videos.start();

@@ -4,13 +4,13 @@ import {
   catOnRoof,
   createCall,
   openTaskSetup,
-  openTaskTown,
+  openTaskWorld,
   passTime,
   webhookSecret,
 } from "../../../test/simulation/task-setup.ts";
 
 test("sends a signed webhook at the end of a task and retries until the receiver accepts it", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, { ...catOnRoof, callback_url: "https://caller.example/hook" }));
   town.ark.messageStatus = 500;
@@ -38,7 +38,7 @@ test("sends a signed webhook at the end of a task and retries until the receiver
 });
 
 test("gives up a webhook after eight attempts over ten hours", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const { videos } = openTaskSetup(town);
   town.ark.messageStatus = 503;
   const made = await videos.create(createCall(town, { ...catOnRoof, callback_url: "https://caller.example/hook" }));

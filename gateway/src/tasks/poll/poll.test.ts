@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
-import { jsonAnswer } from "../../../test/simulation/pretended-ark.ts";
+import { jsonAnswer } from "../../../test/simulation/simulated-ark.ts";
 import {
   arkDeployment,
   arkProvider,
@@ -9,14 +9,14 @@ import {
   entriesOf,
   oneUsd,
   openTaskSetup,
-  openTaskTown,
+  openTaskWorld,
   passTime,
   seedance,
 } from "../../../test/simulation/task-setup.ts";
 
 test("failed polls do not end a task: it continues when its upstream recovers", async () => {
   let ill = true;
-  await using town = await openTaskTown(1, { poll: () => (ill ? { status: 500 } : null) });
+  await using town = await openTaskWorld(1, { poll: () => (ill ? { status: 500 } : null) });
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, catOnRoof));
   videos.start();
@@ -29,7 +29,7 @@ test("failed polls do not end a task: it continues when its upstream recovers", 
 });
 
 test("reports the delay between due time and poll", async () => {
-  await using town = await openTaskTown(1, { queuedMs: 3_600_000 });
+  await using town = await openTaskWorld(1, { queuedMs: 3_600_000 });
   const { videos } = openTaskSetup(town);
   await videos.create(createCall(town, catOnRoof));
   await passTime(town.clock, 600_000, 10_000);
@@ -47,7 +47,7 @@ test("reports the delay between due time and poll", async () => {
 });
 
 test("fails a task only after its vendor has reported it missing for ten minutes", async () => {
-  await using town = await openTaskTown(1, { ends: () => "vanished", queuedMs: 5_000 });
+  await using town = await openTaskWorld(1, { ends: () => "vanished", queuedMs: 5_000 });
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, catOnRoof));
   videos.start();
@@ -65,7 +65,7 @@ test("fails a task only after its vendor has reported it missing for ten minutes
 
 test("does not fail a task at the first UNKNOWN inside a 200 (Wan)", async () => {
   let word = "UNKNOWN";
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const transport = {
     send: async ({ method }: { readonly method: string }) => {
       const video = word === "SUCCEEDED" ? { video_url: "https://results.example/wan.mp4" } : {};
@@ -98,7 +98,7 @@ test("does not fail a task at the first UNKNOWN inside a 200 (Wan)", async () =>
 });
 
 test("rounds a task's times to whole milliseconds", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const spent = { error: { code: 429, message: "m", status: "RESOURCE_EXHAUSTED" } };
   const name = "models/veo-3.1/operations/o-1";
   const transport = {
@@ -119,7 +119,7 @@ test("rounds a task's times to whole milliseconds", async () => {
 });
 
 test("polls one account at a bounded rate and every task in turn", async () => {
-  await using town = await openTaskTown(1, { queuedMs: 0, runningMs: 60_000 });
+  await using town = await openTaskWorld(1, { queuedMs: 0, runningMs: 60_000 });
   const one = { ...seedance, deployments: [arkDeployment("first")] };
   const { videos } = openTaskSetup(town, { models: [one] });
   for (let index = 0; index < 60; index++) await videos.create(createCall(town, catOnRoof, { models: [one] }));
@@ -129,21 +129,21 @@ test("polls one account at a bounded rate and every task in turn", async () => {
   const polled = town.ark.sent.length - sentBefore;
   expect(polled).toBeLessThanOrEqual(5 * 30 + 1);
   expect(polled).toBeGreaterThan(100);
-  expect([...town.ark.made.values()].filter(({ polls }) => polls === 0)).toEqual([]);
+  expect([...town.ark.tasks.values()].filter(({ polls }) => polls === 0)).toEqual([]);
   await passTime(town.clock, 90_000, 250);
   expect((await entriesOf(town)).length).toBe(60);
   await videos.stop();
 });
 
 test("an upstream's callback with the task's token only makes the next poll due now", async () => {
-  await using town = await openTaskTown(1, { queuedMs: 0, runningMs: 200_000 });
+  await using town = await openTaskWorld(1, { queuedMs: 0, runningMs: 200_000 });
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, catOnRoof));
-  const { callbackUrl } = town.ark.made.get("cgt-000001") ?? {};
+  const { callbackUrl } = town.ark.tasks.get("cgt-000001") ?? {};
   const token = decodeURIComponent(callbackUrl?.split("/").at(-1) ?? "");
   videos.start();
   await passTime(town.clock, 201_000);
-  const polls = (): number => town.ark.made.get("cgt-000001")?.polls ?? 0;
+  const polls = (): number => town.ark.tasks.get("cgt-000001")?.polls ?? 0;
   const before = polls();
   const body = new TextEncoder().encode('{"id":"cgt-000001","status":"failed"}');
   expect(await videos.handleCallback(made.id, "guessed", async () => body)).toBe(false);
@@ -164,7 +164,7 @@ const pastDeadlineMs = 3_700_000;
 
 test("polls again after the deadline while the vendor does not answer, counted from the first failed poll", async () => {
   let ill = true;
-  await using town = await openTaskTown(1, {
+  await using town = await openTaskWorld(1, {
     queuedMs: 0,
     runningMs: 60_000,
     poll: () => (ill ? { status: 500 } : null),
@@ -184,7 +184,7 @@ test("polls again after the deadline while the vendor does not answer, counted f
 });
 
 test("expires a task after ten minutes without an answer past its deadline, not sooner after downtime", async () => {
-  await using town = await openTaskTown(1, { poll: () => ({ status: 500 }) });
+  await using town = await openTaskWorld(1, { poll: () => ({ status: 500 }) });
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, short));
   videos.start();
@@ -204,7 +204,7 @@ test("expires a task after ten minutes without an answer past its deadline, not 
 
 test("does not give up a task while the vendor's list cannot be read after the deadline", async () => {
   let ill = true;
-  await using town = await openTaskTown(1, { create: () => "cut", list: () => (ill ? { status: 500 } : null) });
+  await using town = await openTaskWorld(1, { create: () => "cut", list: () => (ill ? { status: 500 } : null) });
   const provider = arkProvider("first", { settings: { mark_tasks: true } });
   const models = [{ ...seedance, deployments: [arkDeployment("first", 1, { provider })] }];
   const { videos } = openTaskSetup(town, { models });
@@ -221,7 +221,7 @@ test("does not give up a task while the vendor's list cannot be read after the d
 
 test("finds a task in the vendor's list that a suspended process sent seven minutes late", async () => {
   let stood = false;
-  await using town = await openTaskTown(1, {
+  await using town = await openTaskWorld(1, {
     create: () => {
       if (!stood) town.clock.jump(420_000);
       stood = true;
@@ -242,7 +242,7 @@ test("finds a task in the vendor's list that a suspended process sent seven minu
 
 test("a process that stops during a poll after the deadline does not end the task", async () => {
   let latencyMs = 0;
-  await using town = await openTaskTown(1, { latencyMs: () => latencyMs, queuedMs: 0, runningMs: 60_000 });
+  await using town = await openTaskWorld(1, { latencyMs: () => latencyMs, queuedMs: 0, runningMs: 60_000 });
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, short));
   town.clock.advance(pastDeadlineMs);

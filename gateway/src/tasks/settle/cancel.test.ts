@@ -6,12 +6,12 @@ import {
   failureOf,
   oneUsd,
   openTaskSetup,
-  openTaskTown,
+  openTaskWorld,
   passTime,
 } from "../../../test/simulation/task-setup.ts";
 
 test("cancels a queued task at its vendor for free; refuses for a running or ended one", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const gateway = openTaskSetup(town);
   const { videos } = gateway;
   const queued = await videos.create(createCall(town, catOnRoof));
@@ -31,17 +31,17 @@ test("cancels a queued task at its vendor for free; refuses for a running or end
 });
 
 test("does not cancel a task that cannot be polled: a vendor might delete its result", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const gateway = openTaskSetup(town);
   const { videos } = gateway;
   videos.start();
   const task = await videos.create(createCall(town, catOnRoof));
-  town.ark.habits = { poll: () => ({ status: 503 }) };
+  town.ark.behavior = { poll: () => ({ status: 503 }) };
   await passTime(town.clock, 30_000);
   expect(town.ark.state("cgt-000001")).toBe("succeeded");
   expect((await failureOf(videos.cancel("ws_1", task.id))).code).toBe("upstream_error");
   expect(town.ark.state("cgt-000001")).toBe("succeeded");
-  town.ark.habits = {};
+  town.ark.behavior = {};
   await passTime(town.clock, 60_000);
   expect(await videos.get("ws_1", task.id)).toMatchObject({ state: "succeeded", costNanoUsd: oneUsd });
   expect([await budgetUsed(gateway), videos.held]).toEqual([1, 0]);

@@ -6,12 +6,12 @@ import {
   createCall,
   failureOf,
   openTaskSetup,
-  openTaskTown,
+  openTaskWorld,
   passTime,
 } from "../../../test/simulation/task-setup.ts";
 
 test("keeps a video while its copy cannot be removed, and deletes it on the next request", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   let away = true;
   const unusedBlobs = {
     async drop(hash: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { governedPrincipal } from "../../../test/simulation/governed-principal.ts";
-import { jsonAnswer } from "../../../test/simulation/pretended-ark.ts";
+import { jsonAnswer } from "../../../test/simulation/simulated-ark.ts";
 import {
   arkDeployment,
   arkProvider,
@@ -11,14 +11,14 @@ import {
   failureOf,
   oneUsd,
   openTaskSetup,
-  openTaskTown,
+  openTaskWorld,
   passTime,
   seedance,
 } from "../../../test/simulation/task-setup.ts";
 import { taskAnswer } from "../index.ts";
 
 test("expires a running task at its deadline and charges the estimate", async () => {
-  await using town = await openTaskTown(1, { runningMs: 1e12 });
+  await using town = await openTaskWorld(1, { runningMs: 1e12 });
   const gateway = openTaskSetup(town);
   const { videos } = gateway;
   const made = await videos.create(createCall(town, { ...catOnRoof, execution_expires_after: 60 }));
@@ -38,7 +38,7 @@ test("expires a running task at its deadline and charges the estimate", async ()
 });
 
 test("cancels a queued task at its deadline, charges nothing and ends the hold", async () => {
-  await using town = await openTaskTown(1, { queuedMs: 1e12 });
+  await using town = await openTaskWorld(1, { queuedMs: 1e12 });
   const gateway = openTaskSetup(town);
   const made = await gateway.videos.create(createCall(town, { ...catOnRoof, execution_expires_after: 60 }));
   gateway.videos.start();
@@ -50,7 +50,7 @@ test("cancels a queued task at its deadline, charges nothing and ends the hold",
 });
 
 test("charges the estimate for a task that was sent and never found", async () => {
-  await using town = await openTaskTown(1, { create: () => "lost" });
+  await using town = await openTaskWorld(1, { create: () => "lost" });
   const gateway = openTaskSetup(town);
   const made = await gateway.videos.create(createCall(town, { ...catOnRoof, execution_expires_after: 60 }));
   expect(made.state).toBe("unknown");
@@ -65,7 +65,7 @@ test("charges the estimate for a task that was sent and never found", async () =
 });
 
 test("a failed video costs nothing and shows its vendor's reason", async () => {
-  await using town = await openTaskTown(1, { ends: () => "failed" });
+  await using town = await openTaskWorld(1, { ends: () => "failed" });
   const gateway = openTaskSetup(town);
   const made = await gateway.videos.create(createCall(town, catOnRoof));
   gateway.videos.start();
@@ -81,7 +81,7 @@ test("a failed video costs nothing and shows its vendor's reason", async () => {
 });
 
 test("charges a price per second by the vendor's seconds, even if it bills tokens", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const perSecond = {
     ...seedance,
     price: { id: "prc_2", model: "seedance", table: { videoSeconds: 100_000_000_000 }, effectiveFrom: 0 },
@@ -97,7 +97,7 @@ test("charges a price per second by the vendor's seconds, even if it bills token
 });
 
 test("assumes the vendor's default length if neither caller nor vendor gives one", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const name = "models/veo-3.1-generate-preview/operations/o-1";
   const video = { uri: "https://google.example/v1beta/files/x:download?alt=media" };
   const response = { generateVideoResponse: { generatedSamples: [{ video }] } };
@@ -125,13 +125,13 @@ test("assumes the vendor's default length if neither caller nor vendor gives one
 });
 
 test("refuses a task over budget before anything is sent, and frees the budget when a task ends", async () => {
-  await using town = await openTaskTown(1, { ends: () => "failed" });
+  await using town = await openTaskWorld(1, { ends: () => "failed" });
   const { videos, journal } = openTaskSetup(town);
   const poor = governedPrincipal({ key: { budget: { nanoUsd: 1_500_000_000, period: "day" } } });
   const call = () => createCall(town, catOnRoof, { principal: poor });
   await videos.create(call());
   const failure = await failureOf(videos.create(call()));
-  expect([failure.code, town.ark.made.size]).toEqual(["budget_held", 1]);
+  expect([failure.code, town.ark.tasks.size]).toEqual(["budget_held", 1]);
   expect(journal.entries.map(({ outcome, errorCode, endpoint }) => [outcome, errorCode, endpoint])).toEqual([
     ["rejected", "budget_held", "video"],
   ]);
@@ -142,7 +142,7 @@ test("refuses a task over budget before anything is sent, and frees the budget w
 });
 
 test("holds money for open tasks again after a restart, even over budget, and settles it", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const poor = governedPrincipal({ key: { budget: { nanoUsd: 1_200_000_000, period: "total" } } });
   const before = openTaskSetup(town);
   const made = await before.videos.create(createCall(town, catOnRoof, { principal: poor }));
@@ -157,7 +157,7 @@ test("holds money for open tasks again after a restart, even over budget, and se
 });
 
 test("holds money for a person's tasks again after a restart", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const ada = governedPrincipal({ person: { budget: { nanoUsd: 1_200_000_000, period: "month" } } });
   await openTaskSetup(town).videos.create(createCall(town, catOnRoof, { principal: ada }));
   const { scopes, ...others } = ada;
@@ -169,7 +169,7 @@ test("holds money for a person's tasks again after a restart", async () => {
 });
 
 test("releases the hold of a task that another process ended", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const accepting = openTaskSetup(town);
   const polling = openTaskSetup(town);
   await accepting.videos.create(createCall(town, catOnRoof));

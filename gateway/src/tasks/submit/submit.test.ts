@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Failure, type Task } from "#core/index.ts";
-import { Mortal } from "../../../test/simulation/mortal.ts";
+import { KillableProcess } from "../../../test/simulation/killable-process.ts";
 import {
   arkDeployment,
   arkProvider,
@@ -11,7 +11,7 @@ import {
   failureOf,
   oneUsd,
   openTaskSetup,
-  openTaskTown,
+  openTaskWorld,
   passTime,
   resolved,
   seedance,
@@ -20,7 +20,7 @@ import {
 import { taskAnswer } from "../index.ts";
 
 test("refuses a vendor's own ids of tasks and assets, which may be another workspace's", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const { videos } = openTaskSetup(town);
   const bodies = [
     { prompt: "x", image: "asset://asset-20260320142452-2htjn" },
@@ -31,11 +31,11 @@ test("refuses a vendor's own ids of tasks and assets, which may be another works
   const codes: string[] = [];
   for (const body of bodies) codes.push((await failureOf(videos.create(createCall(town, body)))).code);
   expect(codes).toEqual(["asset_not_found", "asset_not_found", "asset_not_found", "task_not_found"]);
-  expect(town.ark.made.size).toBe(0);
+  expect(town.ark.tasks.size).toBe(0);
 });
 
 test("sends assets by the upstream's ids and prefers accounts that hold them", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const asked: string[] = [];
   const assets = {
     async resolve(workspaceId: string, assetId: string, account: { readonly id: string }) {
@@ -49,12 +49,12 @@ test("sends assets by the upstream's ids and prefers accounts that hold them", a
   const made = await videos.create(createCall(town, { prompt: "x", content }));
   expect(made.account?.providerId).toBe("second");
   expect(asked).toEqual(["ws_1 as_1 second"]);
-  expect(JSON.stringify(town.ark.made.get("cgt-000001")?.body)).toContain("asset://asset-of-second");
+  expect(JSON.stringify(town.ark.tasks.get("cgt-000001")?.body)).toContain("asset://asset-of-second");
   expect(made.request).toContain("asset://as_1");
 });
 
 test("fails the task and returns the upstream's status for a caller's fault", async () => {
-  await using town = await openTaskTown(1, {
+  await using town = await openTaskWorld(1, {
     create: () => ({ status: 400, code: "InputTextSensitiveContentDetected" }),
   });
   const gateway = openTaskSetup(town);
@@ -70,20 +70,20 @@ test("fails the task and returns the upstream's status for a caller's fault", as
 });
 
 test("skips unreachable and unhealthy deployments before a task is accepted", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const { videos } = openTaskSetup(town);
   for (const fault of ["unreachable", { status: 503 }, { status: 429 }, { status: 401 }] as const) {
     let creates = 0;
-    town.ark.habits = { create: () => (creates++ === 0 ? fault : null) };
+    town.ark.behavior = { create: () => (creates++ === 0 ? fault : null) };
     const made = await resolved(town.clock, videos.create(createCall(town, catOnRoof)));
     expect(made.state).toBe("queued");
   }
-  expect(town.ark.made.size).toBe(4);
+  expect(town.ark.tasks.size).toBe(4);
 });
 
 test("returns an unknown outcome as queued and never sends it again", async () => {
   for (const fault of ["lost", "cut", { status: 500 }, { status: 504 }, { status: 502 }, { status: 408 }] as const) {
-    await using town = await openTaskTown(1, { create: () => fault });
+    await using town = await openTaskWorld(1, { create: () => fault });
     const { videos } = openTaskSetup(town);
     const made = await videos.create(createCall(town, catOnRoof));
     expect([made.state, taskAnswer(made, null)["status"]]).toEqual(["unknown", "queued"]);
@@ -98,7 +98,7 @@ test("returns an unknown outcome as queued and never sends it again", async () =
 });
 
 test("finds a task with a lost answer in the vendor's list by our id and charges it once", async () => {
-  await using town = await openTaskTown(1, { create: () => "cut" });
+  await using town = await openTaskWorld(1, { create: () => "cut" });
   const marked = {
     ...seedance,
     deployments: [arkDeployment("first", 1, { provider: arkProvider("first", { settings: { mark_tasks: true } }) })],
@@ -113,12 +113,12 @@ test("finds a task with a lost answer in the vendor's list by our id and charges
     upstreamId: "cgt-000001",
     costNanoUsd: oneUsd,
   });
-  expect([town.ark.made.size, (await entriesOf(town)).length]).toEqual([1, 1]);
+  expect([town.ark.tasks.size, (await entriesOf(town)).length]).toEqual([1, 1]);
   await videos.stop();
 });
 
 test("a store failure after sending does not fail the task: another pass continues", async () => {
-  await using town = await openTaskTown(1, { create: () => "cut" });
+  await using town = await openTaskWorld(1, { create: () => "cut" });
   const marked = {
     ...seedance,
     deployments: [arkDeployment("first", 1, { provider: arkProvider("first", { settings: { mark_tasks: true } }) })],
@@ -140,13 +140,13 @@ test("a store failure after sending does not fail the task: another pass continu
   videos.start();
   await passTime(town.clock, 600_000);
   expect(await videos.get("ws_1", made.id)).toMatchObject({ state: "succeeded", costNanoUsd: oneUsd });
-  expect([town.ark.made.size, (await entriesOf(town)).length]).toEqual([1, 1]);
+  expect([town.ark.tasks.size, (await entriesOf(town)).length]).toEqual([1, 1]);
   await videos.stop();
 });
 
 test("never matches two equal lost tasks with the same entry of the vendor's list", async () => {
   let count = 0;
-  await using town = await openTaskTown(1, {
+  await using town = await openTaskWorld(1, {
     create: () => (++count <= 2 ? "cut" : "lost"),
     listsPrompts: true,
     runningMs: 3_600_000,
@@ -164,23 +164,23 @@ test("never matches two equal lost tasks with the same entry of the vendor's lis
 });
 
 test("another process sends an accepted task of a dead process, once", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const never = { ...town.taskStore, leaseOne: () => new Promise<never>(() => undefined) };
   const dying = openTaskSetup(town, { store: never });
   void dying.videos.create(createCall(town, catOnRoof));
   await settleDown();
-  expect(town.ark.made.size).toBe(0);
+  expect(town.ark.tasks.size).toBe(0);
   const { videos } = openTaskSetup(town);
   videos.start();
   await passTime(town.clock, 60_000);
   const [task] = (await videos.page({ workspaceId: "ws_1" }, null, 1)).tasks;
-  expect([task?.state, town.ark.made.size]).toEqual(["succeeded", 1]);
+  expect([task?.state, town.ark.tasks.size]).toEqual(["succeeded", 1]);
   await videos.stop();
 });
 
 test("a process that was suspended while its upstream accepted a task stores the id afterward", async () => {
-  await using town = await openTaskTown(1, { latencyMs: () => 1_000 });
-  const mortal = new Mortal();
+  await using town = await openTaskWorld(1, { latencyMs: () => 1_000 });
+  const mortal = new KillableProcess();
   const stopped = openTaskSetup(town, {
     clock: mortal.clock(town.clock),
     transport: mortal.transport(town.ark),
@@ -193,18 +193,18 @@ test("a process that was suspended while its upstream accepted a task stores the
   mortal.stop();
   await passTime(town.clock, 400_000, 1_000);
   const [lost] = (await videos.page({ workspaceId: "ws_1" }, null, 1)).tasks;
-  expect([lost?.state, lost?.upstreamId, town.ark.made.size]).toEqual(["unknown", null, 1]);
-  mortal.goOn();
+  expect([lost?.state, lost?.upstreamId, town.ark.tasks.size]).toEqual(["unknown", null, 1]);
+  mortal.resume();
   await resolved(town.clock, pending);
   await passTime(town.clock, 60_000);
   const [found] = (await videos.page({ workspaceId: "ws_1" }, null, 1)).tasks;
   expect(found).toMatchObject({ state: "succeeded", upstreamId: "cgt-000001" });
-  expect([town.ark.made.size, (await entriesOf(town)).length]).toEqual([1, 1]);
+  expect([town.ark.tasks.size, (await entriesOf(town)).length]).toEqual([1, 1]);
   await videos.stop();
 });
 
 test("uses a fallback model after the model's deployments refuse, at the fallback's own price", async () => {
-  await using town = await openTaskTown();
+  await using town = await openTaskWorld();
   const own = seedance.price;
   if (own === null) throw new Error("the model has a price");
   const tenfold = {
@@ -214,7 +214,7 @@ test("uses a fallback model after the model's deployments refuse, at the fallbac
   };
   const fallback = { ...seedance, name: "other", deployments: [arkDeployment("third")], price: tenfold };
   const { videos } = openTaskSetup(town);
-  town.ark.habits = {
+  town.ark.behavior = {
     create: () => (town.ark.sent.at(-1)?.headers["authorization"] === "Bearer key of third" ? null : { status: 403 }),
   };
   const made = await resolved(town.clock, videos.create(createCall(town, catOnRoof, { models: [seedance, fallback] })));

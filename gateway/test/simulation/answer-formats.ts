@@ -1,12 +1,12 @@
-/** How a pretended upstream words its answers in one dialect. */
-export interface Speaker {
+/** How a simulated upstream writes its answers in one dialect. */
+export interface AnswerFormat {
   reply(id: string, tokens: number): string;
-  /** An answer that is still being made. */
+  /** An answer that is not finished. */
   unfinished(id: string): string;
   opening(id: string): readonly string[];
   /** An event with one token of the answer. */
   readonly content: string;
-  /** What follows the last token, usage and all. */
+  /** The events after the last token, including the usage. */
   closing(id: string, tokens: number): string;
 }
 
@@ -14,7 +14,7 @@ const inputTokens = 10;
 
 const chatUsage = (tokens: number): string => `{"prompt_tokens":${inputTokens},"completion_tokens":${tokens}}`;
 
-export const chatSpeaker: Speaker = {
+export const chatFormat: AnswerFormat = {
   reply: (_id, tokens) =>
     `{"choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}],"usage":${chatUsage(tokens)}}`,
   unfinished: () => "{}",
@@ -32,7 +32,7 @@ const responsesUsage = (tokens: number): string =>
 
 const event = (type: string, members: string): string => `event: ${type}\ndata: {"type":"${type}",${members}}\n\n`;
 
-export const responsesSpeaker: Speaker = {
+export const responsesFormat: AnswerFormat = {
   reply: (id, tokens) => responseOf(id, "completed", responsesUsage(tokens)),
   unfinished: (id) => responseOf(id, "in_progress", "null"),
   opening: (id) => [event("response.created", `"response":${responseOf(id, "in_progress", "null")}`)],

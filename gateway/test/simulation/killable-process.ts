@@ -2,29 +2,25 @@ import type { Clock, OutboundRequest, Transport } from "#ports/index.ts";
 import type { TaskStore } from "#tasks/index.ts";
 
 /**
- * A process as its neighbours see it: it runs, stands still for a while (SIGSTOP), or is gone (kill -9). What it does next
- * happens when it runs again, or never: its calls wait on the way out and on the way back.
+ * A process as other processes see it: it runs, is stopped for a while (SIGSTOP), or is killed (kill -9). Its next
+ * steps happen when it runs again, or never. Its calls wait before they are sent and before they return.
  */
-export class Mortal {
-  #standing: "running" | "stopped" | "dead" = "running";
+export class KillableProcess {
+  #state: "running" | "stopped" | "dead" = "running";
   #waiting: (() => void)[] = [];
 
-  get dead(): boolean {
-    return this.#standing === "dead";
-  }
-
   stop(): void {
-    if (this.#standing === "running") this.#standing = "stopped";
+    if (this.#state === "running") this.#state = "stopped";
   }
 
-  goOn(): void {
-    if (this.#standing !== "stopped") return;
-    this.#standing = "running";
-    for (const act of this.#waiting.splice(0)) act();
+  resume(): void {
+    if (this.#state !== "stopped") return;
+    this.#state = "running";
+    for (const run of this.#waiting.splice(0)) run();
   }
 
   kill(): void {
-    this.#standing = "dead";
+    this.#state = "dead";
     this.#waiting = [];
   }
 
@@ -32,15 +28,15 @@ export class Mortal {
     return {
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),
-      after: (delayMs, act) => {
-        let taken = false;
+      after: (delayMs, run) => {
+        let isCancelled = false;
         const stop = clock.after(delayMs, () =>
           this.#when(() => {
-            if (!taken) act();
+            if (!isCancelled) run();
           }),
         );
         return () => {
-          taken = true;
+          isCancelled = true;
           stop();
         };
       },
@@ -69,9 +65,9 @@ export class Mortal {
     };
   }
 
-  async #through<T>(act: () => Promise<T>): Promise<T> {
+  async #through<T>(run: () => Promise<T>): Promise<T> {
     await this.#running();
-    const result = await act().then(
+    const result = await run().then(
       (value) => ({ value }),
       (thrown: unknown) => ({ thrown }),
     );
@@ -84,8 +80,8 @@ export class Mortal {
     return new Promise((resolve) => this.#when(resolve));
   }
 
-  #when(act: () => void): void {
-    if (this.#standing === "running") act();
-    else if (this.#standing === "stopped") this.#waiting.push(act);
+  #when(run: () => void): void {
+    if (this.#state === "running") run();
+    else if (this.#state === "stopped") this.#waiting.push(run);
   }
 }

@@ -3,11 +3,11 @@ import { joinEntry, personScopeId } from "#core/index.ts";
 import { recover } from "#ledger/index.ts";
 import type { Chance, Clock, Journal, JournalRecord, RecentCost, SpendingQuery, SpendingReport } from "#ports/index.ts";
 
-/** What survives the process: the journal's records, and the entries that have reached the database, a while later. */
-export class KeptLedger {
+/** What survives a killed process: the journal's records, and the entries that reached the database after a delay. */
+export class PersistentLedger {
   readonly entries: LedgerEntry[] = [];
   readonly faults: string[] = [];
-  readonly #known = new Set<string>();
+  readonly #attemptIds = new Set<string>();
   readonly #prices: Map<string, PriceVersion>;
   #records: JournalRecord[] = [];
 
@@ -15,14 +15,14 @@ export class KeptLedger {
     this.#prices = new Map(prices.map((price) => [price.id, price]));
   }
 
-  /** A version of a price that came into force later. */
-  knows(price: PriceVersion): void {
+  /** Adds a price version that took effect later. */
+  addPrice(price: PriceVersion): void {
     this.#prices.set(price.id, price);
   }
 
-  /** The journal and the reports of one process. After `cut` it writes nothing any more. */
-  open(clock: Clock, chance: Chance): KeptProcess {
-    return new KeptProcess(this, clock, chance);
+  /** The journal and the reports of one process. After `cut` it writes nothing. */
+  open(clock: Clock, chance: Chance): ProcessJournal {
+    return new ProcessJournal(this, clock, chance);
   }
 
   write(record: JournalRecord): void {
@@ -30,12 +30,12 @@ export class KeptLedger {
   }
 
   store(entry: LedgerEntry): void {
-    if (this.#known.has(entry.attemptId)) this.faults.push(`${entry.attemptId} was stored twice`);
-    this.#known.add(entry.attemptId);
+    if (this.#attemptIds.has(entry.attemptId)) this.faults.push(`${entry.attemptId} was stored twice`);
+    this.#attemptIds.add(entry.attemptId);
     this.entries.push(entry);
   }
 
-  /** As a start does, before anything is admitted. */
+  /** Recovers the journal like a start does, before calls are admitted. */
   async recover(): Promise<void> {
     const records = this.#records;
     this.#records = [];
@@ -47,7 +47,7 @@ export class KeptLedger {
       discard: async () => {},
     };
     const insert = async (batch: readonly LedgerEntry[]): Promise<number> => {
-      const fresh = batch.filter(({ attemptId }) => !this.#known.has(attemptId));
+      const fresh = batch.filter(({ attemptId }) => !this.#attemptIds.has(attemptId));
       for (const entry of fresh) this.store(entry);
       return fresh.length;
     };
@@ -55,18 +55,18 @@ export class KeptLedger {
   }
 }
 
-export class KeptProcess implements Journal {
+export class ProcessJournal implements Journal {
   readonly healthy = true;
   readonly open = new Map<string, Intent>();
-  /** Readings fail now. */
+  /** Whether readings fail at the moment. */
   down = false;
-  readonly #ledger: KeptLedger;
+  readonly #ledger: PersistentLedger;
   readonly #clock: Clock;
   readonly #chance: Chance;
   #alive = true;
   #waiting: LedgerEntry[] = [];
 
-  constructor(ledger: KeptLedger, clock: Clock, chance: Chance) {
+  constructor(ledger: PersistentLedger, clock: Clock, chance: Chance) {
     this.#ledger = ledger;
     this.#clock = clock;
     this.#chance = chance;
@@ -113,20 +113,22 @@ export class KeptProcess implements Journal {
 
   async close(): Promise<void> {}
 
-  /** As the reports answer: after a while, of one moment, if at all. */
-  async spending(asks: readonly SpendingQuery[], endedSince: number): Promise<SpendingReport> {
+  /** Answers like reports do: after a delay, with the state of one moment, or not at all. */
+  async spending(queries: readonly SpendingQuery[], endedSince: number): Promise<SpendingReport> {
     await this.#pause(this.#chance.unit() * 60);
     if (this.down) throw new Error("closed");
-    const seen = [...this.#ledger.entries];
+    const snapshot = [...this.#ledger.entries];
     await this.#pause(this.#chance.unit() * 60);
-    const ofAsk = ({ kind, id }: SpendingQuery) => seen.filter((entry) => scopeOf(entry, kind) === id);
+    const entriesFor = ({ kind, id }: SpendingQuery) => snapshot.filter((entry) => scopeOf(entry, kind) === id);
     const sum = (entries: readonly LedgerEntry[]) => entries.reduce((all, { costNanoUsd }) => all + costNanoUsd, 0);
     return {
-      spent: asks.map((ask) => ({
-        amount: sum(ofAsk(ask).filter(({ at }) => at >= ask.from && at < (ask.to ?? Number.POSITIVE_INFINITY))),
-        later: sum(ofAsk(ask).filter(({ at }) => at >= (ask.to ?? Number.POSITIVE_INFINITY))),
+      spent: queries.map((query) => ({
+        amount: sum(
+          entriesFor(query).filter(({ at }) => at >= query.from && at < (query.to ?? Number.POSITIVE_INFINITY)),
+        ),
+        later: sum(entriesFor(query).filter(({ at }) => at >= (query.to ?? Number.POSITIVE_INFINITY))),
       })),
-      recent: seen.filter(({ endedAt }) => endedAt >= endedSince) satisfies readonly RecentCost[],
+      recent: snapshot.filter(({ endedAt }) => endedAt >= endedSince) satisfies readonly RecentCost[],
     };
   }
 

@@ -1,35 +1,35 @@
 import { Failure } from "#core/index.ts";
 import type { AnswerBody, Chance, Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
-import { chatSpeaker, responsesSpeaker, type Speaker } from "./pretended-speakers.ts";
+import { type AnswerFormat, chatFormat, responsesFormat } from "./answer-formats.ts";
 
 const encoder = new TextEncoder();
 
-/** What one attempt met, as the upstream saw it. */
+/** The result of one attempt, as the upstream knows it. */
 export interface Served {
   readonly attemptId: string;
   readonly outputTokens: number;
   readonly complete: boolean;
 }
 
-/** An answer that the upstream keeps. */
-interface Kept {
+/** A response that the upstream stores. */
+interface StoredResponse {
   readonly tokens: number;
   readonly doneMs: number;
   readonly background: boolean;
-  /** Its usage has left the upstream, in a reply or as the last event of a stream. */
-  shown: boolean;
-  /** A stream of it that had begun was given up by whoever read it. */
+  /** Its usage was sent, in an answer or in the last event of a stream. */
+  wasSent: boolean;
+  /** A stream of it was started and then given up by its reader. */
   stopped: boolean;
 }
 
 /**
- * A transport whose upstreams answer, fail, stall and break off as a seed says, in the time of a fake clock. They speak chat
- * completions and Responses, and keep the answers of the latter. It notes what it served, to be compared with the ledger.
+ * A transport whose upstreams answer, fail, stall and break off according to a seed, on a fake clock. They support chat
+ * completions and Responses, and store responses. Their results are recorded for comparison with the ledger.
  */
-export class PretendedUpstream implements Transport {
+export class SimulatedUpstream implements Transport {
   readonly served: Served[] = [];
-  readonly kept = new Map<string, Kept>();
-  /** Streams that were neither read to their end nor told to stop. */
+  readonly responses = new Map<string, StoredResponse>();
+  /** Streams that were neither read to their end nor cancelled. */
   openStreams = 0;
   onSend: (request: OutboundRequest) => void = () => {};
   readonly #clock: Clock;
@@ -48,7 +48,7 @@ export class PretendedUpstream implements Transport {
     const accountFault = this.#trouble(request);
     if (accountFault !== null) return accountFault;
     if (id !== undefined) return this.#show(request, { id, part, streamed: searchParams.has("stream") }, signal);
-    return this.#make(request, pathname.endsWith("/responses") ? responsesSpeaker : chatSpeaker, signal);
+    return this.#make(request, pathname.endsWith("/responses") ? responsesFormat : chatFormat, signal);
   }
 
   #trouble(request: OutboundRequest): OutboundAnswer | null {
@@ -64,52 +64,52 @@ export class PretendedUpstream implements Transport {
     return lot < 0.3 ? refused(400, "bad") : null;
   }
 
-  #make(request: OutboundRequest, speaker: Speaker, signal: AbortSignal): OutboundAnswer {
+  #make(request: OutboundRequest, format: AnswerFormat, signal: AbortSignal): OutboundAnswer {
     const body = new TextDecoder().decode(request.body instanceof Uint8Array ? request.body : new Uint8Array());
     const tokens = 1 + Math.floor(this.#chance.unit() * 12);
     const background = body.includes('"background":true');
     const id = `resp_${this.#chance.unit().toString(36).slice(2)}`;
     const delayMs = background ? this.#chance.unit() * 1_500 : 0;
     const doneMs = this.#clock.monotonic() + delayMs;
-    const kept: Kept = { tokens, doneMs, background, shown: false, stopped: false };
-    if (speaker === responsesSpeaker) this.kept.set(id, kept);
-    if (body.includes('"stream":true')) return this.#stream(request, { speaker, id, kept }, signal);
+    const stored: StoredResponse = { tokens, doneMs, background, wasSent: false, stopped: false };
+    if (format === responsesFormat) this.responses.set(id, stored);
+    if (body.includes('"stream":true')) return this.#stream(request, { format, id, stored }, signal);
     if (background) {
       this.#note(request, 0, true);
-      return whole(speaker.unfinished(id));
+      return whole(format.unfinished(id));
     }
-    kept.shown = true;
+    stored.wasSent = true;
     this.#note(request, tokens, true);
-    return whole(speaker.reply(id, tokens));
+    return whole(format.reply(id, tokens));
   }
 
   #show(
     request: OutboundRequest,
-    asked: { readonly id: string; readonly part: string | undefined; readonly streamed: boolean },
+    target: { readonly id: string; readonly part: string | undefined; readonly streamed: boolean },
     signal: AbortSignal,
   ): OutboundAnswer {
-    const { id, part, streamed } = asked;
-    const kept = this.kept.get(id);
-    if (kept === undefined) return whole('{"error":{"message":"no such response"}}', 404);
+    const { id, part, streamed } = target;
+    const stored = this.responses.get(id);
+    if (stored === undefined) return whole('{"error":{"message":"no such response"}}', 404);
     if (request.method === "DELETE") return whole(`{"id":"${id}","object":"response","deleted":true}`);
     if (part === "input_items") return whole('{"object":"list","data":[]}');
-    if (streamed) return this.#stream(request, { speaker: responsesSpeaker, id, kept }, signal);
-    if (this.#clock.monotonic() < kept.doneMs) return whole(responsesSpeaker.unfinished(id));
-    kept.shown = true;
-    return whole(responsesSpeaker.reply(id, kept.tokens));
+    if (streamed) return this.#stream(request, { format: responsesFormat, id, stored }, signal);
+    if (this.#clock.monotonic() < stored.doneMs) return whole(responsesFormat.unfinished(id));
+    stored.wasSent = true;
+    return whole(responsesFormat.reply(id, stored.tokens));
   }
 
   #stream(
     request: OutboundRequest,
-    { speaker, id, kept }: { readonly speaker: Speaker; readonly id: string; readonly kept: Kept },
+    { format, id, stored }: { readonly format: AnswerFormat; readonly id: string; readonly stored: StoredResponse },
     signal: AbortSignal,
   ): OutboundAnswer {
-    const { tokens } = kept;
+    const { tokens } = stored;
     const fault = this.#chance.unit();
     const cutAfter = fault < 0.3 ? Math.floor(this.#chance.unit() * tokens) : null;
     const brokenAfter = fault > 0.9 ? 1 + Math.floor(this.#chance.unit() * tokens) : null;
-    const events = [...speaker.opening(id), ...Array.from({ length: tokens }, () => speaker.content)];
-    const last = speaker.closing(id, tokens);
+    const events = [...format.opening(id), ...Array.from({ length: tokens }, () => format.content)];
+    const last = format.closing(id, tokens);
     let at = 0;
     let sent = 0;
     let over = false;
@@ -121,7 +121,7 @@ export class PretendedUpstream implements Transport {
       this.#note(request, sent, complete);
     };
     const giveUp = (): void => {
-      if (!over && at > 0) kept.stopped = true;
+      if (!over && at > 0) stored.stopped = true;
       end(false);
     };
     const read = async (): Promise<Uint8Array | null> => {
@@ -138,12 +138,12 @@ export class PretendedUpstream implements Transport {
       }
       const event = events[at++];
       if (event === undefined) {
-        kept.shown = true;
+        stored.wasSent = true;
         end(true);
         return encoder.encode(last);
       }
-      if (event === speaker.content) sent++;
-      return encoder.encode(sent === brokenAfter && event === speaker.content ? `data: {broken\n\n${event}` : event);
+      if (event === format.content) sent++;
+      return encoder.encode(sent === brokenAfter && event === format.content ? `data: {broken\n\n${event}` : event);
     };
     return {
       status: 200,
@@ -159,16 +159,16 @@ export class PretendedUpstream implements Transport {
 
   #wait(ms: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const gone = (): void => {
+    const abort = (): void => {
       stop();
-      reject(new Failure("client_closed", "gone"));
+      reject(new Failure("client_closed", "aborted"));
     };
     const stop = this.#clock.after(ms, () => {
-      signal.removeEventListener("abort", gone);
+      signal.removeEventListener("abort", abort);
       resolve();
     });
-    if (signal.aborted) gone();
-    else signal.addEventListener("abort", gone, { once: true });
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
     return promise;
   }
 }

@@ -12,8 +12,8 @@ import {
 } from "#protocols/index.ts";
 import type { EndpointProtocol } from "#relay/index.ts";
 
-/** How some callers call: what they speak, to which model, and how they know that a stream ended well or badly. */
-export interface Habit {
+/** How some callers call: their endpoint and model, and how a complete and a broken stream end. */
+export interface CallPattern {
   readonly protocol: EndpointProtocol;
   readonly model: Model;
   readonly goodEnd: RegExp;
@@ -37,8 +37,8 @@ export const providers: readonly Provider[] = [
   provider("first", "openai-compatible", ["chat"]),
   provider("draining", "openai-compatible", ["chat"]),
   provider("spare", "openai-compatible", ["chat"]),
-  provider("keeping", "openai", ["responses"]),
-  provider("also-keeping", "openai", ["responses"]),
+  provider("storing", "openai", ["responses"]),
+  provider("also-storing", "openai", ["responses"]),
 ];
 
 function deployments(name: string, providerIds: readonly string[]): readonly Deployment[] {
@@ -71,9 +71,9 @@ const model = (name: string, providerIds: readonly string[]): Model => ({
   },
 });
 
-const chatters = ["first", "draining", "spare"];
+const chatProviders = ["first", "draining", "spare"];
 
-const chatHabit: Habit = {
+const chatPattern: CallPattern = {
   protocol: {
     endpoint: "chat",
     wireDialect: "openai-chat",
@@ -81,13 +81,13 @@ const chatHabit: Habit = {
     wire: openaiChatWire,
     codec: openaiChatCodec,
   },
-  model: model("chat", chatters),
+  model: model("chat", chatProviders),
   goodEnd: /data: \[DONE\]\n\n$/,
   badEnd: /"error"/,
   body: (streamed) => `{"model":"chat","messages":[{"role":"user","content":"x"}],"stream":${streamed}}`,
 };
 
-const messagesHabit: Habit = {
+const messagesPattern: CallPattern = {
   protocol: {
     endpoint: "messages",
     wireDialect: "anthropic-messages",
@@ -95,7 +95,7 @@ const messagesHabit: Habit = {
     wire: anthropicMessagesWire,
     codec: anthropicMessagesCodec,
   },
-  model: model("messages", chatters),
+  model: model("messages", chatProviders),
   goodEnd: /event: message_stop\n.*\n\n$/,
   badEnd: /event: error\n/,
   body: (streamed) =>
@@ -110,21 +110,21 @@ const responsesProtocol: EndpointProtocol = {
   codec: openaiResponsesCodec,
 };
 
-const translatedHabit: Habit = {
+const translatedPattern: CallPattern = {
   protocol: responsesProtocol,
-  model: model("translated", chatters),
+  model: model("translated", chatProviders),
   goodEnd: /event: response\.completed\n.*\n\n$/,
   badEnd: /event: response\.failed\n/,
   body: (streamed) => `{"model":"translated","input":"x","stream":${streamed}}`,
 };
 
-/** The only one whose answers are kept: its upstreams speak its dialect. */
-export const responsesHabit: Habit = {
+/** The only pattern whose answers are stored, because its upstreams have the same dialect. */
+export const responsesPattern: CallPattern = {
   protocol: responsesProtocol,
-  model: model("kept", ["keeping", "also-keeping"]),
+  model: model("stored", ["storing", "also-storing"]),
   goodEnd: /event: response\.completed\n.*\n\n$/,
   badEnd: /event: response\.failed\n/,
-  body: (streamed, background) => `{"model":"kept","input":"x","stream":${streamed},"background":${background}}`,
+  body: (streamed, background) => `{"model":"stored","input":"x","stream":${streamed},"background":${background}}`,
 };
 
-export const habits: readonly Habit[] = [chatHabit, messagesHabit, translatedHabit, responsesHabit];
+export const callPatterns: readonly CallPattern[] = [chatPattern, messagesPattern, translatedPattern, responsesPattern];

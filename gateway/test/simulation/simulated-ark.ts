@@ -1,11 +1,14 @@
 import { Failure } from "#core/index.ts";
 import type { Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 
-/** What happens to a request instead of an answer. `lost`: it never arrives, and nobody can tell; `cut`: it arrives, and its answer does not. */
+/**
+ * What happens to a request instead of an answer. `lost`: it never arrives, and the caller cannot know. `cut`: it
+ * arrives, but its answer does not.
+ */
 export type Fault = "unreachable" | "lost" | "cut" | { readonly status: number; readonly code?: string };
 
-/** One task as the vendor has it. */
-export interface Made {
+/** A task at the vendor. */
+export interface VendorTask {
   readonly id: string;
   readonly key: string;
   readonly attemptId: string;
@@ -13,20 +16,20 @@ export interface Made {
   readonly callbackUrl: string | null;
   readonly createdAt: number;
   cancelledAt: number | null;
-  /** Its record was deleted, and its result with it. */
+  /** Its record and its result were deleted. */
   deleted: boolean;
   polls: number;
 }
 
-export interface Habits {
+export interface ArkBehavior {
   readonly latencyMs?: () => number;
   readonly create?: (body: Readonly<Record<string, unknown>>) => Fault | null;
-  readonly poll?: (made: Made) => Fault | null;
+  readonly poll?: (task: VendorTask) => Fault | null;
   readonly list?: () => Fault | null;
   readonly queuedMs?: number;
   readonly runningMs?: number;
-  readonly ends?: (made: Made) => "succeeded" | "failed" | "expired" | "vanished";
-  /** Whether its list tells the words of a task. */
+  readonly ends?: (task: VendorTask) => "succeeded" | "failed" | "expired" | "vanished";
+  /** Whether the list contains the prompts of tasks. */
   readonly listsPrompts?: boolean;
 }
 
@@ -34,56 +37,56 @@ export const tokensOfVideo = 100_000;
 export const resultBytes = new TextEncoder().encode("the bytes of a video");
 
 /**
- * Ark's tasks API, a host with results and one that takes messages, behind a transport in the time of a given clock. It keeps
- * the truth: every task it has made, whatever anybody was told.
+ * Ark's tasks API, a host with results and a host that receives messages, behind a transport on a given clock. It knows
+ * every task that it created, whatever its answers were.
  */
-export class PretendedArk implements Transport {
-  readonly made = new Map<string, Made>();
+export class SimulatedArk implements Transport {
+  readonly tasks = new Map<string, VendorTask>();
   readonly messages: { readonly url: string; readonly headers: Record<string, string>; readonly body: string }[] = [];
   readonly sent: OutboundRequest[] = [];
-  habits: Habits;
-  /** What the caller's host answers to a message. */
+  behavior: ArkBehavior;
+  /** The status with which the caller's host answers messages. */
   messageStatus = 204;
   resultStatus = 200;
   resultType = "video/mp4";
   readonly #clock: Clock;
 
-  constructor(clock: Clock, habits: Habits = {}) {
+  constructor(clock: Clock, behavior: ArkBehavior = {}) {
     this.#clock = clock;
-    this.habits = habits;
+    this.behavior = behavior;
   }
 
   async send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
     this.sent.push(request);
-    const latencyMs = this.habits.latencyMs?.() ?? 0;
+    const latencyMs = this.behavior.latencyMs?.() ?? 0;
     if (latencyMs > 0) await this.#wait(latencyMs, signal);
     const url = new URL(request.url);
     if (url.hostname === "caller.example") return this.#message(request);
     if (url.hostname === "results.example") return this.#result(request, url);
     const id = /\/contents\/generations\/tasks\/([^/]+)$/.exec(url.pathname)?.[1];
     if (request.method === "POST") return this.#create(request);
-    if (id === undefined) return this.#faulty(this.habits.list?.() ?? null, () => this.#list(keyOf(request)));
-    const made = this.made.get(id);
-    if (made === undefined || made.key !== keyOf(request) || isGone(this.#state(made))) return notFound();
-    if (request.method === "DELETE") return this.#cancel(made);
-    made.polls++;
-    return this.#faulty(this.habits.poll?.(made) ?? null, () => jsonAnswer(200, this.#bodyOf(made)));
+    if (id === undefined) return this.#faulty(this.behavior.list?.() ?? null, () => this.#list(keyOf(request)));
+    const task = this.tasks.get(id);
+    if (task === undefined || task.key !== keyOf(request) || isGone(this.#state(task))) return notFound();
+    if (request.method === "DELETE") return this.#cancel(task);
+    task.polls++;
+    return this.#faulty(this.behavior.poll?.(task) ?? null, () => jsonAnswer(200, this.#bodyOf(task)));
   }
 
   state(id: string): string {
-    const made = this.made.get(id);
-    return made === undefined ? "unknown" : this.#state(made);
+    const task = this.tasks.get(id);
+    return task === undefined ? "unknown" : this.#state(task);
   }
 
   #create(request: OutboundRequest): OutboundAnswer {
     const text = new TextDecoder().decode(request.body instanceof Uint8Array ? request.body : new Uint8Array());
     const body = JSON.parse(text);
-    return this.#faulty(this.habits.create?.(body) ?? null, () => {
-      const id = `cgt-${String(this.made.size + 1).padStart(6, "0")}`;
+    return this.#faulty(this.behavior.create?.(body) ?? null, () => {
+      const id = `cgt-${String(this.tasks.size + 1).padStart(6, "0")}`;
       const callbackUrl = typeof body.callback_url === "string" ? body.callback_url : null;
       const attemptId = request.headers["x-attempt-id"] ?? "";
       const createdAt = this.#clock.now();
-      this.made.set(id, {
+      this.tasks.set(id, {
         id,
         key: keyOf(request),
         attemptId,
@@ -98,67 +101,67 @@ export class PretendedArk implements Transport {
     });
   }
 
-  #faulty(fault: Fault | null, act: () => OutboundAnswer): OutboundAnswer {
+  #faulty(fault: Fault | null, run: () => OutboundAnswer): OutboundAnswer {
     if (fault === "unreachable")
       throw new Failure("upstream_unreachable", "refused", { retry: "other", unhealthy: true, arrival: "unsent" });
     if (fault === "lost") throw new Failure("upstream_timeout", "headers", { retry: "other", unhealthy: true });
     if (fault === "cut") {
-      act();
+      run();
       throw new Failure("upstream_unreachable", "reset", { retry: "other", unhealthy: true });
     }
     if (fault !== null)
       return jsonAnswer(fault.status, { error: { code: fault.code ?? "Odd", message: `status ${fault.status}` } });
-    return act();
+    return run();
   }
 
-  #state(made: Made): string {
-    if (made.deleted) return "deleted";
-    if (made.cancelledAt !== null) return "cancelled";
-    const ageMs = this.#clock.now() - made.createdAt;
-    const queuedMs = this.habits.queuedMs ?? 2_000;
-    const end = this.habits.ends?.(made) ?? "succeeded";
+  #state(task: VendorTask): string {
+    if (task.deleted) return "deleted";
+    if (task.cancelledAt !== null) return "cancelled";
+    const ageMs = this.#clock.now() - task.createdAt;
+    const queuedMs = this.behavior.queuedMs ?? 2_000;
+    const end = this.behavior.ends?.(task) ?? "succeeded";
     if (ageMs < queuedMs) return "queued";
     if (end === "vanished") return end;
-    return ageMs < queuedMs + (this.habits.runningMs ?? 20_000) ? "running" : end;
+    return ageMs < queuedMs + (this.behavior.runningMs ?? 20_000) ? "running" : end;
   }
 
-  #bodyOf(made: Made): object {
-    const status = this.#state(made);
+  #bodyOf(task: VendorTask): object {
+    const status = this.#state(task);
     const seconds = (ms: number): number => Math.floor(ms / 1_000);
     return {
-      id: made.id,
-      model: made.body["model"],
+      id: task.id,
+      model: task.body["model"],
       status,
       ...(status === "succeeded"
         ? {
-            content: { video_url: `https://results.example/${made.id}.mp4` },
+            content: { video_url: `https://results.example/${task.id}.mp4` },
             usage: { completion_tokens: tokensOfVideo, total_tokens: tokensOfVideo },
           }
-        : this.habits.listsPrompts === true
-          ? { content: made.body["content"] }
+        : this.behavior.listsPrompts === true
+          ? { content: task.body["content"] }
           : {}),
       ...(status === "failed"
         ? { error: { code: "OutputVideoSensitiveContentDetected", message: "not this one" } }
         : {}),
-      ...("safety_identifier" in made.body ? { safety_identifier: made.body["safety_identifier"] } : {}),
-      created_at: seconds(made.createdAt),
+      ...("safety_identifier" in task.body ? { safety_identifier: task.body["safety_identifier"] } : {}),
+      created_at: seconds(task.createdAt),
       updated_at: seconds(this.#clock.now()),
       duration: 5,
     };
   }
 
   #list(key: string): OutboundAnswer {
-    const items = [...this.made.values()].filter((made) => made.key === key && !isGone(this.#state(made)));
-    return jsonAnswer(200, { total: items.length, items: items.reverse().map((made) => this.#bodyOf(made)) });
+    const items = [...this.tasks.values()].filter((task) => task.key === key && !isGone(this.#state(task)));
+    return jsonAnswer(200, { total: items.length, items: items.reverse().map((task) => this.#bodyOf(task)) });
   }
 
-  /** What waits is cancelled; of what has ended the record is deleted. */
-  #cancel(made: Made): OutboundAnswer {
-    const state = this.#state(made);
+  /** Cancels a queued task, and deletes the record of an ended one. */
+  #cancel(task: VendorTask): OutboundAnswer {
+    const state = this.#state(task);
     if (state === "running" || state === "cancelled")
       return jsonAnswer(409, { error: { code: "OperationDenied.InvalidState", message: `it is ${state}` } });
-    if (state === "queued") made.cancelledAt = this.#clock.now();
-    else made.deleted = true;
+    if (state === "queued") task.cancelledAt = this.#clock.now();
+    else task.deleted = true;
     return jsonAnswer(200, {});
   }
 
@@ -183,10 +186,10 @@ export class PretendedArk implements Transport {
 
   #wait(ms: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const gone = (): void => reject(new Failure("client_closed", "gone"));
+    const abort = (): void => reject(new Failure("client_closed", "aborted"));
     this.#clock.after(ms, resolve);
-    if (signal.aborted) gone();
-    else signal.addEventListener("abort", gone, { once: true });
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
     return promise;
   }
 }
@@ -203,7 +206,7 @@ function notFound(): OutboundAnswer {
   return jsonAnswer(404, { error: { code: "NotFound.Task", message: "no such task" } });
 }
 
-/** A whole answer, as a transport gives it. */
+/** A whole answer as a transport returns it. */
 export function jsonAnswer(
   status: number,
   value: object,

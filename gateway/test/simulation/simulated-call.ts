@@ -1,26 +1,26 @@
 import { modelNames, outputTokensMax } from "./call-simulation.ts";
 import { seededChance } from "./seeded-chance.ts";
 
-export type AskedEndpoint = "chat" | "messages" | "responses" | "generate";
+export type SimulatedEndpoint = "chat" | "messages" | "responses" | "generate";
 
-/** One call as its caller makes it. */
-export interface AskedCall {
+/** One call of a caller. */
+export interface SimulatedCall {
   readonly number: number;
   readonly seed: number;
   readonly key: number;
-  readonly endpoint: AskedEndpoint;
+  readonly endpoint: SimulatedEndpoint;
   readonly model: string;
   readonly stream: boolean;
   readonly outputMax: number | null;
   readonly searches: boolean;
   readonly padding: number;
-  /** Milliseconds after which its caller goes away; null: it stays. */
-  readonly leavesMs: number | null;
-  /** Milliseconds that its caller takes between two readings. */
-  readonly pausesMs: number;
+  /** The caller disconnects after this many milliseconds. null: it does not. */
+  readonly disconnectsAfterMs: number | null;
+  /** The caller pauses for this many milliseconds between reads. */
+  readonly pauseMs: number;
 }
 
-export function askedCall(number: number, seed: number): AskedCall {
+export function simulatedCall(number: number, seed: number): SimulatedCall {
   const chance = seededChance(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(chance.unit() * list.length)] as T;
   return {
@@ -30,16 +30,16 @@ export function askedCall(number: number, seed: number): AskedCall {
     endpoint: pick(["chat", "messages", "responses", "generate"] as const),
     model: pick(modelNames),
     stream: chance.unit() < 0.65,
-    // Never less than an answer has: what an upstream makes of it is not the matter here.
+    // Never less than an answer's length, because a simulated upstream ignores the cap.
     outputMax: chance.unit() < 0.3 ? outputTokensMax + Math.floor(chance.unit() * 100) : null,
     searches: chance.unit() < 0.12,
     padding: chance.unit() < 0.3 ? Math.floor(chance.unit() * 1_500) : 0,
-    leavesMs: chance.unit() < 0.25 ? Math.floor(chance.unit() * 900) : null,
-    pausesMs: chance.unit() < 0.1 ? 20 + Math.floor(chance.unit() * 300) : 0,
+    disconnectsAfterMs: chance.unit() < 0.25 ? Math.floor(chance.unit() * 900) : null,
+    pauseMs: chance.unit() < 0.1 ? 20 + Math.floor(chance.unit() * 300) : 0,
   };
 }
 
-export function targetOf({ endpoint, model, stream }: AskedCall): string {
+export function targetOf({ endpoint, model, stream }: SimulatedCall): string {
   switch (endpoint) {
     case "chat":
       return "/v1/chat/completions";
@@ -52,8 +52,8 @@ export function targetOf({ endpoint, model, stream }: AskedCall): string {
   }
 }
 
-/** The text holds the call's number and seed, by which an upstream knows it in whatever dialect it comes. */
-export function bodyOf({ number, seed, endpoint, model, stream, outputMax, searches, padding }: AskedCall): string {
+/** The text contains the call's number and seed, from which the upstream recognizes the call in any dialect. */
+export function bodyOf({ number, seed, endpoint, model, stream, outputMax, searches, padding }: SimulatedCall): string {
   const text = `call ${number} seed ${seed} ${"x".repeat(padding)}`;
   const messages = [{ role: "user", content: text }];
   switch (endpoint) {
@@ -90,8 +90,8 @@ export function bodyOf({ number, seed, endpoint, model, stream, outputMax, searc
   }
 }
 
-/** How a stream of this endpoint ends when all is well, and what it says when it is not. */
-export const streamEnds: Readonly<Record<AskedEndpoint, { readonly good: RegExp; readonly bad: RegExp }>> = {
+/** How a stream of this endpoint ends when it is complete, and when it is not. */
+export const streamEnds: Readonly<Record<SimulatedEndpoint, { readonly good: RegExp; readonly bad: RegExp }>> = {
   // Some vendors send no [DONE].
   chat: { good: /"finish_reason":"stop"/, bad: /"error"/ },
   messages: { good: /event: message_stop\n.*\n\n$/, bad: /event: error\n/ },

@@ -1,19 +1,22 @@
 import type { Principal } from "#core/index.ts";
 import { type Admission, periodStart } from "#limits/index.ts";
 
-/** What each budget in force over these principals says that it has used, in nano-USD. `until` plays on while it is asked. */
-export async function budgetsTold(
+/**
+ * The used amount of each active budget of these principals, in nano-USD. `until` keeps the simulation running
+ * meanwhile.
+ */
+export async function budgetUsage(
   admission: Pick<Admission, "limitUsages">,
   principals: readonly Principal[],
   now: number,
-  until: (told: () => boolean) => Promise<unknown>,
+  until: (isDone: () => boolean) => Promise<unknown>,
 ) {
   const scopes = new Map(principals.flatMap((each) => each.scopes).map((scope) => [scope.id, scope] as const));
-  const asked = admission.limitUsages([...scopes.values()]);
-  let told = false;
-  void asked.then(() => (told = true));
-  await until(() => told);
-  return (await asked)
+  const usages = admission.limitUsages([...scopes.values()]);
+  let isDone = false;
+  void usages.then(() => (isDone = true));
+  await until(() => isDone);
+  return (await usages)
     .filter(({ name }) => name === "budget")
     .map(({ scope, scopeId, period, used }) => ({
       name: `${scopeId} ${period}`,
