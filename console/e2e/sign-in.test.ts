@@ -166,8 +166,8 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
     await page.getByRole("button", { name: "Continue with a passkey" }).click();
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
     await followTo(page, "/console/profile");
-    await page.getByRole("button", { name: "Remove" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await page.getByText("No passkeys yet").waitFor();
   });
 

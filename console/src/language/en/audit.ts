@@ -3,7 +3,7 @@ export const audit = {
   action: {
     create: "Created",
     update: "Edited",
-    remove: "Removed",
+    remove: "Deleted",
     "set-price": "Price set",
     rotate: "Rotated",
     revoke: "Revoked",
@@ -23,7 +23,7 @@ export const audit = {
     "user-created": "User created",
     "password-changed": "Password changed",
     "passkey-added": "Passkey added",
-    "passkey-removed": "Passkey removed",
+    "passkey-removed": "Passkey deleted",
     "two-factor-enabled": "Two-factor enabled",
     "two-factor-disabled": "Two-factor disabled",
     "backup-codes-made": "Backup codes created",

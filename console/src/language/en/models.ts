@@ -55,7 +55,7 @@ export const models = {
   fallbacks: {
     title: "Fallbacks",
     help: "Models to use when every deployment above fails. The response names the model that answered, and its price applies.",
-    gone: "removed",
+    gone: "deleted",
     remove: "Remove fallback {name}",
     none: "None.",
     add: "Add a fallback",
@@ -105,9 +105,9 @@ export const models = {
   },
   detail: {
     about: "{type} model, owned by {owner}",
-    removed: "Model {name} removed.",
-    removeTitle: "Remove {name}?",
-    remove: "Remove model",
+    removed: "Model {name} deleted.",
+    removeTitle: "Delete {name}?",
+    remove: "Delete model",
     removeHelp:
       "Requests for it are refused at once. Its past requests, costs and prices are kept. You can't undo this.",
   },
@@ -194,7 +194,7 @@ export const models = {
     nameHelp: "The name that applications send in the model field. It can't be changed later.",
     nameExample: "gpt-6.1-sol",
     noProviders: "There are no providers yet. Add one first.",
-    providerHelp: "The provider that answers. You can add more later.",
+    providerHelp: "The provider that serves it. You can add more later.",
     sameName: "the same name",
   },
   name: "Name",

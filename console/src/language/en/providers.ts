@@ -117,11 +117,11 @@ export const providers = {
   },
   about: "{kind} at {base_url}",
   remove: {
-    done: "Provider {id} removed.",
-    title: "Remove {id}?",
-    verb: "Remove provider",
-    label: "Remove",
-    help: "Its key is deleted. Its past requests are kept. You can't undo this.",
+    done: "Provider {id} deleted.",
+    title: "Delete {id}?",
+    verb: "Delete provider",
+    label: "Delete",
+    help: "Its key is deleted too. Its past requests are kept. You can't undo this.",
     inUse: "Models still use it. Remove its deployments first.",
   },
   disable: {
@@ -174,13 +174,13 @@ export const providers = {
       certificate: "The server's certificate is not valid.",
       proxy: "The outbound proxy could not connect to it.",
       timeout: "The provider took too long.",
-      truncated: "The connection broke before the answer was complete.",
+      truncated: "The connection broke before the response was complete.",
       not_sendable: "The request contains a header that cannot be sent.",
       rate_limited: "The provider's rate limit is exceeded.",
       overloaded: "The provider is overloaded.",
-      answered: "The provider answered {status}.",
-      not_json: "The answer is not JSON.",
-      no_model_list: "The answer is JSON, but not a list of models.",
+      answered: "The provider returned {status}.",
+      not_json: "The response is not JSON.",
+      no_model_list: "The response is JSON, but not a list of models.",
       model_not_listed: "The account's list has no model {model}.",
       nothing_to_ask: "Nothing was sent: this provider has no model that can be tested at almost no cost.",
       not_made: "The request could not be created.",
@@ -198,7 +198,7 @@ export const providers = {
       check_proxy: "Check the proxy's address and credentials, and its own rules for this host.",
       top_up: "Its credit is used up or its bill is unpaid. Top it up at the provider.",
       try_later_or_allow_time:
-        "It was reached but is too slow, or something in between delays the answer. Try again, or increase the timeouts.",
+        "It was reached but is too slow, or something in between delays the response. Try again, or increase the timeouts.",
       check_connection: "Try again. If it persists, check what is between this machine and the provider.",
       enter_key_again: "The API key contains a character that cannot be sent, such as a line break. Enter it again.",
       use_final_address:
@@ -215,7 +215,7 @@ export const providers = {
       check_model_type:
         "The request was not accepted. Check that the model is of the type that is tested, and the settings.",
       check_base_url_path:
-        "Something answers there, but not this API. Check the base URL: often its path, such as /v1, is missing.",
+        "Something responds there, but not this API. Check the base URL: often its path, such as /v1, is missing.",
       check_base_url: "Check the base URL: something else may be at this path.",
       check_model_name: "Check the spelling of the model, and that the account may use it.",
       name_a_model: "Enter one of its models.",
@@ -240,7 +240,7 @@ export const providers = {
     ownAddress: "your own address",
   },
   list: {
-    help: "The upstream accounts that serve requests. A model can use several.",
+    help: "The upstream accounts that serve requests. A model can use several of them.",
     find: "Find a provider",
     findHelp: "Name, type or address",
     empty: "No providers yet",

@@ -42,7 +42,7 @@ export const tasks = {
     problem: {
       answered: "HTTP {status}",
       unreachable: "The address could not be reached, or is not public.",
-      timeout: "The address did not answer in time.",
+      timeout: "The address did not respond in time.",
     },
     when: "Delivered or next attempt",
   },

@@ -3,12 +3,12 @@ import type { agents as english } from "../en/agents.ts";
 
 export const agents: Translation<typeof english> = {
   title: "编程助手的设置",
-  help: "Claude Code 每次启动时都会读取这些设置。设置里可以写明在成员电脑上运行的命令，因此只有管理员可以修改。",
+  help: "Claude Code 每次启动时都会读取这些设置。其中可以包含在成员电脑上运行的命令，因此只有管理员可以修改。",
   helpReadOnly: "Claude Code 每次启动时都会读取这些设置。只有管理员可以修改。",
   group: "分组",
   none: "此分组没有统一设置，编程助手使用各自的设置启动。",
   versionBy: "版本 {version}，由 {by} 设置",
-  versionUnknown: "设置于开始保存版本之前",
+  versionUnknown: "在开始记录版本之前设置",
   form: {
     models: "允许的模型",
     modelsHelp: "模型名称，或编程助手自己的简称，如 opus。留空则可用该分组的所有模型。",
@@ -30,7 +30,7 @@ export const agents: Translation<typeof english> = {
       "写入相应的环境变量，使编程助手把指标和日志发送到这里。如果网关会转发遥测数据（SLUICE_AGENT_TELEMETRY=relay），不打开此项也会下发这些变量，以此处写入的为准；否则收到的数据不会保存。",
   },
   json: "JSON",
-  jsonHelp: "同一份设置的全部内容，将原样下发。",
+  jsonHelp: "全部设置的 JSON，将原样下发给编程助手。",
   jsonNone: "没有统一设置",
   notJson: "请输入 JSON 对象。",
   changes: "改动内容",

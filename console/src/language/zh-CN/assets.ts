@@ -7,7 +7,7 @@ export const assets: Translation<typeof english> = {
   needsWorkspace: "素材属于工作区。",
   needsKey: "添加素材需要使用 API 密钥。",
   key: "API 密钥",
-  keyHelp: "工作区中任意启用的 API 密钥。",
+  keyHelp: "工作区中任意可用的 API 密钥。",
   cancel: "取消",
   all: "全部素材",
   newestFirst: "最新的在前。",

@@ -5,7 +5,7 @@ export const audit: Translation<typeof english> = {
   action: {
     create: "已创建",
     update: "已编辑",
-    remove: "已移除",
+    remove: "已删除",
     "set-price": "已设置价格",
     rotate: "已轮换",
     revoke: "已吊销",
@@ -25,7 +25,7 @@ export const audit: Translation<typeof english> = {
     "user-created": "已创建用户",
     "password-changed": "已修改密码",
     "passkey-added": "已添加通行密钥",
-    "passkey-removed": "已移除通行密钥",
+    "passkey-removed": "已删除通行密钥",
     "two-factor-enabled": "已启用两步验证",
     "two-factor-disabled": "已停用两步验证",
     "backup-codes-made": "已生成备用码",
@@ -40,7 +40,7 @@ export const audit: Translation<typeof english> = {
     asset: "素材",
     asset_group: "素材组",
     backup: "备份",
-    captured_request: "已记录的请求",
+    captured_request: "采集的请求",
     deployment: "部署",
     directory_group: "目录组",
     group: "分组",
@@ -93,6 +93,6 @@ export const audit: Translation<typeof english> = {
     searchPlaceholder: "操作者或对象",
     empty: "没有记录",
     emptyHelp:
-      "密钥、限额、提供商、模型和人员的每次更改都会记录在此，包括操作者及其地址。当前时段和筛选条件下没有记录。",
+      "密钥、限额、提供商、模型和人员的每次更改都会记录在此，包括操作者及其 IP 地址。当前时段和筛选条件下没有记录。",
   },
 };

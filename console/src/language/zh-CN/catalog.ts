@@ -47,7 +47,7 @@ export const catalog: Translation<typeof english> = {
   type: {
     chat: "对话",
     completion: "文本补全",
-    image: "图像",
+    image: "图片",
     video: "视频",
     embedding: "向量",
     rerank: "重排序",

@@ -14,8 +14,8 @@ export const firstRun: Translation<typeof english> = {
     title: "第一个请求已完成。",
     help: "“请求”页面列出每个请求：如何路由、耗时多久、花费多少。",
   },
-  label: "新手引导",
-  hide: "隐藏新手引导",
+  label: "快速开始",
+  hide: "隐藏快速开始",
   prompt: "打个招呼，并用一句话告诉我模型网关是做什么的。",
   provider: {
     demo: "目前由内置演示回答。请添加你在 OpenAI、Anthropic 或其他模型平台的账号。",

@@ -31,7 +31,7 @@ export const kinds: ProviderWords = {
       help: "会绕过网关的价格和授权来选择模型、路由、服务等级或规格的请求字段，默认不转发，除非在此列出。",
     },
     pass_through: {
-      label: "透传请求",
+      label: "透传",
       help: '\'{"price_per_call": 0.001, "deny": ["fine_tuning"]}\'：/v1/providers/… 下没有模型价格的请求按此计费，单位为美元（未设置时，有预算限制的此类请求会被拒绝）；deny 为除账号管理类路径外还要拒绝的路径前缀。',
     },
     proxy: {

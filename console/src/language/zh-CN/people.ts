@@ -14,7 +14,7 @@ export const people: Translation<typeof english> = {
     disableHelp: "立即失效，直到工作区管理员重新启用。",
     transfer: "转交",
     transferHelp: "继续有效。如离开者可能持有密钥内容，请轮换。",
-    transferByAdmin: "其中有密钥的费用记在你名下。请联系工作区管理员进行转让。",
+    transferByAdmin: "其中有密钥的费用记在你名下。请联系工作区管理员转交。",
     newOwner: "新所有者",
     newOwnerPlaceholder: "选择人员",
     person: "{name}（{email}）",

@@ -25,7 +25,7 @@ export const prices: Translation<typeof english> = {
     cacheReadAudio: "缓存音频输入",
     separateReasoning: "单独计费的推理",
     mapSearches: "地图搜索",
-    unexplained: "提供商未说明",
+    unexplained: "提供商未细分",
   },
   units: {
     token: "{by, select, million {每百万 token} thousand {每千 token} other {每 token}}",
@@ -46,7 +46,7 @@ export const prices: Translation<typeof english> = {
     usual: "标准价格",
   },
   variants: {
-    title: "按分辨率、音频、服务层级、区域和速度的其他价格",
+    title: "按分辨率、音频、服务层级、地域和速度的其他价格",
     add: "添加价格",
     remove: "移除价格 {place}",
     resolution: "分辨率",
@@ -55,7 +55,7 @@ export const prices: Translation<typeof english> = {
     withAudio: "有音频",
     withoutAudio: "无音频",
     tier: "服务层级",
-    geo: "区域",
+    geo: "地域",
     speed: "速度",
     multiplier: "倍数",
     input: "每百万输入",

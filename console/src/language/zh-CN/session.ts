@@ -20,7 +20,7 @@ export const session: Translation<typeof english> = {
     differ: "两次输入的密码不一致。",
   },
   problem: {
-    noAddress: "该账户的登录页面没有可打开的地址。",
+    noAddress: "该账号的登录页面没有有效的 URL。",
     passkeyExists: "此设备或密码管理器中已有该控制台的通行密钥。",
     passkeyDismissed: "未使用通行密钥：对话框已关闭或超时。",
     passkeyAddress: "通行密钥只能在通过域名（https 或 localhost）打开控制台时使用。",

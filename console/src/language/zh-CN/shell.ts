@@ -94,7 +94,7 @@ export const shell: Translation<typeof english> = {
     label: "主题",
   },
   user: {
-    account: "{name} 的账户",
+    account: "{name} 的账号",
     administrator: "管理员",
     signOut: "退出登录",
   },

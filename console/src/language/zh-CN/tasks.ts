@@ -17,7 +17,7 @@ export const tasks: Translation<typeof english> = {
     none: "暂无视频",
     playground: "打开体验场",
     noModel: "还没有视频模型。管理员添加后，即可在此生成视频。",
-    noneHelp: "用提示词或图片生成视频。每个任务都会显示视频、状态和成本。程序只需一次请求即可创建。",
+    noneHelp: "用提示词或图片生成视频。每个任务都会显示视频、状态和成本。程序只需一次请求即可创建任务。",
     curl: "使用 curl 创建视频任务",
   },
   columns: {
