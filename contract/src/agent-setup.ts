@@ -1,6 +1,6 @@
 /**
- * What coding agents read in their own files to call by this gateway as the person who is signed in. `sluice connect` writes it, and the
- * console shows it to be written by hand. `base`: the gateway's address, without a slash at its end.
+ * Settings for coding agents that call this gateway as the signed-in user. `sluice connect` writes them, and the console shows them
+ * for manual setup. `base`: the gateway's URL without a trailing slash.
  */
 
 /** Claude Code's settings: it asks the helper for tokens. */
@@ -9,7 +9,7 @@ export const claudeHelperSettings = (base: string) => ({
   env: { ANTHROPIC_BASE_URL: base },
 });
 
-/** Claude Code's settings of a machine: it signs in by itself. */
+/** Machine-wide settings of Claude Code: it signs in without a helper. */
 export const claudeLoginSettings = (base: string) => ({
   forceLoginMethod: "gateway",
   forceLoginGatewayUrl: base,
@@ -19,7 +19,7 @@ export const claudeLoginSettings = (base: string) => ({
 export const codexProvider = "sluice";
 export const codexProviderLines = (base: string): readonly string[] => [
   `[model_providers.${codexProvider}]`,
-  // By any other name Codex has no long conversation compacted by the server (docs/clients/codex.md).
+  // With any other name, Codex does not let the server compact long conversations (docs/clients/codex.md).
   'name = "OpenAI"',
   `base_url = ${JSON.stringify(`${base}/v1`)}`,
   'wire_api = "responses"',

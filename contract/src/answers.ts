@@ -3,8 +3,8 @@ import { type ErrorCode, errorCodes } from "./error-codes.ts";
 import { modelTypeSchema } from "./model-type.ts";
 
 /**
- * The bodies that the gateway shapes itself. They are loose: a field may be added at any time, none is taken away.
- * Times are Unix seconds unless a field says otherwise; money is USD.
+ * Response bodies that the gateway writes itself. They are loose: fields may be added at any time, but none is removed.
+ * Times are Unix seconds unless noted otherwise; amounts are USD.
  */
 const unixSeconds = z.int().describe("Unix seconds.");
 const count = z.int().nonnegative();
@@ -16,7 +16,7 @@ export const modelAnswerSchema = z.looseObject({
   created: unixSeconds,
   owned_by: z.string(),
   type: modelTypeSchema,
-  endpoints: z.array(z.string()).describe("Paths this model can be called on."),
+  endpoints: z.array(z.string()).describe("Paths at which this model can be called."),
   available: z.literal(true),
 });
 
@@ -25,20 +25,20 @@ export const modelListAnswerSchema = z.looseObject({
   data: z.array(modelAnswerSchema).describe("Sorted by id."),
 });
 
-const notKnown = z.null().describe("Sluice does not know it of a model.");
+const alwaysNull = z.null().describe("Always null.");
 
 export const anthropicModelAnswerSchema = z.looseObject({
   type: z.literal("model"),
   id: z.string(),
   display_name: z.string(),
   created_at: z.string().describe("RFC 3339."),
-  max_input_tokens: notKnown,
-  max_tokens: notKnown,
-  capabilities: notKnown,
+  max_input_tokens: alwaysNull,
+  max_tokens: alwaysNull,
+  capabilities: alwaysNull,
   lifecycle: z.literal("active"),
-  line: notKnown,
-  deprecated_at: notKnown,
-  retires_at: notKnown,
+  line: alwaysNull,
+  deprecated_at: alwaysNull,
+  retires_at: alwaysNull,
 });
 
 export const anthropicModelListAnswerSchema = z.looseObject({
@@ -67,10 +67,8 @@ export const usageTotalsSchema = z.looseObject({
   cost_usd: usd,
   vendor_cost_usd: usd
     .nullable()
-    .describe(
-      "What vendors reported for their calls, whether or not it is what was charged. null: none reported a cost.",
-    ),
-  own_cost_usd: usd.nullable().describe("What those same calls cost by the configured prices."),
+    .describe("Cost that vendors reported, whether or not it was charged. null: none was reported."),
+  own_cost_usd: usd.nullable().describe("Cost of the same calls at the configured prices."),
 });
 
 export const modelUsageSchema = usageTotalsSchema.extend({ model: z.string() });
@@ -78,12 +76,14 @@ export const modelUsageSchema = usageTotalsSchema.extend({ model: z.string() });
 export const limitUsageSchema = z.looseObject({
   scope: z
     .string()
-    .describe("Whose limit: `workspace acme`, `group acme/default`, `person acme/ada@example.com`, `key acme/ci`."),
+    .describe(
+      "The limited object: `workspace acme`, `group acme/default`, `person acme/ada@example.com`, `key acme/ci`.",
+    ),
   kind: z.string().describe("`rpm`, `tpm`, `concurrency` or `budget`."),
   period: z.string().nullable().describe("`day`, `week`, `month` or `total` for a budget, else null."),
   limit: z.number().describe("Requests, tokens, or USD for a budget."),
-  used: z.number().nullable().describe("Null for a budget whose spending cannot be read now."),
-  resets_at: unixSeconds.nullable().describe("Unix seconds; null when it does not reset by itself."),
+  used: z.number().nullable().describe("null: spending of the budget cannot be read now."),
+  resets_at: unixSeconds.nullable().describe("Unix seconds. null: it does not reset automatically."),
 });
 
 export const usageReportSchema = z.looseObject({
@@ -98,24 +98,24 @@ export const usageReportSchema = z.looseObject({
 const codes = Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]];
 
 const limitMet = {
-  limit: z.number().optional().describe("402 and 429: the limit that was met."),
-  used: z.number().optional().describe("402 and 429: how far it was used."),
-  held: z.number().optional().describe("Of a budget: USD of `used` that is held for calls in flight."),
-  scope: z.string().optional().describe("402 and 429: whose limit it is."),
-  period: z.string().optional().describe("Of a budget: its period."),
-  resets_at: unixSeconds.nullable().optional().describe("402 and 429: Unix seconds when it frees again."),
+  limit: z.number().optional().describe("402 and 429: the limit that was reached."),
+  used: z.number().optional().describe("402 and 429: usage of the limit."),
+  held: z.number().optional().describe("For a budget: USD of `used` that is reserved for calls in flight."),
+  scope: z.string().optional().describe("402 and 429: the limited object, such as `key acme/ci`."),
+  period: z.string().optional().describe("For a budget: its period."),
+  resets_at: unixSeconds.nullable().optional().describe("402 and 429: when the limit resets, in Unix seconds."),
 };
 
 export const errorBodySchema = z.looseObject({
   error: z.looseObject({
-    message: z.string().describe("For people. Never match on it."),
+    message: z.string().describe("For people. Do not match on it."),
     type: z.string().describe("OpenAI's error type."),
-    param: z.string().nullable().describe("The field that is wrong, when one is."),
+    param: z.string().nullable().describe("The invalid field. null: the error is not about a field."),
     code: z
       .enum(codes)
       .or(z.string())
       .nullable()
-      .describe("For programs. An upstream's own 4xx answer is passed through and may hold a code of its own."),
+      .describe("For programs. A 4xx response of an upstream is passed through and may have another code."),
     ...limitMet,
   }),
 });
@@ -124,7 +124,7 @@ export const anthropicErrorBodySchema = z.looseObject({
   type: z.literal("error"),
   error: z.looseObject({
     type: z.string().describe("Anthropic's error type."),
-    message: z.string().describe("For people. Never match on it."),
+    message: z.string().describe("For people. Do not match on it."),
     ...limitMet,
   }),
   request_id: z.string().nullable().optional(),
@@ -132,20 +132,20 @@ export const anthropicErrorBodySchema = z.looseObject({
 
 export const geminiErrorBodySchema = z.looseObject({
   error: z.looseObject({
-    code: z.int().describe("The status."),
-    message: z.string().describe("For people. Never match on it."),
-    status: z.string().describe("Google's name of the status."),
+    code: z.int().describe("The HTTP status."),
+    message: z.string().describe("For people. Do not match on it."),
+    status: z.string().describe("Google's name for the status."),
     details: z.array(z.looseObject({ "@type": z.string() })).optional(),
   }),
 });
 
 export const statusAnswerSchema = z.looseObject({
   setup_needed: z.boolean().describe("True until the first administrator exists."),
-  demo: z.boolean().describe("True when the built-in demo provider is what answers."),
+  demo: z.boolean().describe("True while the built-in demo provider serves the calls."),
 });
 
 export const setupRequestSchema = z.strictObject({
-  token: z.string().min(1).max(256).describe("The one-time token of the link that the gateway prints at its start."),
+  token: z.string().min(1).max(256).describe("The one-time token from the link that the gateway prints at startup."),
   email: z.email().max(254),
   password: z.string().min(12, "at least 12 characters").max(256),
 });

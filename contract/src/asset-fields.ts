@@ -4,10 +4,10 @@ const platform = {
   required: true,
   examples: ["local", "volcengine", "byteplus"],
   description:
-    "Where it lives: in the gateway's own store (`local`), or in the asset library of an upstream (`volcengine`, `byteplus`). Another is a 404.",
+    "Where it is stored: by the gateway (`local`) or in a vendor's asset library (`volcengine`, `byteplus`). Any other value returns 404.",
 } as const satisfies RequestField;
 
-/** Of POST /v1/asset-groups. */
+/** POST /v1/asset-groups. */
 export const assetGroupFields = {
   platform,
   name: { type: "string", required: true, minLength: 1, maxLength: 64 },
@@ -15,26 +15,26 @@ export const assetGroupFields = {
   project_name: {
     type: "string",
     maxLength: 64,
-    description: "Of the library; default: the account's own, else `default`.",
+    description: "Project in the vendor's library. Default: the project of the account, or else `default`.",
   },
 } as const satisfies RequestFields;
 
-/** Of POST /v1/assets. */
+/** POST /v1/assets. */
 export const assetFields = {
-  platform: { ...platform, description: "That of the group." },
+  platform: { ...platform, description: "The platform of the group." },
   group_id: { type: "string", required: true, minLength: 1, maxLength: 64 },
   asset_type: {
     type: "string",
     required: true,
     enum: ["Image", "Video", "Audio"],
-    must: "must be Image, Video or Audio, written like that",
+    must: "must be Image, Video or Audio (case-sensitive)",
   },
   url: {
     type: "string",
     required: true,
     maxLength: 8_192,
     examples: ["https://example.com/hero.png"],
-    description: "Public, http or https.",
+    description: "A public http or https URL.",
   },
   name: { type: "string", maxLength: 64 },
 } as const satisfies RequestFields;

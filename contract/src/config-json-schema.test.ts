@@ -21,7 +21,7 @@ test("docs/configuration.md has the settings of the table (else run contract/src
   expect(page).toBe(withSettings(page));
 });
 
-test("an editor accepts what the gateway accepts, with variables where any text stands", () => {
+test("editors accept what the gateway accepts, with variables in place of texts", () => {
   const config = {
     providers: [{ id: "main", kind: "openai", base_url: "https://api.example.com/v1", api_key: variable("A_KEY") }],
     models: [{ name: "gpt-5", type: "chat", deployments: [{ provider: "main" }], price: { input: 1.25 } }],
@@ -38,7 +38,7 @@ test("an editor accepts what the gateway accepts, with variables where any text 
   expect(validate({ providers }) || validate.errors).toBe(true);
 });
 
-test("an editor marks unknown fields, short secrets and wrong choices", () => {
+test("editors mark unknown fields, short secrets and wrong choices", () => {
   const wrong = [
     { provider: [] },
     { providers: [{ id: "main", kind: "openai", api_kye: "x" }] },

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { configSchema } from "./config.ts";
 import { type KindSetting, providerKindSettings } from "./provider-kinds.ts";
 
-/** The JSON Schema of the config file as editors want it: what may be written, before variables are put in. */
+/** The JSON Schema of the config file for editors: what may be written, before variables are replaced. */
 export function configJsonSchema(): Readonly<Record<string, unknown>> {
   const { $schema, ...rest } = z.toJSONSchema(configSchema, {
     io: "input",
@@ -15,12 +15,12 @@ export function configJsonSchema(): Readonly<Record<string, unknown>> {
     title: "Sluice configuration",
     description: `Providers, models, workspaces and settings. \${NAME} in a text reads an environment variable.`,
     ...rest,
-    // What aliases use elsewhere.
+    // Definitions for YAML aliases.
     patternProperties: { "^x-": {} },
   };
 }
 
-/** Which kinds there are and what settings each has: the gateway looks at that after the schema, an editor within it. */
+/** Adds the provider types and their settings. The gateway checks them after the schema; editors need them in it. */
 function nameKinds(schema: JsonObject): void {
   const provider = at(schema, "properties", "providers", "items");
   const kind = at(provider, "properties", "kind");
@@ -70,7 +70,7 @@ export function configJsonSchemaText(): string {
 const rules = ["enum", "format", "maxLength", "minLength", "pattern"] as const;
 const withVariable = { type: "string", pattern: "\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}" };
 
-/** A text that reads a variable keeps its rule only once the variable is in, which an editor cannot know. */
+/** Editors cannot check a text with a variable against its rule, so they accept any. */
 function allowVariable(schema: Record<string, unknown>): void {
   if (schema["type"] !== "string") return;
   const rule: Record<string, unknown> = { type: "string" };

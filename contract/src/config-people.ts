@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { budgetSchema, limitsSchema } from "./config-limits.ts";
 import { workspaceRoles } from "./console/roles.ts";
-import { nameLettersMax, slugPattern, slugRule } from "./names.ts";
+import { nameLengthMax, slugPattern, slugRule } from "./names.ts";
 import { rightsRulesSchema } from "./rights-rules.ts";
 
-const name = z.string().min(1).max(nameLettersMax);
+const name = z.string().min(1).max(nameLengthMax);
 const slug = z.string().regex(slugPattern, slugRule);
 const email = z.email().max(254);
 const role = z.enum(workspaceRoles);

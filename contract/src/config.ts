@@ -6,8 +6,8 @@ import {
   bucketPattern,
   modelNamePattern,
   modelNameRule,
-  nameLettersMax,
-  objectPrefixLettersMax,
+  nameLengthMax,
+  objectPrefixLengthMax,
   objectPrefixPattern,
   objectPrefixRule,
   regionPattern,
@@ -27,7 +27,7 @@ import { longContextFields, priceFields } from "./usage-classes.ts";
  * The schema of the config file. `${NAME}` is replaced from the environment before the file is checked against it.
  * Amounts are USD, times are milliseconds; the unit of each price is in `usage-classes.ts`.
  */
-const name = z.string().min(1).max(nameLettersMax);
+const name = z.string().min(1).max(nameLengthMax);
 const slug = z.string().regex(slugPattern, slugRule);
 const patterns = z.array(z.string().min(1).max(256)).max(1_000);
 const providerId = z
@@ -39,7 +39,7 @@ export const passThroughSchema = z.array(providerId).max(100);
 const passThrough = passThroughSchema
   .optional()
   .describe(
-    "Ids of providers whose own API may be called below /v1/providers/{id}/. Workspace, group and key must each list the provider. Default: none.",
+    "Ids of providers that may be called directly, with their own API, below /v1/providers/{id}/. Workspace, group and key must each list the provider. Default: none.",
   );
 const timeoutMs = z.int().min(1).max(86_400_000);
 
@@ -74,14 +74,14 @@ export const providerSchema = z.strictObject({
   timeouts: timeoutsSchema.optional(),
   disconnect: disconnectSchema
     .optional()
-    .describe("What to do when the caller disconnects: cancel the upstream request, or read it to the end."),
+    .describe("Action when the caller disconnects: cancel the upstream request, or read it to the end (drain)."),
   enabled: z.boolean().optional(),
   settings: z.record(z.string(), z.unknown()).optional().describe("Settings of the provider type."),
 });
 
 const resolution = z.string().regex(/^\d+[pPkK]$/, "a resolution such as 720p or 2k");
 
-/** A tier, region or speed as answers report it, in lower case. */
+/** A service tier, region or speed as reported in responses, in lower case. */
 const servedWord = z.string().regex(/^[a-z0-9_.-]{1,32}$/, "a name such as flex, priority, us or fast");
 
 export const priceSchema = z.strictObject({
@@ -98,9 +98,9 @@ export const priceSchema = z.strictObject({
       z.strictObject({
         resolution: resolution.optional(),
         audio: z.boolean().optional(),
-        tier: servedWord.optional().describe("Service tier in the answer: flex, priority, batch …"),
-        geo: servedWord.optional().describe("Region in the answer: us …"),
-        speed: servedWord.optional().describe("Speed in the answer: fast …"),
+        tier: servedWord.optional().describe("Service tier in the response: flex, priority, batch …"),
+        geo: servedWord.optional().describe("Region in the response: us …"),
+        speed: servedWord.optional().describe("Speed in the response: fast …"),
         multiplier: z
           .number()
           .min(0)
@@ -115,11 +115,11 @@ export const priceSchema = z.strictObject({
     .max(64)
     .optional()
     .describe(
-      "Prices for some calls: videos by resolution and audio, answers by service tier, region and speed. The most specific variant with its own prices applies, together with the multipliers of the others.",
+      "Prices for some calls: videos by resolution and audio, responses by service tier, region and speed. The most specific variant with its own prices applies, together with the multipliers of the others.",
     ),
 });
 
-/** Parameters that a deployment's model accepts. Overrides what the provider type knows. */
+/** Parameters that a deployment's model accepts. They override the defaults of the provider type. */
 export const capabilitiesSchema = z.strictObject({
   ratios: z
     .array(z.string().regex(/^(\d+:\d+|[a-z_]+)$/))
@@ -151,14 +151,14 @@ export const deploymentSchema = z.strictObject({
   enabled: z.boolean().optional(),
   capabilities: capabilitiesSchema
     .optional()
-    .describe("For video models: accepted parameters, overriding what the provider type knows."),
+    .describe("For video models: accepted parameters. They override the defaults of the provider type."),
 });
 
-/** What happens to calls of a model without a price, which budgets cannot count. */
+/** Policy for calls to a model without a price, which budgets cannot count. */
 export const unpricedOfModel = z.enum(["allow", "block"]);
 export const unpricedSchema = z.union([
   z.enum(["block_in_budgets", ...unpricedOfModel.options]),
-  z.strictObject({ price_as: name.describe("A model of the same type, whose price is charged.") }),
+  z.strictObject({ price_as: name.describe("A model of the same type. Its price is charged.") }),
 ]);
 
 export const maxOutputTokens = z.int().min(1).max(100_000_000);
@@ -184,9 +184,7 @@ export const modelSchema = z.strictObject({
     .describe("A price that replaces `price` at `from`."),
   max_output_tokens: maxOutputTokens
     .optional()
-    .describe(
-      "Output tokens to reserve in budgets for a call without a limit of its own, until it ends. Default: 8192.",
-    ),
+    .describe("Output tokens to reserve in budgets during a call that sets no maximum. Default: 8192."),
   context_window: contextWindow.optional().describe("Input and output tokens together. Default: from the price list."),
   fallbacks: z.array(name).max(10).optional(),
   unpriced: unpricedOfModel
@@ -207,7 +205,7 @@ export const groupSchema = z.strictObject({
 export const keySchema = z.strictObject({
   name,
   group: slug.optional().describe("Default: `default`."),
-  secret: z.string().min(24).max(256).optional().describe("Left out: create one with `sluice key create`."),
+  secret: z.string().min(24).max(256).optional().describe("Left out: create a secret with `sluice key create`."),
   models: patterns.optional(),
   pass_through: passThrough,
   allowed_ips: z.array(z.string().min(1)).max(1_000).optional().describe("Addresses or CIDR ranges."),
@@ -220,7 +218,7 @@ export const keySchema = z.strictObject({
   capture: z
     .enum(["none", "headers", "bodies"])
     .optional()
-    .describe("What is stored of the key's requests for a limited time. Default: none."),
+    .describe("Parts of the key's requests to store for a limited time. Default: none."),
 });
 
 export const workspaceSchema = z.strictObject({
@@ -240,7 +238,7 @@ export const ledgerExportSchema = z.strictObject({
   bucket: z.string().regex(bucketPattern, "a bucket name"),
   prefix: z
     .string()
-    .max(objectPrefixLettersMax)
+    .max(objectPrefixLengthMax)
     .regex(objectPrefixPattern, objectPrefixRule)
     .optional()
     .describe("Prefix of every object name, such as `sluice/`."),
@@ -279,8 +277,8 @@ function settingSchema({ path, kind }: (typeof settingsTable)[number]): z.ZodTyp
 }
 
 export type Settings = SettingValues<{ "ledger.export": LedgerExportConfig; unpriced: UnpricedPolicy }>;
-type GivenSettings = { readonly [Path in keyof Settings]: Exclude<Settings[Path], null> };
-export type SettingsConfig = NestedSettings<GivenSettings>;
+type DefinedSettings = { readonly [Path in keyof Settings]: Exclude<Settings[Path], null> };
+export type SettingsConfig = NestedSettings<DefinedSettings>;
 export type SettingsChange = NestedSettings<Settings>;
 
 export const settingsSchema = settingsObject(false) as z.ZodType<SettingsConfig, SettingsConfig>;
@@ -295,14 +293,12 @@ export const configSchema = z.strictObject({
     .array(userSchema)
     .max(10_000)
     .optional()
-    .describe("Users of the console. A user that is removed from the file is disabled."),
+    .describe("Users of the console. Users removed from the file are disabled."),
   tokens: z
     .array(tokenSchema)
     .max(10_000)
     .optional()
-    .describe(
-      "Admin tokens for scripts. A token that is removed from the file does not work until it is declared again.",
-    ),
+    .describe("Admin tokens for scripts. A token removed from the file does not work until it is declared again."),
   oidc: z.array(oidcSchema).max(100).optional().describe("Single sign-on accounts."),
   settings: settingsSchema.optional(),
 });

@@ -1,23 +1,23 @@
 import type { ConfigFile, KeyConfig, ModelConfig, ProviderConfig, WorkspaceConfig } from "./config.ts";
 import { ruleConflicts, tokenConflicts, userConflicts } from "./people-conflicts.ts";
 
-/** Where in the configuration, and what is wrong there, in words that never hold a secret. */
+/** A problem in the configuration and its path. The message never contains a secret. */
 export interface Conflict {
   readonly path: readonly (string | number)[];
   readonly message: string;
-  /** Of what is missing: the list, or the object, that it should be in. */
+  /** For a missing object: the list or object that should contain it. */
   readonly refers?: readonly (string | number)[];
 }
 
 /** The group of every workspace that declares none, and of every key that names none. */
 export const defaultGroupName = "default";
 
-/** An amount per single unit beyond this no longer fits an integer of pico-USD. */
+/** Larger prices per unit do not fit into a safe integer of pico-USD. */
 const unitPriceUsdMax = 9_000;
 
 /**
- * What the schema of one object cannot see: names that repeat, references that lead nowhere, secrets used twice.
- * Gives all of them, in the order of the file.
+ * Conflicts that the schema of a single object cannot detect: repeated names, references to missing objects, secrets used twice.
+ * Returns every conflict in the order of the file.
  */
 export function conflictsOf(config: ConfigFile): readonly Conflict[] {
   const providers = config.providers ?? [];
@@ -34,7 +34,7 @@ export function conflictsOf(config: ConfigFile): readonly Conflict[] {
     found.push(...modelConflicts(model, ["models", index], providerIds, modelNames));
   });
   found.push(...workspaceConflicts(config.workspaces ?? []));
-  // A file without providers may grant those that were made elsewhere.
+  // A file without providers may grant providers that were created in the console.
   if (config.providers !== undefined) found.push(...grantConflicts(config.workspaces ?? [], providerIds));
   const users = config.users ?? [];
   const tokens = config.tokens ?? [];
@@ -83,7 +83,7 @@ function providerConflicts(provider: ProviderConfig, path: Path): Conflict[] {
   if (provider.base_url === undefined) return [];
   const url = URL.parse(provider.base_url);
   if (url === null || (url.username === "" && url.password === "")) return [];
-  return [{ path: [...path, "base_url"], message: "a credential in the address would be logged; put it in api_key" }];
+  return [{ path: [...path, "base_url"], message: "a credential in the URL would be logged; put it in api_key" }];
 }
 
 function modelConflicts(
@@ -154,15 +154,15 @@ function workspaceConflicts(workspaces: readonly WorkspaceConfig[]): Conflict[] 
     const groupNames = groups.length === 0 ? [defaultGroupName] : groups.map((group) => group.name);
     found.push(...repeated(groups, (group) => group.name, [...path, "groups"], "name", "group"));
     found.push(...repeated(keys, (key) => key.name, [...path, "keys"], "name", "key"));
-    const known = new Set(groupNames);
+    const groupNameSet = new Set(groupNames);
     keys.forEach((key, keyIndex) => {
-      found.push(...keyConflicts(key, [...path, "keys", keyIndex], known, secrets));
+      found.push(...keyConflicts(key, [...path, "keys", keyIndex], groupNameSet, secrets));
     });
   });
   return found;
 }
 
-/** Providers that may be passed through to, wherever they are named. */
+/** Checks the providers in `pass_through` of workspaces, groups and keys. */
 function grantConflicts(workspaces: readonly WorkspaceConfig[], providerIds: ReadonlySet<string>): Conflict[] {
   const unknownIn = (granted: readonly string[] | undefined, path: Path): Conflict[] =>
     (granted ?? []).flatMap((id, index) =>

@@ -1,6 +1,5 @@
 /**
- * Every error code a caller can meet, with its HTTP status and what to do about it. The gateway makes its failures of this
- * table: a new code is a row here.
+ * Every error code that a caller can receive, with its HTTP status and what to do about it. To add a code, add a row here.
  */
 export interface ErrorCodeRow {
   readonly status: number;
@@ -11,99 +10,114 @@ export const errorCodes = {
   invalid_json: { status: 400, help: "The body is not valid JSON, or is nested too deeply." },
   invalid_request: { status: 400, help: "A field has a value that cannot be used; `param` names it." },
   missing_required_parameter: { status: 400, help: "A required field is missing; `param` names it." },
-  missing_version_header: { status: 400, help: "The dialect of this endpoint needs its version header." },
+  missing_version_header: { status: 400, help: "The endpoint requires its API version header." },
   unsupported_by_model: { status: 400, help: "This model cannot serve this endpoint or option." },
-  invalid_api_key: { status: 401, help: "No key was sent, or it is not known. Send `Authorization: Bearer <key>`." },
+  invalid_api_key: { status: 401, help: "The API key is missing or unknown. Send `Authorization: Bearer <key>`." },
   expired_api_key: {
     status: 401,
-    help: "The key has reached its expiry date, or was given a new secret and the time of this one is over.",
+    help: "The key has expired, or it was rotated and the grace period of this secret has ended.",
   },
-  disabled_api_key: { status: 401, help: "The key is switched off." },
-  conflicting_credentials: { status: 401, help: "`authorization` and `x-api-key` hold different keys. Send one." },
-  not_signed_in: { status: 401, help: "The admin API needs a session of the console or an admin token." },
-  sign_in_refused: { status: 401, help: "Sign-in to the console: what was given is wrong. `param` may say what." },
+  disabled_api_key: { status: 401, help: "The key is disabled or revoked." },
+  conflicting_credentials: {
+    status: 401,
+    help: "`authorization` and `x-api-key` contain different keys. Send one of them.",
+  },
+  not_signed_in: { status: 401, help: "The admin API requires a console session or an admin token." },
+  sign_in_refused: { status: 401, help: "Sign-in to the console failed. `param` may name the wrong field." },
   budget_exceeded: {
     status: 402,
-    help: "A budget is used up. `scope` says whose, `resets_at` when it frees again (null: never by itself).",
+    help: "The rest of a budget is too small for the call. `scope` names the budget, and `resets_at` is when it resets (null: never automatically).",
   },
-  ip_not_allowed: { status: 403, help: "The key may not be used from this address." },
-  confirm_sign_in: { status: 403, help: "This needs a fresh sign-in. Sign in again, then repeat it." },
-  managed_by_file: { status: 409, help: "The config file owns this object. Change it there." },
+  ip_not_allowed: { status: 403, help: "The key may not be used from this IP address." },
+  confirm_sign_in: { status: 403, help: "This needs a recent sign-in. Sign in again, then repeat the request." },
+  managed_by_file: { status: 409, help: "The config file manages this object. Change it there." },
   model_not_priced: {
     status: 403,
-    help: "The model has no price, and this installation serves no model without one. An administrator sets a price, or allows it.",
+    help: "The model has no price, and the settings block models without one. An administrator can set a price or allow the model.",
   },
-  forbidden: { status: 403, help: "The caller may not do this: its workspace is switched off, say." },
-  model_not_found: { status: 404, help: "No such model for this key. `GET /v1/models` lists those there are." },
-  task_not_found: { status: 404, help: "No such task in this workspace." },
-  asset_not_found: { status: 404, help: "No such asset in this workspace." },
-  asset_group_not_found: { status: 404, help: "No such asset group in this workspace." },
-  not_found: { status: 404, help: "No such path." },
-  method_not_allowed: { status: 405, help: "The path exists, the method does not; `allow` lists those that do." },
+  forbidden: { status: 403, help: "The caller may not do this, or its workspace is disabled." },
+  model_not_found: {
+    status: 404,
+    help: "The model does not exist, or the key may not use it. `GET /v1/models` lists the models of the key.",
+  },
+  task_not_found: { status: 404, help: "The task does not exist in this workspace." },
+  asset_not_found: { status: 404, help: "The asset does not exist in this workspace." },
+  asset_group_not_found: { status: 404, help: "The asset group does not exist in this workspace." },
+  not_found: { status: 404, help: "The path does not exist." },
+  method_not_allowed: { status: 405, help: "The path does not support this method. `allow` lists the supported ones." },
   request_timeout: { status: 408, help: "The request body did not arrive in time." },
-  idempotency_conflict: { status: 409, help: "The idempotency key was used before with a different body." },
-  conflict: { status: 409, help: "The thing is in a state that does not allow this." },
+  idempotency_conflict: { status: 409, help: "The idempotency key was already used with a different body." },
+  conflict: { status: 409, help: "The object is in a state that does not allow this." },
   request_too_large: { status: 413, help: "The body is larger than the gateway accepts." },
   unsupported_media_type: {
     status: 415,
-    help: "The body has a content type that the endpoint does not take; the message says which it does.",
+    help: "The endpoint does not accept this content type. The message lists the accepted ones.",
   },
   websocket_unavailable: {
     status: 426,
-    help: "This cannot be had over a WebSocket; the message says why. Send the same as an ordinary HTTP request.",
+    help: "Not available over a WebSocket; the message gives the reason. Send an HTTP request instead.",
   },
   rate_limit_exceeded: {
     status: 429,
-    help: "A rate or concurrency limit is reached. Wait as long as `retry-after` says; `scope` names the limit.",
+    help: "A rate or concurrency limit is reached. Retry after `retry-after` seconds; `scope` names the limit.",
   },
   budget_held: {
     status: 429,
-    help: "A budget is not spent, but the rest of it is held for calls in flight. Wait as long as `retry-after` says.",
+    help: "The rest of a budget is reserved for calls in flight. Retry after `retry-after` seconds.",
   },
-  client_closed: { status: 499, help: "The caller went away. Never sent; it appears in the ledger and in logs." },
-  internal_error: { status: 500, help: "Unexpected error in the gateway. Quote `x-request-id` when reporting it." },
-  upstream_error: { status: 502, help: "The upstream answered with an error or with something unreadable." },
-  upstream_unreachable: { status: 502, help: "No connection to the upstream could be made." },
-  upstream_truncated: { status: 502, help: "The upstream's answer broke off before its end." },
-  no_deployment_available: { status: 503, help: "Nothing is configured, or nothing is healthy, to serve this model." },
-  draining: { status: 503, help: "This process is shutting down. Try again; another one will answer." },
+  client_closed: { status: 499, help: "The caller disconnected. Never sent; it appears in the ledger and in logs." },
+  internal_error: {
+    status: 500,
+    help: "The gateway had an unexpected error. Include `x-request-id` when you report it.",
+  },
+  upstream_error: { status: 502, help: "The upstream returned an error or an unreadable response." },
+  upstream_unreachable: { status: 502, help: "The upstream could not be reached." },
+  upstream_truncated: { status: 502, help: "The upstream's response ended before it was complete." },
+  no_deployment_available: { status: 503, help: "No deployment of this model is configured, enabled and healthy." },
+  draining: { status: 503, help: "This process is shutting down. Retry to reach another one." },
   overloaded: {
     status: 503,
-    help: "The gateway holds as many large requests as it may. Wait as long as `retry-after` says.",
+    help: "The gateway is handling too many large requests. Retry after `retry-after` seconds.",
   },
-  ledger_unavailable: { status: 503, help: "The ledger cannot be written, so nothing is sent. The operator must act." },
+  ledger_unavailable: {
+    status: 503,
+    help: "The ledger cannot be written, so no calls are sent. The operator must fix it.",
+  },
   storage_unavailable: {
     status: 503,
-    help: "Where files are kept (the disk, or the bucket) takes or gives none now. Try again after `retry-after`.",
+    help: "The database or the file storage (disk or bucket) is unavailable. Retry after `retry-after` seconds.",
   },
-  upstream_timeout: { status: 504, help: "The upstream took too long; the message says which wait it was." },
+  upstream_timeout: { status: 504, help: "The upstream took too long. The message names the timeout." },
 } as const satisfies Record<string, ErrorCodeRow>;
 
 export type ErrorCode = keyof typeof errorCodes;
 
 /**
- * Why an attempt at an upstream failed: the label `cause` of metrics, and a member of log lines. `fault`: whose it is. Only what is the
- * provider's counts against it in alerts.
+ * Why an attempt at an upstream failed: the label `cause` of metrics and a field of log lines. Only causes with `fault: "provider"`
+ * count against the provider in alerts.
  */
 export const failureCauses = {
   rate_limited: { fault: "provider", help: "The account is over a rate limit (429)." },
   credentials: {
     fault: "provider",
-    help: "The provider refused the account's credentials (401, or a 403 that says so).",
+    help: "The provider rejected the account's credentials (401, or a 403 with that reason).",
   },
   credit: { fault: "provider", help: "The account has no credit or quota left." },
   overloaded: { fault: "provider", help: "The upstream is overloaded (503, 529)." },
   not_found: {
     fault: "provider",
-    help: "The account does not have the model, or the base URL is wrong (404 to a call that names nothing else).",
+    help: "The account does not have the model, or the base URL is wrong (404 to a call that names no other object).",
   },
-  server_error: { fault: "provider", help: "The upstream answered 5xx, or with something unreadable." },
+  server_error: { fault: "provider", help: "The upstream returned 5xx or an unreadable response." },
   timeout: { fault: "provider", help: "The upstream took too long." },
-  connection: { fault: "provider", help: "No connection to the upstream could be made." },
-  cut: { fault: "provider", help: "The upstream's answer broke off before its end." },
-  bad_request: { fault: "caller", help: "The upstream refused the request itself (400, 404 of an object, 413, 422)." },
-  forbidden: { fault: "caller", help: "The upstream forbids what is asked (403 that is not about the credentials)." },
-  gateway: { fault: "gateway", help: "Not the upstream: the gateway itself could not go on." },
+  connection: { fault: "provider", help: "The upstream could not be reached." },
+  cut: { fault: "provider", help: "The upstream's response ended before it was complete." },
+  bad_request: {
+    fault: "caller",
+    help: "The upstream rejected the request itself (400, 404 for an object, 413, 422).",
+  },
+  forbidden: { fault: "caller", help: "The upstream does not allow the request (403 that is not about credentials)." },
+  gateway: { fault: "gateway", help: "The gateway itself failed, not the upstream." },
 } as const satisfies Record<string, { fault: "provider" | "caller" | "gateway"; help: string }>;
 
 export type FailureCause = keyof typeof failureCauses;
@@ -113,9 +127,9 @@ interface FailedWith {
   readonly code: string;
   readonly status: number | null;
   readonly accountFault?: string | null;
-  /** It is about what the account has, not about what the request holds or names. */
+  /** The account lacks the model; the request itself is valid. */
   readonly lacksModel?: boolean;
-  /** The request names an object of its caller's, which may be what is not there. */
+  /** The request names an object of the caller, which may be the one that was not found. */
   readonly namesObject?: boolean;
   /** Waiting does not help: the quota is spent. */
   readonly spent?: boolean;
@@ -125,8 +139,8 @@ export function failureCause(failed: FailedWith): FailureCause {
   const { code, status, accountFault } = failed;
   if (accountFault === "credential") return "credentials";
   if (accountFault === "credit") return "credit";
-  const known = causesByCode[code];
-  if (known !== undefined) return known;
+  const byCode = causesByCode[code];
+  if (byCode !== undefined) return byCode;
   if (code !== "upstream_error") {
     return ((errorCodes as Record<string, ErrorCodeRow>)[code]?.status ?? 500) < 500 ? "bad_request" : "gateway";
   }
@@ -157,5 +171,5 @@ const causesByStatus: Readonly<Record<number, FailureCause>> = {
 /** The same table as Markdown, for the API reference. */
 export function errorCodeTable(): string {
   const rows = Object.entries(errorCodes).map(([code, row]) => `| ${row.status} | \`${code}\` | ${row.help} |`);
-  return ["| status | code | what it means |", "|---|---|---|", ...rows].join("\n");
+  return ["| status | code | meaning |", "|---|---|---|", ...rows].join("\n");
 }

@@ -3,70 +3,72 @@ import { modelField, type RequestField, streamField } from "./request-fields.ts"
 import { openAiVideoFields } from "./video-fields.ts";
 
 /**
- * The fields of forms that the gateway itself reads, endpoint by endpoint: what a form is checked by while it arrives, and what
- * the API description shows. A field that is not listed goes on as it came.
+ * Form fields that the gateway reads, by endpoint. A form is validated against them while it arrives, and the API description
+ * shows them. Other fields are forwarded unchanged.
  */
 export interface FormField extends RequestField {
-  /** A part that is a file; `several`: it may stand several times, also as a list. */
+  /** The part is a file. `several`: it may be repeated, also as a list. */
   readonly file?: "one" | "several";
 }
 export type FormFields = Readonly<Record<string, FormField>>;
 
-const user = { description: "Keeps the calls of one caller together." } as const satisfies FormField;
+const user = {
+  description: "Id of the end user. Their calls prefer the same deployment.",
+} as const satisfies FormField;
 
-/** Of POST /v1/images/edits. */
+/** POST /v1/images/edits. */
 export const imageEditForm = {
   model: modelField,
   prompt: { type: "string", required: true, minLength: 1 },
-  image: { file: "several", description: "Most upstreams ask for it. May stand several times, also as `image[]`." },
-  mask: { file: "one", description: "Where the picture is to change." },
+  image: { file: "several", description: "Required by most upstreams. May be repeated, also as `image[]`." },
+  mask: { file: "one", description: "Mask of the area to change." },
   n: {
     type: "string",
     pattern: "^[1-9][0-9]{0,9}$",
     examples: ["2"],
     must: "must be an integer above 0",
-    description: "How many pictures.",
+    description: "Number of images.",
   },
-  size: { description: "`<width>x<height>`, as the model takes it." },
+  size: { description: "`<width>x<height>`, if the model supports it." },
   stream: streamField,
   user,
 } as const satisfies FormFields;
 
-/** Of POST /v1/audio/transcriptions and /v1/audio/translations. */
+/** POST /v1/audio/transcriptions and /v1/audio/translations. */
 export const soundForm = {
   model: modelField,
-  file: { file: "one", required: true, description: "The sound." },
-  prompt: { description: "Words that help with names and with what came before." },
-  response_format: { description: "`json`, `text`, `srt`, `verbose_json` or `vtt`: as the upstream takes it." },
+  file: { file: "one", required: true, description: "The audio file." },
+  prompt: { description: "Names and terms that occur in the audio, or the preceding text." },
+  response_format: { description: "`json`, `text`, `srt`, `verbose_json` or `vtt`, if the upstream supports it." },
   stream: streamField,
   user,
 } as const satisfies FormFields;
 
-/** Of POST /v1/assets. */
+/** POST /v1/assets. */
 export const assetForm = {
-  file: { file: "one", required: true, description: "Judged by its first bytes, whatever it is called." },
-  group_id: { ...assetFields.group_id, description: "Of the platform `local`." },
+  file: { file: "one", required: true, description: "Its type is detected from its first bytes, not from its name." },
+  group_id: { ...assetFields.group_id, description: "A group on the platform `local`." },
   platform: {
     type: "string",
     maxLength: 64,
     examples: ["local"],
     description:
-      "`local`, which need not be said: to another platform material is given by `url`. An unknown one is a 404.",
+      "Default: `local`, the only platform that accepts uploads; use `url` for others. An unknown platform returns 404.",
   },
   asset_type: {
     type: "string",
     enum: assetFields.asset_type.enum,
     must: assetFields.asset_type.must,
-    description: "Need not be said; where it is, the file must be of it.",
+    description: "Default: the type of the file. If sent, the file must have this type.",
   },
-  name: { ...assetFields.name, description: "Default: what the file is called, without its ending." },
+  name: { ...assetFields.name, description: "Default: the file name without its extension." },
 } as const satisfies FormFields;
 
-/** Of POST /v1/videos: the members of its JSON as text, the first frame as a file. */
+/** POST /v1/videos: the fields of its JSON body as text, and the first frame as a file. */
 export const openAiVideoForm = {
   ...openAiVideoFields,
   input_reference: {
     file: "one",
-    description: "The first frame as a file with its content type; as text what it is in JSON.",
+    description: "The first frame: a file with its content type, or a text as in the JSON body.",
   },
 } as const satisfies FormFields;

@@ -1,4 +1,4 @@
-/** What a column holds: how it is stored, kept in journals, exported and shown goes by it. */
+/** Type of a column. It decides how the column is stored, journaled, exported and shown. */
 type LedgerKind =
   | "id"
   | "text"
@@ -16,23 +16,23 @@ type LedgerKind =
   | "usage";
 
 export interface LedgerRow {
-  /** Of an entry, as the gateway's code says it. */
+  /** Name in the gateway's `LedgerEntry`. */
   readonly member: string;
-  /** In the database, in exports and in the admin API. Usage has a column for each of its classes. */
+  /** Name in the database, in exports and in the admin API. Usage has one column per class. */
   readonly column: string;
   readonly kind: LedgerKind;
-  /** Entries are found or sorted by it, so the table holds it beside the record. */
+  /** Entries are searched or sorted by it, so it is a database column in addition to the record. */
   readonly indexed?: true;
   readonly nullable?: true;
-  /** What the column holds where an entry leaves the member out; without it none does. */
+  /** Value of the column if an entry has no such member. Left out: every entry has it. */
   readonly absent?: 1 | "price" | null;
-  /** Its place in the journal's records of an intent and of a settlement: never changed, and never used again. */
+  /** Position in the journal's intent and settlement records. Never change or reuse one. */
   readonly journal: { readonly intent?: number; readonly settle?: number };
-  /** In `sluice ledger export`, in the order of this table; or why not. */
+  /** Whether `sluice ledger export` contains it, in the order of this table; otherwise the reason. */
   readonly exported: true | { readonly no: string };
-  /** In the admin API: with each attempt of a list, with those of one request, or what stands there instead. */
+  /** Where the admin API returns it: in lists, only for a single request, or which field it returns instead. */
   readonly shown: "list" | "detail" | { readonly instead: string };
-  /** What the API says of it. */
+  /** Description in the API. */
   readonly help?: string;
 }
 
@@ -41,8 +41,8 @@ const detailed = { exported: true, shown: "detail" } as const;
 const exported = { exported: true } as const;
 
 /**
- * An entry of the ledger, once: the database's rows, journal records, export and the admin API's schemas are made of this table. A
- * new column needs a line here, its member in the gateway's `LedgerEntry`, and a migration.
+ * The columns of a ledger entry. Database rows, journal records, exports and the admin API's schemas are generated from this table.
+ * A new column needs a row here, a member of the gateway's `LedgerEntry`, and a migration.
  */
 export const ledgerTable = [
   {
@@ -92,7 +92,7 @@ export const ledgerTable = [
     kind: "text",
     journal: { intent: 8 },
     ...listed,
-    help: "Empty: refused before one was chosen.",
+    help: "Empty: the request was refused before a provider was chosen.",
   },
   { member: "deployment", column: "deployment", kind: "text", journal: { intent: 9 }, ...detailed },
   { member: "upstreamModel", column: "upstream_model", kind: "text", journal: { intent: 10 }, ...detailed },
@@ -118,7 +118,7 @@ export const ledgerTable = [
     kind: "usage",
     journal: { settle: 5 },
     ...detailed,
-    help: "By class; they do not overlap, but `reasoning` is inside output.",
+    help: "Usage by class. Classes do not overlap, except `reasoning`, which is part of `output`.",
   },
   { member: "usageSource", column: "usage_source", kind: "source", journal: { settle: 6 }, ...detailed },
   {
@@ -144,7 +144,7 @@ export const ledgerTable = [
     absent: "price",
     journal: { settle: 19 },
     ...detailed,
-    help: "What the cost comes from: `price` (times the usage) or `vendor` (its own figure).",
+    help: "How the cost was determined: `price` (price times usage) or `vendor` (reported by the vendor).",
   },
   {
     member: "vendorCostNanoUsd",
@@ -174,7 +174,7 @@ export const ledgerTable = [
     absent: null,
     journal: { settle: 21 },
     ...detailed,
-    help: "How the answer says it was served: service tier, region, speed. null: nothing out of the ordinary.",
+    help: "Service tier, region and speed that the response reports. null: the defaults.",
   },
   {
     member: "servedModel",
@@ -184,7 +184,7 @@ export const ledgerTable = [
     absent: null,
     journal: { settle: 24 },
     ...detailed,
-    help: "The model that the answer names, where that is not `upstream_model` or a dated snapshot of it.",
+    help: "Model that the response names, if it is neither `upstream_model` nor a dated snapshot of it.",
   },
   {
     member: "unpriced",
@@ -194,7 +194,7 @@ export const ledgerTable = [
     absent: null,
     journal: { settle: 22 },
     ...detailed,
-    help: "What was used and has no price (classes of usage), or an assumed one (`tier`, `geo`, `speed`).",
+    help: "Usage classes that have no price, and `tier`, `geo` or `speed` if their price was assumed.",
   },
   {
     member: "reservedNanoUsd",
@@ -231,10 +231,10 @@ export const ledgerTable = [
     column: "calls",
     kind: "calls",
     absent: 1,
-    // Only refusals are more than one; their record says it behind both parts.
+    // Only refusals can be more than one. Their record has the count after both parts.
     journal: {},
     ...listed,
-    help: "How many calls the row stands for: refusals of one key in one second that are alike are one. 0: what was used beside an attempt.",
+    help: "Number of calls in this row: identical refusals of one key within one second share a row. 0: usage in addition to an attempt.",
   },
   {
     member: "upstreamStatus",
@@ -243,7 +243,7 @@ export const ledgerTable = [
     nullable: true,
     journal: { settle: 15 },
     ...detailed,
-    help: "What the upstream answered; `http_status` is what its caller was.",
+    help: "HTTP status of the upstream. `http_status` is the one that the caller received.",
   },
   {
     member: "startedAfterMs",
@@ -251,7 +251,7 @@ export const ledgerTable = [
     kind: "ms",
     journal: { intent: 21 },
     ...detailed,
-    help: "How long the caller had waited when the attempt began; its own times come on top.",
+    help: "Time from the arrival of the request to the start of the attempt. The other times count from that start.",
   },
   {
     member: "warnings",
@@ -261,7 +261,7 @@ export const ledgerTable = [
     absent: null,
     journal: { settle: 16 },
     ...detailed,
-    help: "What could not be carried between the protocols of caller and upstream.",
+    help: "Fields that could not be translated between the protocols of caller and upstream.",
   },
   {
     member: "operation",
@@ -271,7 +271,7 @@ export const ledgerTable = [
     absent: null,
     journal: { intent: 23 },
     ...listed,
-    help: "Of a call that was passed through: its method and what kind of path it had, such as `GET /files/{id}`.",
+    help: "Method and path template of a pass-through call, such as `GET /files/{id}`.",
   },
   {
     member: "personId",
@@ -291,16 +291,16 @@ export const ledgerTable = [
 
 type Row = (typeof ledgerTable)[number];
 
-/** The columns that are a value each; usage has one for each class. */
+/** Columns with a single value. Usage has one per class. */
 export type LedgerColumn = Exclude<Row, { readonly kind: "usage" }>;
 
-/** The columns that the table holds beside the record. */
+/** Database columns in addition to the record. */
 export type IndexedLedgerColumn = Extract<LedgerColumn, { readonly indexed: true }>["column"];
 
-/** A column as the database holds it. */
+/** A column as stored in the database. */
 type StoredLedgerValue<Of extends LedgerRow> =
   | (Of["kind"] extends "time" | "ms" | "count" | "calls" | "status" | "nanoUsd" | "flag" ? number : string)
   | (Of extends { readonly nullable: true } ? null : never);
 
-/** The columns of the database's table, but for those of usage. */
+/** The columns of the database table, without usage. */
 export type StoredLedgerColumns = { [Of in LedgerColumn as Of["column"]]: StoredLedgerValue<Of> };

@@ -1,4 +1,4 @@
-/** What models are for. What a model is called by is said by its endpoints; the type says where people look for it. */
+/** Model types, for lists and filters. How a model can be called depends on its endpoints, not on its type. */
 const modelTypeLabels = {
   chat: "Chat",
   completion: "Completion",
@@ -15,15 +15,15 @@ export const modelTypes = Object.keys(modelTypeLabels) as readonly ModelTypeName
 
 export interface ModelEndpointRow {
   readonly path: string;
-  /** To a reader. */
+  /** Display name. */
   readonly label: string;
-  /** Models of which types are called here, as far as an upstream of theirs can be. */
+  /** Types of the models that can be called here, if their upstream supports it. */
   readonly types: readonly ModelTypeName[];
 }
 
 /**
- * The endpoints at which a model is called with a body, once: by their names in ledger, metrics and `settings.endpoints`, in
- * the order in which a model tells them.
+ * The endpoints that call a model with a request body, by their names in the ledger, in metrics and in `settings.endpoints`.
+ * A model lists its endpoints in this order.
  */
 export const modelEndpoints = {
   chat: { path: "/v1/chat/completions", label: "Chat completions", types: ["chat"] },

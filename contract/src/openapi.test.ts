@@ -9,7 +9,7 @@ const operations = Object.entries<PathItem>(document.paths).flatMap(([path, item
   Object.values<Operation>({ ...item }).map((operation) => ({ path, operation })),
 );
 
-test("every reference in the API description leads somewhere", () => {
+test("every reference in the API description can be resolved", () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1] ?? "");
   expect(references.length).toBeGreaterThan(20);
   for (const reference of references) {
@@ -22,7 +22,7 @@ test("every reference in the API description leads somewhere", () => {
   }
 });
 
-test("every operation has a unique id, a summary, a known tag, and describes each of its answers", () => {
+test("every operation has a unique id, a summary and a declared tag, and describes each response", () => {
   const tags = new Set(document.tags.map((tag) => tag.name));
   expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
   for (const { operation } of operations) {
@@ -44,7 +44,7 @@ test("every parameter in a path is declared, and every declared one is in the pa
   }
 });
 
-test("every schema is valid JSON Schema 2020-12, which OpenAPI 3.1 uses, and the examples obey theirs", () => {
+test("every schema is valid JSON Schema 2020-12, as OpenAPI 3.1 requires, and examples are valid", () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema({ $id: "https://schemas.test/", components: document.components });
   for (const name of Object.keys(document.components.schemas)) {
@@ -56,7 +56,7 @@ test("every schema is valid JSON Schema 2020-12, which OpenAPI 3.1 uses, and the
   expect(chat({ messages: [] })).toBe(false);
 });
 
-test("every example of a request obeys the schema that stands beside it", () => {
+test("every request example is valid against its schema", () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema({ $id: "https://schemas.test/", components: document.components });
   const bodies = operations.flatMap(({ operation }) => Object.values(operation.requestBody?.content ?? {}));
@@ -72,7 +72,7 @@ test("every example of a request obeys the schema that stands beside it", () => 
   expect(checked).toBeGreaterThan(5);
 });
 
-test("unknown request fields are allowed on a model call and refused at set-up", () => {
+test("unknown request fields are allowed in model calls and refused during setup", () => {
   const { ChatRequest, VideoTaskRequest, SetupRequest } = document.components.schemas;
   expect(ChatRequest?.["additionalProperties"]).not.toBe(false);
   expect(VideoTaskRequest?.["additionalProperties"]).not.toBe(false);
@@ -87,7 +87,7 @@ test("every error code a caller can receive is described under its status", () =
   }
 });
 
-test("/v1 asks for a key, the admin API for a token or a session, and nothing else for anything", () => {
+test("/v1 needs a key, the admin API a token or a session, and other paths nothing", () => {
   for (const { path, operation } of operations) {
     const asked = operation.security?.flatMap((scheme) => Object.keys(scheme)) ?? ["a key"];
     const open = operation.tags.includes("admin")

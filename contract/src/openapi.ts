@@ -9,9 +9,9 @@ import { answerHeaders } from "./openapi/headers.ts";
 import { modelPaths } from "./openapi/model-paths.ts";
 import { openAiVideoPaths } from "./openapi/openai-video-paths.ts";
 import { passThroughPaths } from "./openapi/pass-through-paths.ts";
-import { passedPaths } from "./openapi/passed-paths.ts";
 import { componentSchemas } from "./openapi/schemas.ts";
 import type { OpenApiDocument } from "./openapi/types.ts";
+import { untranslatedPaths } from "./openapi/untranslated-paths.ts";
 import { videoPaths } from "./openapi/video-paths.ts";
 
 /** The document that `GET /openapi.json` returns. `publicUrl` null: the address the document was read from. */
@@ -47,7 +47,7 @@ export function openApiDocument(publicUrl: string | null): OpenApiDocument {
     paths: {
       ...modelPaths(),
       ...generationPaths(),
-      ...passedPaths(),
+      ...untranslatedPaths(),
       ...passThroughPaths(),
       ...videoPaths(),
       ...openAiVideoPaths(),
@@ -84,5 +84,5 @@ const introduction = [
   "keys is refused.",
   "",
   "Request fields that Sluice does not know are always forwarded. If caller and upstream use the same dialect, only the",
-  "model name is replaced in the request, and the answer is returned unchanged.",
+  "model name is replaced in the request, and the response is returned unchanged.",
 ].join("\n");

@@ -7,7 +7,7 @@ interface PeopleConflict {
   readonly refers?: readonly (string | number)[];
 }
 
-/** What the schema of one user or token cannot see. */
+/** Conflicts that the schema of a single user or token cannot detect. */
 export function userConflicts(users: readonly UserConfig[]): PeopleConflict[] {
   return users.flatMap(({ workspaces = [] }, index) => {
     const seen = new Set<string>();
@@ -28,12 +28,12 @@ export function tokenConflicts(tokens: readonly TokenConfig[]): PeopleConflict[]
     const found: PeopleConflict[] = [];
     const isWhole = token.administrator === true || token.scim === true;
     if (token.administrator === true && token.scim === true) {
-      found.push({ path, message: "a token is a directory's (scim) or an administrator's, not both" });
+      found.push({ path, message: "set scim or administrator, not both" });
     }
     if (isWhole && (token.workspace !== undefined || token.role !== undefined)) {
       found.push({
         path,
-        message: "a token for scim or of an administrator goes without workspace and role: it has every workspace",
+        message: "leave out workspace and role for a token with scim or administrator: it has every workspace",
       });
     }
     if (!isWhole && (token.workspace === undefined || token.role === undefined)) {

@@ -1,15 +1,15 @@
 import table from "../provider-kinds.json" with { type: "json" };
 
-/** One setting of a kind of provider, as a config file writes it. */
+/** A setting of a provider type in the config file. */
 export interface KindSetting {
   readonly type: "text" | "secret" | "number" | "boolean" | "select" | "list" | "json";
   readonly help: string | null;
-  /** What may be chosen, of a select or a list. */
+  /** Choices of a select or a list. */
   readonly options: readonly string[] | null;
 }
 
 /**
- * The kinds of providers with the settings that each has, for the JSON Schema of the config file. The gateway's own kinds
- * decide: `gateway/test/write-provider-kinds.ts` writes the table, and a test keeps it equal to them.
+ * Settings by provider type, for the JSON Schema of the config file. `gateway/test/write-provider-kinds.ts` generates the table from
+ * the gateway's provider types, and a test compares them.
  */
 export const providerKindSettings = table as unknown as Readonly<Record<string, Readonly<Record<string, KindSetting>>>>;

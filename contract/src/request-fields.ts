@@ -1,12 +1,12 @@
 /**
- * The members of request bodies that the gateway itself reads, endpoint by endpoint. This is what a body is checked by before
- * anything else is done with it, and what the API description shows. Whatever is not listed goes on as it came, unread.
+ * Fields of request bodies that the gateway reads, by endpoint. A body is validated against them before anything else, and the API
+ * description shows them. Other fields are forwarded unread.
  */
 export interface RequestField {
-  /** By JSON Schema's names; left out: anything, which the upstream judges. */
+  /** JSON Schema types. Left out: any value; the upstream validates it. */
   readonly type?: FieldType | readonly FieldType[];
   readonly required?: true;
-  /** Characters of a string. */
+  /** Length of a string in characters. */
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minimum?: number;
@@ -14,12 +14,12 @@ export interface RequestField {
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly enum?: readonly string[];
-  /** ECMAScript, with the flag u. */
+  /** ECMAScript pattern with the `u` flag. */
   readonly pattern?: string;
   readonly items?: object;
   readonly examples?: readonly unknown[];
   readonly description?: string;
-  /** What a refusal says after the parameter's name, where its type alone would not tell. */
+  /** Text after the field name in an error message, if the type alone is not clear enough. */
   readonly must?: string;
 }
 export type FieldType = "string" | "boolean" | "integer" | "array" | "object";
@@ -36,42 +36,42 @@ export const modelField: RequestField = {
 };
 export const streamField: RequestField = {
   type: "boolean",
-  description: "True: the answer comes as server-sent events.",
+  description: "True: stream the response as server-sent events.",
 };
 const list: RequestField = { type: "array", required: true };
 const words: RequestField = { type: ["string", "array"], required: true };
-/** Read for what is reserved and logged; anything else than a count is the upstream's to judge. */
+/** Read to reserve and log usage. The upstream validates anything other than a number. */
 const counted = (description: string): RequestField => ({ description });
-/** Multiplies what a call costs. An upstream may read a text as a number, so only a number is taken. */
+/** Multiplies the cost of a call. Some upstreams read a string as a number, so only numbers are accepted. */
 const multiplier = (description: string): RequestField => ({
   type: "integer",
   minimum: 1,
   must: "must be an integer above 0",
   description,
 });
-const input: RequestField = { type: ["string", "array"], description: "A text, or items." };
+const input: RequestField = { type: ["string", "array"], description: "A string or a list of items." };
 const previous: RequestField = {
   type: "string",
-  description: "Goes to the account that made that response.",
+  description: "Id of the previous response. The call is sent to the account that created it.",
 };
 
 const picture = {
   model: modelField,
   prompt: { type: "string", required: true, minLength: 1 },
-  n: multiplier("How many pictures."),
+  n: multiplier("Number of images."),
   stream: streamField,
 } as const satisfies RequestFields;
 
-/** Of the endpoints whose body is JSON and is passed on in bytes, by their names in `modelEndpoints`. */
+/** Endpoints with a JSON body that is forwarded as bytes, by their names in `modelEndpoints`. */
 export const requestFields = {
   chat: {
     model: modelField,
     messages: { ...list, items: { type: "object" } },
     stream: streamField,
-    stream_options: { description: "With `include_usage` the last chunk before `[DONE]` holds the usage." },
-    max_completion_tokens: counted("How many tokens the answer may have."),
-    max_tokens: counted("The same, as older models call it."),
-    n: multiplier("How many answers."),
+    stream_options: { description: "With `include_usage`, the last chunk before `[DONE]` contains the usage." },
+    max_completion_tokens: counted("Maximum number of output tokens."),
+    max_tokens: counted("Same as `max_completion_tokens`, for older models."),
+    n: multiplier("Number of choices."),
   },
   messages: {
     model: modelField,
@@ -81,63 +81,67 @@ export const requestFields = {
       required: true,
       minimum: 0,
       must: "must be an integer of at least 0",
-      description: "How many tokens the answer may have; 0 warms the cache.",
+      description: "Maximum number of output tokens. 0 only fills the prompt cache.",
     },
     stream: streamField,
   },
   "count-tokens": { model: modelField, messages: { ...list, items: { type: "object" } } },
   responses: {
     model: modelField,
-    input: { ...input, description: "A text, or items; may be left out of a call that continues another." },
+    input: { ...input, description: "A string or a list of items. May be left out if the call continues another." },
     stream: streamField,
     conversation: {
       type: ["string", "object"],
       examples: ["conv_1", { id: "conv_1" }],
-      must: "must be an id, or an object that holds one",
-      description: "A conversation that the upstream keeps: its id, or an object with it.",
+      must: "must be an id, or an object with an id",
+      description: "A conversation stored by the upstream: its id, or an object with the id.",
     },
     prompt: {
       type: ["string", "object"],
       examples: ["pmpt_1", { id: "pmpt_1" }],
-      must: "must be an id, or an object that holds one",
-      description: "A prompt that the upstream keeps: its id, or an object with it.",
+      must: "must be an id, or an object with an id",
+      description: "A prompt stored by the upstream: its id, or an object with the id.",
     },
-    background: { type: "boolean", description: "True: made in the background, and asked for by its id." },
+    background: { type: "boolean", description: "True: generate the response in the background; get it by its id." },
     previous_response_id: previous,
-    max_output_tokens: counted("How many tokens the answer may have."),
+    max_output_tokens: counted("Maximum number of output tokens."),
   },
   "responses-compact": { model: modelField, input, previous_response_id: previous },
   "input-tokens": { model: modelField, input, previous_response_id: previous },
   generate: { contents: { ...list, items: { type: "object" } } },
   "gemini-count-tokens": {
-    contents: { type: "array", items: { type: "object" }, description: "Required unless the whole request stands." },
+    contents: {
+      type: "array",
+      items: { type: "object" },
+      description: "Required unless `generateContentRequest` is sent.",
+    },
     generateContentRequest: {
       type: "object",
       examples: [{ contents: [{ parts: [{ text: "Say hello." }] }] }],
-      description: "A whole request, in the place of `contents`.",
+      description: "A complete request, instead of `contents`.",
     },
   },
   completions: {
     model: modelField,
-    prompt: { ...words, description: "A text, texts, or tokens." },
-    suffix: { description: "What comes after what is filled in." },
+    prompt: { ...words, description: "A string, a list of strings, or tokens." },
+    suffix: { description: "Text after the gap, for fill-in-the-middle." },
     stream: streamField,
-    max_tokens: counted("How many tokens the answer may have."),
-    n: multiplier("How many answers."),
+    max_tokens: counted("Maximum number of output tokens."),
+    n: multiplier("Number of choices."),
   },
-  images: { ...picture, size: { description: "`<width>x<height>`, as the model takes it." } },
+  images: { ...picture, size: { description: "`<width>x<height>`, if the model supports it." } },
   "image-edits": { ...picture, images: { description: "Objects with an `image_url`." } },
-  embeddings: { model: modelField, input: { ...words, description: "A text, texts, or tokens." } },
+  embeddings: { model: modelField, input: { ...words, description: "A string, a list of strings, or tokens." } },
   "embed-content": {
     content: { required: true, description: "`parts` of `text`." },
-    outputDimensionality: { description: "An integer, as the model takes it." },
+    outputDimensionality: { description: "An integer, if the model supports it." },
   },
   "batch-embed-contents": { requests: { ...list, items: { type: "object" }, maxItems: 2_048 } },
   rerank: {
     model: modelField,
-    query: { required: true, description: "A text; for some models an object." },
+    query: { required: true, description: "A string; for some models an object." },
     documents: list,
-    top_n: { description: "How many of them the answer shows." },
+    top_n: { description: "Number of results to return." },
   },
   moderations: {
     model: {
@@ -146,16 +150,16 @@ export const requestFields = {
       maxLength: modelNameCharactersMax,
       description: "Default: `omni-moderation-latest`.",
     },
-    input: { required: true, description: "A text, texts, or parts of text and pictures." },
+    input: { required: true, description: "A string, a list of strings, or parts with text and images." },
   },
   speech: {
     model: modelField,
-    input: { type: "string", required: true, description: "What is spoken." },
-    voice: { description: "As the model takes it." },
+    input: { type: "string", required: true, description: "Text to speak." },
+    voice: { description: "Name of a voice of the model." },
     response_format: { description: "Such as `mp3`." },
-    stream_format: { description: "`sse`: events that hold the sound." },
+    stream_format: { description: "`sse`: stream events that contain the audio." },
   },
 } as const satisfies Readonly<Record<string, RequestFields>>;
 
-/** A call of Responses has one of these. */
+/** A Responses call must have one of these. */
 export const inputOrContinued = ["input", "previous_response_id", "conversation", "prompt"] as const;

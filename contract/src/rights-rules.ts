@@ -1,16 +1,16 @@
 import { z } from "zod";
 import { workspaceRoles } from "./console/roles.ts";
-import { nameLettersMax, slugPattern, slugRule } from "./names.ts";
+import { nameLengthMax, slugPattern, slugRule } from "./names.ts";
 
 const value = z.string().min(1).max(1_024);
 
-/** A rule that gives rights for an issuer's claims or SCIM groups. */
+/** A rule that grants rights based on an issuer's claims or SCIM groups. */
 export const rightsRuleSchema = z.strictObject({
   name: z
     .string()
     .trim()
     .min(1)
-    .max(nameLettersMax)
+    .max(nameLengthMax)
     .optional()
     .describe("Name for messages. Default: the rule's number."),
   claim: value.max(256).describe("The claim: `groups`, `department`, `realm_access.roles`."),
@@ -22,14 +22,14 @@ export const rightsRuleSchema = z.strictObject({
     .min(1)
     .max(256)
     .optional()
-    .describe("The claim, or a value in its list, matches this pattern. `*` stands for any number of characters."),
+    .describe("The claim, or a value in its list, matches this pattern. `*` matches any number of characters."),
   administrator: z.boolean().optional().describe("Administrator of the installation."),
   workspace: z.string().regex(slugPattern, slugRule).optional().describe("Workspace for `role` and `group`."),
   role: z.enum(workspaceRoles).optional().describe("Role in the workspace."),
   group: z
     .string()
     .min(1)
-    .max(nameLettersMax)
+    .max(nameLengthMax)
     .optional()
     .describe("Group of the user's agent key in the workspace, which sets its models, limits and managed settings."),
 });

@@ -14,11 +14,11 @@ interface SettingRow {
   /** Path below `settings` in the config file, and name of the setting in the database and the audit log. */
   readonly path: string;
   readonly kind: SettingKind;
-  /** The value if nobody sets it; null: none. */
+  /** Default value. null: none. */
   readonly default: unknown;
   /** For the schema, the API description and docs/configuration.md; its links are relative to the latter. */
   readonly help: string;
-  /** Takes effect only at a start of the gateway. */
+  /** Takes effect only when the gateway starts. */
   readonly atStart?: true;
   /** Section of the console's form. null: the form has no generated field for it. */
   readonly form: "retention" | "requests" | null;
@@ -72,14 +72,14 @@ export const settingsTable = [
     path: "audit.retention_days",
     kind: days(90, daysMax),
     default: 3_650,
-    help: "Older entries of the audit log are deleted. At least 90, so that nobody can delete recent entries by shortening it.",
+    help: "Older entries of the audit log are deleted. At least 90, so that recent entries cannot be deleted by shortening it.",
     form: "retention",
   },
   {
     path: "disconnect.default",
     kind: { type: "choice", of: ["cancel", "drain"] },
     default: "cancel",
-    help: "What happens to the upstream request when the caller disconnects, for providers without their own setting: `cancel` stops it, `drain` reads it to the end.",
+    help: "Action when the caller disconnects, for providers without a setting for it: `cancel` stops the upstream request, `drain` reads it to the end.",
     form: "requests",
   },
   {
@@ -93,7 +93,7 @@ export const settingsTable = [
     path: "keys.stale_max",
     kind: { type: "integer", unit: "seconds", min: 10, max: 86_400 },
     default: 3_600,
-    help: "Seconds, 10 to 86400. How long calls with known keys keep working [while PostgreSQL is unreachable](operations/databases.md#while-postgresql-is-unreachable). This includes keys revoked meanwhile.",
+    help: "Seconds, 10 to 86400. How long cached keys keep working [while PostgreSQL is unreachable](operations/databases.md#while-postgresql-is-unreachable), even if they are revoked meanwhile.",
     form: "requests",
   },
   {
@@ -114,7 +114,7 @@ export const settingsTable = [
     path: "unpriced",
     kind: { type: "own" },
     default: "block_in_budgets",
-    help: "What happens to calls to [models without a price](prices.md#models-without-a-price): `block_in_budgets` refuses those that a budget would count and serves others at zero, `block` refuses all, `allow` serves all at zero, `{ price_as: <model> }` charges another model's price. The demo is always served.",
+    help: "Policy for calls to [models without a price](prices.md#models-without-a-price): `block_in_budgets` refuses calls that a budget would count and serves others at zero, `block` refuses all, `allow` serves all at zero, `{ price_as: <model> }` charges another model's price. The demo is always served.",
     form: null,
   },
   {
@@ -139,7 +139,7 @@ type ValueOf<One, Own> = One extends { kind: { type: "integer" } }
         ? Own[Path & keyof Own]
         : never;
 
-/** Every setting by its path, defaults filled in. `Own`: the types of those that have a schema of their own. */
+/** Every setting by its path, with defaults. `Own`: the types of settings with a separate schema. */
 export type SettingValues<Own> = {
   readonly [One in Row as One["path"]]: ValueOf<One, Own> | (One["default"] & null);
 };
@@ -148,7 +148,7 @@ export const settingDefaults = Object.fromEntries(settingsTable.map((row) => [ro
   readonly [One in Row as One["path"]]: One["default"];
 };
 
-/** Settings as they are nested in the config file, each left out or given. */
+/** Settings nested as in the config file. Each may be left out. */
 export type NestedSettings<Values> = {
   [Path in keyof Values as Path extends `${string}.${string}` ? never : Path]?: Values[Path] | undefined;
 } & {
@@ -161,7 +161,7 @@ type InnerSettings<Values, Field extends string> = {
   [Path in keyof Values as Path extends `${Field}.${infer Inner}` ? Inner : never]?: Values[Path] | undefined;
 };
 
-/** The value at a path of nested settings; undefined: it is not given. */
+/** The value at a path of nested settings. undefined: not set. */
 export function settingAt(settings: object, path: string): unknown {
   return path.split(".").reduce<unknown>((part, step) => (part as Fields | null | undefined)?.[step], settings);
 }

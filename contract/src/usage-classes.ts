@@ -1,37 +1,37 @@
 import type { z } from "zod";
 import type { ModelTypeName } from "./model-endpoints.ts";
 
-/** What one of a class is. */
+/** Unit that a class counts. */
 export type UsageUnit = "token" | "image" | "second" | "call" | "unit" | "character";
 
-/** For how many of a class a price is written: vendors quote tokens by the million, searches by the thousand. */
+/** Number of units that a price is for: vendors quote tokens per million, searches per thousand. */
 export type PricedBy = "one" | "thousand" | "million";
 
 export interface UsageClassRow {
-  /** As the gateway's code says it. */
+  /** Name in the gateway's code. */
   readonly name: string;
-  /** In the ledger, its rollups, exports and the admin API. */
+  /** Name in the ledger, its rollups, exports and the admin API. */
   readonly column: string;
-  /** The member of a price that pays for it; null: it is told inside another class. */
+  /** Field of a price that applies to it. null: it is part of another class. */
   readonly price: string | null;
   readonly by: PricedBy;
   readonly unit: UsageUnit;
-  /** Of tokens: what they are counted to. */
+  /** For tokens: whether they are input or output. */
   readonly side: "input" | "output" | null;
-  /** Of tokens: the class whose price it has where none is written for it; null: it then costs nothing. It stands further up. */
+  /** For tokens: the class with the price to use if this one has none. null: it costs nothing. That class comes earlier in the table. */
   readonly costsAs?: string | null;
-  /** Whether a price of long contexts may say another for it. */
+  /** Whether a long-context price can have a separate figure for it. */
   readonly longContext?: boolean;
-  /** Models of which types are mostly priced by it. */
+  /** Types of the models that are usually priced by it. */
   readonly types: readonly ModelTypeName[];
-  /** What the field of the config file says of itself. */
+  /** Description of the field in the config file. */
   readonly help?: string;
 }
 
 /**
- * Everything that is counted, once: ledger, journal, prices, reports, export and console are made of this table. Classes do
- * not overlap, but `reasoning` and `unexplained`, which are inside `output`. Journals hold counts in this order, so a new class stands last;
- * it needs a migration that adds its column.
+ * All usage classes. Ledger, journal, prices, reports, export and console are generated from this table. Classes do not overlap,
+ * except `reasoning` and `unexplained`, which are part of `output`. Journals store counts in this order, so add a new class at the
+ * end, with a migration for its column.
  */
 export const usageTable = [
   token("inputUncached", "input_uncached", "input", "input", { costsAs: null, longContext: true }, [
@@ -78,39 +78,29 @@ export const usageTable = [
     "web_searches",
     "web_search",
     ["call", "thousand"],
-    "USD per thousand searches of the web that the upstream makes for a call.",
+    "USD per thousand web searches that the upstream makes for calls.",
     ["chat"],
   ),
-  counted(
-    "fileSearches",
-    "file_searches",
-    "file_search",
-    ["call", "thousand"],
-    "USD per thousand searches of stored files.",
-    ["chat"],
-  ),
+  counted("fileSearches", "file_searches", "file_search", ["call", "thousand"], "USD per thousand file searches.", [
+    "chat",
+  ]),
   counted(
     "codeSessions",
     "code_sessions",
     "code_session",
     ["call", "thousand"],
-    "USD per thousand places that the upstream runs code in.",
+    "USD per thousand code containers that the upstream starts.",
     ["chat"],
   ),
-  counted(
-    "audioSeconds",
-    "audio_seconds",
-    "audio_second",
-    ["second", "one"],
-    "USD per second of audio that is transcribed.",
-    ["transcription"],
-  ),
+  counted("audioSeconds", "audio_seconds", "audio_second", ["second", "one"], "USD per second of transcribed audio.", [
+    "transcription",
+  ]),
   counted(
     "searchUnits",
     "search_units",
     "search_unit",
     ["unit", "thousand"],
-    "USD per thousand search units of a rerank (Cohere: a query with up to 100 documents).",
+    "USD per thousand rerank search units (Cohere: a query with up to 100 documents).",
     ["rerank"],
   ),
   counted(
@@ -118,7 +108,7 @@ export const usageTable = [
     "characters",
     "character",
     ["character", "million"],
-    "USD per million characters that are spoken.",
+    "USD per million characters of speech input.",
     ["speech"],
   ),
   counted(
@@ -126,7 +116,7 @@ export const usageTable = [
     "charged_requests",
     "request",
     ["call", "thousand"],
-    "USD per thousand requests, beside what else they use.",
+    "USD per thousand requests, in addition to their other usage.",
     ["moderation"],
   ),
   token(
@@ -150,22 +140,22 @@ export const usageTable = [
     "map_searches",
     "map_search",
     ["call", "thousand"],
-    "USD per thousand answers that are grounded on maps.",
+    "USD per thousand responses grounded with maps.",
     [],
   ),
-  // Tokens by which the upstream's own total differs from its parts. Where the total is larger, they are also counted as output.
+  // Difference between the upstream's total and the sum of its parts. If the total is larger, it is also counted as output.
   token("unexplained", "unexplained", null, "output", { costsAs: null, longContext: false }, []),
 ] as const satisfies readonly UsageClassRow[];
 
 type UsageRow = (typeof usageTable)[number];
 
-/** The classes as code names them. */
+/** Class names in code. */
 export type UsageClassName = UsageRow["name"];
 export type UsageColumnName = UsageRow["column"];
-/** The members of a price that are one figure. */
+/** Fields of a price with a single figure. */
 export type PriceMember = NonNullable<UsageRow["price"]>;
 
-/** `cost`: the schema of a figure in USD. The fields of a price, one for each class that has one. */
+/** The fields of a price, one per class that has one. `cost`: the schema of a figure in USD. */
 export function priceFields<Cost extends z.ZodNumber>(
   cost: Cost,
 ): { readonly [Member in PriceMember]: z.ZodOptional<Cost> } {
@@ -177,7 +167,7 @@ export function priceFields<Cost extends z.ZodNumber>(
   return Object.fromEntries(fields);
 }
 
-/** What a price of long contexts may say: one field for each class that may cost something else then. */
+/** The fields of a long-context price, one per class that can have a separate figure. */
 export function longContextFields<Cost extends z.ZodNumber>(
   cost: Cost,
 ): { readonly [Member in LongContextMember]: z.ZodOptional<Cost> } {
@@ -189,12 +179,12 @@ export function longContextFields<Cost extends z.ZodNumber>(
 type LongContextRow = Extract<UsageRow, { readonly longContext: true }>;
 export type LongContextMember = LongContextRow["price"];
 
-/** The classes that may cost something else in a long context. */
+/** Classes that can have a separate long-context price. */
 export const longContextRows: readonly LongContextRow[] = usageTable.filter(
   (row): row is LongContextRow => "longContext" in row && row.longContext,
 );
 
-/** How a class of tokens is priced beside its own figure. */
+/** How a class of tokens is priced without a figure for it. */
 interface TokenPrice {
   readonly costsAs: string | null;
   readonly longContext: boolean;

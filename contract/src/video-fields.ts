@@ -1,15 +1,19 @@
 import { modelField, modelNameCharactersMax, type RequestField, type RequestFields } from "./request-fields.ts";
 
-const videoMaterial = {
+const mediaReference = {
   type: ["string", "object"],
   examples: ["https://example.com/frame.png"],
 } as const satisfies RequestField;
-const materialMax = 64;
+const mediaMax = 64;
 
-/** Of POST /v1/video/tasks. Members that are not listed go to the upstream as they are. */
+/** POST /v1/video/tasks. Other fields are forwarded to the upstream unchanged. */
 export const videoTaskFields = {
   model: modelField,
-  prompt: { type: "string", maxLength: 32_768, description: "Required unless there is material or `content`." },
+  prompt: {
+    type: "string",
+    maxLength: 32_768,
+    description: "Required unless there is an image, a reference or `content`.",
+  },
   ratio: {
     type: "string",
     pattern: "^(?:[1-9]\\d{0,4}:[1-9]\\d{0,4}|adaptive|auto|keep_ratio)$",
@@ -22,7 +26,7 @@ export const videoTaskFields = {
     minimum: -1,
     examples: [5, -1],
     must: "must be an integer of seconds greater than 0",
-    description: "Whole seconds, but for 0; -1 where the model may decide.",
+    description: "Whole seconds, not 0. -1: the model decides, if it supports this.",
   },
   resolution: {
     type: "string",
@@ -31,50 +35,49 @@ export const videoTaskFields = {
     must: 'must be a number of lines, such as "720p", or "2k" or "4k"',
     description: "`<lines>p`, or `2k` or `4k`.",
   },
-  audio: { type: "boolean", description: "With sound or without." },
+  audio: { type: "boolean", description: "Whether to generate audio." },
   watermark: { type: "boolean" },
-  seed: { type: "integer", description: "May be negative: any." },
-  image: { ...videoMaterial, description: "The first frame: a public URL, a `data:` URI, or `asset://<asset_id>`." },
-  last_frame: { ...videoMaterial, description: "The last frame." },
+  seed: { type: "integer", description: "May be negative." },
+  image: { ...mediaReference, description: "The first frame: a public URL, a `data:` URI, or `asset://<asset_id>`." },
+  last_frame: { ...mediaReference, description: "The last frame." },
   references: {
     type: "array",
-    maxItems: materialMax,
-    items: videoMaterial,
+    maxItems: mediaMax,
+    items: mediaReference,
     description:
-      "What it should look and sound like: as `image`, or an object with `url`, `type` (`image`, `video`, `audio`) and `role`.",
+      "References for look and sound. Each is a value like `image`, or an object with `url`, `type` (`image`, `video` or `audio`) and `role`.",
   },
   content: {
     type: "array",
     minItems: 1,
-    maxItems: materialMax,
+    maxItems: mediaMax,
     items: { type: "object", examples: [{ type: "text", text: "A boat." }] },
-    description: "Ark's own array, passed on with assets resolved; other upstreams refuse it.",
+    description: "Ark's `content` array, forwarded with assets resolved. Other upstreams refuse it.",
   },
-  return_last_frame: { type: "boolean", description: "Whether the last frame is wanted as a picture too." },
+  return_last_frame: { type: "boolean", description: "Whether to return the last frame as an image as well." },
   remix_of: {
     type: "string",
-    description:
-      "A task of yours whose video is made anew with other words (OpenAI, Azure); it keeps length, shape and sound.",
+    description: "Id of a task to remix with a new prompt (OpenAI, Azure). Length, size and audio stay the same.",
   },
-  callback_url: { type: "string", description: "A public address that is told when the task has ended." },
-  metadata: { type: "object", description: "The caller's own, at most 4 KiB; comes back as it is." },
+  callback_url: { type: "string", description: "A public URL that receives a webhook when the task ends." },
+  metadata: { type: "object", description: "Any object of at most 4 KiB. Returned unchanged." },
 } as const satisfies RequestFields;
 
 const { duration: _duration, ratio: _ratio, resolution: _resolution, image: _image, ...alike } = videoTaskFields;
 const { content: _content, remix_of: _remixOf, ...shared } = alike;
 
 /**
- * Of POST /v1/videos, in OpenAI's words. A task's own (`duration`, `ratio`, `resolution`, `image`, `content`, `remix_of`) are taken too, each
- * in the place of the one here that says the same.
+ * POST /v1/videos, with OpenAI's field names. The fields of a task (`duration`, `ratio`, `resolution`, `image`, `content`, `remix_of`)
+ * are accepted too and replace the equivalent field.
  */
 export const openAiVideoFields = {
   ...shared,
   model: {
     type: "string",
     maxLength: modelNameCharactersMax,
-    description: "A name from `GET /v1/models`; `sora-2` unless told.",
+    description: "A name from `GET /v1/models`. Default: `sora-2`.",
   },
-  prompt: { ...videoTaskFields.prompt, description: "Required unless there is a picture." },
+  prompt: { ...videoTaskFields.prompt, description: "Required unless there is an image." },
   seconds: {
     type: ["string", "integer"],
     pattern: "^[1-9]\\d{0,4}$",
@@ -82,27 +85,27 @@ export const openAiVideoFields = {
     maximum: 99_999,
     examples: ["8", 8],
     must: 'must be an integer of seconds, such as "8"',
-    description: 'Whole seconds, such as "8": those that the model takes.',
+    description: 'Whole seconds, such as "8". The model must support this duration.',
   },
   size: {
     type: "string",
     pattern: "^[1-9]\\d{0,2}[02468]x[1-9]\\d{0,2}[02468]$",
     examples: ["1280x720"],
     must: "must be <width>x<height> in even numbers of pixels, such as 1280x720",
-    description: "`<width>x<height>` in pixels, as the model takes it.",
+    description: "`<width>x<height>` in pixels. The model must support this size.",
   },
   input_reference: {
     type: ["string", "object"],
     examples: ["https://example.com/frame.png", { image_url: "https://example.com/frame.png" }],
-    must: "must be a picture, or an object with its `image_url`",
+    must: "must be an image, or an object with its `image_url`",
     description:
       "The first frame: its public URL, a `data:` URI or `asset://<asset_id>`, or an object with that as `image_url`.",
   },
 } as const satisfies RequestFields;
 
-/** Of POST /v1/videos/{video_id}/remix. What the video has stays as it is. */
+/** POST /v1/videos/{video_id}/remix. */
 export const openAiRemixFields = {
-  prompt: { ...videoTaskFields.prompt, required: true, minLength: 1, description: "What is to be seen instead." },
+  prompt: { ...videoTaskFields.prompt, required: true, minLength: 1, description: "The new prompt." },
   callback_url: videoTaskFields.callback_url,
   metadata: videoTaskFields.metadata,
 } as const satisfies RequestFields;

@@ -1,6 +1,6 @@
 /**
- * The contract's words: tables, names and rules that are plain values. What stands here imports no schema, so whoever takes
- * only these (every thread of the gateway does) loads none.
+ * Tables, names and rules of the contract as plain values. They import no schema, so that threads of the gateway can use them
+ * without loading zod.
  */
 export * from "./agent-setup.ts";
 export * from "./asset-fields.ts";

@@ -4,7 +4,7 @@ import { checkAgentSettings } from "./check-settings.ts";
 const paths = (list: readonly { readonly path: string; readonly code: string }[]) =>
   list.map(({ path, code }) => `${path} ${code}`);
 
-test("settings as administrators write them are taken without a word", () => {
+test("accepts the usual settings without errors and warnings", () => {
   expect(
     checkAgentSettings({
       model: "claude-opus-4-7",
@@ -24,7 +24,7 @@ test("settings as administrators write them are taken without a word", () => {
   ).toEqual({ errors: [], warnings: [] });
 });
 
-test("a wrong type is an error with its path; what is not known is a warning and passed on", () => {
+test("a wrong type is an error with its path; an unknown field is a warning", () => {
   const { errors, warnings } = checkAgentSettings({
     model: 5,
     availableModels: ["a", 1],
@@ -60,7 +60,7 @@ test("a wrong type is an error with its path; what is not known is a warning and
   ]);
 });
 
-test("a list of models needs a first one that it allows", () => {
+test("warns if the list of models may not allow the default model", () => {
   const first = (settings: object) => checkAgentSettings(settings as Record<string, unknown>).warnings.length;
   expect(first({ availableModels: ["a"] })).toBe(1);
   expect(first({ availableModels: ["a"], model: "a" })).toBe(0);
@@ -68,7 +68,7 @@ test("a list of models needs a first one that it allows", () => {
   expect(first({ availableModels: [] })).toBe(0);
 });
 
-test("remarks are bounded, however much is wrong", () => {
+test("returns a bounded number of errors and warnings", () => {
   const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`made${at}`, at]));
   expect(checkAgentSettings(many).warnings).toHaveLength(100);
 });

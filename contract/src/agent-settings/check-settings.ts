@@ -1,38 +1,37 @@
 import { agentSettingsSchema, type SettingsSchema, type SettingsType } from "./settings-schema.ts";
 
-/** What is said of a member, `path` like `permissions.allow[0]`. */
+/** A problem of a field. `path`: such as `permissions.allow[0]`. */
 export interface SettingsRemark {
   readonly path: string;
   readonly code: "type" | "unknown" | "value" | "rule" | "env_name" | "first_model";
-  /** Of `type`: what it has to be. Of `value`: what is known. */
+  /** For `type`: the expected types. For `value`: the recognized values. */
   readonly expected: readonly string[];
 }
 
 export interface SettingsCheck {
-  /** With one of these the settings are refused. */
+  /** Any error refuses the settings. */
   readonly errors: readonly SettingsRemark[];
-  /** With these they are passed on: the agent may know more than is known here. */
+  /** Warnings do not: an agent may support fields that this list does not have. */
   readonly warnings: readonly SettingsRemark[];
 }
 
-/** More than anybody reads. */
 const remarksMax = 100;
-const pathLettersMax = 200;
+const pathLengthMax = 200;
 
-/** Settings of Claude Code against what is known of its schema. */
+/** Checks settings against the part of Claude Code's schema that we have. */
 export function checkAgentSettings(settings: Readonly<Record<string, unknown>>): SettingsCheck {
   const errors: SettingsRemark[] = [];
   const warnings: SettingsRemark[] = [];
   const add = (list: SettingsRemark[], remark: SettingsRemark) => {
-    if (list.length < remarksMax) list.push({ ...remark, path: remark.path.slice(0, pathLettersMax) });
+    if (list.length < remarksMax) list.push({ ...remark, path: remark.path.slice(0, pathLengthMax) });
   };
   const walk = (value: unknown, schema: SettingsSchema, path: string): void => {
     const types = schema.type === undefined ? [] : [schema.type].flat();
     if (types.length > 0 && !types.some((type) => isOf(type as SettingsType, value))) {
       add(errors, { path, code: "type", expected: types });
     } else if (typeof value === "string") {
-      const known = schema.enum;
-      if (known !== undefined && !known.includes(value)) add(warnings, { path, code: "value", expected: known });
+      const values = schema.enum;
+      if (values !== undefined && !values.includes(value)) add(warnings, { path, code: "value", expected: values });
       else if (isRule.test(path) && !ruleShape.test(value)) add(warnings, { path, code: "rule", expected: [] });
     } else if (Array.isArray(value)) {
       const { items } = schema;
@@ -40,8 +39,8 @@ export function checkAgentSettings(settings: Readonly<Record<string, unknown>>):
     } else if (typeof value === "object" && value !== null) {
       for (const [name, member] of Object.entries(value)) {
         const inner = path === "" ? name : `${path}.${name}`;
-        const known = own(schema.properties, name) ?? schema.additionalProperties;
-        if (known !== undefined) walk(member, known, inner);
+        const innerSchema = own(schema.properties, name) ?? schema.additionalProperties;
+        if (innerSchema !== undefined) walk(member, innerSchema, inner);
         else if (schema.properties !== undefined) add(warnings, { path: inner, code: "unknown", expected: [] });
         if (path === "env" && !envName.test(name)) add(warnings, { path: inner, code: "env_name", expected: [] });
       }
@@ -53,11 +52,11 @@ export function checkAgentSettings(settings: Readonly<Record<string, unknown>>):
 }
 
 const isRule = /^permissions\.(allow|ask|deny)\[/;
-/** A tool, or a tool with what it is about in parentheses: `Bash(git push *)`, `mcp__github`. */
+/** A tool, optionally with an argument pattern in parentheses: `Bash(git push *)`, `mcp__github`. */
 const ruleShape = /^[A-Za-z_*][\w.*:-]*(\(.+\))?$/s;
 const envName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** A list of models without the one that an agent starts with refuses each first prompt: it needs a model, or the word that enforces it. */
+/** An agent's built-in default model may not be in the list; its first prompt then fails. A default model or `enforceAvailableModels` avoids this. */
 function refusesItsFirstModel(settings: Readonly<Record<string, unknown>>): boolean {
   const models = settings["availableModels"];
   if (!Array.isArray(models) || models.length === 0 || settings["enforceAvailableModels"] === true) return false;

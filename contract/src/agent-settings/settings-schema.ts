@@ -1,4 +1,4 @@
-/** The part of JSON Schema that the members of agents' settings need. */
+/** The part of JSON Schema that agent settings need. */
 export interface SettingsSchema {
   readonly type?: SettingsType | readonly SettingsType[];
   readonly enum?: readonly string[];
@@ -37,8 +37,7 @@ const hook = members({
 });
 
 /**
- * The members of Claude Code's settings as far as they are known, of version 2.1: what has another type is refused, what is not in here
- * is passed on with a warning.
+ * Fields of Claude Code's settings, as of version 2.1. A wrong type is refused; other fields are forwarded to agents with a warning.
  */
 export const agentSettingsSchema: SettingsSchema = members({
   ...each(

@@ -39,11 +39,11 @@ const previewSchema = z.object({
   by: z
     .enum(["key", "rules", "first_sign_in"])
     .describe(
-      "Why this group: `key`, it is the group of the user's key. Without a key, the group that the first sign-in would give: from `rules` for rights, or else the first group.",
+      "Why this group: `key`, it is the group of the user's key. Without a key, the group that the first sign-in would assign: by rights `rules`, or otherwise the first group.",
     ),
   may_sign_in: z.boolean(),
   settings: settings.describe(
-    "The answer of `/managed/settings`, including the gateway's telemetry settings. null: 404.",
+    "The response of `/managed/settings`, including the gateway's telemetry settings. null: 404.",
   ),
   checksum,
 });
@@ -64,7 +64,7 @@ export const agentSettingsRoutes = {
     path: place,
     summary:
       "Set the coding agent settings of a group as a new version. Settings can name commands that run on users' machines. " +
-      "A setting of the wrong type is refused, an unknown one gives a warning",
+      "Settings of the wrong type are refused; unknown settings cause a warning",
     needs: "administrator",
     fresh: true,
     body: z.strictObject({

@@ -10,13 +10,13 @@ const agentSchema = z.object({
   workspace: z.object({ id, slug: z.string() }),
   group: z.string(),
   key: id.describe(
-    "The key that the person's agents call with in this workspace: limits, budget and entries of the ledger are its.",
+    "The key of the user's agents in this workspace. Its limits and budget apply, and ledger entries name it.",
   ),
   client: z.string().describe("Name of the program, as sent at the start of the sign-in."),
   ip: z.string().describe("Address that started the sign-in."),
   created_at: at,
-  refreshed_at: at.describe("When it last got an access token, which is valid for an hour."),
-  expires_at: at.describe("When it expires unless it is used before."),
+  refreshed_at: at.describe("When it last received an access token, which is valid for an hour."),
+  expires_at: at.describe("When it expires unless it is refreshed."),
 });
 export type AgentSignInRow = z.infer<typeof agentSchema>;
 
@@ -28,7 +28,7 @@ const waitingSchema = z.object({
   expires_at: at,
   workspaces: z
     .array(z.object({ id, slug: z.string(), name: z.string() }))
-    .describe("Workspaces in which the caller may confirm it."),
+    .describe("Workspaces in which the caller may approve it."),
 });
 export type WaitingAgent = z.infer<typeof waitingSchema>;
 
@@ -43,7 +43,7 @@ const usageRowSchema = z.object({
       z.object({
         scope: z
           .enum(limitScopes)
-          .describe("`person`: for everything the user calls in the workspace; `key`: for their agents only."),
+          .describe("`person`: all calls of the user in the workspace; `key`: calls of their agents only."),
         kind: z.enum(["rpm", "tpm", "concurrency", "budget"]),
         period: z.enum(["day", "week", "month", "total"]).nullable(),
         limit: z.number(),
@@ -51,7 +51,7 @@ const usageRowSchema = z.object({
         resets_at: maybeAt,
       }),
     )
-    .describe("Every limit that applies to them. Budgets are in USD."),
+    .describe("Limits that apply to them. Budgets are in USD."),
 });
 export type AgentUsageRow = z.infer<typeof usageRowSchema>;
 
@@ -60,7 +60,7 @@ export const agentRoutes = {
   "agents.findDevice": route({
     method: "POST",
     path: "/api/agents/find-device",
-    summary: "Get the device that waits with a code",
+    summary: "Get the device that waits for approval with a code",
     needs: "signed-in",
     body: z.strictObject({ code }),
     answer: waitingSchema,
@@ -68,7 +68,7 @@ export const agentRoutes = {
   "agents.approve": route({
     method: "POST",
     path: "/api/agents/approve",
-    summary: "Allow a waiting device to call as the signed-in user, in one workspace",
+    summary: "Approve a device, which can then call as the signed-in user in one workspace",
     needs: "signed-in",
     fresh: true,
     body: z.strictObject({ code, workspace: id }),
@@ -77,7 +77,7 @@ export const agentRoutes = {
   "agents.deny": route({
     method: "POST",
     path: "/api/agents/deny",
-    summary: "Refuse a waiting device",
+    summary: "Deny a device",
     needs: "signed-in",
     body: z.strictObject({ code }),
     answer: nothing,

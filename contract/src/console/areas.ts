@@ -1,4 +1,4 @@
-/** What follows `/api/` in the paths of the admin API, for logs and metrics. A test keeps it equal to the table of routes. */
+/** First path segment after `/api/` in the admin API, for logs and metrics. A test compares it with the table of routes. */
 export const adminAreas: readonly string[] = [
   "agents",
   "invitation",

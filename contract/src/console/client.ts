@@ -2,12 +2,12 @@ import type { Route } from "./route.ts";
 import type { AnswerOf, BodyInput, QueryInput, RouteId, RouteParams } from "./routes.ts";
 
 /**
- * Where each call goes: all that a client needs of `consoleRoutes`, which satisfies it. It is given, not imported, so that
- * a page can take the lines alone and leave the schemas behind.
+ * Method and path of each call: the only part of `consoleRoutes` that a client needs. It is a parameter, so that a page can load
+ * these lines without the schemas.
  */
 export type RouteLines = { readonly [Id in RouteId]: Pick<Route, "method" | "path"> };
 
-/** What a call needs beside its name. Only what the route has. */
+/** Options of a call. Each route has only some of them. */
 export interface CallOptions<Id extends RouteId> {
   readonly params?: RouteParams<Id>;
   readonly query?: QueryInput<Id>;
@@ -15,7 +15,7 @@ export interface CallOptions<Id extends RouteId> {
   readonly signal?: AbortSignal;
 }
 
-/** Path and query of a call. Throws when a name in the path was given nothing. */
+/** Path and query of a call. Throws if a path parameter is missing or empty. */
 export function urlOf<Id extends RouteId>(
   lines: RouteLines,
   id: Id,
@@ -35,7 +35,7 @@ export function urlOf<Id extends RouteId>(
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** Sends a request and gives the JSON of a good answer; throws for any other. */
+/** Sends a request. Resolves to the JSON of a successful response; throws for any other. */
 export type Send = (
   path: string,
   init: { readonly method: string; readonly body: string | null; readonly signal: AbortSignal | null },
@@ -43,7 +43,7 @@ export type Send = (
 
 export type ConsoleCall = <Id extends RouteId>(id: Id, options?: CallOptions<Id>) => Promise<AnswerOf<Id>>;
 
-/** The typed client of the admin API, over whatever sends: the console's fetch with its cookies, or a script's with a token. */
+/** The typed client of the admin API. `send`: such as the console's fetch with its cookies, or a script's with a token. */
 export function consoleClient(send: Send, lines: RouteLines): ConsoleCall {
   return async (id, options = {}) => {
     const line = lines[id];

@@ -30,31 +30,33 @@ export const consoleKeySchema = z.object({
   limits: limitsSchema,
   budget: budgetSchema.nullable(),
   tags: z.record(z.string(), z.string()),
-  capture: z.enum(captures).describe("What is stored of its requests: nothing, headers, or headers and bodies."),
+  capture: z.enum(captures).describe("Parts of its requests to store: none, headers, or headers and bodies."),
   enabled: z.boolean(),
   expires_at: maybeAt,
   created_at: at,
   created_by: personSchema.nullable(),
   last_used_at: maybeAt,
   revoked_at: maybeAt,
-  old_secret_until: maybeAt.describe("Until when the previous secret works after a rotation."),
+  old_secret_until: maybeAt.describe("End of the grace period of the previous secret after a rotation."),
   managed_by: managedBy,
   set_by_admins: z
     .array(z.string())
     .describe(
-      "Fields that an admin set, or that were not set in the console. The creator of the key may only narrow them; admins may widen them.",
+      "Fields that an admin set, or that were not set in the console. The creator of the key can only restrict them further; admins can change them freely.",
     ),
   owner: personSchema
     .nullable()
-    .describe("User of a personal key, whose usage and limits its calls count towards. null: not a personal key."),
+    .describe("Owner of a personal key. Its calls count as the owner's usage. null: not a personal key."),
   service: z
     .boolean()
     .describe("A service token for CI and other programs. It always expires, has no owner, and is managed by admins."),
-  person: personSchema.optional().describe("User whose agent sign-ins use this key. Left out for keys with a secret."),
+  person: personSchema
+    .optional()
+    .describe("User with agent sign-ins that use this key. Left out for keys with a secret."),
 });
 export type ConsoleKey = z.infer<typeof consoleKeySchema>;
 
-/** A key with where its budgets stand. */
+/** A key with the state of its budgets. */
 export const keyWithUsageSchema = consoleKeySchema.extend(budgetUse);
 export type KeyWithUsage = z.infer<typeof keyWithUsageSchema>;
 
@@ -125,7 +127,7 @@ export const keyRoutes = {
   "keys.update": route({
     method: "PATCH",
     path: "/api/workspaces/{workspace}/keys/{key}",
-    summary: "Change a key. Members may change their own, and only narrow what an admin set; admins may change any",
+    summary: "Update a key. Members can update only their own keys, and only restrict what an admin set",
     needs: "member",
     body: z.strictObject({ ...keyFields, name: label.optional(), enabled: z.boolean().optional() }),
     answer: consoleKeySchema,

@@ -3,7 +3,7 @@ import { ledgerTable } from "../ledger-table.ts";
 import { outcomes } from "./states.ts";
 import { at, count, id, ms } from "./words.ts";
 
-/** How each kind of column is shown. */
+/** Schema for each type of column. */
 const kinds = {
   id,
   text: z.string(),
@@ -23,7 +23,7 @@ const kinds = {
 
 type Row = (typeof ledgerTable)[number];
 
-/** Texts that there are none of are an empty list. */
+/** A nullable list of texts is returned as an empty list. */
 type SchemaOf<Of extends Row> = Of extends { readonly nullable: true; readonly kind: Exclude<Row["kind"], "texts"> }
   ? z.ZodNullable<(typeof kinds)[Of["kind"]]>
   : (typeof kinds)[Of["kind"]];
@@ -32,7 +32,7 @@ type FieldsShown<Where extends "list" | "detail"> = {
   [Of in Extract<Row, { readonly shown: Where }> as Of["column"]]: SchemaOf<Of>;
 };
 
-/** The fields of the ledger's table that are shown there. */
+/** The fields of the ledger table that the admin API returns in lists or in details. */
 export function ledgerFields<Where extends "list" | "detail">(where: Where): FieldsShown<Where> {
   const shown = ledgerTable.filter((row) => row.shown === where);
   return Object.fromEntries(shown.map((row) => [row.column, schemaOf(row)])) as FieldsShown<Where>;

@@ -32,7 +32,7 @@ export const taskDetailSchema = consoleTaskSchema.extend({
   request_id: id.describe("Id of its ledger entry, once the task has ended."),
   request: z
     .record(z.string(), z.unknown())
-    .describe("The caller's request body. Large inline media is replaced by a note of its size."),
+    .describe("The caller's request body. Large inline media is replaced by its size."),
   request_whole: z.boolean().describe("Whether the stored body is complete and can be sent again."),
   events: z.array(
     z.object({
@@ -80,14 +80,14 @@ export const consoleAssetSchema = z.object({
 export type ConsoleAsset = z.infer<typeof consoleAssetSchema>;
 
 /**
- * Tasks and assets of a workspace. Making one goes through the data plane, as a key: see `asKeyPath`. Their bytes come
- * from `taskContentPath` and `assetContentPath`, which are not JSON.
+ * Tasks and assets of a workspace. To create one, call the data plane with a key: see `asKeyPath`. Their content is at
+ * `taskContentPath` and `assetContentPath`, which do not return JSON.
  */
 export const mediaRoutes = {
   "tasks.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/video-tasks",
-    summary: "List video tasks, newest first. Members and viewers see only their own tasks and those of shared keys",
+    summary: "List video tasks, newest first. Members and viewers see only their own tasks and tasks of shared keys",
     needs: "viewer",
     query: pageQuery.extend({
       status: z.enum(taskStates).optional(),
@@ -106,7 +106,7 @@ export const mediaRoutes = {
   "tasks.cancel": route({
     method: "POST",
     path: "/api/workspaces/{workspace}/video-tasks/{task}/cancel",
-    summary: "Cancel a video task, if its vendor supports it",
+    summary: "Cancel a video task, if the vendor supports it",
     needs: "member",
     answer: consoleTaskSchema,
   }),

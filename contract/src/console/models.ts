@@ -32,19 +32,19 @@ export const consoleModelSchema = z.object({
   endpoints: z.array(z.string()),
   untranslated_endpoints: z
     .array(z.string())
-    .describe("Those of `endpoints` for which the first deployments need no translation."),
+    .describe("Entries of `endpoints` for which the first deployments need no translation."),
   fallbacks: z.array(z.string()),
   max_output_tokens: z
     .int()
     .nullable()
-    .describe("Output tokens to reserve in budgets for calls without a limit of their own. null: 8192."),
+    .describe("Output tokens to reserve in budgets during a call that sets no maximum. null: 8192."),
   price: priceSchema.nullable().describe("In the units of the config file. null: no price, calls cost 0."),
   price_version: z.string().nullable(),
   price_origin: z
     .enum(["price_list", "set"])
     .nullable()
     .describe(
-      "`price_list`: from the price list; `set`: set by a person, never changed by the price list. null: no price.",
+      "`price_list`: from the price list; `set`: set by a user, never changed by the price list. null: no price.",
     ),
   context_window: count
     .nullable()
@@ -57,12 +57,12 @@ export const consoleModelSchema = z.object({
   context_window_origin: z.enum(["price_list", "set"]).nullable().describe("null: unknown."),
   deprecated: z
     .boolean()
-    .describe("The vendor has retired the first deployment's model or will do so, as far as known."),
-  retires_at: at.nullable().describe("When it is retired. null: unknown."),
+    .describe("The vendor has retired the first deployment's model or has announced its retirement."),
+  retires_at: at.nullable().describe("Retirement date. null: unknown."),
   unpriced: z
     .enum(["allow", "block"])
     .nullable()
-    .describe("The model's own rule for calls without a price. null: as in the settings."),
+    .describe("Policy of this model for calls without a price. null: as in the settings."),
   calls: z
     .enum(["priced", "free", "borrowed_price", "blocked", "blocked_in_budgets"])
     .describe(
@@ -105,7 +105,10 @@ const modelFields = {
   max_output_tokens: maxOutputTokens.nullable().optional().describe("null: the default."),
   context_window: contextWindow.nullable().optional().describe("null: as in the price list."),
   fallbacks: z.array(z.string().min(1).max(256)).max(10).optional(),
-  unpriced: unpricedOfModel.nullable().optional().describe("Rule for calls without a price. null: as in the settings."),
+  unpriced: unpricedOfModel
+    .nullable()
+    .optional()
+    .describe("Policy for calls without a price. null: as in the settings."),
   price: priceSchema.nullable().optional().describe("Takes effect now and removes `next_price`."),
   next_price: z
     .strictObject({ from: at.describe("Unix milliseconds, in the future."), price: priceSchema })
@@ -132,7 +135,7 @@ export const modelRoutes = {
   "models.create": route({
     method: "POST",
     path: "/api/models",
-    summary: "Add a model",
+    summary: "Create a model",
     needs: "administrator",
     body: z.strictObject({ name: modelSchema.shape.name, ...modelFields }),
     answer: consoleModelSchema,
@@ -148,7 +151,7 @@ export const modelRoutes = {
   "models.update": route({
     method: "PATCH",
     path: "/api/models/{model}",
-    summary: "Change a model. A changed price becomes a new version; past calls keep their price",
+    summary: "Update a model. A changed price becomes a new version; past calls keep their price",
     needs: "administrator",
     body: z.strictObject(modelFields).partial(),
     answer: consoleModelSchema,
@@ -171,7 +174,7 @@ export const modelRoutes = {
   "models.simulate": route({
     method: "POST",
     path: "/api/models/{model}/simulate",
-    summary: "Calculate what past usage would have cost at another price",
+    summary: "Calculate the cost of past usage at another price",
     needs: "administrator",
     body: z.strictObject({ price: priceSchema, from: at, to: at }),
     answer: z.object({
@@ -181,10 +184,10 @@ export const modelRoutes = {
       usage: z
         .record(z.string(), z.number())
         .describe("Tokens by class, images, video seconds, searches, code containers."),
-      cost_usd: usd.describe("What was charged."),
+      cost_usd: usd.describe("Charged cost."),
       simulated_usd: usd,
       lines: z.array(z.object({ class: z.string(), units: z.number(), unit_usd: z.number(), usd })),
-      notes: z.array(z.string()).describe("What the simulated price leaves out."),
+      notes: z.array(z.string()).describe("Limitations of the simulation."),
       remarks: z.array(remarkSchema("simulation")).describe("The notes by code, in the same order."),
     }),
   }),

@@ -1,7 +1,7 @@
-/** What of the admin API is not JSON in and JSON out, and so stands in no table of routes. */
+/** Paths of the admin API that do not send and return JSON, and so are not in the table of routes. */
 const step = encodeURIComponent;
 
-/** The data plane as one of a workspace's keys, for a signed-in member: `…/v1/chat/completions` and the rest follow. */
+/** The data plane with a workspace's key, for a signed-in member. Append paths such as `/v1/chat/completions`. */
 export function asKeyPath(workspace: string, key: string): string {
   return `/api/workspaces/${step(workspace)}/keys/${step(key)}/call`;
 }
@@ -14,10 +14,10 @@ export function assetContentPath(workspace: string, asset: string): string {
   return `/api/workspaces/${step(workspace)}/assets/${step(asset)}/content`;
 }
 
-/** Live requests as they end, as server-sent events whose data is a `RequestRow`. */
+/** Requests as they end: server-sent events with a `RequestRow` as data. */
 export function tailPath(workspace: string): string {
   return `/api/workspaces/${step(workspace)}/requests/tail`;
 }
 
-/** A copy of the database as it stands, streamed; administrators with a fresh session only. POST, not JSON. */
+/** POST: streams a copy of the current database. Administrators with a fresh session only. */
 export const backupPath = "/api/backup";

@@ -5,7 +5,7 @@ import { at, count, managedBy } from "./words.ts";
 
 const priceChangeSchema = z.object({
   model: z.string(),
-  provider: z.string().describe("Provider of the first deployment, whose model was looked up."),
+  provider: z.string().describe("Provider of the first deployment. The price list is searched for its model."),
   upstream_model: z.string(),
   managed_by: managedBy,
   from: at
@@ -16,21 +16,21 @@ const priceChangeSchema = z.object({
   guessed: z
     .boolean()
     .describe(
-      "The price list's entry is for a similar name (`claude-sonnet-5` for `claude-sonnet-5-5`). Check the price before you apply it.",
+      "The price is from an entry with a similar name (`claude-sonnet-5` for `claude-sonnet-5-5`). Check it before you apply it.",
     ),
 });
 
 const priceListSchema = z.object({
   source: z.string().describe("Origin of the price list in use."),
-  loaded_at: at.nullable().describe("null: included in the program."),
-  digest: z.string().nullable().describe("SHA-256 of the file; null: included in the program."),
+  loaded_at: at.nullable().describe("When this price list was loaded. null: the built-in price list."),
+  digest: z.string().nullable().describe("SHA-256 of the file. null: the built-in price list."),
   published_at: at.nullable().describe("null: unknown."),
   age_days: count.nullable().describe("Days since it was published, or otherwise since it was loaded. null: unknown."),
   models: count.describe("Number of models."),
   changes: z
     .array(priceChangeSchema)
-    .describe("Prices that differ from those of the models. Prices that somebody set are never changed."),
-  version: z.string().describe("Version of these changes, to send back when applying them."),
+    .describe("Prices that differ from the current prices of models. Prices set by a user are never changed."),
+  version: z.string().describe("Version of these changes. Send it back when you apply some of them."),
 });
 export type ConsolePriceList = z.infer<typeof priceListSchema>;
 
@@ -48,12 +48,12 @@ export const priceListRoutes = {
     summary: "Apply prices of the price list, each as a new version",
     needs: "administrator",
     body: z.strictObject({
-      version: z.string().min(1).max(128).describe("The `version` of the changes shown: 409 if they changed since."),
+      version: z.string().min(1).max(128).describe("The `version` of the changes. Returns 409 if they changed since."),
       models: z.array(z.string().min(1).max(256)).min(1).max(10_000).optional().describe("Default: all changes."),
     }),
     answer: priceListSchema.extend({
       applied: z.array(z.string()).describe("Models that got a new price."),
-      guessed: z.array(z.string()).describe("Those priced by the entry of a similar name. Check them."),
+      guessed: z.array(z.string()).describe("Models in `applied` with a price guessed from a similar name. Check them."),
     }),
   }),
 } as const;

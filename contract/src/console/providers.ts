@@ -20,7 +20,7 @@ export const kindFieldSchema = z.object({
   required: z.boolean(),
   help: z.string().nullable(),
   placeholder: z.string().nullable(),
-  options: z.array(z.string()).nullable().describe("Of a select."),
+  options: z.array(z.string()).nullable().describe("Choices of a `select` or `list` field."),
 });
 
 export const providerKindSchema = z.object({
@@ -38,8 +38,8 @@ export const providerKindSchema = z.object({
 export type ProviderKindForm = z.infer<typeof providerKindSchema>;
 
 /**
- * `unknown`: not asked lately. `healthy`: answered lately. `unhealthy`: its breaker is half open, or it cools, or some of its
- * deployments are down. `down`: its breaker is open.
+ * `unknown`: no recent calls. `healthy`: recent calls succeeded. `unhealthy`: its breaker is half-open, it is cooling down, or some
+ * of its deployments are down. `down`: its breaker is open.
  */
 export const healthSchema = z.object({
   state: z
@@ -84,9 +84,9 @@ export const testAnswerSchema = z.object({
   ok: z.boolean(),
   steps: z.array(
     z.object({
-      name: z.string().describe("What was tried: `list models`, `chat with gpt-5` …"),
+      name: z.string().describe("Name of the step: `list models`, `chat with gpt-5` …"),
       ok: z.boolean(),
-      status: z.int().describe("0: no answer."),
+      status: z.int().describe("HTTP status. 0: no response."),
       ms,
       problem: z.string().nullable(),
       advice: z.string().nullable().describe("How to fix it."),
@@ -132,7 +132,7 @@ export const providerRoutes = {
   "providers.create": route({
     method: "POST",
     path: "/api/providers",
-    summary: "Add a provider",
+    summary: "Create a provider",
     needs: "administrator",
     body: providerFields.extend({ id: providerSchema.shape.id, kind: providerSchema.shape.kind }),
     answer: consoleProviderSchema,
@@ -148,7 +148,7 @@ export const providerRoutes = {
   "providers.update": route({
     method: "PATCH",
     path: "/api/providers/{provider}",
-    summary: "Change a provider. A new base URL removes the stored secret unless a new one is sent",
+    summary: "Update a provider. A new base URL removes the stored secrets unless they are sent again",
     needs: "administrator",
     body: providerFields.partial(),
     answer: consoleProviderSchema,

@@ -1,10 +1,9 @@
 /**
- * What the admin API says in English sentences, by code, so that a program can say it in words of its own; the console does, in
- * each of its languages. Beside each code stand the params that its sentence leaves open. The sentence stays in the answer:
- * whoever does not know a code shows that.
+ * Codes of the admin API's English sentences, with the parameters of each sentence, so that the console can translate them.
+ * Responses contain the sentence as well, for programs that do not have a text for a code.
  */
 export const remarkCodes = {
-  /** Why a deployment stands where it does in a plan. One of the circuit is followed by what put it there. */
+  /** Reasons for a deployment's place in a plan. A state of the circuit breaker is followed by its cause. */
   place: {
     fallback_model: [],
     account_bound: [],
@@ -27,7 +26,7 @@ export const remarkCodes = {
     no_weight: [],
     duplicate: [],
   },
-  /** What was tried for a call, in which order, and why. `deployment`: an id. */
+  /** Attempts of a call in order, with reasons. `deployment`: an id. */
   step: {
     places_not_shown: ["count"],
     try_first: ["attempt", "deployment"],
@@ -45,7 +44,7 @@ export const remarkCodes = {
     stop_enough_attempts: [],
     stop_too_many_repeats: [],
   },
-  /** What a test of a provider tries. `type`: of a model. */
+  /** Steps of a provider test. `type`: the type of a model. */
   test: {
     list_models: [],
     ask_model: ["type", "model"],
@@ -53,7 +52,7 @@ export const remarkCodes = {
     find_in_list: ["model"],
     choose_model: [],
   },
-  /** What went wrong in it. */
+  /** Problems that a provider test found. */
   testProblem: {
     credential: [],
     credit: [],
@@ -76,7 +75,7 @@ export const remarkCodes = {
     nothing_to_ask: [],
     not_made: [],
   },
-  /** What to do about it. */
+  /** How to fix them. */
   testAdvice: {
     check_key: [],
     no_key_needed: [],
@@ -104,14 +103,14 @@ export const remarkCodes = {
     check_model_name: [],
     name_a_model: [],
   },
-  /** Why a model was not imported. `type`: of the model that has the name. */
+  /** Reasons why a model was not imported. `type`: the type of the model that already has the name. */
   importRefusal: {
     managed_by_file: [],
     other_type: ["type"],
     already_there: [],
     too_many_deployments: ["count"],
   },
-  /** What a simulated price leaves out. `class`: in the words of a price. */
+  /** Limitations of a price simulation. `class`: the field of a price. */
   simulation: {
     nothing_used: [],
     class_without_price: ["class", "count"],
@@ -119,19 +118,19 @@ export const remarkCodes = {
     long_context_not_told_apart: [],
     rounded_at_once: [],
   },
-  /** What a step of a video task's history tells beside its state. `provider`: an id; `model`: the upstream's name. */
+  /** Notes in a video task's history. `provider`: an id; `model`: the upstream's name. */
   taskEvent: {
     sent: ["provider", "model"],
     accepted: [],
     found_in_list: [],
   },
-  /** Why a message to a caller's address did not arrive. */
+  /** Reasons why a webhook was not delivered. */
   callback: {
     answered: ["status"],
     unreachable: [],
     timeout: [],
   },
-  /** What came of a rule for rights. `rule`: the earlier one, by number; `found`: of the claim, cut. */
+  /** Results of a rights rule. `rule`: number of the earlier rule; `found`: value of the claim, truncated. */
   rightsRule: {
     matches: ["found"],
     decided_before: ["rule"],
@@ -144,7 +143,7 @@ export const remarkCodes = {
     no_workspace: ["workspace"],
     no_group: ["group", "workspace"],
   },
-  /** Why an alert was not sent. */
+  /** Reasons why an alert was not sent. */
   alert: {
     answered: ["status"],
     unreachable: [],
@@ -160,12 +159,12 @@ type ParamsOf<Names> = Names extends readonly string[] ? { readonly [Name in Nam
 
 export type RemarkCode<Kind extends RemarkKind> = keyof Codes<Kind> & string;
 
-/** A remark as the gateway makes it: with each param of its code. */
+/** A remark with every parameter of its code. */
 export type Remark<Kind extends RemarkKind> = {
   [Code in RemarkCode<Kind>]: { code: Code; params: ParamsOf<Codes<Kind>[Code]> };
 }[RemarkCode<Kind>];
 
-/** What the audit log knows to happen. */
+/** Actions in the audit log. */
 export const auditActions = [
   "create",
   "update",
@@ -198,7 +197,7 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-/** What the audit log tells of, and the words that an entry's `object` begins with. */
+/** Types of objects in the audit log, with the words that an entry's `object` begins with. */
 const auditTargetWords = {
   admin_token: "admin token",
   agent: "agent",
@@ -230,10 +229,10 @@ const auditTargetWords = {
 export type AuditTargetKind = keyof typeof auditTargetWords;
 export const auditTargetKinds = Object.keys(auditTargetWords) as readonly AuditTargetKind[];
 
-/** What an entry of the audit log is about: `key acme/ci`. Every writer of the log is held to it. */
+/** Object of an audit log entry: `key acme/ci`. */
 export type AuditObject = `${(typeof auditTargetWords)[AuditTargetKind]}${"" | ` ${string}`}`;
 
-/** Its kind and name. null: of a kind that is not known. The longest words win: `asset group g` is no asset. */
+/** Type and name of an object. null: unknown type. The longest match wins: `asset group g` is not an asset. */
 export function auditTargetOf(object: string): { readonly kind: AuditTargetKind; readonly name: string } | null {
   const kind = auditTargetKinds
     .filter((each) => `${object} `.startsWith(`${auditTargetWords[each]} `))

@@ -12,7 +12,7 @@ test("a sentence that was stored is found again by its code and its params", () 
 });
 
 test("another sentence has no code", () => {
-  for (const sentence of [null, "", "sent to", "The address answered 503. Really.", "550 No such mailbox"]) {
+  for (const sentence of [null, "", "sent to", "The address returned 503. Really.", "550 No such mailbox"]) {
     expect(storedRemark("callback", sentence)).toBeNull();
     expect(storedRemark("taskEvent", sentence)).toBeNull();
   }

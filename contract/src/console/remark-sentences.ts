@@ -1,54 +1,53 @@
 import type { Remark, RemarkCode, RemarkKind } from "./remark-codes.ts";
 
-/** Why an address did not accept a message. */
+/** Reasons why an address did not accept a message. */
 const toAnAddress = {
-  answered: "The address answered {status}.",
-  unreachable: "The address could not be reached, or is not a public one.",
-  timeout: "The address did not answer in time.",
+  answered: "The address returned {status}.",
+  unreachable: "The address could not be reached, or is not public.",
+  timeout: "The address did not respond in time.",
 } as const;
 
 /** English sentences by code. */
 const sentences = {
   place: {
     fallback_model: "a fallback model",
-    account_bound: "only this account keeps what the call goes on from",
+    account_bound: "only this account has the state that the call continues",
     drawn_by_weight: "drawn by weight and load, first of {count}",
-    affinity: "affinity: calls of this conversation come here first, of {count}",
+    affinity: "affinity: preferred for this conversation, first of {count}",
     full: "full, {in_flight} calls in flight",
-    half_open: "half-open, it is being probed",
-    recovering: "recovering, {percent} % of its calls go there again",
+    half_open: "breaker half-open, a probe is running",
+    recovering: "recovering, receives {percent} % of its calls",
     cooling: "cooling for {seconds} s",
     breaker_open: "breaker open for {seconds} s",
     failures_in_a_row: "{count} failures in a row",
     failure_share: "{failures} of {calls} calls failed within {seconds} s",
     probe_failed: "the probe failed",
-    refused_a_call: "it refused a call for its limit or its model",
+    refused_a_call: "it refused a call because of its limit or model",
     upstream_asked_to_wait: "its upstream asked to wait",
-    deployment_disabled: "left out: it is switched off",
-    provider_disabled: "left out: its provider is switched off",
+    deployment_disabled: "left out: disabled",
+    provider_disabled: "left out: its provider is disabled",
     cannot_serve: "left out: it cannot serve this call",
-    other_account: "left out: another account keeps what the call goes on from",
-    no_weight: "left out: weight 0, and others of its priority have some",
-    duplicate: "left out: the same deployment stands above",
+    other_account: "left out: another account has the state that the call continues",
+    no_weight: "left out: weight 0, while others of its priority have a weight",
+    duplicate: "left out: the same deployment is listed above",
   },
   step: {
-    places_not_shown: "{count} further deployments are not shown",
+    places_not_shown: "{count} more deployments are not shown",
     try_first: "attempt {attempt} to {deployment}: first in order",
-    try_first_unready:
-      "attempt {attempt} to {deployment}: nothing is ready, so the first in order is tried all the same",
+    try_first_unready: "attempt {attempt} to {deployment}: none is ready, so the first in order is tried anyway",
     try_next: "attempt {attempt} to {deployment}: next in order",
     try_larger: "attempt {attempt} to {deployment}: next in order with a larger context window",
     try_same: "attempt {attempt} to {deployment}: the same again after {wait_ms} ms",
     try_same_asked: "attempt {attempt} to {deployment}: the same again after the {wait_ms} ms its upstream asked for",
-    try_unready: "attempt {attempt} to {deployment}: nothing is ready, so one that is not is tried",
+    try_unready: "attempt {attempt} to {deployment}: none is ready, so one that is not is tried",
     failed: "{deployment} failed: {code}, retry {retry}",
-    stop_nothing_left: "no further attempt: nothing else is left to try",
+    stop_nothing_left: "no further attempt: nothing is left to try",
     stop_all_full: "no further attempt: every deployment is at its limit of calls in flight",
     stop_maybe_charged:
-      "no further attempt: it was sent and may be charged, so it is sent nowhere else (settings.retry_sent)",
+      "no further attempt: the call was sent, and sending it again may be charged twice (settings.retry_sent)",
     stop_not_retryable: "no further attempt: this failure is not retried",
-    stop_enough_attempts: "no further attempt: enough attempts were made",
-    stop_too_many_repeats: "no further attempt: the same deployment was repeated too often just now",
+    stop_enough_attempts: "no further attempt: the limit of attempts is reached",
+    stop_too_many_repeats: "no further attempt: the same deployment was retried too often just now",
   },
   taskEvent: {
     sent: "sent to {provider} as {model}",
@@ -56,27 +55,27 @@ const sentences = {
     found_in_list: "found in the upstream's list",
   },
   importRefusal: {
-    managed_by_file: "It comes from the config file. Add the provider to it there.",
-    other_type: "There is already a model of this name, of type {type}.",
+    managed_by_file: "The config file manages this model. Add the provider to it there.",
+    other_type: "A model with this name and type {type} already exists.",
     already_there: "It already has this deployment.",
     too_many_deployments: "It already has {count} deployments, the maximum.",
   },
   simulation: {
-    nothing_used: "Nothing was used in this time.",
-    class_without_price: "`{class}` has no price, so {count} units of it count nothing.",
-    variants_not_told_apart: "Sums do not separate videos by resolution or sound: all count at the plain price.",
-    long_context_not_told_apart: "Sums do not separate long requests: all count at the price of a shorter context.",
-    rounded_at_once: "Each request is charged in whole billionths of a dollar; here the sum is worked out at once.",
+    nothing_used: "Nothing was used in this period.",
+    class_without_price: "`{class}` has no price, so {count} units of it cost nothing here.",
+    variants_not_told_apart: "Totals do not separate videos by resolution or audio: all are counted at the base price.",
+    long_context_not_told_apart: "Totals do not separate long-context requests: all are counted at the standard price.",
+    rounded_at_once: "Each request is charged in whole billionths of a dollar; here the total is calculated at once.",
   },
   callback: toAnAddress,
   alert: {
     ...toAnAddress,
     no_mail_server: "No mail server is configured: set SLUICE_SMTP_URL.",
-    switched_off: "The notice was switched off.",
+    switched_off: "The alert was turned off.",
   },
 } as const satisfies { readonly [Kind in RemarkKind]?: Readonly<Record<RemarkCode<Kind>, string>> };
 
-/** The database keeps the sentences of these alone, so their codes and params are read from them again. */
+/** The database stores only the sentences of these, so code and parameters are parsed from the sentence. */
 type StoredKind = "taskEvent" | "callback" | "alert";
 
 export function remarkSentence<Kind extends keyof typeof sentences>(
@@ -88,7 +87,7 @@ export function remarkSentence<Kind extends keyof typeof sentences>(
   return (ofKind[code] ?? "").replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
 }
 
-/** null: another sentence, such as a provider's own. */
+/** null: not one of our sentences, such as a provider's message. */
 export function storedRemark<Kind extends StoredKind>(kind: Kind, sentence: string | null): Remark<Kind> | null {
   if (sentence === null) return null;
   for (const [code, pattern] of patterns[kind]) {
@@ -110,7 +109,7 @@ const patterns: { readonly [Kind in StoredKind]: Patterns } = {
   alert: patternsOf(sentences.alert),
 };
 
-/** A provider's id and a status have no spaces; what stands last may have any. */
+/** Provider ids and statuses have no spaces. A model's name may have some; it is the last parameter. */
 function patternsOf(ofKind: Readonly<Record<string, string>>): Patterns {
   return Object.entries(ofKind).map(([code, sentence]) => {
     const source = sentence

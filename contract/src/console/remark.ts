@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type RemarkCode, type RemarkKind, remarkCodes } from "./remark-codes.ts";
 
-/** An English sentence of the same answer, for programs that say it in words of their own. */
+/** Code and parameters of an English sentence in the same response, for programs that translate it. */
 export function remarkSchema<Kind extends RemarkKind>(kind: Kind) {
   const table: Readonly<Record<string, readonly string[]>> = remarkCodes[kind];
   const params = Object.entries(table)
@@ -11,6 +11,6 @@ export function remarkSchema<Kind extends RemarkKind>(kind: Kind) {
     code: z.enum(Object.keys(table) as [RemarkCode<Kind>, ...RemarkCode<Kind>[]]),
     params: z
       .record(z.string(), z.union([z.string(), z.number()]))
-      .describe(params.length === 0 ? "None." : `What its sentence leaves open. ${params.join("; ")}.`),
+      .describe(params.length === 0 ? "None." : `Parameters of the sentence. ${params.join("; ")}.`),
   });
 }

@@ -5,13 +5,15 @@ import { route } from "./route.ts";
 import { outcomes } from "./states.ts";
 import { at, count, id, pageOf, pageQuery, personSchema, usd } from "./words.ts";
 
-/** One attempt as lists show it. Attempts of one request share `request_id` and stand together. */
+/** One attempt in a list. Attempts of one request have the same `request_id` and follow each other. */
 export const requestRowSchema = z.object({
   ...ledgerFields("list"),
   workspace: z.object({ id, slug: z.string() }),
   key: z.object({ id, name: z.string() }),
   group: z.object({ id, name: z.string() }),
-  person: personSchema.nullable().describe("User who called, by a sign-in or with a personal key. null: a shared key."),
+  person: personSchema
+    .nullable()
+    .describe("User who made the request, with an agent sign-in or a personal key. null: a shared key."),
   input_tokens: count,
   output_tokens: count,
   cost_usd: usd,
@@ -36,7 +38,7 @@ export const attemptSchema = requestRowSchema.extend({
 });
 export type AttemptDetail = z.infer<typeof attemptSchema>;
 
-/** Why a request went the way it did, kept when there was something to choose, to refuse or to repeat. */
+/** How a request was routed. Stored if there was something to choose, refuse or retry. */
 export const explanationSchema = z.object({
   plan: z
     .array(
@@ -68,12 +70,12 @@ export const explanationSchema = z.object({
   failures: z.array(
     z.object({ attempt_id: id, code: z.string(), message: z.string(), retry: z.enum(["never", "same", "other"]) }),
   ),
-  walk: z.array(z.string()).describe("What was tried and why, one line each."),
+  walk: z.array(z.string()).describe("The attempts with their reasons, one line each."),
   steps: z.array(remarkSchema("step")).describe("The lines of `walk` by code, in the same order."),
 });
 export type Explanation = z.infer<typeof explanationSchema>;
 
-/** What was kept of a request because its key says so. Secrets are redacted before they are stored. */
+/** Captured headers and bodies of a request. Secrets are redacted before storage. */
 export const captureSchema = z.object({
   request_headers: z.array(z.tuple([z.string(), z.string()])),
   response_headers: z.array(z.tuple([z.string(), z.string()])),
@@ -91,7 +93,7 @@ export const requestDetailSchema = z.object({
   at,
   workspace: z.object({ id, slug: z.string() }),
   key: z.object({ id, name: z.string() }),
-  attempts: z.array(attemptSchema).describe("In order."),
+  attempts: z.array(attemptSchema).describe("In the order in which they were made."),
   explanation: explanationSchema.nullable().describe("null: there was only one way to serve it, and it worked."),
   capture: captureSchema.nullable().meta({ needs: "admin" }),
 });
@@ -101,7 +103,8 @@ export const requestRoutes = {
   "requests.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/requests",
-    summary: "List requests, newest first. Members and viewers see only their own requests and those of shared keys",
+    summary:
+      "List requests, newest first. Members and viewers see only their own requests and requests with shared keys",
     needs: "viewer",
     query: pageQuery.extend({
       search: z.string().max(256).optional().describe("A request id, attempt id or upstream id, or its beginning."),

@@ -15,7 +15,9 @@ const rightsRulesViewSchema = z.object({
 
 const claimsTriedSchema = z.object({
   administrator: z.string().nullable().describe("Rule that makes the user an administrator. null: none."),
-  places: z.array(z.object({ workspace: z.string(), role, group, rules: z.string().describe("Rules that gave it.") })),
+  places: z.array(
+    z.object({ workspace: z.string(), role, group, rules: z.string().describe("Rules that granted it.") }),
+  ),
   findings: z.array(
     z.object({
       number: count.describe("Number of the rule, from 1."),
@@ -23,7 +25,7 @@ const claimsTriedSchema = z.object({
       matched: z.boolean(),
       gives: z
         .object({ administrator: z.boolean(), role, group })
-        .describe("What the rule gives: nothing if an earlier rule decided."),
+        .describe("Rights that the rule grants. None if an earlier rule already decided."),
       why: remarkSchema("rightsRule"),
     }),
   ),
@@ -53,7 +55,7 @@ export const rightsRoutes = {
     needs: "administrator",
     body: z.strictObject({
       claims: z.record(z.string(), z.unknown()).describe("Claims as in an ID token."),
-      rules: rightsRulesSchema.optional().describe("Rules to test. Default: those of the source."),
+      rules: rightsRulesSchema.optional().describe("Rules to test. Default: the rules of the source."),
     }),
     answer: claimsTriedSchema,
   }),

@@ -3,7 +3,7 @@ import { type Need, needs } from "./roles.ts";
 import type { Route } from "./route.ts";
 import { consoleRoutes } from "./routes.ts";
 
-/** Who may take each call and see each field, as the Markdown of `docs/console-roles.md`: from the routes, by no other hand. */
+/** The tables of `docs/console-roles.md`, generated from the routes: who may make each call and see each field. */
 export function rolesTable(): string {
   return [callsTable(), "", fieldsTable()].join("\n");
 }
@@ -20,7 +20,7 @@ function callsTable(): string {
       `\`${id}\`<br>\`${method} ${path}\``,
       summary,
       ...shown.map((need) => (needs.indexOf(need) >= needs.indexOf(needed) ? "✓" : "")),
-      needed === "public" ? "anybody" : fresh === true ? "✓" : "",
+      needed === "public" ? "anyone" : fresh === true ? "✓" : "",
     ]),
   );
   return table(heads, lines);
@@ -53,12 +53,12 @@ function word(need: Need): string {
 }
 
 export interface NeedyField {
-  /** Its steps; `[]` stands for every element of a list, `*` for every value of a record. */
+  /** Path of the field. `[]`: each element of a list; `*`: each value of a record. */
   readonly path: readonly string[];
   readonly needs: Need;
 }
 
-/** Every field of a schema that is not for everybody, as its JSON Schema shows them. */
+/** Fields of a schema that need a role, read from its JSON Schema. */
 export function needyFields(schema: z.ZodType, io: "input" | "output"): readonly NeedyField[] {
   const found: NeedyField[] = [];
   const walk = (node: unknown, path: readonly string[]): void => {

@@ -4,8 +4,8 @@ import type { Need } from "./roles.ts";
 declare module "zod" {
   interface GlobalMeta {
     /**
-     * On a field of an answer: who sees it; it is left out for everybody below. On a field of a body: who may send it;
-     * from anybody below it is refused with `forbidden`.
+     * On a field of a response: who sees it; it is left out for weaker roles. On a field of a request body: who may send it;
+     * weaker roles get `forbidden`.
      */
     needs?: Need;
   }
@@ -17,8 +17,8 @@ export type PathNames<Path extends string> = Path extends `${string}{${infer Nam
   : never;
 
 /**
- * One call of the admin API. Everything else follows from it: the gateway's handler is typed by it, the OpenAPI document and
- * the client are made of it, and the tests walk it role by role.
+ * One call of the admin API. The types of the gateway's handler, the OpenAPI document, the client and the tests of roles are
+ * derived from it.
  */
 export interface Route<
   Path extends string = string,
@@ -34,9 +34,9 @@ export interface Route<
   readonly query?: Query;
   readonly body?: Body;
   readonly answer: Answer;
-  /** Of a good answer; 200 unless said. */
+  /** Status of a successful response. Default: 200. */
   readonly status?: 200 | 201 | 202 | 204;
-  /** Only with a session that was opened (or confirmed) lately; an admin token always is. */
+  /** Needs a session with a recent sign-in or confirmation. Admin tokens always pass. */
   readonly fresh?: boolean;
 }
 

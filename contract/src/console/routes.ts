@@ -41,7 +41,7 @@ type Part<Id extends RouteId, Name extends "query" | "body"> = ConsoleRoutes[Id]
 }
   ? Extract<Schema, z.ZodType>
   : never;
-/** What a caller sends, and what the handler gets once it was read. */
+/** Types that a caller sends (`Input`), and types that the handler gets after parsing (`Of`). */
 export type QueryInput<Id extends RouteId> = [Part<Id, "query">] extends [never]
   ? undefined
   : z.input<Part<Id, "query">>;

@@ -26,7 +26,7 @@ export const sessionAnswerSchema = z.object({
   setup_needed: z.boolean(),
   version: z.string().nullable().describe("Version of the gateway. null: not signed in."),
   demo: z.boolean().describe("Only the built-in demo provider answers."),
-  public_url: z.string().describe("Where callers reach the gateway."),
+  public_url: z.string().describe("Public URL of the gateway."),
   first_steps: z
     .object({ provider: z.boolean(), model: z.boolean(), key: z.boolean(), call: z.boolean() })
     .describe("Setup steps done: each is true once one exists."),
@@ -79,9 +79,11 @@ export const userSchema = personSchema.extend({
   sources: z
     .array(
       z.object({
-        source: z.string().describe("`scim`: a directory; `oidc:<account>`: an account whose claims give rights."),
+        source: z
+          .string()
+          .describe("`scim`: a directory; `oidc:<account>`: a single sign-on account with claims that grant rights."),
         made: z.boolean().describe("The directory created the user."),
-        since: at.describe("Since when the directory has the user, or when the issuer last sent claims."),
+        since: at.describe("When the directory connected the user, or when the issuer last sent claims."),
       }),
     )
     .describe("External sources that manage the user."),
@@ -92,7 +94,7 @@ export const sessionRoutes = {
   "session.show": route({
     method: "GET",
     path: "/api/session",
-    summary: "Get the caller, what they may see, and the ways to sign in",
+    summary: "Get the caller, their workspaces and roles, and the sign-in methods",
     needs: "public",
     answer: sessionAnswerSchema,
   }),
@@ -132,7 +134,7 @@ export const sessionRoutes = {
   "tokens.create": route({
     method: "POST",
     path: "/api/tokens",
-    summary: "Create an admin token for scripts. It never has more rights than its creator, now or later",
+    summary: "Create an admin token for scripts. It never has more rights than its creator",
     needs: "signed-in",
     fresh: true,
     body: z.strictObject({
@@ -142,7 +144,7 @@ export const sessionRoutes = {
         .boolean()
         .optional()
         .meta({ needs: "administrator" })
-        .describe("true: a token for a directory that sends users and groups by SCIM. It works for nothing else."),
+        .describe("true: a token for a directory that provisions users and groups with SCIM. It works only for SCIM."),
       workspace: id.optional(),
       role: z.enum(workspaceRoles).optional(),
       expires_at: at.optional(),
@@ -168,7 +170,7 @@ export const sessionRoutes = {
   "users.update": route({
     method: "PATCH",
     path: "/api/users/{user}",
-    summary: "Make a user an administrator, or disable a user",
+    summary: "Update a user: make them an administrator, or disable them",
     needs: "administrator",
     fresh: true,
     body: z.strictObject({
@@ -199,10 +201,10 @@ export const sessionRoutes = {
   "users.resetSecondFactor": route({
     method: "POST",
     path: "/api/users/{user}/second-factor/reset",
-    summary: "Remove another user's lost second factor and end their sessions. The password alone signs in afterwards",
+    summary: "Reset another user's second factor and end their sessions. Afterwards the password alone signs in",
     needs: "administrator",
     fresh: true,
-    body: z.strictObject({ passkeys: z.boolean().optional().describe("true: remove all their passkeys too.") }),
+    body: z.strictObject({ passkeys: z.boolean().optional().describe("true: delete all their passkeys too.") }),
     answer: userSchema,
   }),
   "invitations.administrators": route({

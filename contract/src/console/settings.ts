@@ -37,7 +37,7 @@ export const oidcAccountSchema = z.object({
 export type OidcAccountForm = z.infer<typeof oidcAccountSchema>;
 
 export const consoleSettingsSchema = z.object({
-  settings: settingsSchema.describe("The settings in force, including defaults."),
+  settings: settingsSchema.describe("The current settings, including defaults."),
   managed_by_file: z.array(z.string()).describe("Settings that the config file sets, such as `ledger.durability`."),
   oidc: z.array(
     oidcAccountSchema.extend({
@@ -92,7 +92,7 @@ export const auditRowSchema = z.object({
 export type AuditRow = z.infer<typeof auditRowSchema>;
 
 export const systemSchema = z.object({
-  version: z.string().describe("With the commit if known: `0.1.0+72c595dc1234`."),
+  version: z.string().describe("Version, with the commit if available: `0.1.0+72c595dc1234`."),
   started_at: at,
   database: z.object({ kind: z.enum(["sqlite", "postgres"]), size_bytes: count.nullable() }),
   ledger: z.object({ entries: count, lag: count, healthy: z.boolean() }),
@@ -105,17 +105,17 @@ export type SystemFacts = z.infer<typeof systemSchema>;
 export const gatewayProcessSchema = z.object({
   id: z.string().describe("`proc_…`, as in its log."),
   host: z.string().describe("Name of the machine, container or pod."),
-  version: z.string().describe("With the commit if known: `0.1.0+72c595dc1234`."),
+  version: z.string().describe("Version, with the commit if available: `0.1.0+72c595dc1234`."),
   started_at: at,
   seen_at: at.describe("Last heartbeat."),
   alive: z
     .boolean()
     .describe("false: no heartbeat for twenty seconds. Processes that stopped normally are not listed."),
-  answers: z.boolean().describe("Whether this process sent the answer."),
+  answers: z.boolean().describe("Whether this process sent the response."),
   leader: z.boolean().describe("Whether it does work that only one process does at a time."),
   leads: z
     .array(z.string())
-    .describe("That work: `ledger`, `config file` … Occasional work is listed only while it runs."),
+    .describe("Names of that work: `ledger`, `config file` … Occasional work is listed only while it runs."),
   journal_lag: count
     .nullable()
     .describe("Ended calls that were in its journal but not in the ledger at the last heartbeat. null: unknown."),
@@ -186,7 +186,7 @@ export const settingsRoutes = {
   "settings.update": route({
     method: "PATCH",
     path: "/api/settings",
-    summary: "Change settings. Those in the config file are read-only",
+    summary: "Update settings. Settings in the config file are read-only",
     needs: "administrator",
     fresh: true,
     body: settingsChangeSchema,
@@ -195,7 +195,7 @@ export const settingsRoutes = {
   "settings.putOidc": route({
     method: "PUT",
     path: "/api/settings/oidc/{account}",
-    summary: "Add or change a single sign-on account",
+    summary: "Create or update a single sign-on account",
     needs: "administrator",
     fresh: true,
     body: oidcAccountSchema.omit({ id: true }).extend({
@@ -261,7 +261,7 @@ export const settingsRoutes = {
   "notices.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/notices",
-    summary: "List budget alerts. Members and viewers do not see alerts on budgets of other users and their keys",
+    summary: "List budget alerts. Members and viewers do not see alerts for budgets of other users and their keys",
     needs: "viewer",
     answer: pageOf(noticeSchema),
   }),
@@ -277,7 +277,7 @@ export const settingsRoutes = {
   "notices.update": route({
     method: "PATCH",
     path: "/api/workspaces/{workspace}/notices/{notice}",
-    summary: "Change a budget alert",
+    summary: "Update a budget alert",
     needs: "admin",
     body: z.strictObject(noticeFields).partial(),
     answer: noticeSchema,
@@ -292,7 +292,7 @@ export const settingsRoutes = {
   "notices.test": route({
     method: "POST",
     path: "/api/workspaces/{workspace}/notices/{notice}/test",
-    summary: "Send a test of an alert",
+    summary: "Send a test message for an alert",
     needs: "admin",
     answer: z.object({ ok: z.boolean(), problem: z.string().nullable(), fault, ms }),
   }),

@@ -1,13 +1,13 @@
-/** Words of the admin API that pages need as values. They stand apart from the schemas, so that a page can take them alone. */
+/** Enum values of the admin API. They are separate from the schemas, so that pages can load them alone. */
 
 export const keyStates = ["active", "disabled", "expired", "revoked", "without_secret"] as const;
 export const captures = ["none", "headers", "bodies"] as const;
 export type Capture = (typeof captures)[number];
 
-/** What limits may stand on, widest first. A person's are those of one workspace. */
+/** What a limit can apply to, widest first. `person`: a user in one workspace. */
 export const limitScopes = ["workspace", "group", "person", "key"] as const;
 
-/** `pending`: a response that its upstream still makes in the background. It has no entry in the ledger yet. */
+/** `pending`: the upstream is still generating the response in the background. It has no ledger entry yet. */
 export const outcomes = ["succeeded", "failed", "cancelled", "interrupted", "rejected", "pending"] as const;
 
 export const taskStates = ["queued", "running", "succeeded", "failed", "cancelled", "expired"] as const;
@@ -15,7 +15,7 @@ export const taskStates = ["queued", "running", "succeeded", "failed", "cancelle
 export const usageDimensions = ["none", "model", "provider", "key", "group", "workspace", "person"] as const;
 export type UsageDimension = (typeof usageDimensions)[number];
 
-/** In what order people are listed with what they used; with `-` the greatest first. */
+/** Sort orders of the list of people. `-`: descending. */
 export const peopleSorts = [
   "cost_usd",
   "-cost_usd",
@@ -28,7 +28,7 @@ export const peopleSorts = [
 ] as const;
 export type PeopleSort = (typeof peopleSorts)[number];
 
-/** Why a key may or may not call a model; the first of these that says no, widest first. */
+/** Why a key may or may not call a model. If several apply, the first in this order is returned. */
 export const accessReasons = [
   "yes",
   "workspace_disabled",

@@ -18,10 +18,10 @@ export const usageFiguresSchema = z.object({
   requests: count,
   attempts: count,
   succeeded: count,
-  failed: count.describe("Attempts that failed or were refused, except those that callers cancelled."),
-  cancelled: count.describe("Requests that their callers cancelled."),
+  failed: count.describe("Attempts that failed or were refused, except attempts that callers canceled."),
+  cancelled: count.describe("Requests canceled by their callers."),
   failed_requests: count.describe(
-    "Requests without a complete answer: every attempt failed, or the request was refused. For one model or provider: those that it did not answer itself.",
+    "Requests without a complete response: every attempt failed, or the request was refused. For one model or provider: requests that it did not complete itself.",
   ),
   input_tokens: count,
   cached_tokens: count.describe("Input tokens read from the upstream's cache."),
@@ -53,7 +53,7 @@ export const usageSeriesSchema = z.object({
   series: z
     .array(
       z.object({
-        id: z.string().describe("Empty for the rest that is not shown separately."),
+        id: z.string().describe("Empty for the rest, which is not shown separately."),
         label: z.string(),
         totals: usageFiguresSchema,
         points: z.array(usageFiguresSchema.nullable()).describe("null: no calls in this step."),
@@ -72,17 +72,19 @@ export const limitUsageRowSchema = z.object({
   period: z.enum(["day", "week", "month", "total"]).nullable(),
   limit: z.number(),
   used: z.number().nullable().describe("null: spending of the budget cannot be read now."),
-  exhausted: z.boolean().describe("Calls are refused: it is used up, or the rest of the budget is too small for them."),
+  exhausted: z
+    .boolean()
+    .describe("Calls are refused: the limit is reached, or the rest of the budget is too small for them."),
   refused_at: at
     .nullable()
     .describe(
-      "When the budget last refused a call that it would refuse now too, in the past hour and in this process.",
+      "When the budget last refused a call that it would still refuse now, within the past hour and in this process.",
     ),
   resets_at: at.nullable(),
   forecast: z
     .object({
       at_period_end: z.number().describe("USD, extrapolated from the last seven days."),
-      exhausted_at: at.nullable().describe("When the budget will be used up. null: not in this period."),
+      exhausted_at: at.nullable().describe("When the budget will be exhausted. null: not in this period."),
     })
     .nullable(),
 });
@@ -90,7 +92,7 @@ export type LimitUsageRow = z.infer<typeof limitUsageRowSchema>;
 
 const usageSums = {
   requests: count,
-  failed_requests: count.describe("Requests without a complete answer."),
+  failed_requests: count.describe("Requests without a complete response."),
   input_tokens: count,
   output_tokens: count,
   cost_usd: usd,
@@ -115,7 +117,7 @@ export const usageRoutes = {
         .enum(usageDimensions)
         .optional()
         .describe(
-          "By `person`, and by `key` for personal keys, members and viewers see only their own line; other users are in the rest.",
+          "By `person`, and by `key` for personal keys, members and viewers see only their own line; other users are part of the rest.",
         ),
       model: z.string().max(256).optional(),
       provider: z.string().max(256).optional(),
@@ -130,7 +132,7 @@ export const usageRoutes = {
   "usage.people": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/usage/people",
-    summary: "List the users who called in a period, with their usage",
+    summary: "List the users who made calls in a period, with their usage",
     needs: "admin",
     query: pageQuery.extend({
       from: z.coerce.number().int().nonnegative(),
@@ -153,7 +155,7 @@ export const usageRoutes = {
   "usage.costs": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/usage/costs",
-    summary: "Compare charged costs with vendors' reported costs, by provider and model",
+    summary: "Compare charged costs with the costs that vendors reported, by provider and model",
     needs: "viewer",
     query: z.object({
       from: z.coerce.number().int().nonnegative(),
@@ -166,7 +168,7 @@ export const usageRoutes = {
             provider: z.string(),
             model: z.string(),
             attempts: count,
-            cost_usd: usd.describe("What was charged."),
+            cost_usd: usd.describe("Charged cost."),
             ...comparedCosts,
           }),
         )
@@ -205,7 +207,7 @@ export const usageRoutes = {
     method: "GET",
     path: "/api/workspaces/{workspace}/limits",
     summary:
-      "List limits and budgets with their usage and forecast. Only admins see those of other users and their keys",
+      "List limits and budgets with their usage and forecast. Only admins see limits of other users and their keys",
     needs: "viewer",
     query: z.object({
       search: z.string().max(256).optional(),
@@ -213,7 +215,7 @@ export const usageRoutes = {
       person: id
         .optional()
         .describe(
-          "User id. Limits that apply to the user's calls: their own, and those of their keys, groups and workspaces. Only admins may name another user.",
+          "User id. Filter by limits that apply to the user's calls: of the user, their keys, groups and workspaces. Only admins may name another user.",
         ),
     }),
     answer: z.object({ data: z.array(limitUsageRowSchema), truncated: z.boolean() }),

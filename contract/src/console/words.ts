@@ -11,9 +11,8 @@ export const ms = z.number().nonnegative().describe("Milliseconds.");
 export const id = z.string().min(1).max(128);
 export const label = z.string().trim().min(1).max(256);
 export const patterns = z.array(z.string().min(1).max(256)).max(1_000).describe("Model names, or patterns with *.");
-/** Of answers, and of bodies of those who may give it. */
 export const passThrough = passThroughSchema.describe(
-  "Ids of providers whose own API may be called below /v1/providers/{id}/. Workspace, group and key must each list the provider.",
+  "Ids of providers that may be called directly, with their own API, below /v1/providers/{id}/. Workspace, group and key must each list the provider.",
 );
 export const managedBy = z
   .enum(["file", "console", "suspended"])
@@ -33,11 +32,11 @@ export const pageQuery = z.object({
 
 export const nothing = z.object({});
 
-/** What happens to the API keys of a creator who leaves. */
+/** What to do with the API keys of a user who leaves. */
 export const leaverKeysSchema = z
   .union([z.enum(["revoke", "disable"]), z.strictObject({ hand_over_to: id.describe("A user's id.") })])
   .describe(
-    "Required if the user created API keys that are not revoked: revoke them permanently, " +
+    "Required if the user owns API keys that are not revoked: revoke them permanently, " +
       "disable them until an admin enables them, or hand them over to a member or an administrator.",
   );
 export type LeaverKeys = z.infer<typeof leaverKeysSchema>;
@@ -52,7 +51,7 @@ export const budgetUse = {
     .number()
     .nullable()
     .describe(
-      "USD used of its own budget in this period. null: no budget, not readable now, or not visible to the caller.",
+      "USD used of its budget in this period. null: no budget, not readable now, or not visible to the caller.",
     ),
   exhausted_by: z
     .enum(limitScopes)

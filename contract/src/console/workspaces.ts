@@ -65,7 +65,7 @@ export const memberSchema = personSchema.extend({
   role: z.enum(workspaceRoles),
   since: at,
   disabled: z.boolean(),
-  limits: limitsSchema.describe("Limits of the member's calls here, by their agents and personal keys."),
+  limits: limitsSchema.describe("Limits of the member's calls in this workspace, with agents and personal keys."),
   budget: budgetSchema.nullable(),
 });
 export type Member = z.infer<typeof memberSchema>;
@@ -89,7 +89,7 @@ export const accessTableSchema = z.object({
 });
 export type AccessTable = z.infer<typeof accessTableSchema>;
 
-/** One cell explained: the patterns of key, group and workspace, and which one decides. */
+/** Explains one cell: the patterns of workspace, group and key, and which one decides. */
 export const accessCheckSchema = z.object({
   key: z.object({ id, name: z.string() }),
   model: z.string(),
@@ -99,7 +99,7 @@ export const accessCheckSchema = z.object({
     z.object({
       scope: z.enum(["workspace", "group", "key"]),
       label: z.string(),
-      patterns: patterns.nullable().describe("null: no patterns of its own."),
+      patterns: patterns.nullable().describe("null: no patterns at this level."),
       matched: z.string().nullable().describe("The pattern that allows the model."),
       allowed: z.boolean(),
     }),
@@ -152,7 +152,7 @@ export const workspaceRoutes = {
   "workspaces.update": route({
     method: "PATCH",
     path: "/api/workspaces/{workspace}",
-    summary: "Change a workspace. Owners may change only its name",
+    summary: "Update a workspace. Owners can change only its name",
     needs: "owner",
     body: z.strictObject({
       name: label.optional(),
@@ -199,7 +199,7 @@ export const workspaceRoutes = {
   "groups.update": route({
     method: "PATCH",
     path: "/api/workspaces/{workspace}/groups/{group}",
-    summary: "Change a group",
+    summary: "Update a group",
     needs: "admin",
     body: groupBody.partial(),
     answer: consoleGroupSchema,
@@ -221,7 +221,7 @@ export const workspaceRoutes = {
   "members.update": route({
     method: "PATCH",
     path: "/api/workspaces/{workspace}/members/{user}",
-    summary: "Change a member's role, limits or budget. Neither the old nor the new role may be above the caller's",
+    summary: "Update a member's role, limits or budget. Neither the old nor the new role may be above the caller's",
     needs: "admin",
     body: z.strictObject({
       role: z.enum(workspaceRoles).optional(),
@@ -241,7 +241,7 @@ export const workspaceRoutes = {
   "access.table": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/access",
-    summary: "List which models each key may call, and why not",
+    summary: "List the models that each key may call, with the reason for each that it may not",
     needs: "viewer",
     query: pageQuery.extend({
       search: z.string().max(256).optional().describe("Part of a key's name."),

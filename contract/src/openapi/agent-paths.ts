@@ -76,7 +76,9 @@ export function agentPaths(): Record<string, PathItem> {
         "304": { description: "Not modified: `if-none-match` equals the `etag`.", headers: headersOf("plain") },
       }),
     },
-    "/user/bootstrap": { get: keyed("getAgentBootstrap", "Always 404: nothing is managed for the desktop app", {}) },
+    "/user/bootstrap": {
+      get: keyed("getAgentBootstrap", "Not supported, always 404: settings of the desktop app", {}),
+    },
     "/api/oauth/usage": {
       get: keyed("getAgentSpend", "Get the spend and budgets of the caller's agents", {
         "200": answer("Amounts are in cents, utilization in percent. Days, weeks and months are in UTC.", {
@@ -103,7 +105,7 @@ export function agentPaths(): Record<string, PathItem> {
             `take_${signal}`,
             `Send agent ${signal} (OTLP over HTTP). Forwarded to the gateway's collector if it relays telemetry, otherwise dropped`,
             {
-              "200": { description: "Always, whatever was sent.", headers: headersOf("plain") },
+              "200": { description: "Always returned, also for invalid data.", headers: headersOf("plain") },
               ...errorsShaped("anthropic", 413),
             },
           ),

@@ -1,16 +1,16 @@
 import { z } from "zod";
 
-/** Groups and assets as the API reference shows them. */
+/** Asset groups and assets, for the API reference. */
 const unixSeconds = z.int().describe("Unix seconds.");
 const platform = z
   .enum(["local", "volcengine", "byteplus"])
-  .describe("Where it lives: in the gateway's own store, or in the asset library of an upstream.");
+  .describe("Where it is stored: by the gateway, or in a vendor's asset library.");
 const assetType = z.enum(["Image", "Video", "Audio"]);
 const assetStatus = z.enum(["Processing", "Active", "Failed"]);
 
 export const assetGroupSchema = z.looseObject({
   id: z.string().describe("`ag_…`"),
-  group_id: z.string().describe("The same."),
+  group_id: z.string().describe("Same as `id`."),
   object: z.literal("asset_group"),
   platform,
   name: z.string(),
@@ -21,8 +21,8 @@ export const assetGroupSchema = z.looseObject({
 });
 
 export const assetSchema = z.looseObject({
-  id: z.string().describe("`as_…`; a task refers to it as `asset://<id>`."),
-  asset_id: z.string().describe("The same."),
+  id: z.string().describe("`as_…`. Tasks refer to it as `asset://<id>`."),
+  asset_id: z.string().describe("Same as `id`."),
   object: z.literal("asset"),
   platform,
   group_id: z.string(),
@@ -32,17 +32,17 @@ export const assetSchema = z.looseObject({
     .string()
     .nullable()
     .describe(
-      "A signed, expiring address of the stored bytes where there is one, else where it came from; null for a file that was uploaded to a gateway without a public address.",
+      "Signed URL of the stored file, which expires; or else the URL that it was created from. null: the file was uploaded, and the gateway has no public URL.",
     ),
   status: assetStatus,
   error: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
-  size_bytes: z.int().nullable().describe("Null where the bytes are not kept here."),
+  size_bytes: z.int().nullable().describe("null: the file is not stored by the gateway."),
   content_type: z.string().nullable(),
   created_at: unixSeconds,
   updated_at: unixSeconds,
 });
 
-const page = { has_more: z.boolean(), next: z.string().nullable().describe("Goes into `after` for the next page.") };
+const page = { has_more: z.boolean(), next: z.string().nullable().describe("Value of `after` for the next page.") };
 
 export const assetGroupListSchema = z.looseObject({
   object: z.literal("list"),

@@ -36,14 +36,14 @@ export const chunks: MediaType = eventsOf(
   },
   "`data:` lines of chunks. The last line is `data: [DONE]`.",
 );
-/** Gemini's stream: each event is a complete answer object. */
+/** Gemini's stream: each event is a complete response object. */
 export const candidates: MediaType = eventsOf(
   {
     type: "object",
     properties: { candidates: { type: "array", items: { type: "object" } } },
     additionalProperties: true,
   },
-  "`data:` lines, each with the new part of the answer.",
+  "`data:` lines, each with the next part of the response.",
 );
 
 interface CallDescription {
@@ -53,7 +53,7 @@ interface CallDescription {
   readonly parameters?: readonly Parameter[];
   readonly request: Record<string, MediaType>;
   readonly streams?: boolean;
-  /** Media types of the answer. Default: JSON, and server-sent events where the endpoint streams. */
+  /** Media types of the response. Default: JSON, and server-sent events if the endpoint streams. */
   readonly answers?: Readonly<Record<string, MediaType>>;
   /** Default: OpenAI's. */
   readonly errors?: ErrorShape;
@@ -70,7 +70,7 @@ export function call(about: CallDescription): Operation {
     requestBody: { required: true, content: request },
     responses: {
       "200": {
-        description: "The upstream's answer.",
+        description: "The upstream's response.",
         headers: headersOf("call", about.errors === "anthropic" ? "anthropic" : "openai"),
         content: about.answers ?? {
           "application/json": anyObject,

@@ -33,7 +33,7 @@ export function controlPaths(): Record<string, PathItem> {
     "/api/status": {
       get: {
         ...operation("getStatus", "Get the public status of the installation", {
-          "200": json("What the console needs before sign-in. Contains no secrets.", "Status"),
+          "200": json("Data for the console before sign-in. Contains no secrets.", "Status"),
         }),
         tags: ["set-up"],
       },

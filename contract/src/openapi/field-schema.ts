@@ -2,7 +2,7 @@ import type { FormField, FormFields } from "../form-fields.ts";
 import type { RequestFields } from "../request-fields.ts";
 import type { JsonSchema } from "./types.ts";
 
-/** The body, or the form, that a table of the gateway's reader describes. */
+/** JSON Schema of a request body or form, generated from its table of fields. */
 export function schemaOf(fields: RequestFields | FormFields): JsonSchema {
   const entries = Object.entries<FormField>(fields);
   const required = entries.flatMap(([name, field]) => (field.required === true ? [name] : []));

@@ -77,7 +77,7 @@ function storedResponseCall(operationId: string, summary: string, parameters: re
     parameters: [id, ...parameters],
     responses: {
       "200": {
-        description: "The upstream's answer.",
+        description: "The upstream's response.",
         headers: headersOf("plain"),
         content:
           parameters.length === 0
@@ -96,7 +96,7 @@ const createMessage = call({
   summary: "Create a message (Anthropic Messages)",
   description: [
     "Errors have Anthropic's format, and limits are in `anthropic-ratelimit-*` headers. Requests to another vendor's model are",
-    "translated; whatever could not be translated is listed in `x-sluice-warnings`.",
+    "translated; fields that could not be translated are listed in `x-sluice-warnings`.",
   ].join("\n"),
   parameters: [version, beta],
   errors: "anthropic",
@@ -107,7 +107,7 @@ const countTokens = call({
   operationId: "countTokens",
   summary: "Count the input tokens of a message",
   description:
-    "If no upstream of the model can count tokens, the answer is an estimate and `x-sluice-warnings` says so.",
+    "If no upstream of the model can count tokens, the count is estimated, with a warning in `x-sluice-warnings`.",
   parameters: [version, beta],
   errors: "anthropic",
   request: json(schemaOf(requestFields["count-tokens"]), {
@@ -122,7 +122,7 @@ const createResponse = call({
   summary: "Create a response (OpenAI Responses)",
   description: [
     "A request with `previous_response_id` goes to the provider account that created that response. Upstreams that do not support",
-    "the Responses API store nothing: their answers have `store: false`, and requests that need a stored response are refused.",
+    "the Responses API store nothing: their responses have `store: false`, and requests that need a stored response are refused.",
   ].join("\n"),
   request: json(
     { ...schemaOf(requestFields.responses), anyOf: inputOrContinued.map((name) => ({ required: [name] })) },
@@ -156,7 +156,7 @@ const countInputTokens = call({
   operationId: "countInputTokens",
   summary: "Count the input tokens of a response",
   description:
-    "If no upstream of the model can count tokens, the answer is an estimate and `x-sluice-warnings` says so.",
+    "If no upstream of the model can count tokens, the count is estimated, with a warning in `x-sluice-warnings`.",
   request: json(schemaOf(requestFields["input-tokens"]), { model: "demo", input: "Say hello." }),
   streams: false,
 });
@@ -214,7 +214,7 @@ const geminiCountTokens = call({
   operationId: "geminiCountTokens",
   summary: "Count input tokens (Gemini)",
   description:
-    "If no upstream of the model can count tokens, the answer is an estimate and `x-sluice-warnings` says so.",
+    "If no upstream of the model can count tokens, the count is estimated, with a warning in `x-sluice-warnings`.",
   parameters: [modelInPath],
   errors: "gemini",
   request: json(countedEither, {

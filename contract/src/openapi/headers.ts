@@ -3,12 +3,12 @@ import type { Header, Reference } from "./types.ts";
 const text = { type: "string" } as const;
 const whole = { type: "integer", minimum: 0 } as const;
 
-/** Headers that Sluice adds to answers. */
+/** Headers that Sluice adds to responses. */
 export const answerHeaders = {
-  "x-request-id": { description: "The request's id in the ledger and the logs.", schema: text },
+  "x-request-id": { description: "Id of the request in the ledger and in logs.", schema: text },
   "x-sluice-provider": { description: "The provider that answered.", schema: text },
   "x-sluice-deployment": { description: "The deployment that answered.", schema: text },
-  "x-sluice-upstream-request-id": { description: "The upstream's id of the request.", schema: text },
+  "x-sluice-upstream-request-id": { description: "Id of the request at the upstream.", schema: text },
   "x-sluice-attempts": { description: "Number of attempts.", schema: whole },
   "x-sluice-overhead-ms": {
     description: "Sluice's own time up to the first byte, in milliseconds.",
@@ -19,26 +19,26 @@ export const answerHeaders = {
     schema: { type: "string", pattern: "^[0-9]+(\\.[0-9]+)?$" },
   },
   "x-ratelimit-limit-requests": { description: "Requests per minute of the tightest limit.", schema: whole },
-  "x-ratelimit-remaining-requests": { description: "How many are left now.", schema: whole },
+  "x-ratelimit-remaining-requests": { description: "Number left now.", schema: whole },
   "x-ratelimit-reset-requests": {
     description: "Time until the limit is fully restored, such as `12s` or `80ms`.",
     schema: text,
   },
   "x-ratelimit-limit-tokens": { description: "Tokens per minute of the tightest limit.", schema: whole },
-  "x-ratelimit-remaining-tokens": { description: "How many are left now.", schema: whole },
+  "x-ratelimit-remaining-tokens": { description: "Number left now.", schema: whole },
   "x-ratelimit-reset-tokens": { description: "Time until the limit is fully restored.", schema: text },
   "anthropic-ratelimit-requests-limit": { description: "Requests per minute of the tightest limit.", schema: whole },
-  "anthropic-ratelimit-requests-remaining": { description: "How many are left now.", schema: whole },
+  "anthropic-ratelimit-requests-remaining": { description: "Number left now.", schema: whole },
   "anthropic-ratelimit-requests-reset": { description: "When the limit is fully restored (RFC 3339).", schema: text },
   "anthropic-ratelimit-tokens-limit": { description: "Tokens per minute of the tightest limit.", schema: whole },
-  "anthropic-ratelimit-tokens-remaining": { description: "How many are left now.", schema: whole },
+  "anthropic-ratelimit-tokens-remaining": { description: "Number left now.", schema: whole },
   "anthropic-ratelimit-tokens-reset": { description: "When the limit is fully restored (RFC 3339).", schema: text },
   "x-sluice-warnings": {
-    description: "What could not be translated for the upstream, separated by `; `.",
+    description: "Fields that could not be translated for the upstream, separated by `; `.",
     schema: text,
   },
   "openai-poll-after-ms": {
-    description: "Milliseconds until OpenAI's clients poll again. Absent once the video has ended.",
+    description: "Milliseconds until OpenAI's clients should poll again. Absent once the video has ended.",
     schema: whole,
   },
   "retry-after": { description: "Seconds to wait before retrying.", schema: whole },

@@ -19,7 +19,7 @@ export function modelPaths(): Record<string, PathItem> {
 const anthropicVersion: Parameter = {
   name: "anthropic-version",
   in: "header",
-  description: "A date such as `2023-06-01`. When sent, the answer has Anthropic's format.",
+  description: "A date such as `2023-06-01`. If sent, the response has Anthropic's format.",
   schema: { type: "string" },
 };
 
@@ -127,7 +127,7 @@ const createChatCompletion: Operation = {
   operationId: "createChatCompletion",
   summary: "Create a chat completion",
   description: [
-    "If the upstream uses the same dialect, the request is forwarded with only the model name replaced and the answer is",
+    "If the upstream uses the same dialect, the request is forwarded with only the model name replaced and the response is",
     "returned unchanged. A failure before the first event may be retried on another deployment. After the first event, an",
     "error is sent as an event and the stream ends without `[DONE]`.",
   ].join("\n"),
@@ -139,7 +139,7 @@ const createChatCompletion: Operation = {
         schema: { $ref: "#/components/schemas/ChatRequest" },
         examples: {
           whole: {
-            summary: "Complete answer",
+            summary: "Complete response",
             value: { model: "demo", messages: [{ role: "user", content: "Say hello." }] },
           },
           streaming: {
@@ -152,7 +152,7 @@ const createChatCompletion: Operation = {
   },
   responses: {
     "200": {
-      description: "The upstream's answer.",
+      description: "The upstream's response.",
       headers: headersOf("call"),
       content: {
         "application/json": { schema: { $ref: "#/components/schemas/ChatAnswer" } },

@@ -94,7 +94,7 @@ const listVideos: Operation = {
 const getVideo: Operation = {
   operationId: "getVideo",
   summary: "Get a video (OpenAI format)",
-  description: "Until the video has ended, the header `openai-poll-after-ms` says when to poll again.",
+  description: "Until the video has ended, the header `openai-poll-after-ms` is the time until the next poll.",
   tags: ["video"],
   parameters: [videoId],
   responses: { "200": answer("The video.", "Video"), ...errorReferences(401, 403, 404, 405, 500) },
@@ -104,7 +104,7 @@ const deleteVideo: Operation = {
   operationId: "deleteVideo",
   summary: "Delete a video (OpenAI format)",
   description: [
-    "Also deletes it at the upstream if that is supported (OpenAI, Azure, Ark, Runway). A video in progress is cancelled first: 400 if",
+    "Also deletes it at the upstream if that is supported (OpenAI, Azure, Ark, Runway). A video in progress is canceled first: 400 if",
     "the upstream cannot cancel it, 409 while the outcome is unknown. Its ledger entry is kept.",
   ].join("\n"),
   tags: ["video"],
@@ -146,7 +146,7 @@ const getVideoBytes: Operation = {
       name: "variant",
       in: "query",
       description:
-        "What to download. `thumbnail` and `spritesheet` return 400 unless the upstream offers them (OpenAI, Azure).",
+        "Part to download. `thumbnail` and `spritesheet` return 400 unless the upstream offers them (OpenAI, Azure).",
       schema: { type: "string", enum: ["video", "thumbnail", "spritesheet"] },
     },
     rangeParameter,

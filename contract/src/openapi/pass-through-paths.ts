@@ -16,7 +16,7 @@ export function passThroughPaths(): Record<string, PathItem> {
 }
 
 const description = [
-  "The provider must be listed in `pass_through` of the key, its group and its workspace; otherwise the answer is 404.",
+  "The provider must be listed in `pass_through` of the key, its group and its workspace; otherwise the response is 404.",
   "`path` is any path below the provider's base URL, with slashes and query. If it starts with the version that the base URL ends with,",
   "the version is not repeated. The caller's credential is replaced by the provider's; bodies of any type are forwarded unchanged both ways.",
   "The gateway's own errors have the provider's error format.",
@@ -52,7 +52,7 @@ function operation(name: string, summary: string, hasBody: boolean): Operation {
     ...(hasBody ? { requestBody: { required: false, content: anything } } : {}),
     responses: {
       "200": {
-        description: "The provider's own answer, with its status.",
+        description: "The provider's response, with its status.",
         headers: headersOf("call"),
         content: anything,
       },

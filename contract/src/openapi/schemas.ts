@@ -34,7 +34,7 @@ import { openAiVideoDeletedSchema, openAiVideoListSchema, openAiVideoSchema } fr
 import type { JsonSchema } from "./types.ts";
 import { videoOutputSchema, videoTaskListSchema, videoTaskSchema } from "./video-schemas.ts";
 
-/** Every named schema of the document: of answers by the zod schemas that also type our own code, of requests by what they are checked by. */
+/** The named schemas of the document. Responses use the zod schemas of our own types; requests use the tables that validate them. */
 export function componentSchemas(): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
@@ -46,7 +46,7 @@ export function componentSchemas(): Record<string, JsonSchema> {
   return { ...Object.fromEntries(answers), ...requests };
 }
 
-/** Made from what they are checked by. */
+/** Schemas of requests, from the tables that validate them. */
 const requests: Readonly<Record<string, JsonSchema>> = {
   ChatRequest: schemaOf(requestFields.chat),
   VideoTaskRequest: schemaOf(videoTaskFields),

@@ -98,7 +98,7 @@ const listVideoTasks: Operation = {
 const getVideoTask: Operation = {
   operationId: "getVideoTask",
   summary: "Get a video task",
-  description: "Returns the stored state. If it is stale, the upstream is asked first, for at most two seconds.",
+  description: "Returns the stored state. If it is stale, the upstream is polled first, for at most two seconds.",
   tags: ["video"],
   parameters: [taskId],
   responses: { "200": answer("The task.", "VideoTask"), ...errorReferences(401, 403, 404, 405, 500) },
@@ -109,7 +109,7 @@ const cancelVideoTask: Operation = {
   summary: "Cancel a video task",
   description: [
     "Returns 400 if the upstream cannot cancel the task (most cancel only queued tasks), and 409 if the task has already",
-    "ended or it is not yet known whether the upstream accepted it. The answer is the task after the cancellation.",
+    "ended or it is not certain yet whether the upstream accepted it. Returns the updated task.",
   ].join("\n"),
   tags: ["video"],
   parameters: [taskId],

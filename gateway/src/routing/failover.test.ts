@@ -50,7 +50,7 @@ describe("what follows a failure", () => {
       const third = second === null ? null : failWith(plan, second, unhealthy());
       expect(third).toMatchObject({ waitMs: 0, deployment: { id: `b${call}` } });
       expect(third === null ? "none" : failWith(plan, third, unhealthy())).toBeNull();
-      expect(walkOf(plan).at(-1)).toBe("no further attempt: nothing else is left to try");
+      expect(walkOf(plan).at(-1)).toBe("no further attempt: nothing is left to try");
     }
   });
 
@@ -166,7 +166,7 @@ describe("what follows a failure", () => {
       selection = failWith(plan, selection, elsewhere());
     }
     expect(ids).toEqual(["c", "a", "b"]);
-    expect(walkOf(plan)[2]).toBe("attempt 2 to a: nothing is ready, so one that is not is tried");
+    expect(walkOf(plan)[2]).toBe("attempt 2 to a: none is ready, so one that is not is tried");
   });
 
   test("repeats of one deployment are bounded over all calls; time, successes and other deployments give new ones", () => {
@@ -177,8 +177,7 @@ describe("what follows a failure", () => {
       for (let call = 0; call < calls; call++) {
         const plan = router.plan([asked]);
         const again = failWith(plan, take(plan), limited());
-        if (again === null)
-          expect(walkOf(plan).at(-1)).toContain("the same deployment was repeated too often just now");
+        if (again === null) expect(walkOf(plan).at(-1)).toContain("the same deployment was retried too often just now");
         else repeated++;
         again?.end("cancelled", 0);
       }
@@ -210,7 +209,7 @@ describe("what follows a failure", () => {
       selection = failWith(plan, selection, unknown());
     }
     expect(sent).toBe(3);
-    expect(walkOf(plan).at(-1)).toBe("no further attempt: enough attempts were made");
+    expect(walkOf(plan).at(-1)).toBe("no further attempt: the limit of attempts is reached");
   });
 
   test("when every deployment is unhealthy a call is made once, not once for each", () => {

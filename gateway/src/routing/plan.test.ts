@@ -132,11 +132,11 @@ describe("the order of a plan", () => {
     const equals = model("m", [deployment("a"), deployment("b")]);
     expect(notesOf(router.plan([equals]))[0]).toEndWith("drawn by weight and load, first of 2");
     expect(notesOf(router.plan([equals], { affinity: "talk" }))[0]).toEndWith(
-      "affinity: calls of this conversation come here first, of 2",
+      "affinity: preferred for this conversation, first of 2",
     );
     expect(notesOf(router.plan([equals], { provider: "provider-b" }))).toEqual([
-      "b: only this account keeps what the call goes on from",
-      "a: left out: another account keeps what the call goes on from",
+      "b: only this account has the state that the call continues",
+      "a: left out: another account has the state that the call continues",
     ]);
     const fallback = router.plan([model("m", [deployment("a")]), model("n", [deployment("c")])]);
     expect(notesOf(fallback)).toEqual(["a: ", "c: a fallback model"]);
@@ -151,14 +151,14 @@ describe("the order of a plan", () => {
     const constraints = { canServe: ({ id }: { readonly id: string }) => id !== "other" };
     expect(notesOf(router.plan([model("m", [off, gone, idle, other, deployment("a")])], constraints))).toEqual([
       "a: ",
-      "off: left out: it is switched off",
-      "gone: left out: its provider is switched off",
+      "off: left out: disabled",
+      "gone: left out: its provider is disabled",
       "idle: left out: weight 0, and others of its priority have some",
       "other: left out: it cannot serve this call",
     ]);
     expect(
       router.leftOut([model("m", [off, other])], constraints).map(({ remarks }) => placeSentence(remarks)),
-    ).toEqual(["left out: it is switched off", "left out: it cannot serve this call"]);
+    ).toEqual(["left out: disabled", "left out: it cannot serve this call"]);
   });
 
   test("has no choice if only one deployment can serve the call", () => {

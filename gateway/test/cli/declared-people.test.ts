@@ -150,7 +150,7 @@ test("reports all contradictions of a file at once; a conflict with the database
     "users[1].workspaces[0].role",
     "users[2].email",
     "users[2].password",
-    "tokens[0]: say what it is for",
+    "tokens[0]: set administrator, scim",
     "tokens[1].name",
     "tokens[1].secret_sha256",
     "tokens[2]: a token is a directory's",

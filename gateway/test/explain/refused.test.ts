@@ -119,7 +119,7 @@ describe("a call that is refused before anything is sent", () => {
     try {
       const off = await explanationOf(gateway, await gateway.chat(hello));
       expect(off?.refusal).toMatchObject({ code: "no_deployment_available" });
-      expect(off?.plan).toMatchObject([{ provider: "main", note: "left out: it is switched off" }]);
+      expect(off?.plan).toMatchObject([{ provider: "main", note: "left out: disabled" }]);
       const response = await gateway.post("/v1/embeddings", { model: "claude-test", input: "x" });
       const unsuited = await explanationOf(gateway, response);
       expect(unsuited?.refusal).toMatchObject({ code: "unsupported_by_model" });

@@ -66,7 +66,7 @@ describe("a call that was", () => {
       const explanation = await explanationOf(gateway, await gateway.chat(hello, { script: { drop: true } }));
       expect(explanation?.failures).toMatchObject([{ code: "upstream_unreachable", retry: "never" }]);
       expect(explanation?.walk?.at(-1)).toBe(
-        "no further attempt: it was sent and may be charged, so it is sent nowhere else (settings.retry_sent)",
+        "no further attempt: the call was sent, and sending it again may be charged twice (settings.retry_sent)",
       );
     }));
 
@@ -134,8 +134,8 @@ describe("a deployment that is passed over has a note", () => {
         const next = { model: "gpt-test", input: "go on", previous_response_id: id };
         const explanation = await explanationOf(gateway, await gateway.post("/v1/responses", next));
         expect(explanation?.plan).toMatchObject([
-          { provider: responseOwner, note: "only this account keeps what the call goes on from" },
-          { note: "left out: another account keeps what the call goes on from" },
+          { provider: responseOwner, note: "only this account has the state that the call continues" },
+          { note: "left out: another account has the state that the call continues" },
         ]);
       },
     ));
@@ -149,7 +149,7 @@ describe("a deployment that is passed over has a note", () => {
       async (gateway) => {
         const talk = { ...hello, prompt_cache_key: "one conversation" };
         const explanation = await explanationOf(gateway, await gateway.chat(talk));
-        expect(explanation?.plan[0]?.note).toBe("affinity: calls of this conversation come here first, of 2");
+        expect(explanation?.plan[0]?.note).toBe("affinity: preferred for this conversation, first of 2");
         expect(explanation?.plan[0]?.reasons).toEqual([{ code: "affinity", params: { count: 2 } }]);
       },
     ));
@@ -168,7 +168,7 @@ test("a plan of very many deployments is shown as far as its bound", () =>
     async (gateway) => {
       const explanation = await explanationOf(gateway, await gateway.chat(hello, { script: { tokens: 1 } }));
       expect(explanation?.plan).toHaveLength(bounds.explainPlacesMax);
-      expect(explanation?.walk?.[0]).toBe("28 further deployments are not shown");
+      expect(explanation?.walk?.[0]).toBe("28 more deployments are not shown");
     },
   ));
 

@@ -92,7 +92,7 @@ test("a message that is not taken is tried again with growing waits, then given 
   expect(ground.sent.length).toBe(6);
   expect((await ground.store.find(id))?.last).toMatchObject({
     ok: false,
-    problem: "The address answered 500.",
+    problem: "The address returned 500.",
     fault: { code: "answered", params: { status: 500 } },
     percent: 50,
   });
@@ -166,7 +166,7 @@ test("a message does not tell an address of our own network from one that does n
     const notice = { ...message, noticeId: host };
     said.add(await sender.send({ kind: "webhook", url: `https://${host}/hook` }, notice, new AbortController().signal));
   }
-  expect([...said]).toEqual(["The address could not be reached, or is not a public one."]);
+  expect([...said]).toEqual(["The address could not be reached, or is not public."]);
 });
 
 const message = {
@@ -191,7 +191,7 @@ test("a process that stood still over a message does not say of one that was sen
   expect(await ground.store.leaseDue(1, 100, 9)).toEqual([]);
   const [quick] = await ground.store.leaseDue(101, 100, 9);
   if (slow === undefined || quick === undefined) throw new Error("nothing was due");
-  const failed = { tries: 1, dueAt: 150, sentAt: null, problem: "The address answered 500." };
+  const failed = { tries: 1, dueAt: 150, sentAt: null, problem: "The address returned 500." };
   await ground.store.recordSend(slow, failed);
   expect(await ground.store.leaseDue(150, 100, 9)).toEqual([]);
   await ground.store.recordSend(quick, { tries: 1, dueAt: null, sentAt: 120, problem: null });

@@ -1,5 +1,5 @@
 import { SimpleGrid, Stack, Switch, TextInput } from "@mantine/core";
-import { type ConsoleSettings, objectPrefixLettersMax } from "@sluice/contract";
+import { type ConsoleSettings, objectPrefixLengthMax } from "@sluice/contract";
 import { Facts } from "../../components/facts.tsx";
 import { When } from "../../components/figures.tsx";
 import { Section } from "../../components/section.tsx";
@@ -36,7 +36,7 @@ export function LedgerExportFields({ answer, ...props }: LedgerExportFieldsProps
               <TextInput
                 {...lookOf(props, "exportPrefix", t("ledgerExport.prefix"))}
                 description={t("ledgerExport.prefixHelp")}
-                maxLength={objectPrefixLettersMax}
+                maxLength={objectPrefixLengthMax}
                 value={draft.exportPrefix}
                 onChange={(event) => change({ exportPrefix: event.currentTarget.value })}
               />

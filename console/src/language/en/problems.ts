@@ -41,7 +41,7 @@ export const problems = {
     request_timeout: "The request did not arrive in time.",
     request_too_large: "The request is too large.",
     sign_in_refused: "Sign-in failed.",
-    storage_unavailable: "File storage is unavailable.",
+    storage_unavailable: "The database or the file storage is unavailable.",
     task_not_found: "This task does not exist.",
     unreachable: "The gateway does not respond.",
     unsupported_by_model: "The model does not support this.",

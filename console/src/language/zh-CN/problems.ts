@@ -40,7 +40,7 @@ export const problems: Translation<typeof english> = {
     request_timeout: "请求未能及时送达。",
     request_too_large: "请求过大。",
     sign_in_refused: "登录失败。",
-    storage_unavailable: "文件存储不可用。",
+    storage_unavailable: "数据库或文件存储不可用。",
     task_not_found: "该任务不存在。",
     unreachable: "网关没有响应。",
     unsupported_by_model: "该模型不支持此功能。",

@@ -1,4 +1,4 @@
-import { defaultGroupName, nameLettersMax, slugPattern, slugRule } from "@sluice/contract/words";
+import { defaultGroupName, nameLengthMax, slugPattern, slugRule } from "@sluice/contract/words";
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
 import type { Paged } from "#ports/index.ts";
 import { type Connection, contains, cutPage, insertRows, patternsOf, removeRows, updateRow } from "#storage/tables.ts";
@@ -133,8 +133,8 @@ export async function removeWorkspace(context: ControlWrite, id: string): Promis
 }
 
 function nameProblems({ name }: { readonly name?: string | undefined }): readonly Problem[] {
-  if (name === undefined || (name.trim() !== "" && name.length <= nameLettersMax)) return [];
-  return [{ path: ["name"], message: `must have 1 to ${nameLettersMax} characters` }];
+  if (name === undefined || (name.trim() !== "" && name.length <= nameLengthMax)) return [];
+  return [{ path: ["name"], message: `must have 1 to ${nameLengthMax} characters` }];
 }
 
 /** A task or asset that would be lost with the workspace; null: none. */

@@ -121,7 +121,7 @@ export function objectsAt(body: Uint8Array, span: Span | undefined, param: strin
 
 function idAt(bytes: Buffer, start: number, param: string): string {
   const id = textAt(bytes, start);
-  if (id === null || id === "") throw invalid(param, "must be an id, or an object that holds one");
+  if (id === null || id === "") throw invalid(param, "must be an id, or an object with an id");
   return id;
 }
 

@@ -1,4 +1,4 @@
-import { nameLettersMax } from "@sluice/contract/words";
+import { nameLengthMax } from "@sluice/contract/words";
 import { type HeaderReader, type NanoUsd, type Served, usdToNano } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf, withoutNulls } from "../json/value.ts";
@@ -57,8 +57,8 @@ function servedOf(
 function modelName(value: unknown): string | undefined {
   const name = textOf(value);
   if (name === null || name === "") return undefined;
-  if (name.length <= nameLettersMax && plainName.test(name)) return name;
-  return name.slice(0, nameLettersMax).replaceAll(/[^\x21-\x7e]/g, "?");
+  if (name.length <= nameLengthMax && plainName.test(name)) return name;
+  return name.slice(0, nameLengthMax).replaceAll(/[^\x21-\x7e]/g, "?");
 }
 
 const plainName = /^[\x21-\x7e]+$/;

@@ -1,5 +1,5 @@
 import type { PriceConfig } from "@sluice/contract/config-file";
-import { nameLettersMax } from "@sluice/contract/words";
+import { nameLengthMax } from "@sluice/contract/words";
 import { listPrice, type ProviderModel } from "./list-price.ts";
 import type { NameMatch, PriceListData } from "./read-price-list.ts";
 
@@ -57,7 +57,7 @@ export function priceListEntry(
 
 export function priceListModel(data: PriceListData, kind: string, upstreamModel: string): ProviderModel | null {
   const provider = data.providers.get(hasPriceList(kind) ? (providerOfKind[kind] ?? "") : "");
-  if (provider === undefined || upstreamModel.length > nameLettersMax) return null;
+  if (provider === undefined || upstreamModel.length > nameLengthMax) return null;
   const name = upstreamModel.toLowerCase();
   for (const id of [provider.id, ...provider.fallbacks]) {
     const model = data.providers.get(id)?.models.find(({ match }) => fits(match, name));

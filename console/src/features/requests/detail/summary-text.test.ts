@@ -36,7 +36,7 @@ test("a failover: who was passed over and why, what failed and in which words, w
         { code: "cooling", params: { seconds: 3.2 } },
         { code: "upstream_asked_to_wait", params: {} },
       ]),
-      samplePlace("off", "left out: it is switched off", [{ code: "deployment_disabled", params: {} }]),
+      samplePlace("off", "left out: disabled", [{ code: "deployment_disabled", params: {} }]),
     ],
     failures: [{ attempt_id: "att_0", code: "upstream_error", message: "Overloaded.", retry: "other" as const }],
   };

@@ -4,8 +4,8 @@ import { anyObject, call, chunks, events, form, json, text } from "./call-operat
 import { schemaOf } from "./field-schema.ts";
 import type { PathItem } from "./types.ts";
 
-/** Model calls that are never translated, whatever the upstream. */
-export function passedPaths(): Record<string, PathItem> {
+/** Model calls that are never translated between dialects. */
+export function untranslatedPaths(): Record<string, PathItem> {
   return {
     "/v1/completions": { post: createCompletion },
     "/v1/embeddings": { post: createEmbeddings },
@@ -40,13 +40,13 @@ const rerank = call({
   operationId: "rerank",
   summary: "Rerank documents by relevance",
   description: [
-    "The request format of Cohere (v2) and Jina. The upstream's answer is returned unchanged: `results` with `index` and",
+    "The request format of Cohere (v2) and Jina. The upstream's response is returned unchanged: `results` with `index` and",
     "`relevance_score`, and the usage in `meta.billed_units` or `usage`.",
   ].join("\n"),
   request: json(schemaOf(requestFields.rerank), {
     model: "demo-rerank",
     query: "Where do ships go?",
-    documents: ["A lighthouse", "A harbour"],
+    documents: ["A lighthouse", "A harbor"],
     top_n: 1,
   }),
   streams: false,
