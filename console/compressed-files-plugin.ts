@@ -6,14 +6,14 @@ import type { Plugin } from "vite";
 
 const compress = promisify(brotliCompress);
 const isText = /\.(?:js|css|svg|html|json)$/;
-/** Less than this is one packet anyway. */
+/** Smaller files fit into one packet anyway. */
 const bytesMin = 1_024;
-/** One step below the best: 2 % larger, in less than half the time. */
+/** One below the maximum: 2 % larger files in less than half the time. */
 const quality = 10;
 
 /**
- * Writes `NAME.br` beside each text file of the build: an eighth smaller than with gzip, and more work than a gateway should
- * do while it carries calls.
+ * Writes `NAME.br` next to each text file of the build. Brotli files are an eighth smaller than gzip, but compressing them takes too
+ * much CPU time for a gateway that serves calls.
  */
 export function compressedFilesPlugin(): Plugin {
   let directory = "";

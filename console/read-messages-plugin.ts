@@ -1,10 +1,10 @@
 import { parse } from "@formatjs/icu-messageformat-parser";
 import { type Plugin, parseSync } from "vite";
 
-const catalogue = /\/src\/language\/(?:en|zh-CN)\/[\w-]+\.ts$/;
+const textFiles = /\/src\/language\/(?:en|zh-CN)\/[\w-]+\.ts$/;
 const parser = "@formatjs/icu-messageformat-parser";
 
-/** Reads the messages of the catalogue when the console is built, so that no page brings the parser along. */
+/** Parses the texts of the console at build time, so that pages do not load the parser. */
 export function readMessagesPlugin(): Plugin {
   return {
     name: "read-messages",
@@ -13,7 +13,7 @@ export function readMessagesPlugin(): Plugin {
       resolve: { alias: [{ find: new RegExp(`^${parser}$`), replacement: `${parser}/no-parser.js` }] },
     }),
     transform: {
-      filter: { id: catalogue },
+      filter: { id: textFiles },
       handler: (code, id) => ({ code: withMessagesRead(id, code), map: null }),
     },
   };
@@ -26,7 +26,7 @@ interface Literal {
   readonly end: number;
 }
 
-/** A text that leaves something open stands there as its parts; all others as they are. */
+/** Replaces texts with placeholders by their parsed messages. Other texts stay strings. */
 function withMessagesRead(file: string, code: string): string {
   const found: Literal[] = [];
   const visit = (node: unknown): void => {

@@ -1,9 +1,9 @@
 import type { Plugin } from "vite";
-// By its path: this is read by whatever runs Vite, which need not take packages written in TypeScript.
+// Imported by path, because Vite may run in a runtime that cannot load packages written in TypeScript.
 import { consoleRoutes } from "../contract/src/console/routes.ts";
 import { linesOf } from "./src/api/lines-of.ts";
 
-/** Puts the worked out table into the build in the place of the module that works it out. */
+/** Replaces the module that computes the table with the computed table. */
 export function routeLinesPlugin(): Plugin {
   return {
     name: "route-lines",

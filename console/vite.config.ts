@@ -8,9 +8,9 @@ import { routeLinesPlugin } from "./route-lines-plugin.ts";
 const gateway = process.env["SLUICE_GATEWAY"] ?? "http://127.0.0.1:8787";
 
 /**
- * Left to itself the bundler makes a file of every few modules that pages share: a hundred for the first page, each with its
- * headers and its own compression. So the shell with all that it needs is one file, and what pages share comes in few. What
- * runs before everything else (`main.tsx`) must stay apart from both.
+ * By default, the bundler creates a file for every few shared modules: a hundred for the first page, each with its own headers and
+ * compression. So the shell with its dependencies is one file, and shared modules are in few files. `main.tsx`, which runs first, must
+ * be separate from both.
  */
 const chunks = [
   {
@@ -19,7 +19,7 @@ const chunks = [
     priority: 3,
   },
   { name: "shell", test: /[\\/]src[\\/]start\.tsx$/, priority: 2 },
-  // Few pages check what they are given; nobody else is to wait for it.
+  // Few pages validate input, so others do not load zod.
   { name: "schemas", test: /[\\/]node_modules[\\/]zod[\\/]/, priority: 2 },
   { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 4_096, priority: 1 },
 ];
@@ -33,7 +33,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // What a page loads is bounded by a test (e2e/budget.test.ts), and a start has nobody who could do something about it.
+    // A test checks the size of pages (e2e/budget.test.ts), so a warning of the build is not needed.
     chunkSizeWarningLimit: 2_000,
     rolldownOptions: { output: { codeSplitting: { groups: chunks } } },
   },

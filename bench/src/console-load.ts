@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { openBrowser } from "../../console/e2e/opened-browser.ts";
-import { password, signInAs } from "../../console/e2e/somebody.ts";
+import { password, signInAs } from "../../console/e2e/signed-in-user.ts";
 import { startGateway } from "../../console/e2e/started-gateway.ts";
 import { keepResult } from "./keep-result.ts";
 import { describeMachine } from "./machine.ts";

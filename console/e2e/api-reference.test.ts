@@ -6,7 +6,7 @@ import { type StartedGateway, startGateway } from "./started-gateway.ts";
 describe.skipIf(noBrowser !== null)("the API reference in a browser", () => {
   let browser: OpenedBrowser;
   let gateway: StartedGateway;
-  /** With all of the gateway's operations on it, which a browser draws for seconds; the tests share it. */
+  /** Rendering every operation takes seconds, so the tests share the page. */
   let page: Page;
 
   beforeAll(async () => {
@@ -22,7 +22,7 @@ describe.skipIf(noBrowser !== null)("the API reference in a browser", () => {
     await gateway?.stop();
   });
 
-  test("it opens, calls with a key that is entered there, and breaks no content policy", async () => {
+  test("opens, sends a call with the entered key, and does not violate the content security policy", async () => {
     await page.locator(".btn.authorize").first().click();
     await page.locator(".auth-container input").first().fill(gateway.key);
     await page.locator(".modal-btn.authorize").first().click();
@@ -33,7 +33,7 @@ describe.skipIf(noBrowser !== null)("the API reference in a browser", () => {
     expect(browser.faults).toEqual([]);
   });
 
-  test("it fits a telephone: nothing sticks out sideways, with an operation open either", async () => {
+  test("fits a phone without horizontal scrolling, also with an operation open", async () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await page.locator("#operations-models-listModels .opblock-body").waitFor();
     expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
-import { followTo } from "./furnished/all-pages.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { password, type Somebody, signInAs } from "./somebody.ts";
+import { navigateTo } from "./populated/all-pages.ts";
+import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const email = "ada@example.com";
@@ -15,9 +15,9 @@ workspaces:
 describe.skipIf(noBrowser !== null)("assets in the console", () => {
   let browser: OpenedBrowser;
   let gateway: StartedGateway;
-  let ada: Somebody;
+  let ada: SignedInUser;
   let page: Page;
-  /** A picture, 400 by 300. */
+  /** A 400 by 300 image. */
   let picture: Buffer;
 
   beforeAll(async () => {
@@ -42,14 +42,14 @@ describe.skipIf(noBrowser !== null)("assets in the console", () => {
   });
 
   beforeEach(async () => {
-    await followTo(page, "/console/assets?workspace=acme&create=asset");
+    await navigateTo(page, "/console/assets?workspace=acme&create=asset");
     await page.getByRole("dialog").getByText("Drop a file here").waitFor();
   });
 
   const assets = async () => (await ada.call("assets.list", { params: { workspace: "acme" } })).data;
   const file = (name: string, buffer: Buffer) => ({ name, mimeType: "image/png", buffer });
 
-  test("a file that is chosen is uploaded, and stands in the gallery as it is", async () => {
+  test("uploads a chosen file and shows it in the gallery", async () => {
     await page.getByLabel("Choose a file to upload").setInputFiles(file("hero.png", picture));
     await page.getByRole("dialog").getByText("hero.png").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Add asset" }).click();
@@ -59,7 +59,7 @@ describe.skipIf(noBrowser !== null)("assets in the console", () => {
     expect(await assets()).toMatchObject([{ name: "hero", asset_type: "Image", status: "Active" }]);
   });
 
-  test("a file that is chosen before the groups have come stays, and goes into the first of them", async () => {
+  test("keeps a file that is chosen before the groups are loaded, and uploads it to the first group", async () => {
     const held = Promise.withResolvers<void>();
     await page.route("**/asset-groups*", async (route) => {
       await held.promise;
@@ -76,7 +76,7 @@ describe.skipIf(noBrowser !== null)("assets in the console", () => {
     await page.unroute("**/asset-groups*");
   });
 
-  test("a file can be dropped; two at once cannot, nor what no asset may be", async () => {
+  test("accepts a dropped file, but not two at once or unsupported types", async () => {
     const drop = (names: readonly string[]) =>
       page.evaluate(
         `(() => {
@@ -96,7 +96,7 @@ describe.skipIf(noBrowser !== null)("assets in the console", () => {
     await dialog.getByRole("button", { name: "Add asset", disabled: false }).waitFor();
   });
 
-  test("what the gateway refuses is said beside the file, once, and another file can be chosen", async () => {
+  test("shows a refusal of the gateway once next to the file, and another file can be chosen", async () => {
     const before = await assets();
     const dialog = page.getByRole("dialog");
     await page.getByLabel("Choose a file to upload").setInputFiles(file("fake.png", Buffer.from("x".repeat(500))));
@@ -110,9 +110,9 @@ describe.skipIf(noBrowser !== null)("assets in the console", () => {
     expect((await assets()).length).toBe(before.length + 1);
   });
 
-  test("an upload shows how far it is and can be given up; then nothing was added", async () => {
+  test("shows upload progress; a canceled upload adds nothing", async () => {
     const before = await assets();
-    // It arrives, and its answer does not.
+    // The request arrives, but its response is held.
     await page.route("**/v1/assets", () => {});
     const dialog = page.getByRole("dialog");
     await page.getByLabel("Choose a file to upload").setInputFiles(file("late.png", picture));
@@ -126,7 +126,7 @@ describe.skipIf(noBrowser !== null)("assets in the console", () => {
     expect((await assets()).length).toBe(before.length);
   });
 
-  test("in Chinese the API is told the same words", async () => {
+  test("sends the same API values when the console is in Chinese", async () => {
     const chinese = await ada.page(browser, { locale: "zh-CN" });
     await chinese.addInitScript('localStorage.setItem("sluice.language", "zh-CN")');
     await chinese.goto("/console/assets?workspace=acme&create=asset");
@@ -139,7 +139,7 @@ describe.skipIf(noBrowser !== null)("assets in the console", () => {
     await browser.leave(chinese);
   });
 
-  test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
+  test("no page violates the content security policy, throws, or loads from other origins", () => {
     expect(browser.faults).toEqual([]);
   });
 });

@@ -3,14 +3,14 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { password, type Somebody, signInAs } from "./somebody.ts";
+import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const assets = join(import.meta.dir, "..", "dist", "assets");
 const firstLoadBytesMax = 300 * 1_024;
 const email = "ada@example.com";
 
-interface Came {
+interface LoadedScript {
   readonly name: string;
   readonly bytes: number;
 }
@@ -18,7 +18,7 @@ interface Came {
 describe.skipIf(noBrowser !== null)("the first load of the console", () => {
   let browser: OpenedBrowser;
   let gateway: StartedGateway;
-  let ada: Somebody;
+  let ada: SignedInUser;
 
   beforeAll(async () => {
     gateway = await startGateway({ administrator: { email, password } });
@@ -31,12 +31,12 @@ describe.skipIf(noBrowser !== null)("the first load of the console", () => {
     await gateway?.stop();
   });
 
-  /** What comes over the wire until the page's heading stands, by the browser's own count. */
-  async function scriptsOf(page: Page, path: string): Promise<readonly Came[]> {
+  /** Scripts transferred until the page's heading is visible, with their sizes on the wire. */
+  async function scriptsOf(page: Page, path: string): Promise<readonly LoadedScript[]> {
     const devtools = await page.context().newCDPSession(page);
     await devtools.send("Network.enable");
     const names = new Map<string, string>();
-    const came: Came[] = [];
+    const came: LoadedScript[] = [];
     devtools.on("Network.responseReceived", ({ requestId, type, response }) => {
       if (type === "Script") names.set(requestId, new URL(response.url).pathname.split("/").at(-1) ?? "");
     });
@@ -49,7 +49,7 @@ describe.skipIf(noBrowser !== null)("the first load of the console", () => {
     return came;
   }
 
-  test("the sign-in page brings at most 300 KB of script, and neither charts nor pages that nobody opened", async () => {
+  test("the sign-in page loads at most 300 KB of script, without charts and other pages", async () => {
     const scripts = await scriptsOf(await browser.page(), "/console/");
     expect(scripts.length).toBeGreaterThan(0);
     expect(bytesOf(scripts)).toBeLessThan(firstLoadBytesMax);
@@ -57,13 +57,13 @@ describe.skipIf(noBrowser !== null)("the first load of the console", () => {
     expect(readdirSync(assets).filter((name) => name.endsWith(".js")).length).toBeGreaterThan(scripts.length);
   });
 
-  test("so does the home page of somebody signed in", async () => {
+  test("the home page of a signed-in user loads at most 300 KB of script", async () => {
     const scripts = await scriptsOf(await ada.page(browser), "/console/");
     expect(bytesOf(scripts)).toBeGreaterThan(50 * 1_024);
     expect(bytesOf(scripts)).toBeLessThan(firstLoadBytesMax);
   });
 
-  test("the page is asked for anew each time, its files once: their names change with their content", async () => {
+  test("the page is not cached; its files have names with hashes and are cached forever", async () => {
     const page = await fetch(`${gateway.url}/console/`);
     expect(page.headers.get("cache-control")).toMatch(/no-cache|no-store/);
     const html = await page.text();
@@ -76,11 +76,11 @@ describe.skipIf(noBrowser !== null)("the first load of the console", () => {
     }
   });
 
-  test("nothing comes from elsewhere, and nothing breaks the content policy", () => {
+  test("nothing is loaded from other origins or violates the content security policy", () => {
     expect(browser.faults).toEqual([]);
   });
 });
 
-function bytesOf(came: readonly Came[]): number {
+function bytesOf(came: readonly LoadedScript[]): number {
   return came.reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Page } from "playwright-core";
-import { followTo, standing } from "./furnished/all-pages.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { password, type Somebody, signInAs } from "./somebody.ts";
+import { navigateTo, waitUntilLoaded } from "./populated/all-pages.ts";
+import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const email = "ada@example.com";
@@ -12,7 +12,7 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
   let simulator: RunningSimulator;
   let gateway: StartedGateway;
   let browser: OpenedBrowser;
-  let ada: Somebody;
+  let ada: SignedInUser;
   let page: Page;
 
   beforeAll(async () => {
@@ -34,10 +34,10 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
   });
 
   async function open(path: string): Promise<void> {
-    await followTo(page, `/console/${path}`);
+    await navigateTo(page, `/console/${path}`);
   }
 
-  test("the line above the pages of a new installation comes with its page: nothing moves under the pointer after it", async () => {
+  test("the setup line of a new installation is rendered with the page, so content does not move later", async () => {
     const bare = await page.context().newPage();
     await bare.addInitScript(`new MutationObserver(() => {
       if (document.querySelector(".page") !== null && document.querySelector(".next-step") === null) {
@@ -56,7 +56,7 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     await bare.close();
   });
 
-  test("all models of an account are imported at once, but those that are served already, with who owns them", async () => {
+  test("imports all models of an account with their owners, except models that are already served", async () => {
     await open("providers/main?tab=import");
     await page.getByRole("checkbox", { name: "Select all" }).check();
     await page.getByText("1 model that is already served was skipped").waitFor();
@@ -64,13 +64,13 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     await page.getByRole("button", { name: "Import 2 models" }).click();
     await page.getByText("2 models imported").waitFor();
     const { data } = await ada.call("providers.upstreamModels", { params: { provider: "main" } });
-    const told = data.find(({ id }) => id === "sim-two")?.owned_by;
-    expect(told).toBeString();
+    const errors = data.find(({ id }) => id === "sim-two")?.owned_by;
+    expect(errors).toBeString();
     const model = await ada.call("models.show", { params: { model: "sim-two" } });
-    expect(model.owned_by).toBe(told ?? "");
+    expect(model.owned_by).toBe(errors ?? "");
   });
 
-  test("a form that is sent too early says beside each field what is missing, once, and goes to the first", async () => {
+  test("an incomplete form shows an error at each missing field and focuses the first", async () => {
     await open("providers?add=openai");
     const form = page.getByRole("dialog");
     await form.getByRole("textbox", { name: "Name" }).fill("");
@@ -84,7 +84,7 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     await form.getByText("A provider with this name already exists.").waitFor();
   });
 
-  test("a drawer with something typed in it asks before it closes", async () => {
+  test("a drawer with input asks before it closes", async () => {
     await open("models?add=1");
     const form = page.getByRole("dialog", { name: "Add a model" });
     await form.getByRole("textbox", { name: "Name" }).fill("half-typed");
@@ -107,7 +107,7 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
   test.each([
     ["settings", "Keep captures", "Users", "General"],
     ["providers/main?tab=settings", "Connect timeout", "Overview", "Settings"],
-  ])("what was typed in %s is not lost by a click on another tab", async (path, label, other, own) => {
+  ])("input in %s is kept when another tab is opened", async (path, label, other, own) => {
     await open(path);
     if (path !== "settings") await page.getByText("Advanced:").click();
     await page.getByLabel(label).fill("17");
@@ -121,7 +121,7 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     await page.getByRole("tab", { name: other, selected: true }).waitFor();
   });
 
-  test("where the ledger is copied to says beside its field what is wrong, keeps what was typed, and is switched off again", async () => {
+  test("the ledger export shows field errors, keeps the input, and can be turned off again", async () => {
     await open("settings");
     const section = page.getByRole("region", { name: "Ledger export" });
     const save = page.getByRole("button", { name: "Save settings" });
@@ -143,10 +143,10 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     expect(await stored()).toBeUndefined();
   });
 
-  test("a provider's form is Chinese to its last setting", async () => {
+  test("a provider form in Chinese translates every setting", async () => {
     const chinese = await ada.page(browser, { locale: "zh-CN", viewport: { width: 1_440, height: 900 } });
     await chinese.goto("/console/providers?add=ark");
-    await standing(chinese);
+    await waitUntilLoaded(chinese);
     const form = chinese.getByRole("dialog");
     await form.getByText("添加 火山方舟").waitFor();
     await form.locator("summary").click();
@@ -157,7 +157,7 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     await browser.leave(chinese);
   });
 
-  test("a price is typed key by key, with its point and its zeros, and stored as it was typed", async () => {
+  test("a price can be typed with decimals and trailing zeros, and is stored as typed", async () => {
     await open("models/sim-one?tab=price");
     const [input, output] = [
       page.getByRole("textbox", { name: "Input", exact: true }).first(),
@@ -171,7 +171,7 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     await above.fill("");
     await above.pressSequentially("128000");
     expect(await above.inputValue()).toBe("128,000");
-    // Until the page has asked anew it shows what the answer said, and not what was stored before.
+    // Until the refetch, the page shows the values of the response, not the old ones.
     const held = Promise.withResolvers<void>();
     await page.route("**/api/models/sim-one", async (route) => {
       if (route.request().method() === "GET") await held.promise;
@@ -186,7 +186,7 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     expect(price).toEqual({ input: 0.05, output: 1.5, long_context: { above: 128_000 } });
   });
 
-  test("a price and a provider that somebody else changes meanwhile are told, and what was not touched is not sent back", async () => {
+  test("shows that someone else saved a provider, and does not send unchanged fields", async () => {
     await page.clock.install();
     await open("providers/main?tab=settings");
     await page.getByText("Advanced:").click();
@@ -207,7 +207,7 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     page = await ada.page(browser, { viewport: { width: 1_440, height: 900 } });
   });
 
-  test("a form that is open when the session ends waits below the sign-in, and is sent after it", async () => {
+  test("a form stays open when the session ends and can be sent after signing in again", async () => {
     await browser.leave(page);
     const other = await signInAs(gateway.url, email);
     page = await other.page(browser, { viewport: { width: 1_440, height: 900 } });
@@ -231,10 +231,10 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     await page.getByRole("heading", { level: 1, name: "written-long-ago" }).waitFor();
   });
 
-  test("where the browser has no clipboard for the page, as by http from another machine, an id is copied and a change taken back", async () => {
+  test("without the clipboard API, as over http, an id can be copied and a change undone", async () => {
     const far = await ada.page(browser, { locale: "en-GB", viewport: { width: 1_440, height: 900 } });
     await far.addInitScript(() => {
-      // As where the console is opened by http at another machine.
+      // As if the console was opened over http from another machine.
       Reflect.deleteProperty(Navigator.prototype, "clipboard");
       Reflect.deleteProperty(Crypto.prototype, "randomUUID");
       document.addEventListener("copy", () => {
@@ -254,7 +254,7 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     await browser.leave(far);
   });
 
-  test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
+  test("no page violates the content security policy, throws, or loads from other origins", () => {
     expect(browser.faults).toEqual([]);
   });
 });

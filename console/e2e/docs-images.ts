@@ -1,18 +1,18 @@
-// `npm run docs-images -w console`: the pictures of the documents, from the same furnished gateway as the tests.
+// `npm run docs-images -w console`: screenshots for the documentation, from the same populated gateway as the tests.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { standing } from "./furnished/all-pages.ts";
-import { type FurnishedGateway, furnishGateway } from "./furnished/furnished-gateway.ts";
-import { addHistory } from "./furnished/history.ts";
 import { openBrowser } from "./opened-browser.ts";
+import { waitUntilLoaded } from "./populated/all-pages.ts";
+import { addHistory } from "./populated/history.ts";
+import { type PopulatedGateway, startPopulatedGateway } from "./populated/populated-gateway.ts";
 
 const images = join(import.meta.dir, "..", "..", "docs", "images");
 const bytesMax = 200 * 1_024;
 
 interface Picture {
   readonly name: string;
-  readonly path: (furnished: FurnishedGateway) => string;
+  readonly path: (populated: PopulatedGateway) => string;
   readonly colorScheme?: "dark";
   readonly locale?: "zh-CN";
   readonly before?: (page: Page) => Promise<void>;
@@ -29,14 +29,14 @@ const pictures: readonly Picture[] = [
 ];
 
 await mkdir(images, { recursive: true });
-const furnished = await furnishGateway();
-addHistory(furnished.gateway.dataDir);
-const browser = await openBrowser(furnished.gateway.url);
+const populated = await startPopulatedGateway();
+addHistory(populated.gateway.dataDir);
+const browser = await openBrowser(populated.gateway.url);
 try {
   for (const { name, path, colorScheme = "light", locale = "en-US", before } of pictures) {
-    const page = await furnished.ada.page(browser, { colorScheme, locale, viewport: { width: 1_280, height: 800 } });
-    await page.goto(path(furnished));
-    await standing(page);
+    const page = await populated.ada.page(browser, { colorScheme, locale, viewport: { width: 1_280, height: 800 } });
+    await page.goto(path(populated));
+    await waitUntilLoaded(page);
     await before?.(page);
     const file = join(images, `${name}.png`);
     const { byteLength } = await page.screenshot({ path: file, animations: "disabled" });
@@ -46,7 +46,7 @@ try {
   }
 } finally {
   await browser.close();
-  await furnished.stop();
+  await populated.stop();
 }
 
 async function makeKey(page: Page): Promise<void> {
@@ -61,7 +61,7 @@ async function ask(page: Page): Promise<void> {
   await page.getByRole("textbox", { name: "Message" }).fill("Write a haiku about a lock on a river.");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Copy response" }).waitFor();
-  // Its cost is known a moment later, from the ledger.
+  // The cost is read from the ledger a moment later.
   await page
     .getByText(/^\$0\.\d/)
     .first()

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { password } from "./somebody.ts";
+import { password } from "./signed-in-user.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
-/** Every step of a newcomer, by what is seen on the page; the upstream is the simulator, an account like any other. */
+/** The steps of a new administrator in the console. The upstream is the simulator. */
 describe.skipIf(noBrowser !== null)("the first run", () => {
   let browser: OpenedBrowser;
   let gateway: StartedGateway;
@@ -22,7 +22,7 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
     simulator?.stop();
   });
 
-  test("from the set-up link to the first streamed answer and its explanation", async () => {
+  test("leads from the setup link to the first streamed response and its explanation", async () => {
     const page = await browser.page();
     await page.goto(gateway.consoleLink);
     await page.getByLabel("Email address").fill("ada@example.com");
@@ -31,7 +31,7 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
     await page.getByRole("button", { name: "Create administrator" }).click();
     const navigation = page.getByRole("navigation", { name: "Pages" });
 
-    // An account upstream, by its form; it is tried as soon as it is saved.
+    // Adds a provider, which is tested as soon as it is saved.
     await navigation.getByRole("link", { name: "Providers" }).click();
     await page.getByRole("button", { name: "Add provider" }).first().click();
     await page.getByLabel("Find a provider type").fill("compatible");
@@ -52,7 +52,7 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
     await page.getByRole("button", { name: "Import 1 model" }).click();
     await page.getByRole("status").getByText("sim-large").first().waitFor();
 
-    // A key; its secret is shown once.
+    // Creates a key; its secret is shown once.
     await navigation.getByRole("link", { name: "API keys" }).click();
     await page.getByRole("button", { name: "Create key" }).first().click();
     const draft = page.getByRole("dialog");
@@ -68,7 +68,7 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
     await page.getByLabel("I have saved it").check();
     await page.getByRole("button", { name: "Open in playground" }).click();
 
-    // The first answer, streamed as it comes.
+    // Sends the first request and streams its response.
     await page.getByRole("heading", { level: 1, name: "Playground" }).waitFor();
     expect(await page.content()).not.toContain(secret);
     const model = page.getByRole("combobox", { name: "Model" });
@@ -80,7 +80,7 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
     await page.getByRole("button", { name: "Stop" }).waitFor();
     await page.getByRole("button", { name: "Copy response" }).waitFor();
 
-    // It is among the requests, and explained.
+    // The request is listed with its explanation.
     await navigation.getByRole("link", { name: "Requests" }).click();
     await page
       .getByRole("link", { name: /sim-large/ })
@@ -92,7 +92,7 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
     await page.getByText("first program").first().waitFor();
   });
 
-  test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
+  test("no page violates the content security policy, throws, or loads from other origins", () => {
     expect(browser.faults).toEqual([]);
   });
 });

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { followTo, standing } from "./furnished/all-pages.ts";
-import { type HostileGateway, openHostileGateway } from "./hostile/hostile-gateway.ts";
+import { type HostileGateway, startHostileGateway } from "./hostile/hostile-gateway.ts";
 import { hostileStrings } from "./hostile/strings.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { navigateTo, waitUntilLoaded } from "./populated/all-pages.ts";
 
 const of = "workspace=acme";
 const step = encodeURIComponent;
 
-describe.skipIf(noBrowser !== null)("whatever others write into names, prompts and answers stays text", () => {
+describe.skipIf(noBrowser !== null)("hostile names, prompts and responses are shown as plain text", () => {
   let browser: OpenedBrowser;
   let gateway: HostileGateway;
   let page: Page;
-  /** What ran or was kept from running, by where. */
+  /** Scripts that ran or were blocked, with their pages. */
   const seen: string[] = [];
 
   beforeAll(async () => {
-    gateway = await openHostileGateway();
+    gateway = await startHostileGateway();
     browser = await openBrowser(gateway.gateway.url);
     page = await gateway.ada.page(browser);
     await page.exposeFunction("hit", () => void seen.push(`ran on ${page.url()}`));
@@ -37,13 +37,13 @@ describe.skipIf(noBrowser !== null)("whatever others write into names, prompts a
 
   async function load(path: string): Promise<void> {
     await page.goto(path);
-    await standing(page);
+    await waitUntilLoaded(page);
     await look(path);
   }
 
-  /** As by a link, within the program that stands there already. */
+  /** Navigates without reloading the app, as a link does. */
   async function open(path: string): Promise<void> {
-    await followTo(page, path);
+    await navigateTo(page, path);
     await look(path);
   }
 
@@ -51,14 +51,14 @@ describe.skipIf(noBrowser !== null)("whatever others write into names, prompts a
     for (const what of await page.evaluate<string[]>(becameMarkup)) seen.push(`${what} on ${path}`);
   }
 
-  test("the trap works: a script that does run is seen", async () => {
+  test("the check detects a script that runs", async () => {
     await page.goto("/console/profile");
     await page.evaluate("hit()");
     expect(seen.length).toBe(1);
     seen.length = 0;
   });
 
-  test("on every list and every settings page", async () => {
+  test("on every list and settings page", async () => {
     const paths = [
       "/console/",
       `/console/?${of}&by=key`,
@@ -92,7 +92,7 @@ describe.skipIf(noBrowser !== null)("whatever others write into names, prompts a
     expect(seen).toEqual([]);
   });
 
-  test("on the page of each key, model, request and task that is called so", async () => {
+  test("on the pages of keys, models, requests and tasks with hostile names", async () => {
     for (const id of gateway.keys.slice(0, 4)) await open(`/console/keys/${step(id)}?${of}`);
     for (const name of gateway.models.slice(0, 4)) await open(`/console/models/${step(name)}`);
     for (const id of gateway.requests.filter((_, index) => index % 3 === 0 || index < 3))
@@ -103,8 +103,8 @@ describe.skipIf(noBrowser !== null)("whatever others write into names, prompts a
     expect(seen).toEqual([]);
   });
 
-  test("in the address: searches, filters, tabs, workspaces, ids and where to go after signing in", async () => {
-    // A program that begins there reads its address as one that has come there; the first text is tried in both ways.
+  test("in the URL: searches, filters, tabs, workspaces, ids and the page after sign-in", async () => {
+    // The URL is read at page load and during navigation; the first text is tested in both ways.
     for (const [index, text] of hostileStrings.slice(0, 6).entries()) {
       const visit = index === 0 ? load : open;
       await visit(`/console/keys?${of}&search=${step(text)}`);
@@ -116,18 +116,18 @@ describe.skipIf(noBrowser !== null)("whatever others write into names, prompts a
     expect(seen).toEqual([]);
   });
 
-  test("an answer of a model that is nothing but markup is shown as its letters", async () => {
+  test("shows a response that consists of markup as plain text", async () => {
     await open(`/console/requests/${step(gateway.requests[0] ?? "")}?${of}`);
     await page.getByText("<script>hit()</script>").first().waitFor();
     expect(seen).toEqual([]);
   });
 
-  test("and no page throws, reports a violation, or loads anything from elsewhere", () => {
+  test("no page violates the content security policy, throws, or loads from other origins", () => {
     expect(browser.faults).toEqual([]);
   });
 });
 
-/** Elements and addresses that no page of ours has. */
+/** Elements and URLs that no page of the console has. */
 const becameMarkup = `[
   ...document.querySelectorAll("iframe, object, embed, base, math, form[action], meta[http-equiv=refresh], body script:not([src])"),
   ...[...document.querySelectorAll("*")].filter((element) => [...element.attributes].some(({ name }) => name.startsWith("on"))),

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { en } from "../src/language/en/index.ts";
 import { zhCN } from "../src/language/zh-CN/index.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { password, type Somebody, signInAs } from "./somebody.ts";
+import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const email = "ada@example.com";
@@ -11,7 +11,7 @@ const chinese = { locale: "zh-CN" };
 describe.skipIf(noBrowser !== null)("the languages of the console", () => {
   let browser: OpenedBrowser;
   let gateway: StartedGateway;
-  let ada: Somebody;
+  let ada: SignedInUser;
 
   beforeAll(async () => {
     gateway = await startGateway({ administrator: { email, password } });
@@ -27,7 +27,7 @@ describe.skipIf(noBrowser !== null)("the languages of the console", () => {
 
   const shown = () => document.documentElement.lang;
 
-  test("a browser set to Chinese is met in Chinese; English is one click away, and stays", async () => {
+  test("a Chinese browser gets the console in Chinese; switching to English takes one click and is kept", async () => {
     const page = await browser.page(chinese);
     await page.goto("/console/");
     await page.locator("html[lang=zh-CN]").waitFor();
@@ -38,14 +38,14 @@ describe.skipIf(noBrowser !== null)("the languages of the console", () => {
     expect(await page.evaluate(shown)).toBe("en");
   });
 
-  test("a language that the console does not speak is met in English", async () => {
+  test("an unsupported browser language gets the console in English", async () => {
     const page = await browser.page({ locale: "fi-FI" });
     await page.goto("/console/");
     await page.getByRole("heading", { level: 1 }).waitFor();
     expect(await page.evaluate(shown)).toBe("en");
   });
 
-  test("whoever chooses a language has it in every browser where they sign in, until they take the choice back", async () => {
+  test("a chosen language applies in every browser of the user until it is reset", async () => {
     const here = await ada.page(browser);
     await here.goto("/console/profile");
     await here.getByLabel(en.language.label).selectOption({ label: "简体中文" });
@@ -61,7 +61,7 @@ describe.skipIf(noBrowser !== null)("the languages of the console", () => {
     expect((await ada.call("session.show")).user?.language).toBeNull();
   });
 
-  test("the menu of the account switches it on any page", async () => {
+  test("the account menu switches the language on any page", async () => {
     const page = await ada.page(browser);
     await page.goto("/console/models");
 

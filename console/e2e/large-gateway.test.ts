@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { followTo, settled } from "./furnished/all-pages.ts";
-import { type LargeGateway, startLargeGateway } from "./furnished/large-gateway.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { navigateTo, settled } from "./populated/all-pages.ts";
+import { type LargeGateway, startLargeGateway } from "./populated/large-gateway.ts";
 
 describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand models and five hundred keys", () => {
   let browser: OpenedBrowser;
@@ -21,10 +21,10 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
   });
 
   async function open(path: string): Promise<void> {
-    await followTo(page, path);
+    await navigateTo(page, path);
   }
 
-  test("the list of models says how many there are and shows them by fifties", async () => {
+  test("the model list shows the total and fifty models at a time", async () => {
     await open("/console/models");
     await page.getByText("50 of 1,000").waitFor();
     await page.getByRole("button", { name: "Show more" }).click();
@@ -35,13 +35,13 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
     expect(await page.evaluate<number>("document.documentElement.scrollHeight")).toBeLessThan(1_000);
   });
 
-  test("a provider with a thousand deployments shows them by fifties", async () => {
+  test("a provider with a thousand deployments shows fifty at a time", async () => {
     await open(`/console/providers/${large.provider}`);
     await page.getByText("50 of 1,000").waitFor();
     expect(await page.evaluate<number>("document.documentElement.scrollHeight")).toBeLessThan(4_000);
   });
 
-  test("the form of a key keeps its limits in sight, and a key's page stays short", async () => {
+  test("the key form shows its limits without scrolling, and the key page stays short", async () => {
     await open("/console/keys?workspace=large");
     await page.getByRole("button", { name: "Create key" }).first().click();
     await page.getByRole("dialog").getByText("and 992 more").waitFor();
@@ -51,13 +51,13 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
     expect(await page.evaluate<number>("document.documentElement.scrollHeight")).toBeLessThan(2_500);
   });
 
-  test("a key that may call only the last of the models is shown with it, and another is found by typing", async () => {
+  test("shows the only model that a key may call, and finds others by search", async () => {
     const params = { workspace: "large" };
     const body = { name: "of the last ones", models: ["*-099*"] };
     const { key } = await large.ada.call("keys.create", { params, body });
     await open(`/console/keys/${key.id}?workspace=large`);
     await page.getByText(/"model":"acme-research\/experiment-0990/).waitFor();
-    // Of the two kinds the rarer one is shown, all of it, and each model with its type.
+    // The smaller group (allowed or not) is listed completely, each model with its type.
     const row = page.getByRole("table", { name: "Models and access" }).getByRole("row", { name: /experiment-0995/ });
     await row.getByRole("cell", { name: "Chat", exact: true }).waitFor();
     const model = page.getByRole("combobox", { name: "Model" });
@@ -66,19 +66,19 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
     await page.getByText(/"model":"acme-research\/experiment-0997/).waitFor();
   });
 
-  test("columns of the table of access are told apart", async () => {
+  test("the access table has unique column names", async () => {
     await open("/console/workspaces/large?tab=access&models=all");
     const [first = "", second = ""] = await page.locator(".matrix-model").allInnerTexts();
     expect([first.slice(0, 5), second.slice(0, 5)]).toEqual(["…0000", "…0001"]);
   });
 
-  test("the playground's Send is in sight", async () => {
+  test("the send button of the playground is visible", async () => {
     await open("/console/playground?workspace=large");
     const box = await page.getByRole("button", { name: "Send" }).boundingBox();
     expect((box?.y ?? 9_999) + (box?.height ?? 0)).toBeLessThan(900);
   });
 
-  test("no page is wider than a window of 1,024, 768 and 360 pixels", async () => {
+  test("no page scrolls horizontally at 1,024, 768 and 360 pixels", async () => {
     for (const path of [
       "models",
       "providers",
@@ -98,7 +98,7 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
     }
   });
 
-  test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
+  test("no page violates the content security policy, throws, or loads from other origins", () => {
     expect(browser.faults).toEqual([]);
   });
 });

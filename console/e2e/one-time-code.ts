@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 
 const stepMs = 30_000;
-const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const base32Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/** What an authenticator app shows for a key: RFC 6238 with SHA-1, six digits, half a minute each. */
+/** The code of an authenticator app for a key: RFC 6238 with SHA-1, six digits, 30-second steps. */
 export function oneTimeCode(key: string, atMs = Date.now()): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(Math.floor(atMs / stepMs)));
@@ -14,7 +14,8 @@ export function oneTimeCode(key: string, atMs = Date.now()): string {
 
 function fromBase32(text: string): Buffer {
   let bits = "";
-  for (const letter of text.replace(/=+$/, "")) bits += letters.indexOf(letter).toString(2).padStart(5, "0");
+  for (const character of text.replace(/=+$/, ""))
+    bits += base32Alphabet.indexOf(character).toString(2).padStart(5, "0");
   const bytes = bits.match(/.{8}/g) ?? [];
   return Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)));
 }

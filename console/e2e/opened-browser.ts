@@ -6,17 +6,17 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { bareEnvironment } from "../../test/bare-environment.ts";
 import { patienceMs } from "../../test/until.ts";
 
-// The engine alone, where the machine has it, spends a fifth less processor time than a browser whose window nobody sees.
+// Prefers the headless shell, which needs a fifth less CPU time than a full browser.
 const program = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"]
   .map((name) => Bun.which(name))
   .find((path) => path !== null);
 const built = existsSync(join(import.meta.dir, "..", "dist", "index.html"));
 
-/** Why there can be no tests in a browser here; null when there can. */
+/** Why browser tests cannot run here. null: they can. */
 export const noBrowser = program === undefined ? "no Chromium is installed" : built ? null : "the console is not built";
 if (noBrowser !== null) console.warn(`The browser tests are skipped: ${noBrowser}.`);
 
-/** Runs as root in a container too, and looks nothing up by itself. */
+/** Also runs as root in a container, and makes no background requests. */
 const quietBrowser = [
   "--no-sandbox",
   "--disable-dev-shm-usage",
@@ -25,32 +25,31 @@ const quietBrowser = [
   "--disable-component-update",
   "--disable-sync",
   "--no-first-run",
-  // There is none on the machines of the tests, and one that is played by software costs more than drawing without.
+  // Test machines have no GPU, and emulating one costs more than rendering without it.
   "--disable-gpu",
-  // Optimized code pays for pages that run for minutes; of these it is a tenth of the processor time.
+  // Optimizing compilers take a tenth of the CPU time and only pay off for pages that run for minutes.
   "--js-flags=--no-opt,--no-maglev",
-  // Pages of one context live in one process, which has read the console's programs already.
+  // Pages of one context share a process, which has already parsed the console's scripts.
   "--process-per-site",
-  // A microphone that gives a tone, and is given to whoever asks for it: the engine alone has nobody whom it could ask.
+  // A fake microphone that plays a tone, with permission granted: the headless shell cannot show a prompt.
   "--use-fake-device-for-media-stream",
   "--use-fake-ui-for-media-stream",
 ];
 
 export interface OpenedBrowser {
-  /** A page in a context of its own: no cookies of another. Starts the browser again if it was closed or has crashed. */
+  /** Opens a page in a separate context without cookies. Restarts the browser if it was closed or has crashed. */
   page(options?: BrowserContextOptions): Promise<Page>;
   /**
-   * Closes a page (without one: every page), and forgets who was signed in there: cookies and whatever pages have stored.
-   * The programs that were loaded stay, as in a browser that people share: the next page of the same options does not
-   * read them anew.
+   * Closes a page (without one: every page) and clears its cookies and storage. Loaded scripts stay cached, so that the next page with
+   * the same options starts faster.
    */
   leave(page?: Page): Promise<void>;
-  /** What no page may do: break the content policy, throw, write an error, load anything from elsewhere. */
+  /** Content security policy violations, exceptions, logged errors and requests to other origins. */
   readonly faults: string[];
   close(): Promise<void>;
 }
 
-/** A browser that watches every page it opens. `origin`: the gateway's, the only one that may be asked for anything. */
+/** A browser that watches every page it opens. `origin`: the gateway's origin, the only one that pages may load from. */
 export async function openBrowser(origin: string): Promise<OpenedBrowser> {
   const faults: string[] = [];
   let running = await startBrowser();
@@ -60,17 +59,17 @@ export async function openBrowser(origin: string): Promise<OpenedBrowser> {
       running = await startBrowser();
     }
     const wanted = JSON.stringify(options);
-    const free = running.contexts.find(({ taken, options: has }) => !taken && has === wanted);
+    const free = running.contexts.find(({ inUse: taken, options: has }) => !taken && has === wanted);
     if (free !== undefined) {
-      free.taken = true;
+      free.inUse = true;
       return free.context;
     }
-    // Without movement a dialog is there or it is not: nothing is clicked while it fades away.
+    // Reduced motion: a dialog that is fading out cannot be clicked.
     const context = await running.browser.newContext({ baseURL: origin, reducedMotion: "reduce", ...options });
-    // It stays when others are closed, and with it what they have loaded.
+    // This page stays open, and with it the cached scripts of the context.
     const anchor = await context.newPage();
     await anchor.goto("/healthz");
-    running.contexts.push({ context, anchor, options: wanted, taken: true });
+    running.contexts.push({ context, anchor, options: wanted, inUse: true });
     return context;
   };
   return {
@@ -83,9 +82,9 @@ export async function openBrowser(origin: string): Promise<OpenedBrowser> {
     leave: async (page) => {
       if (!running.browser.isConnected()) return;
       for (const one of running.contexts) {
-        if (!one.taken || (page !== undefined && one.context !== page.context())) continue;
+        if (!one.inUse || (page !== undefined && one.context !== page.context())) continue;
         await forget(one, origin);
-        one.taken = false;
+        one.inUse = false;
       }
     },
     close: () => running.stop(),
@@ -99,9 +98,9 @@ interface BrowserProcess {
 }
 
 async function startBrowser(): Promise<BrowserProcess> {
-  // Whatever it keeps of itself beside the profile, which is the driver's to remove.
+  // For files outside the profile. The driver removes the profile itself.
   const home = await mkdtemp(join(tmpdir(), "sluice-browser-"));
-  // The library for the machine's sound would leave a folder in the temporary one.
+  // Otherwise the sound library leaves a folder in the temporary directory.
   const env = { ...bareEnvironment(), HOME: home, PULSE_RUNTIME_PATH: join(home, "sound") };
   const browser = await chromium.launch({ executablePath: program ?? "", args: quietBrowser, env });
   const stop = async () => {
@@ -115,7 +114,7 @@ interface OpenedContext {
   readonly context: BrowserContext;
   readonly anchor: Page;
   readonly options: string;
-  taken: boolean;
+  inUse: boolean;
 }
 
 async function forget({ context, anchor }: OpenedContext, origin: string): Promise<void> {
@@ -130,7 +129,7 @@ async function forget({ context, anchor }: OpenedContext, origin: string): Promi
 function watch(page: Page, origin: string, faults: string[]): void {
   page.setDefaultTimeout(patienceMs);
   page.on("console", (message) => {
-    // An answer that is not 2xx is written to the browser's console by the browser itself.
+    // The browser itself logs every response that is not 2xx.
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
       faults.push(message.text());
     }

@@ -2,42 +2,42 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { inTime } from "../../test/until.ts";
 import { zhCN } from "../src/language/zh-CN/index.ts";
-import { barriersInBoth } from "./barriers.ts";
-import { englishOn, saidByGateway } from "./english-on-pages.ts";
-import { allPages, followTo, settled, standing } from "./furnished/all-pages.ts";
-import { type FurnishedGateway, furnishGateway } from "./furnished/furnished-gateway.ts";
+import { violationsInBothThemes } from "./accessibility.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { allPages, navigateTo, settled, waitUntilLoaded } from "./populated/all-pages.ts";
+import { type PopulatedGateway, startPopulatedGateway } from "./populated/populated-gateway.ts";
+import { gatewaySentences, untranslatedTexts } from "./untranslated-texts.ts";
 
 const phone = { width: 360, height: 740 };
-const desk = { width: 1280, height: 800 };
-const widths = [phone.width, 768, 1_024, 1_440, desk.width];
-/** Where other words of another length are likeliest to be too wide: the narrowest window, and the narrowest with all columns. */
-const decidingWidths = [phone.width, 1_024, desk.width];
+const desktop = { width: 1280, height: 800 };
+const widths = [phone.width, 768, 1_024, 1_440, desktop.width];
+/** Widths at which longer texts are most likely to overflow: the narrowest window, and the narrowest one with all columns. */
+const decidingWidths = [phone.width, 1_024, desktop.width];
 
-describe.skipIf(noBrowser !== null)("every page of the console, with something on it", () => {
+describe.skipIf(noBrowser !== null)("every page of the console with data", () => {
   let browser: OpenedBrowser;
-  let furnished: FurnishedGateway;
+  let populated: PopulatedGateway;
 
   beforeAll(async () => {
-    furnished = await furnishGateway();
-    browser = await openBrowser(furnished.gateway.url);
+    populated = await startPopulatedGateway();
+    browser = await openBrowser(populated.gateway.url);
   });
 
   afterAll(async () => {
     await browser?.close();
-    await furnished?.stop();
+    await populated?.stop();
   });
 
-  /** One page of the browser for many tests: opening it and loading the program would be most of each. */
-  const walk = (options: BrowserContextOptions) => {
+  /** One browser page for many tests, because opening it and loading the app would take most of their time. */
+  const visitor = (options: BrowserContextOptions) => {
     let opened: Page | null = null;
     afterAll(() => browser?.leave());
     return async (look: (page: Page) => Promise<readonly string[]>) => {
-      opened ??= await furnished.ada.page(browser, options);
+      opened ??= await populated.ada.page(browser, options);
       try {
         return await inTime(look(opened));
       } catch (cause) {
-        // Whatever it hangs in: the next test starts with another browser.
+        // The page may hang, so the next test starts with a new browser.
         opened = null;
         await browser.close();
         throw cause;
@@ -46,44 +46,44 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
   };
 
   describe("light or dark", () => {
-    const visit = walk({ viewport: desk, bypassCSP: true });
+    const visit = visitor({ viewport: desktop, bypassCSP: true });
     test.each(allPages)("$name meets WCAG 2.2 AA and never scrolls sideways", async ({ path }) => {
       const found = await visit(async (page) => {
-        await followTo(page, path(furnished));
-        return [...(await barriersInBoth(page)), ...(await tooWide(page, widths))];
+        await navigateTo(page, path(populated));
+        return [...(await violationsInBothThemes(page)), ...(await tooWide(page, widths))];
       });
       expect(found).toEqual([]);
     });
   });
 
   describe("in Chinese", () => {
-    let said: ReadonlySet<string>;
+    let sentences: ReadonlySet<string>;
     beforeAll(async () => {
-      said = await saidByGateway(furnished);
+      sentences = await gatewaySentences(populated);
     });
-    const visit = walk({ viewport: desk, locale: "zh-CN" });
+    const visit = visitor({ viewport: desktop, locale: "zh-CN" });
     test.each(allPages)("$name shows no English, and never scrolls sideways", async ({ path }) => {
       const found = await visit(async (page) => {
-        await followTo(page, path(furnished), zhCN.shell.missing.title);
-        return [...(await englishOn(page, said)), ...(await tooWide(page, decidingWidths))];
+        await navigateTo(page, path(populated), zhCN.shell.missing.title);
+        return [...(await untranslatedTexts(page, sentences)), ...(await tooWide(page, decidingWidths))];
       });
       expect(found).toEqual([]);
     });
   });
 
-  test("brings the chosen tab into sight on a phone", async () => {
-    const page = await furnished.ada.page(browser, { viewport: phone, hasTouch: true });
+  test("scrolls the selected tab into view on a phone", async () => {
+    const page = await populated.ada.page(browser, { viewport: phone, hasTouch: true });
     await page.goto("/console/settings?tab=system");
-    await standing(page);
+    await waitUntilLoaded(page);
     const { x, width } = (await page.getByRole("tab", { selected: true }).boundingBox()) ?? { x: -1, width: 0 };
     expect([x >= 0, x + width <= phone.width]).toEqual([true, true]);
     await browser.leave();
   });
 
-  test("what arrives late finds its room: a page hardly moves under the eyes of whoever reads it", async () => {
+  test("content that is loaded late does not shift the page", async () => {
     const moved: Record<string, number> = {};
     for (const path of ["/console/settings?tab=sign-in", "/console/settings?tab=system"]) {
-      const page = await furnished.ada.page(browser, { viewport: phone });
+      const page = await populated.ada.page(browser, { viewport: phone });
       const held = Promise.withResolvers<void>();
       await page.route(lateAnswers, async (route) => {
         await held.promise;
@@ -93,17 +93,17 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
       await page.goto(path);
       await page.locator("main :is([aria-busy=true], .mantine-Skeleton-root)").first().waitFor();
       held.resolve();
-      await standing(page);
+      await waitUntilLoaded(page);
       moved[path] = await page.evaluate<number>(shiftsSoFar);
       await browser.leave(page);
     }
     expect(Object.entries(moved).filter(([, score]) => score > 0.1)).toEqual([]);
   });
 
-  test("is used by keyboard: skip link, palette by Ctrl-K, Escape, and the page by its name", async () => {
-    const page = await furnished.ada.page(browser, { viewport: desk });
+  test("can be used with the keyboard: skip link, palette with Ctrl-K, Escape, and navigation by name", async () => {
+    const page = await populated.ada.page(browser, { viewport: desktop });
     await page.goto("/console/keys?workspace=acme");
-    await standing(page);
+    await waitUntilLoaded(page);
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement?.textContent")).toBe("Skip to content");
     await page.keyboard.press("Enter");
@@ -126,15 +126,15 @@ describe.skipIf(noBrowser !== null)("every page of the console, with something o
     await browser.leave();
   });
 
-  test("no page breaks the content policy, throws, or loads anything from elsewhere", () => {
+  test("no page violates the content security policy, throws, or loads from other origins", () => {
     expect(browser.faults).toEqual([]);
   });
 });
 
-/** What a page asks for once it is drawn. */
+/** Requests that a page sends after its first render. */
 const lateAnswers = /\/api\/(?:settings|rights|system)/;
 
-/** By how much the page has moved since it was opened: above 0.1 it is too much (web.dev/articles/cls). */
+/** Cumulative layout shift since the page was opened. More than 0.1 is too much (web.dev/articles/cls). */
 const watchShifts = `{
   const add = (entries) => entries.forEach(({ value }) => (window.moved = (window.moved ?? 0) + value));
   window.shifts = new PerformanceObserver((list) => add(list.getEntries()));
@@ -146,7 +146,7 @@ const shiftsSoFar = "window.shiftsSoFar()";
 async function tooWide(page: Page, at: readonly number[]): Promise<readonly string[]> {
   const wide: string[] = [];
   for (const width of at) {
-    await page.setViewportSize({ width, height: desk.height });
+    await page.setViewportSize({ width, height: desktop.height });
     wide.push(...(await settled(() => page.evaluate<string[]>(sticksOut))).map((line) => `${width}: ${line}`));
   }
   return wide;
@@ -154,7 +154,7 @@ async function tooWide(page: Page, at: readonly number[]): Promise<readonly stri
 
 const tabsMax = 12;
 
-/** From where the focus is; the main action of a page is not far from its beginning. */
+/** Presses Tab until the focus is on the control. The main action of a page is near its beginning. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let tabs = 0; tabs < tabsMax; tabs++) {
     await page.keyboard.press("Tab");
@@ -163,7 +163,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`${name} is not within ${tabsMax} tabs`);
 }
 
-/** What makes the page wider than the window, by its outermost elements. */
+/** How much the page is wider than the window, and the outermost elements that cause it. */
 const sticksOut = `(() => {
   const wide = document.documentElement.scrollWidth - innerWidth;
   if (wide <= 0) return [];

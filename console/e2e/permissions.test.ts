@@ -2,21 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { meets, type Need, type RouteId, type WorkspaceRole, workspaceRoles } from "@sluice/contract";
 import type { Page } from "playwright-core";
 import { visibleGroups } from "../src/shell/page-list.ts";
-import { followTo } from "./furnished/all-pages.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { password, Refused, type Somebody, signInAs } from "./somebody.ts";
+import { navigateTo } from "./populated/all-pages.ts";
+import { password, Refused, type SignedInUser, signInAs } from "./signed-in-user.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const administrator = "ada@example.com";
 const emailOf = (role: WorkspaceRole) => `${role}@example.com`;
 
-/** In order: people join by the links of the first test, and what follows is about them. */
-describe.skipIf(noBrowser !== null)("what each role sees and may do in the console", () => {
+/** The tests depend on their order: the first one creates the users of the others. */
+describe.skipIf(noBrowser !== null)("permissions of each role in the console", () => {
   let browser: OpenedBrowser;
   let gateway: StartedGateway;
-  let ada: Somebody;
+  let ada: SignedInUser;
   let aKey = "";
-  const people = new Map<WorkspaceRole, Somebody>();
+  const people = new Map<WorkspaceRole, SignedInUser>();
 
   beforeAll(async () => {
     gateway = await startGateway({ administrator: { email: administrator, password } });
@@ -33,32 +33,32 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     await gateway?.stop();
   });
 
-  function of(role: WorkspaceRole): Somebody {
-    const somebody = people.get(role);
-    if (somebody === undefined) throw new Error(`The ${role} has not joined`);
-    return somebody;
+  function of(role: WorkspaceRole): SignedInUser {
+    const user = people.get(role);
+    if (user === undefined) throw new Error(`The ${role} has not joined`);
+    return user;
   }
 
-  /** One page for all tests of somebody, which follow each other: the program is loaded once for each person. */
-  let opened: { readonly somebody: Somebody; readonly page: Page } | null = null;
+  /** Consecutive tests of a user share a page, so that the app is loaded once per user. */
+  let opened: { readonly user: SignedInUser; readonly page: Page } | null = null;
 
-  async function pageOf(somebody: Somebody): Promise<Page> {
-    if (opened?.somebody === somebody) return opened.page;
+  async function pageOf(user: SignedInUser): Promise<Page> {
+    if (opened?.user === user) return opened.page;
     await browser.leave();
-    const page = await somebody.page(browser);
-    opened = { somebody, page };
+    const page = await user.page(browser);
+    opened = { user, page };
     return page;
   }
 
   async function expectNavigation(page: Page, held: Need): Promise<void> {
-    await followTo(page, "/console/");
+    await navigateTo(page, "/console/");
     const links = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
     await links.first().waitFor();
     const allowed = visibleGroups((need) => meets(held, need)).flatMap(({ pages }) => pages.map(({ label }) => label));
     expect(await links.allTextContents(), held).toEqual(allowed);
   }
 
-  test("an administrator invites by a dialog, and whoever has the link joins by it with a password of their own", async () => {
+  test("an administrator invites a user, who joins with the link and a new password", async () => {
     const adas = await pageOf(ada);
     await adas.goto("/console/workspaces/acme?tab=members");
     for (const role of workspaceRoles) {
@@ -93,7 +93,7 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     await expectNavigation(await pageOf(ada), "administrator");
   });
 
-  test("the API refuses whatever the pages do not show", async () => {
+  test("the API refuses actions that the pages do not show", async () => {
     const acme = { workspace: "acme" };
     await refused(of("viewer"), "keys.create", { params: acme, body: { name: "mine" } });
     await refused(of("viewer"), "requests.show", { params: { workspace: "other", request: "req_1" } });
@@ -111,26 +111,26 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     await refused(of("owner"), "usage.series", { params: { workspace: "-" }, query: { from: 0, to: 1 } });
   });
 
-  test("the navigation shows a member the pages they may open, and no other", async () => {
+  test("the navigation shows a member only the pages that they may open", async () => {
     await expectNavigation(await pageOf(of("member")), "member");
   });
 
-  test("a member makes keys, and cannot end somebody else's", async () => {
+  test("a member can create keys, but not revoke the keys of others", async () => {
     const page = await pageOf(of("member"));
-    await followTo(page, "/console/keys");
+    await navigateTo(page, "/console/keys");
     await page.getByRole("link", { name: "made by ada" }).waitFor();
     expect(await enabledButtons(page, "Create key")).toBeGreaterThan(0);
-    await followTo(page, `/console/keys/${aKey}`);
+    await navigateTo(page, `/console/keys/${aKey}`);
     await page.getByRole("heading", { level: 1, name: "made by ada" }).waitFor();
     expect(await enabledButtons(page, "Revoke key")).toBe(0);
   });
 
-  test("a member who leaves hands over what they made, and nothing that spends in their name", async () => {
+  test("a leaving member can transfer their keys, except keys that spend in their name", async () => {
     const acme = { params: { workspace: "acme" } };
     const me = (await ada.call("members.list", acme)).data.find(({ email }) => email === emailOf("member"));
     const made = await of("member").call("keys.create", { ...acme, body: { name: "mine", owner: me?.id ?? "" } });
     const page = await pageOf(of("member"));
-    await followTo(page, "/console/workspaces/acme?tab=members");
+    await navigateTo(page, "/console/workspaces/acme?tab=members");
     await page.getByRole("button", { name: "Leave" }).click();
     const transfer = page.getByRole("dialog").getByRole("radio", { name: "Transfer them" });
     await transfer.waitFor();
@@ -144,44 +144,44 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     ["admin", 1],
   ] as const)("a workspace gives a %s %i button to invite", async (role, buttons) => {
     const page = await pageOf(of(role));
-    await followTo(page, "/console/workspaces/acme?tab=members");
+    await navigateTo(page, "/console/workspaces/acme?tab=members");
     await page.getByRole("row", { name: /owner@example.com/ }).waitFor();
     expect(await enabledButtons(page, "Invite member")).toBe(buttons);
   });
 
-  test("the navigation shows an admin the pages they may open, and no other", async () => {
+  test("the navigation shows an admin only the pages that they may open", async () => {
     await expectNavigation(await pageOf(of("admin")), "admin");
   });
 
-  test("an admin of a workspace invites into no other", async () => {
+  test("an admin cannot invite users to another workspace", async () => {
     await refused(of("admin"), "invitations.create", {
       params: { workspace: "other" },
       body: { email: "new@example.com", role: "viewer" },
     });
   });
 
-  test("the navigation shows an owner the pages they may open, and no other", async () => {
+  test("the navigation shows an owner only the pages that they may open", async () => {
     await expectNavigation(await pageOf(of("owner")), "owner");
   });
 
-  test("a page that is not for somebody says so when its address is typed", async () => {
+  test("a forbidden page explains that when its URL is opened", async () => {
     const page = await pageOf(of("owner"));
     await page.goto("/console/providers");
     await page.getByText("For administrators").waitFor();
     expect(await page.getByRole("button", { name: "Add provider" }).count()).toBe(0);
-    // Of the settings everybody has their own admin tokens, and nothing else.
-    await followTo(page, "/console/settings?tab=users");
+    // The only settings of a user without more rights are their admin tokens.
+    await navigateTo(page, "/console/settings?tab=users");
     await page.getByRole("heading", { level: 2, name: "Admin tokens" }).waitFor();
     expect(await page.getByRole("tab").count()).toBe(0);
     expect(await page.getByRole("button", { name: /Invite|Save/ }).count()).toBe(0);
-    // The page writes each role in its own words.
-    await followTo(page, "/console/profile");
+    // The page shows the translated name of the role.
+    await navigateTo(page, "/console/profile");
     await page.getByRole("cell", { name: "Owner", exact: true }).waitFor();
   });
 
-  test("a session that was ended elsewhere leads to the sign-in page, and from there back to the page", async () => {
+  test("after the session was ended elsewhere, the sign-in page opens and then returns to the page", async () => {
     const page = await pageOf(of("owner"));
-    await followTo(page, "/console/keys");
+    await navigateTo(page, "/console/keys");
     await page.getByRole("link", { name: "made by ada" }).waitFor();
     const elsewhere = await signInAs(gateway.url, emailOf("owner"));
     const ended = await elsewhere.send("/api/auth/sessions/end-others", {
@@ -190,7 +190,7 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
       body: "{}",
     });
     expect(ended.status).toBe(200);
-    // The page may find out by a question of its own first, and then the link is gone before it can be clicked.
+    // A background request may detect this first; then the link is gone before it can be clicked.
     const link = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Workspaces" });
     const signIn = page.getByRole("heading", { name: "Sign in" });
     await Promise.any([link.click().then(() => signIn.waitFor()), signIn.waitFor()]);
@@ -205,20 +205,20 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     expect(new URL(page.url()).pathname).toBe(`/console${next}`);
   });
 
-  test("the navigation shows a viewer the pages they may open, and no other", async () => {
+  test("the navigation shows a viewer only the pages that they may open", async () => {
     await expectNavigation(await pageOf(of("viewer")), "viewer");
   });
 
-  test("a viewer sees keys and can make none", async () => {
+  test("a viewer sees keys but cannot create any", async () => {
     const page = await pageOf(of("viewer"));
-    await followTo(page, "/console/keys");
+    await navigateTo(page, "/console/keys");
     await page.getByRole("link", { name: "made by ada" }).waitFor();
     expect(await enabledButtons(page, "Create key")).toBe(0);
   });
 
-  test("somebody who is disabled is out at once", async () => {
+  test("a disabled user is signed out immediately", async () => {
     const page = await pageOf(of("viewer"));
-    await followTo(page, "/console/keys");
+    await navigateTo(page, "/console/keys");
     await page.getByRole("link", { name: "made by ada" }).waitFor();
     await ada.call("users.update", { params: { user: (await idOf(of("viewer"))) ?? "" }, body: { disabled: true } });
     await page.reload();
@@ -226,7 +226,7 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     await expect(signInAs(gateway.url, emailOf("viewer"))).rejects.toThrow("could not sign in");
   });
 
-  test("no page breaks the content policy, throws, or loads anything from elsewhere", () => {
+  test("no page violates the content security policy, throws, or loads from other origins", () => {
     expect(browser.faults).toEqual([]);
   });
 });
@@ -235,20 +235,20 @@ async function enabledButtons(page: Page, name: string): Promise<number> {
   return await page.getByRole("button", { name, disabled: false }).count();
 }
 
-async function idOf(somebody: Somebody): Promise<string | undefined> {
-  return (await somebody.call("session.show")).user?.id;
+async function idOf(user: SignedInUser): Promise<string | undefined> {
+  return (await user.call("session.show")).user?.id;
 }
 
-/** Refused, and as a stranger's: forbidden, or as if it were not there. */
+/** Expects that the call is refused with 403 or 404. */
 async function refused<Id extends RouteId>(
-  somebody: Somebody,
+  user: SignedInUser,
   id: Id,
-  options: Parameters<typeof somebody.call<Id>>[1],
+  options: Parameters<typeof user.call<Id>>[1],
 ): Promise<void> {
-  const thrown = await somebody.call(id, options).then(
+  const thrown = await user.call(id, options).then(
     () => null,
     (refusal: unknown) => refusal,
   );
-  expect(thrown, `${somebody.email} ${id}`).toBeInstanceOf(Refused);
-  expect([403, 404], `${somebody.email} ${id}: ${String(thrown)}`).toContain((thrown as Refused).status);
+  expect(thrown, `${user.email} ${id}`).toBeInstanceOf(Refused);
+  expect([403, 404], `${user.email} ${id}: ${String(thrown)}`).toContain((thrown as Refused).status);
 }

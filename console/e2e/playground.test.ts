@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Locator, Page } from "playwright-core";
 import { until } from "../../test/until.ts";
-import { followTo } from "./furnished/all-pages.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { password, type Somebody, signInAs } from "./somebody.ts";
+import { navigateTo } from "./populated/all-pages.ts";
+import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const email = "ada@example.com";
 
-/** Every type of model, priced; Claude behind another protocol, and films. */
+/** Every type of model with a price, including Claude behind another protocol, and video. */
 const configFor = (upstream: string) => `
 providers:
   - { id: sounds, kind: openai-compatible, base_url: "${upstream}", allow_private_network: true }
@@ -27,13 +27,13 @@ workspaces:
   - { slug: acme, name: Acme, models: ["*"], groups: [{ name: default }], keys: [{ name: ci }] }
 `;
 
-describe.skipIf(noBrowser !== null)("every type of model in the console", () => {
+describe.skipIf(noBrowser !== null)("the playground for every type of model", () => {
   let browser: OpenedBrowser;
   let gateway: StartedGateway;
   let simulator: RunningSimulator;
-  let ada: Somebody;
+  let ada: SignedInUser;
   let key = "";
-  /** One for all: what it has loaded once is not loaded again. */
+  /** Shared by all tests, so that the app is loaded once. */
   let page: Page;
 
   beforeAll(async () => {
@@ -54,17 +54,17 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
   const playground = (type: string) => `/console/playground?workspace=acme&key=${key}&type=${type}`;
 
   async function open(type: string): Promise<void> {
-    await followTo(page, playground(type));
+    await navigateTo(page, playground(type));
     await page.getByRole("combobox", { name: "Model" }).waitFor();
   }
 
-  /** The same by loading the page: nothing of the tests before is kept. */
+  /** Reloads the page, so that no state of earlier tests remains. */
   async function openAnew(type: string): Promise<void> {
     await page.goto(playground(type));
     await page.getByRole("combobox", { name: "Model" }).waitFor();
   }
 
-  /** Goes to another type as people do: what the playground keeps stays. */
+  /** Switches the model type like a user, so that the playground keeps its state. */
   async function choose(type: string): Promise<void> {
     await page.getByRole("combobox", { name: "Type" }).click();
     await page.getByRole("option", { name: type, exact: true }).click();
@@ -75,7 +75,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
       "[...document.querySelectorAll('input[type=file]')].reduce((sum, { files }) => sum + files.length, 0)",
     );
 
-  test("a rerank shows the documents by their scores, with what it used and cost", async () => {
+  test("rerank shows the documents by score, with usage and cost", async () => {
     await open("rerank");
     await page.getByLabel("Query").fill("where do ships go");
     await page.getByRole("textbox", { name: "Documents" }).fill("an invoice for paper\nships go to the harbour");
@@ -86,7 +86,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     expect(await factsOf(page)).toMatchObject({ provider: "sounds", "input tokens": "17", cost: "$0.000017" });
   });
 
-  test("a moderation shows what is flagged first, and a picture is refused in plain words where it is none", async () => {
+  test("moderation shows flagged categories first, and refuses a file that is no image", async () => {
     await open("moderation");
     await page.getByRole("textbox", { name: "Text" }).fill("some violence");
     await page.getByRole("button", { name: "Moderate" }).click();
@@ -96,11 +96,11 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     expect(await factsOf(page)).toMatchObject({ requests: "1", cost: "about $0.001" });
     await give(page, "Add image", { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
     await page.getByText("note.txt is not a PNG, JPEG, WebP or GIF image.").waitFor();
-    // A browser says nothing of the same file a second time, unless the first was forgotten.
+    // Browsers do not report the same file again unless the input was reset.
     expect(await filesInBoxes()).toBe(0);
   });
 
-  test("a completion fills in between prompt and suffix as it streams, and can be stopped", async () => {
+  test("a completion streams between prompt and suffix, and can be stopped", async () => {
     await open("completion");
     await page.getByRole("textbox", { name: "Prompt" }).fill("def fib(n):");
     await page.getByLabel("Suffix").fill("print(fib(8))");
@@ -120,14 +120,14 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await page.getByRole("button", { name: "Complete", exact: true }).click();
     await page.getByRole("button", { name: "Stop" }).waitFor();
     await page.locator(".completed mark").waitFor();
-    // Whoever leaves stops it, and finds what had come told for what it is.
+    // Leaving the page stops it. The partial result is shown as stopped.
     await choose("Chat");
     await choose("Completion");
     await page.getByText("Stopped.").waitFor();
     await page.getByRole("button", { name: "Complete", exact: true }).waitFor();
   });
 
-  test("speech is played and downloaded here; an error of the provider is told in its words", async () => {
+  test("speech can be played and downloaded; a provider error is shown with its message", async () => {
     await open("speech");
     await page.getByRole("textbox", { name: "Text" }).fill("A lighthouse at dawn");
     await page.getByRole("combobox", { name: "Format" }).click();
@@ -145,7 +145,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await page.getByRole("alert").getByText("No such voice").waitFor();
   });
 
-  test("a file is transcribed as it streams, translated whole, and refused beside its button", async () => {
+  test("a file is transcribed with streaming, translated without, and an invalid file is refused", async () => {
     await open("transcription");
     await give(page, "Choose file", { name: "empty.wav", mimeType: "audio/wav", buffer: Buffer.alloc(0) });
     await page.getByRole("alert").getByText("empty.wav is empty.").waitFor();
@@ -165,7 +165,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await transcript.getByText("WEBVTT").waitFor();
   });
 
-  test("a recording of the microphone is a file like any other", async () => {
+  test("a recording from the microphone can be transcribed", async () => {
     await openAnew("transcription");
     await page.getByRole("button", { name: "Record" }).click();
     await page.getByRole("button", { name: /Stop recording/ }).click();
@@ -174,7 +174,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await page.getByRole("link", { name: "View request" }).waitFor();
   });
 
-  test("whoever leaves while the browser asks for the microphone is not listened to", async () => {
+  test("leaving during the microphone prompt does not start a recording", async () => {
     await open("transcription");
     await page.evaluate(`{
       const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
@@ -193,13 +193,13 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     );
   });
 
-  test("a request is shown as code for each type", async () => {
+  test("shows a request as code for each model type", async () => {
     await open("speech");
     await page.getByRole("button", { name: "View code" }).click();
     await page.getByRole("dialog").getByText("/v1/audio/speech").waitFor();
   });
 
-  /** A call as the key; gives the id of its request, or of what it made. */
+  /** Sends a call with the key. Resolves to the id of the request or of the created object. */
   async function called(path: string, body: object): Promise<{ request: string; id: string }> {
     const answer = await ada.send(`/api/workspaces/acme/keys/${key}/call${path}`, {
       method: "POST",
@@ -211,7 +211,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     return { request: answer.headers.get("x-request-id") ?? "", id: (JSON.parse(text) as { id: string }).id };
   }
 
-  test("what could not be carried to another protocol stands on the request's page", async () => {
+  test("the request page lists fields that could not be translated to another protocol", async () => {
     const messages = [{ role: "user", content: "hello" }];
     const { request } = await called("/v1/chat/completions", {
       model: "a-claude",
@@ -219,7 +219,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
       logit_bias: { "50256": -100 },
     });
     await until(async () => {
-      await followTo(page, `/console/requests/${request}?workspace=acme`);
+      await navigateTo(page, `/console/requests/${request}?workspace=acme`);
       return (await page.getByText("Not forwarded", { exact: true }).count()) > 0;
     });
     await page.getByText("logit_bias").first().waitFor();
@@ -233,11 +233,11 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
   ] as const)("a model for %s is priced by %s", async (type, label, member, usd) => {
     const name = `priced-${type}`;
     await ada.call("models.create", { body: { name, type, deployments: [{ provider: "sounds" }] } });
-    await followTo(page, `/console/models/${name}?tab=price`);
+    await navigateTo(page, `/console/models/${name}?tab=price`);
     await page.getByLabel(label).fill(String(usd));
     await page.getByRole("button", { name: "Save price" }).click();
     await page.getByText("Price saved.").first().waitFor();
-    // The notice may still be the one of the case before.
+    // The notice may still be from the previous case.
     const price = await until(async () => {
       const { data } = await ada.call("models.list", { query: { search: name } });
       return data[0]?.price ?? null;
@@ -245,10 +245,10 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     expect(price).toEqual({ [member]: usd });
   });
 
-  test("a task whose pictures are not kept cannot be sent again, and says why", async () => {
+  test("a task with images that are not stored cannot be sent again, and explains that", async () => {
     const image = `data:image/png;base64,${"A".repeat(400_000)}`;
     const { id } = await called("/v1/video/tasks", { model: "a-film", prompt: "a boat", image });
-    await followTo(page, `/console/tasks/${id}?workspace=acme`);
+    await navigateTo(page, `/console/tasks/${id}?workspace=acme`);
     const again = page.getByRole("button", { name: "Send again" });
     await again.waitFor();
     expect([await again.isDisabled(), await again.getAttribute("title")]).toEqual([
@@ -257,13 +257,13 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     ]);
   });
 
-  test("a video of the demo plays in the browser", async () => {
+  test("a demo video plays in the browser", async () => {
     const { id } = await called("/v1/video/tasks", { model: "a-film", prompt: "a boat", duration: 5 });
     await until(async () => {
       const { status } = await ada.call("tasks.show", { params: { workspace: "acme", task: id } });
       return status === "succeeded";
     });
-    await followTo(page, `/console/tasks/${id}?workspace=acme`);
+    await navigateTo(page, `/console/tasks/${id}?workspace=acme`);
     await page.locator("video").waitFor();
     const film = "document.querySelector('video')";
     await until(() => page.evaluate<boolean>(`${film}.error !== null || ${film}.readyState >= 2`));
@@ -272,11 +272,11 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     );
   });
 
-  test("the palette finds a model by its name first, however fast one types", async () => {
+  test("the palette finds a model by name, also while typing fast", async () => {
     for (const name of ["azure-zz-9", "b-zz-9-mini", "zz-9", "zz-9-pro"]) {
       await ada.call("models.create", { body: { name, deployments: [{ provider: "sounds" }] } });
     }
-    await followTo(page, "/console/requests?workspace=acme");
+    await navigateTo(page, "/console/requests?workspace=acme");
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.keyboard.press("Control+k");
     await page.keyboard.type("zz-9");
@@ -288,23 +288,23 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await page.getByRole("option", { name: "Settings: Backup" }).waitFor();
   });
 
-  test("an answer is laid out as Markdown, and nothing in it becomes an element of the page", async () => {
-    await followTo(page, playground("chat&model=a-claude"));
+  test("a response is rendered as Markdown without creating HTML elements from it", async () => {
+    await navigateTo(page, playground("chat&model=a-claude"));
     await page.getByRole("textbox", { name: "Message" }).fill("Say **one** and `two` <img src=x onerror=alert(1)>");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Copy response" }).waitFor();
     const answer = page.locator(".markdown");
-    // The upstream repeats what it was asked.
+    // The upstream repeats the prompt.
     expect(await answer.locator("strong").first().innerText()).toBe("one");
     expect(await answer.locator("code").first().innerText()).toBe("two");
     expect(await answer.locator("img").count()).toBe(0);
   });
 
-  test("at 1440 by 900 the message and its button stand in sight, also below a long answer", async () => {
+  test("at 1440 by 900, the message box and its button are visible, also below a long response", async () => {
     await page.setViewportSize({ width: 1_440, height: 900 });
     const send = page.getByRole("button", { name: "Send", exact: true });
     const message = page.getByRole("textbox", { name: "Message" });
-    await followTo(page, playground("chat&model=a-claude"));
+    await navigateTo(page, playground("chat&model=a-claude"));
     const inSight = async () => {
       const [button, box] = [await send.boundingBox(), await message.boundingBox()];
       expect([(button?.y ?? 0) + (button?.height ?? 0) <= 900, (box?.y ?? -1) >= 0]).toEqual([true, true]);
@@ -319,7 +319,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await inSight();
   });
 
-  test("an edited message and a new conversation lead back to what was there", async () => {
+  test("editing a message and starting a new conversation can be undone", async () => {
     await openAnew("chat&model=a-claude");
     const message = page.getByRole("textbox", { name: "Message" });
     const answer = page.getByRole("button", { name: "Copy response" });
@@ -344,19 +344,19 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     expect(await restore.count()).toBe(0);
   });
 
-  test("a video that was asked for is in the list, also for somebody who went elsewhere meanwhile", async () => {
+  test("a started video is listed, even if the user left the page meanwhile", async () => {
     await openAnew("video");
-    const asked = Promise.withResolvers<void>();
+    const requests = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const tasks = /\/call\/v1\/video\/tasks$/;
     await page.route(tasks, async (route) => {
-      asked.resolve();
+      requests.resolve();
       await held.promise;
       await route.continue();
     });
     await page.getByRole("textbox", { name: "Prompt" }).fill("a boat at night");
     await page.getByRole("button", { name: "Generate", exact: true }).click();
-    await asked.promise;
+    await requests.promise;
     await choose("Chat");
     await page.getByRole("textbox", { name: "Message" }).waitFor();
     held.resolve();
@@ -365,7 +365,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await page.unroute(tasks);
   });
 
-  test("a field that is wrong is marked, and what is wrong is said once", async () => {
+  test("an invalid field is marked, and its error is shown once", async () => {
     await open("video");
     await page.getByRole("textbox", { name: "Prompt" }).fill("a boat");
     await page.getByRole("combobox", { name: "Aspect ratio" }).fill("wide");
@@ -375,7 +375,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     expect(await page.getByRole("alert").count()).toBe(1);
   });
 
-  test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
+  test("no page violates the content security policy, throws, or loads from other origins", () => {
     expect(browser.faults).toEqual([]);
   });
 });
@@ -390,7 +390,7 @@ async function give(
   await (await chooser).setFiles(file);
 }
 
-/** What stands below an answer, once the ledger has told its cost. */
+/** The facts below a response, once the cost is loaded from the ledger. */
 async function factsOf(page: Page): Promise<Record<string, string>> {
   const facts: Locator = page.locator(".call-facts");
   await facts.getByText(/^(?:about )?\$/).waitFor();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
-import { followTo } from "./furnished/all-pages.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { password, type Somebody, signInAs } from "./somebody.ts";
+import { navigateTo } from "./populated/all-pages.ts";
+import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const email = "ada@example.com";
@@ -11,7 +11,7 @@ const config = `
 workspaces:
   - { slug: acme, name: Acme, models: ["*"], groups: [{ name: default }] }
 `;
-const asked = {
+const requested = {
   model: "demo",
   messages: [
     { role: "system", content: "Be short." },
@@ -24,7 +24,7 @@ const asked = {
 describe.skipIf(noBrowser !== null)("requests in the console", () => {
   let browser: OpenedBrowser;
   let gateway: StartedGateway;
-  let ada: Somebody;
+  let ada: SignedInUser;
   let page: Page;
   let request = "";
 
@@ -53,15 +53,15 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
     fetch(`${gateway.url}/v1/chat/completions`, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
-      body: JSON.stringify(asked),
+      body: JSON.stringify(requested),
     });
   const sideways = () => page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
   const list = async () => {
-    await followTo(page, "/console/requests?workspace=acme");
+    await navigateTo(page, "/console/requests?workspace=acme");
     await page.getByRole("row").nth(1).waitFor();
   };
 
-  test("where nothing is yet, what comes later appears by itself", async () => {
+  test("an empty list shows new requests automatically", async () => {
     const { key, secret } = await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "new" } });
     await page.goto(`/console/requests?workspace=acme&key=${encodeURIComponent(key.id)}`);
     await page.getByText("No requests match these filters").waitFor();
@@ -69,7 +69,7 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
     await page.getByRole("row").nth(1).waitFor();
   });
 
-  test("columns are chosen, and stay chosen in this browser until they are as before", async () => {
+  test("chosen columns are kept in the browser until they are reset", async () => {
     await list();
     const head = page.getByRole("columnheader", { name: "Provider" });
     await head.waitFor();
@@ -84,7 +84,7 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
     await head.waitFor();
   });
 
-  test("Refresh shows that it asks, until the answer is there", async () => {
+  test("Refresh shows a loading state until the response arrives", async () => {
     await list();
     const held = Promise.withResolvers<void>();
     const lists = /\/api\/workspaces\/acme\/requests\?/;
@@ -100,7 +100,7 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
     await page.unroute(lists);
   });
 
-  test("the list fits each width: what has no room scrolls in its frame", async () => {
+  test("the list fits every width; columns without room scroll inside the table", async () => {
     for (const width of [1_440, 1_024, 768, 360]) {
       await page.setViewportSize({ width, height: 900 });
       await list();
@@ -117,7 +117,7 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
     expect((filter?.y ?? 0) + (filter?.height ?? 0)).toBeLessThanOrEqual(table?.y ?? 0);
   });
 
-  test("a captured stream shows the answer that it makes, its events a click away, and opens in the playground", async () => {
+  test("a captured stream shows the assembled response and its raw events, and opens in the playground", async () => {
     await page.goto(`/console/requests/${encodeURIComponent(request)}?workspace=acme`);
     const answer = page.getByRole("region", { name: "Text", exact: true });
     await answer.waitFor();

@@ -1,19 +1,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { barriersInBoth } from "./barriers.ts";
-import { followTo } from "./furnished/all-pages.ts";
+import { violationsInBothThemes } from "./accessibility.ts";
 import { oneTimeCode } from "./one-time-code.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { navigateTo } from "./populated/all-pages.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const email = "ada@example.com";
 const password = "correct horse battery";
 
-/** In order: set-up happens once in the life of a gateway, and what follows builds on it. */
+/** The tests depend on their order: setup happens once per gateway, and later tests need it. */
 describe.skipIf(noBrowser !== null)("signing in to the console", () => {
   let browser: OpenedBrowser;
   let gateway: StartedGateway;
-  /** Of the authenticator app that one of the tests sets up. */
+  /** Key of the authenticator app that one of the tests sets up. */
   let key = "";
   let backupCodes: readonly string[] = [];
 
@@ -40,14 +40,14 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
   }
 
-  test("without the set-up link the page says where to find it, and shows no page of the console", async () => {
+  test("without the setup link, the page explains where to find it and shows nothing else", async () => {
     const page = await browser.page();
     await page.goto("/console/keys");
     await page.getByRole("heading", { name: "There is no administrator yet" }).waitFor();
     expect(await page.getByRole("navigation", { name: "Pages" }).count()).toBe(0);
   });
 
-  test("the set-up link makes the first administrator and signs them in; its token leaves the address bar at once", async () => {
+  test("the setup link creates the first administrator and signs them in; the token is removed from the address bar", async () => {
     const page = await browser.page();
     await page.goto(gateway.consoleLink);
     await page.getByLabel("Email address").fill(email);
@@ -67,7 +67,7 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
   });
 
-  test("a wrong password is told apart from nothing, and a right one leads back to the page one wanted", async () => {
+  test("a wrong password shows an error; the right one opens the requested page", async () => {
     const page = await browser.page();
     await page.goto("/console/profile");
     await givePassword(page, "correct horse batter");
@@ -84,7 +84,7 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
   });
 
-  test("an authenticator app is set up by its key and a first code, and gives backup codes", async () => {
+  test("an authenticator app is set up with its key and a first code, and shows backup codes", async () => {
     const page = await browser.page();
     await page.goto("/console/profile");
     await givePassword(page);
@@ -102,7 +102,7 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
     const codes = await dialog.locator("pre").textContent();
     backupCodes = (codes ?? "").split("\n");
     expect(backupCodes.length).toBe(10);
-    // They are shown once: what closes other dialogs takes them from nobody.
+    // Backup codes are shown once, so Escape and outside clicks do not close this dialog.
     await page.keyboard.press("Escape");
     expect(await dialog.getByRole("button", { name: "Done" }).isDisabled()).toBe(true);
     await dialog.getByLabel("I have saved them").check();
@@ -110,14 +110,14 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
     await page.getByRole("button", { name: "New backup codes" }).waitFor();
   });
 
-  test("from then on a code is asked for; a backup code works once in its place", async () => {
+  test("sign-in then requires a code; a backup code works once instead", async () => {
     const page = await browser.page();
     await page.goto("/console/profile");
     await givePassword(page);
     await page.getByLabel("Code", { exact: true }).fill("000000");
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByText("This code is wrong, or was used before.").waitFor();
-    // The one that proved the app opens nothing any more; the next one is good already.
+    // The code that confirmed the app cannot be reused; the next one is already valid.
     await page.getByLabel("Code", { exact: true }).fill(oneTimeCode(key, Date.now() + 30_000));
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByRole("heading", { name: "Profile and sign-in" }).waitFor();
@@ -138,7 +138,7 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
     }
   });
 
-  test("a passkey is added, named, and signs in by itself", async () => {
+  test("a passkey can be added, renamed and used to sign in", async () => {
     const page = await browser.page();
     const devtools = await page.context().newCDPSession(page);
     await devtools.send("WebAuthn.enable");
@@ -165,13 +165,13 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
     await signOut(page);
     await page.getByRole("button", { name: "Continue with a passkey" }).click();
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
-    await followTo(page, "/console/profile");
+    await navigateTo(page, "/console/profile");
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await page.getByText("No passkeys yet").waitFor();
   });
 
-  test("at 360 pixels, light or dark, nothing sticks out sideways", async () => {
+  test("at 360 pixels, nothing overflows horizontally in light or dark mode", async () => {
     const page = await browser.page();
     await page.setViewportSize({ width: 360, height: 740 });
     await page.emulateMedia({ colorScheme: "dark" });
@@ -184,20 +184,20 @@ describe.skipIf(noBrowser !== null)("signing in to the console", () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   });
 
-  test("sign-in and profile meet WCAG 2.2 AA as far as a machine can tell, light and dark", async () => {
+  test("sign-in and profile pass the automated WCAG 2.2 AA checks in light and dark mode", async () => {
     const page = await browser.page({ bypassCSP: true });
     await page.goto("/console/profile");
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
-    expect(await barriersInBoth(page)).toEqual([]);
+    expect(await violationsInBothThemes(page)).toEqual([]);
     await givePassword(page);
     await page.getByRole("button", { name: "Use a backup code" }).click();
     await page.getByLabel("Backup code").fill(backupCodes[2] ?? "");
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByRole("row", { name: /This session/ }).waitFor();
-    expect(await barriersInBoth(page)).toEqual([]);
+    expect(await violationsInBothThemes(page)).toEqual([]);
   });
 
-  test("no page breaks the content policy, throws, or loads anything from elsewhere", () => {
+  test("no page violates the content security policy, throws, or loads from other origins", () => {
     expect(browser.faults).toEqual([]);
   });
 });

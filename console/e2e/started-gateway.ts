@@ -10,22 +10,22 @@ const root = join(import.meta.dir, "..", "..");
 
 export interface StartedGateway {
   readonly url: string;
-  /** With the set-up token in its fragment, unless an administrator was given. */
+  /** With the setup token in its fragment, unless an administrator was passed. */
   readonly consoleLink: string;
-  /** Empty with a config file that has models: none is made then. */
+  /** Empty with a config file that has models: then no first key is created. */
   readonly key: string;
   readonly dataDir: string;
   stop(): Promise<void>;
 }
 
 export interface GatewayOptions {
-  /** Makes the first administrator without the link. */
+  /** Creates the first administrator without the setup link. */
   readonly administrator?: { readonly email: string; readonly password: string };
   /** Text of the config file. */
   readonly config?: string;
 }
 
-/** A gateway in an empty data directory, as a newcomer starts it; what it prints is all that the tests know of it. */
+/** Starts a gateway in an empty data directory, like a new user. Addresses and keys are read from its output. */
 export async function startGateway({ administrator, config }: GatewayOptions = {}): Promise<StartedGateway> {
   const dataDir = await mkdtemp(join(tmpdir(), "sluice-console-"));
   const configFile = join(dataDir, "sluice.yaml");
@@ -33,12 +33,12 @@ export async function startGateway({ administrator, config }: GatewayOptions = {
   const gateway = Bun.spawn([...commandOf(programs.cli), "serve"], {
     cwd: root,
     env: {
-      // Without these the executable replaces itself with one that has them.
+      // Without these, the executable re-executes itself to set them.
       ...runtimeEnvironment,
       ...bareEnvironment(),
       SLUICE_PORT: "0",
       SLUICE_DATA_DIR: dataDir,
-      // Upstreams are made to fail here; that is no news.
+      // Upstream failures are expected here.
       SLUICE_LOG_LEVEL: "error",
       SLUICE_DRAIN_GRACE_MS: "0",
       ...(config === undefined ? {} : { SLUICE_CONFIG: configFile }),
@@ -61,11 +61,11 @@ export async function startGateway({ administrator, config }: GatewayOptions = {
     if (found === undefined) throw new Error(`The gateway did not print ${pattern}. It printed:\n${printed}`);
     return found;
   };
-  const kept = async (name: string) => (await Bun.file(join(dataDir, name)).text()).trim();
+  const readFile = async (name: string) => (await Bun.file(join(dataDir, name)).text()).trim();
   return {
     url: find(/ready on (http\S+)/),
-    consoleLink: administrator === undefined ? await kept("setup-link") : find(/Console\s+(http\S+)/),
-    key: config === undefined ? await kept("first-key") : "",
+    consoleLink: administrator === undefined ? await readFile("setup-link") : find(/Console\s+(http\S+)/),
+    key: config === undefined ? await readFile("first-key") : "",
     dataDir,
     stop: async () => {
       gateway.kill("SIGTERM");

@@ -1,6 +1,6 @@
 import "@mantine/core/styles.css";
 import "@mantine/notifications/styles.css";
-import "./styles/colours.css";
+import "./styles/colors.css";
 import "./styles/words.css";
 import "./styles/shell.css";
 import "./styles/components.css";

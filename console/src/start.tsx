@@ -27,7 +27,7 @@ export function startConsole(root: HTMLElement, nonce: string): void {
   const ask = guarded(dependencies);
   const router = consoleRouter();
 
-  // The variables of the theme stand in our own style sheets, so the tag that Mantine would write for them is left out.
+  // Our style sheets contain the theme's variables, so Mantine does not need to add a style tag for them.
   createRoot(root).render(
     <StrictMode>
       <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} getStyleNonce={() => nonce}>

@@ -10,8 +10,8 @@ const dialog = {
 };
 
 /**
- * Dense and quiet: small controls, small corners, one accent. Colours stand in styles/colours.css. Components are named, not
- * imported: a page brings those that it draws.
+ * Dense and quiet: small controls, small corners, one accent. Colors are in styles/colors.css. Components are referred to by name and
+ * not imported, so that each page loads only the ones it renders.
  */
 export const theme = createTheme({
   primaryColor: "cyan",

@@ -30,7 +30,7 @@ const allowed: Readonly<Record<string, string>> = {
   "simulator/test/ark-tasks.test.ts": "waits that the simulator was told to make took at least as long",
   "bench/src/stream-wheel.test.ts": "events come no earlier than their turn",
   "console/e2e/started-gateway.ts": "a gateway that never starts is ended",
-  "console/e2e/furnished/all-pages.ts": "a page has come to rest when it looks so twice in a row",
+  "console/e2e/populated/all-pages.ts": "a page has come to rest when it looks so twice in a row",
   "test/acceptance/video-kill.ts": "lives, standstills and leases by a clock that runs fast",
   "test/acceptance/video-load.ts": "callers rest between their orders",
   "test/acceptance/kill-loop.ts": "lives between two kills",

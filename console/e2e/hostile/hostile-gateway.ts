@@ -1,5 +1,5 @@
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
-import { password, Refused, type Somebody, signInAs } from "../somebody.ts";
+import { password, Refused, type SignedInUser, signInAs } from "../signed-in-user.ts";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
 import { hostileNames, hostileStrings } from "./strings.ts";
 
@@ -8,7 +8,7 @@ const email = "ada@example.com";
 export interface HostileGateway {
   readonly gateway: StartedGateway;
   readonly simulator: RunningSimulator;
-  readonly ada: Somebody;
+  readonly ada: SignedInUser;
   readonly keys: readonly string[];
   readonly requests: readonly string[];
   readonly tasks: readonly string[];
@@ -16,8 +16,8 @@ export interface HostileGateway {
   stop(): Promise<void>;
 }
 
-/** A gateway where every text that somebody else may choose is hostile: names, tags, prompts, answers, errors, headers. */
-export async function openHostileGateway(): Promise<HostileGateway> {
+/** A gateway with hostile strings in every text that users or upstreams choose: names, tags, prompts, responses, errors, headers. */
+export async function startHostileGateway(): Promise<HostileGateway> {
   const simulator = serveSimulator({ models: hostileNames });
   const gateway = await startGateway({ administrator: { email, password }, config: configFile(simulator.url) });
   const stop = async () => {
@@ -37,7 +37,7 @@ export async function openHostileGateway(): Promise<HostileGateway> {
   }
 }
 
-async function addNames({ call }: Somebody, upstream: string): Promise<{ models: string[]; refused: number }> {
+async function addNames({ call }: SignedInUser, upstream: string): Promise<{ models: string[]; refused: number }> {
   await call("workspaces.create", { body: { slug: "acme", name: hostileStrings[5] ?? "" } });
   const workspace = "acme";
   const account = { kind: "openai-compatible", allow_private_network: true, api_key: hostileStrings[1] ?? "" };
@@ -83,7 +83,7 @@ async function addNames({ call }: Somebody, upstream: string): Promise<{ models:
   return { models, refused };
 }
 
-async function addKeys({ call }: Somebody): Promise<string[]> {
+async function addKeys({ call }: SignedInUser): Promise<string[]> {
   const keys: string[] = [];
   for (const name of hostileStrings) {
     const tags = { [name.slice(0, 128)]: name.slice(0, 128) };
@@ -94,10 +94,10 @@ async function addKeys({ call }: Somebody): Promise<string[]> {
   return keys;
 }
 
-/** One request for each string, good and bad in turn; the upstream's words are as hostile as the caller's. */
+/** Sends one request for each string, alternately successful and failing. Responses contain hostile strings as well. */
 async function call(
   url: string,
-  { call: admin }: Somebody,
+  { call: admin }: SignedInUser,
   { simulator }: RunningSimulator,
   models: readonly string[],
 ): Promise<{ requests: string[]; tasks: string[] }> {
@@ -165,7 +165,7 @@ function answer(model: string, content: string): string {
   });
 }
 
-/** What a header can carry. */
+/** The characters that a header allows. */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, "?");
 }

@@ -1,6 +1,6 @@
 import { modelSchema } from "@sluice/contract";
 
-/** Each of these calls `hit()` where it is taken for markup, code or an address. */
+/** Each of these calls `hit()` if it is interpreted as markup, code or a URL. */
 export const hostileStrings: readonly string[] = [
   "<script>hit()</script>",
   '"><img src=x onerror=hit()>',
@@ -38,7 +38,7 @@ export const hostileStrings: readonly string[] = [
   "W".repeat(250),
 ];
 
-/** Those that may be the name of a model. */
+/** Hostile strings that are valid model names. */
 export const hostileNames: readonly string[] = hostileStrings
   .concat('"><img/src=x/onerror=hit()>', "<svg/onload=hit()>", "../../..//evil.invalid/", "a?b=c&d/e%2f")
   .filter((text) => text.length <= 200 && modelSchema.shape.name.safeParse(text).success);

@@ -23,18 +23,18 @@ const remove = { params: { model: "gpt/4.1" } };
 test("a call that needs a fresh sign-in waits for it and is then retried", async () => {
   const { call, confirmation, sent } = dependencies([stale, {}]);
   const removed = call("models.remove", remove);
-  await until(() => confirmation.asked());
-  expect([confirmation.asked(), sent.length]).toEqual([true, 1]);
+  await until(() => confirmation.isOpen());
+  expect([confirmation.isOpen(), sent.length]).toEqual([true, 1]);
   confirmation.answer(true);
   expect(await removed).toEqual({});
   expect(sent).toEqual(["DELETE /api/models/gpt%2F4.1", "DELETE /api/models/gpt%2F4.1"]);
-  expect(confirmation.asked()).toBe(false);
+  expect(confirmation.isOpen()).toBe(false);
 });
 
 test("two calls that need it share one dialog, and a dismissed one sends nothing again", async () => {
   const { call, confirmation, sent } = dependencies([stale, stale]);
   const both = Promise.allSettled([call("models.remove", remove), call("models.remove", remove)]);
-  await until(() => confirmation.asked() && sent.length === 2);
+  await until(() => confirmation.isOpen() && sent.length === 2);
   confirmation.answer(false);
   expect((await both).map((each) => (each.status === "rejected" ? each.reason : null))).toEqual([stale, stale]);
   expect(sent.length).toBe(2);

@@ -13,8 +13,8 @@ export interface CallDependencies {
 type SendJson = typeof sendJson;
 
 /**
- * The admin API over the page's own session. What needs a fresh sign-in asks for one and is then sent again; when the
- * session is gone, the sign-in page opens and brings its visitor back here.
+ * The admin API with the session of this page. A call that needs a recent sign-in asks for one and is then repeated. If the session
+ * has ended, the sign-in page opens and returns here afterwards.
  */
 export function createCall(dependencies: CallDependencies, send: SendJson = sendJson): ConsoleCall {
   return consoleClient(guarded(dependencies, send), routeLines);

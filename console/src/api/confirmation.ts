@@ -3,33 +3,33 @@
  */
 export class Confirmation {
   #answer: ((confirmed: boolean) => void) | null = null;
-  #asked: Promise<boolean> | null = null;
+  #pending: Promise<boolean> | null = null;
   readonly #watchers = new Set<() => void>();
 
   /** Resolves true once the user has signed in again, false if they cancel. */
   ask(): Promise<boolean> {
-    this.#asked ??= new Promise<boolean>((resolve) => {
+    this.#pending ??= new Promise<boolean>((resolve) => {
       this.#answer = resolve;
     });
-    this.#tell();
-    return this.#asked;
+    this.#notify();
+    return this.#pending;
   }
 
   readonly answer = (confirmed: boolean): void => {
     this.#answer?.(confirmed);
     this.#answer = null;
-    this.#asked = null;
-    this.#tell();
+    this.#pending = null;
+    this.#notify();
   };
 
-  readonly asked = (): boolean => this.#asked !== null;
+  readonly isOpen = (): boolean => this.#pending !== null;
 
   readonly watch = (watcher: () => void): (() => void) => {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
   };
 
-  #tell(): void {
+  #notify(): void {
     for (const watcher of this.#watchers) watcher();
   }
 }

@@ -9,15 +9,15 @@ export interface ActSettings<Id extends RouteId> {
   /** Routes to refetch afterwards. */
   readonly invalidates?: readonly RouteId[];
   /**
-   * The route that shows what was changed: the answer counts as one of its, for the same parameters, at once. A form that
-   * falls back to what is stored would show the values of before until that route has been asked again.
+   * The route that shows the changed object. The response is stored as its result for the same parameters, so that a form does not
+   * show the old values until the next refetch.
    */
   readonly shownBy?: RouteId;
   /** Shown in a notice on success. */
   readonly done?: string | ((answer: AnswerOf<Id>) => string);
   /** true: the caller shows `error`, as forms do; otherwise a notice shows it. */
   readonly inline?: boolean;
-  readonly onDone?: (answer: AnswerOf<Id>, asked: ActOptions<Id>) => void;
+  readonly onDone?: (answer: AnswerOf<Id>, options: ActOptions<Id>) => void;
 }
 
 type ActOptions<Id extends RouteId> = Omit<CallOptions<Id>, "signal">;
@@ -25,7 +25,7 @@ export type Act<Id extends RouteId> = UseMutationResult<AnswerOf<Id>, Problem, A
 
 /**
  * A call that changes something: `const revoke = useAct("keys.revoke", { invalidates: ["keys.list"] })`, then
- * `revoke.mutate({ params: { workspace, key } })`. Its `error` is a Problem whose `param` names the field.
+ * `revoke.mutate({ params: { workspace, key } })`. Its `error` is a Problem; `param` names the field.
  */
 export function useAct<Id extends RouteId>(id: Id, settings: ActSettings<Id> = {}): Act<Id> {
   const call = useClient();
@@ -40,11 +40,11 @@ export function useAct<Id extends RouteId>(id: Id, settings: ActSettings<Id> = {
         throw asProblem(thrown);
       }
     },
-    onSuccess: async (answer, asked) => {
+    onSuccess: async (answer, options) => {
       const { done, shownBy } = settings;
-      if (shownBy !== undefined) queries.setQueryData(callKey(shownBy, { params: asked.params as never }), answer);
+      if (shownBy !== undefined) queries.setQueryData(callKey(shownBy, { params: options.params as never }), answer);
       if (done !== undefined) noticeDone(typeof done === "function" ? done(answer) : done);
-      settings.onDone?.(answer, asked);
+      settings.onDone?.(answer, options);
       await Promise.all((settings.invalidates ?? []).map((route) => queries.invalidateQueries({ queryKey: [route] })));
     },
     onError: (problem) => {

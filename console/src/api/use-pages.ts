@@ -30,7 +30,7 @@ type PageSettings<Id extends PagedId> = CallSettings<Id> & {
   readonly emptyEveryMs?: number;
 };
 
-interface Asked<Id extends PagedId> {
+interface PagesQuery<Id extends PagedId> {
   readonly state: { readonly data: { readonly pages: readonly { readonly data: readonly RowOf<Id>[] }[] } | undefined };
 }
 
@@ -42,12 +42,12 @@ export function usePages<Id extends PagedId>(id: Id, settings: PageSettings<Id> 
     queryKey: [...callKey(id, options), "pages"],
     queryFn: async ({ pageParam, signal }) => {
       const cursor = pageParam === null ? {} : { cursor: pageParam };
-      const asked = {
+      const request = {
         ...options,
         query: { ...(options.query as object | undefined), ...cursor } as QueryInput<Id>,
         signal,
       };
-      return (await call(id, asked as CallOptions<Id>)) as { data: RowOf<Id>[]; next: string | null };
+      return (await call(id, request as CallOptions<Id>)) as { data: RowOf<Id>[]; next: string | null };
     },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next,
@@ -55,7 +55,7 @@ export function usePages<Id extends PagedId>(id: Id, settings: PageSettings<Id> 
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
     ...(emptyEveryMs === undefined
       ? {}
-      : { refetchInterval: ({ state }: Asked<Id>) => state.data?.pages[0]?.data.length === 0 && emptyEveryMs }),
+      : { refetchInterval: ({ state }: PagesQuery<Id>) => state.data?.pages[0]?.data.length === 0 && emptyEveryMs }),
     ...(staleMs === undefined ? {} : { staleTime: staleMs }),
     ...(keepBefore ? { placeholderData: keepPreviousData } : {}),
   });

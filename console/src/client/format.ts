@@ -70,8 +70,7 @@ const alignedDigits = 6;
 const figureSpace = "\u2007";
 
 /**
- * For columns: the points stand under each other, with six places behind them where they matter. What is smaller than can
- * be shown is told as that.
+ * For columns: aligns the decimal points, with up to six decimals. Smaller amounts are shown as less than the smallest one.
  */
 export function formatUsdAligned(usd: number): string {
   const least = 10 ** -alignedDigits;
@@ -115,8 +114,8 @@ export function formatDuration(ms: number): string {
 type Length = readonly [count: number, unit: "s" | "minutes" | "hours" | "days"];
 
 function pair(big: Length, small: Length): string {
-  const told = ([count, unit]: Length) => t(`formats.${unit}`, { count: plain.format(count) });
-  return small[0] === 0 ? told(big) : t("formats.pair", { big: told(big), small: told(small) });
+  const text = ([count, unit]: Length) => t(`formats.${unit}`, { count: plain.format(count) });
+  return small[0] === 0 ? text(big) : t("formats.pair", { big: text(big), small: text(small) });
 }
 
 const relativeUnits: readonly [Intl.RelativeTimeFormatUnit, number][] = [

@@ -10,9 +10,9 @@ test("an error is shown with the gateway's own sentence, its code and its reques
   expect(problem.advice).toContain("budget");
 });
 
-test("an answer that is not JSON still gives a sentence", async () => {
+test("a response that is not JSON gets a message", async () => {
   const problem = await problemOf(new Response("<html>", { status: 502, statusText: "Bad Gateway" }));
-  expect(problem.message).toBe("The gateway answered 502 Bad Gateway without an explanation.");
+  expect(problem.message).toBe("The gateway returned 502 Bad Gateway without an explanation.");
   expect(problem.advice).not.toBe("");
 });
 

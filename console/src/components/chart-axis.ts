@@ -1,8 +1,8 @@
 export const dayMs = 86_400_000;
 
 /**
- * Which moments are written along the axis, where the steps are shorter than what is written of them: of each day the first, so
- * that no date stands there twice. undefined: as many as there is room for.
+ * Tick values if steps are shorter than a day but labels show only dates: the first step of each day, so that no date is repeated.
+ * undefined: as many ticks as fit.
  */
 export function momentTicks(at: readonly number[], stepMs: number): number[] | undefined {
   if (showsTime(at, stepMs) || stepMs >= dayMs) return undefined;

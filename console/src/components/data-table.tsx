@@ -36,8 +36,8 @@ const noRows: readonly never[] = [];
 const manyRows = 6;
 
 /**
- * A list: sorted in the page where all of it is there, more by cursor where there is more, cards on a narrow screen. The
- * arrow keys go from row to row, Enter opens.
+ * A list. It is sorted in the page if every row is loaded, loads more rows by cursor, and shows cards on narrow screens. Arrow keys
+ * move between rows, Enter opens one.
  */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { name, label, columns: all, rows, rowKey, empty, sortedBy, order, pageSize, waitingRows = manyRows } = props;

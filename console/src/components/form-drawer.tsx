@@ -25,8 +25,8 @@ interface FormDrawerProps {
 }
 
 /**
- * A form at the side of the list it belongs to. Draw it with a `key` of what it edits, and only while it is open: what was
- * typed goes with it. A click beside it does not close it, so that nothing typed is lost by accident.
+ * A form in a drawer next to its list. Render it only while it is open, with the edited object as its `key`: its input is discarded
+ * with it. A click outside does not close it, so that no input is lost by accident.
  */
 export function FormDrawer(props: FormDrawerProps) {
   const { opened, title, verb, onClose, onSubmit, saving, problem, blocked = null, locked = false, children } = props;

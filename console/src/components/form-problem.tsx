@@ -5,8 +5,8 @@ import { t } from "../language/areas/components.ts";
 import { ProblemAlert } from "./problem-alert.tsx";
 
 /**
- * What is wrong with a form, told once. Where a field of the form is marked already (`wrongField`), that field gets the focus
- * and only the gateway's own sentence stands here; anything else is shown whole. Draw it inside the form, below its fields.
+ * The problem of a form. If a field is already marked (`wrongField`), it gets the focus and only the gateway's message is shown here;
+ * otherwise the whole problem is shown. Render it inside the form, below the fields.
  */
 export function FormProblem({ problem }: { readonly problem: Problem | null }) {
   const place = useRef<HTMLDivElement>(null);

@@ -37,8 +37,8 @@ function noticeBody({ advice, gatewayMessage, message, code, requestId }: Proble
 }
 
 /**
- * Says what was done and offers to take it back for ten seconds: `noticeUndo("Key disabled.", () => enable())`. For what
- * can be taken back; the rest asks first (`ConfirmButton`).
+ * Shows a notice with an undo button for ten seconds: `noticeUndo("Key disabled.", () => enable())`. For actions that can be undone;
+ * others ask for confirmation first (`ConfirmButton`).
  */
 export function noticeUndo(message: string, onUndo: () => void): void {
   // Not `crypto.randomUUID`: it is missing where the console is opened by http at another machine.

@@ -10,8 +10,8 @@ interface NumberFieldProps extends Omit<NumberInputProps, "value" | "defaultValu
 }
 
 /**
- * A number with places behind its point. On the way to one there are texts that are none yet, or are written otherwise: "1.",
- * "0.0", "1.50". What was typed stays in the field; a value that comes from elsewhere takes its place.
+ * A decimal number. While typing, the text may not be a number yet or not be in its normal form: "1.", "0.0", "1.50". The typed text
+ * stays in the field until the value is changed from outside.
  */
 export function NumberField({ value, onChange, ...rest }: NumberFieldProps) {
   const [typed, setTyped] = useState<number | string>(value ?? "");

@@ -16,16 +16,16 @@ const quietMs = 250;
 
 /** A search that is written to the URL shortly after the last key press. `/` focuses it from anywhere on the page. */
 export function SearchBox({ label, placeholder = label, name = "search" }: SearchBoxProps) {
-  const [kept, keep] = useUrlText(name);
-  const [text, setText] = useState(kept);
+  const [urlText, setUrlText] = useUrlText(name);
+  const [text, setText] = useState(urlText);
   const box = useRef<HTMLInputElement>(null);
-  const keepLater = useDebouncedCallback(keep, { delay: quietMs, flushOnUnmount: false });
-  const sent = useRef(kept);
+  const keepLater = useDebouncedCallback(setUrlText, { delay: quietMs, flushOnUnmount: false });
+  const sent = useRef(urlText);
   useEffect(() => {
     // The URL changed from outside: a link, the back button.
-    if (kept !== sent.current) setText(kept);
-    sent.current = kept;
-  }, [kept]);
+    if (urlText !== sent.current) setText(urlText);
+    sent.current = urlText;
+  }, [urlText]);
   const change = (next: string) => {
     setText(next);
     sent.current = next;

@@ -4,8 +4,8 @@ import { CodeBlock } from "./code-block.tsx";
 import { type Snippet, type SnippetOptions, snippetsFor } from "./snippet-texts.ts";
 
 /**
- * How to call the gateway with this key and model: curl, the SDKs, coding agents. Without a key they read it from the
- * environment; a key that was just made stands in them as it is.
+ * Snippets that call the gateway with a key and model: curl, the SDKs, coding agents. They read the key from the environment, unless
+ * it was just created: then they contain it.
  */
 export function Snippets(options: SnippetOptions) {
   return <SnippetTabs snippets={snippetsFor(options)} />;

@@ -8,7 +8,7 @@ const height = 24;
 const pointsMin = 3;
 const dashMin = 2;
 
-/** A line without axes. Screen readers skip it: the figures next to it say the same. */
+/** A line without axes. Screen readers skip it, because the same figures are next to it. */
 export function Sparkline({ values }: SparklineProps) {
   const numbers = values.filter((value) => value !== null);
   const drawn = numbers.length === 0 || values.length < pointsMin ? [] : runsOf(values, Math.max(...numbers, 0));

@@ -31,9 +31,9 @@ export interface DataTableProps<Row> {
   readonly rowKey: (row: Row) => string;
   /** Where a row leads. Its first column becomes the link, and the whole row takes the click. */
   readonly rowLink?: (row: Row) => LinkProps;
-  /** Shown for an empty list: what belongs here, and a button to create the first. */
+  /** Shown for an empty list: an explanation, and a button to create the first item. */
   readonly empty: ReactNode;
-  /** Sorted like this at first: a column's id, with `-` before it for the greatest first. */
+  /** Initial sorting: a column's id, prefixed with `-` for descending. */
   readonly sortedBy?: string;
   /** The whole list is ordered where it comes from, and the heads of columns choose how; written as in `sortedBy`. */
   readonly order?: { readonly by: string; readonly onChange: (by: string) => void };

@@ -39,8 +39,8 @@ export function timeSpanOf(
   const from = momentOf(search["from"]);
   const to = momentOf(search["to"]);
   if (from !== null && to !== null && from < to) return { name: null, from, to, step: stepOf(to - from) };
-  const asked = search["range"] ?? "";
-  const name = isRange(asked) ? asked : fallback;
+  const urlRange = search["range"] ?? "";
+  const name = isRange(urlRange) ? urlRange : fallback;
   const length = rangeLengths[name];
   return { name, from: now - length, to: now, step: stepOf(length) };
 }

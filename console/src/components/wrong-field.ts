@@ -3,15 +3,14 @@ import { t } from "../language/areas/problems.ts";
 import { problems } from "../language/en/problems.ts";
 
 /**
- * What is wrong with a field, in the page's own words, to stand beside it as the `error` of a Mantine input. null: the problem
- * is none, or is about something else.
+ * The error text of a field, for the `error` of a Mantine input. null: there is no problem, or it is not about this field.
  *
- * `field` is the field's name in the body of the call: the gateway names the wrong one in `param`. `limits` takes in
- * `limits.rpm` and `models` takes in `models.0`, so one input may stand for an object or a list.
+ * `field` is the field's name in the request body, as in the gateway's `param`. `limits` includes `limits.rpm`, and `models` includes
+ * `models.0`, so an input can represent an object or a list.
  *
- * The words come from the catalogue by field and code (`problems.fields.email.conflict`), else by code alone
- * (`problems.field.missing_required_parameter`). Add to `problems.fields` what tells more about a field of yours. Draw
- * `FormProblem` once in the same form (`FormDrawer` does): it shows what no field shows, and the gateway's own sentence.
+ * Texts are looked up by field and code (`problems.fields.email.conflict`), or else by code alone
+ * (`problems.field.missing_required_parameter`). Add a more specific text to `problems.fields` if your field needs one. Render
+ * `FormProblem` once in the same form (`FormDrawer` does): it shows problems without a field, and the gateway's message.
  *
  *     <TextInput label={t("components.labels.name")} error={wrongField(create.error, "name")} … />
  */

@@ -1,7 +1,7 @@
 import { IntlMessageFormat } from "intl-messageformat";
 import { Fragment, type ReactNode } from "react";
-import type { Names, Placeholder, Tag, TextAt } from "./catalogue.ts";
 import { locale } from "./chosen.ts";
+import type { Names, Placeholder, Tag, TextAt } from "./texts.ts";
 import { addEnglish, type Text, textAt, textNamed } from "./words.ts";
 
 type Value = string | number;

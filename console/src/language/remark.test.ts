@@ -2,18 +2,18 @@ import { expect, test } from "bun:test";
 import { parse } from "@formatjs/icu-messageformat-parser";
 import { auditActions, auditTargetKinds, remarkCodes } from "@sluice/contract/words";
 import { t } from "./areas/models.ts";
-import type { Catalogue } from "./catalogue.ts";
 import { en } from "./en/index.ts";
 import { models } from "./en/models.ts";
 import { holesOf } from "./holes.ts";
 import { remarks } from "./remark.ts";
+import type { ConsoleTexts } from "./texts.ts";
 import { zhCN } from "./zh-CN/index.ts";
 
 type Words = Readonly<Record<string, string>>;
 type Codes = Readonly<Record<string, readonly string[]>>;
 
 /** Every list of codes in the contract, and its texts in the console: add new lists here. */
-const shown: { readonly [Kind in keyof typeof remarkCodes]: (catalogue: Catalogue) => Words } = {
+const shown: { readonly [Kind in keyof typeof remarkCodes]: (texts: ConsoleTexts) => Words } = {
   place: ({ requests }) => requests.plan.place,
   step: ({ requests }) => requests.plan.step,
   test: ({ providers }) => providers.test.tried,
@@ -28,7 +28,7 @@ const shown: { readonly [Kind in keyof typeof remarkCodes]: (catalogue: Catalogu
 };
 
 const without = (names: readonly string[]): Codes => Object.fromEntries(names.map((name) => [name, []]));
-const lists: readonly (readonly [name: string, codes: Codes, words: (catalogue: Catalogue) => Words])[] = [
+const lists: readonly (readonly [name: string, codes: Codes, words: (texts: ConsoleTexts) => Words])[] = [
   ...Object.entries(remarkCodes).map(
     ([kind, codes]) => [kind, codes as Codes, shown[kind as keyof typeof shown]] as const,
   ),
@@ -38,8 +38,8 @@ const lists: readonly (readonly [name: string, codes: Codes, words: (catalogue: 
 
 for (const [name, codes, wordsIn] of lists) {
   test(`every code of ${name} has words in each language, which take the code's params and no others`, () => {
-    for (const catalogue of [en, zhCN]) {
-      const words = wordsIn(catalogue);
+    for (const texts of [en, zhCN]) {
+      const words = wordsIn(texts);
       expect(Object.keys(words).sort()).toEqual(Object.keys(codes).sort());
       for (const [code, params] of Object.entries(codes)) {
         const placeholders = holesOf(parse(words[code] ?? ""));

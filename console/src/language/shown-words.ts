@@ -15,7 +15,7 @@ const mute =
 const readsAsWords = /\p{L}{2,} \p{L}{2,}|^\s*\p{Lu}\p{Ll}+[.!?:…]?\s*$|\p{Script=Han}/u;
 /** In a template with values, one word is enough. */
 const readsBesideValues = /(?:^|\s)\p{L}{2,}(?:\s|$)|\p{Script=Han}/u;
-const hasLetters = /\p{L}/u;
+const hasText = /\p{L}/u;
 /** Sizes, paths and addresses. */
 const isCode = /^(?:\d+rem|xs|sm|md|lg|xl|-\w+|\/\S*|https?:\/\/\S*)$/;
 
@@ -45,11 +45,11 @@ function visitAll(inner: unknown, drawn: boolean, take: (node: Node, text: strin
 
 function wordsOf(node: Node, drawn: boolean): string | null {
   const [text, reads] = textOf(node);
-  return typeof text === "string" && !isCode.test(text) && (drawn ? hasLetters : reads).test(text) ? text : null;
+  return typeof text === "string" && !isCode.test(text) && (drawn ? hasText : reads).test(text) ? text : null;
 }
 
 function textOf(node: Node): [text: unknown, reads: RegExp] {
-  if (node.type === "JSXText") return [node["value"], hasLetters];
+  if (node.type === "JSXText") return [node["value"], hasText];
   if (node.type === "Literal") return [node["value"], readsAsWords];
   if (node.type !== "TemplateElement") return [null, readsAsWords];
   return [(node["value"] as { readonly cooked?: unknown } | undefined)?.cooked, readsBesideValues];

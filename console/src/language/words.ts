@@ -1,12 +1,12 @@
 import type { MessageFormatElement } from "@formatjs/icu-messageformat-parser";
-import type { TranslatedCatalogue } from "./catalogue.ts";
+import type { TranslatedTexts } from "./texts.ts";
 
 /** English texts load with the pages that show them; another language loads completely before the first render. */
-let translated: TranslatedCatalogue | null = null;
+let translated: TranslatedTexts | null = null;
 const english = new Map<string, unknown>();
 
-export function useTranslation(catalogue: TranslatedCatalogue): void {
-  translated = catalogue;
+export function useTranslation(texts: TranslatedTexts): void {
+  translated = texts;
 }
 
 export function addEnglish(area: string, words: unknown): void {

@@ -2,8 +2,8 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
 
 /**
- * What stands behind `?` in the address: text by name, so that an address can be read, shared and typed. `workspace` goes
- * along from page to page; everything else belongs to its page.
+ * Query parameters of the URL as plain texts, so that URLs can be read, shared and typed. `workspace` is kept from page to page; the
+ * others belong to one page.
  */
 export interface Search {
   readonly workspace?: string;

@@ -21,8 +21,8 @@ export function CodeForm({ onDone, onBack }: CodeFormProps) {
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (doing) return;
-    const given = code.trim();
-    if (await run(() => (backup ? giveBackupCode(given) : giveCode(given)))) onDone();
+    const trimmed = code.trim();
+    if (await run(() => (backup ? giveBackupCode(trimmed) : giveCode(trimmed)))) onDone();
     // What was typed meanwhile stays.
     else setCode((now) => (now === code ? "" : now));
   };

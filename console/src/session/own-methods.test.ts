@@ -6,7 +6,7 @@ const other = { id: "other", name: "Other" };
 const all = { password: true, passkey: true, oidc: [corp, other] };
 const connection = { id: "1", provider: "corp", name: "Corp", issuer: "https://corp.example", connected_at: 0 };
 
-test("a user is asked only for the sign-in methods they have", () => {
+test("offers only the sign-in methods that the user has", () => {
   expect(ownMethods(all, { password: false, passkeys: 1, connections: [] })).toEqual({
     password: false,
     passkey: true,

@@ -4,8 +4,8 @@ import type { AuthAccount } from "../api/auth-answers.ts";
 type Methods = SessionAnswer["methods"];
 
 /**
- * Of the gateway's ways to sign in, those that somebody has: whoever has no password is asked for none. All of them while that
- * is not known, and where none would be left.
+ * The sign-in methods that a user has: without a password, the password form is not offered. Returns every method of the gateway while
+ * the account is loading, or if none would be left.
  */
 export function ownMethods(
   methods: Methods,

@@ -7,8 +7,8 @@ export interface Session {
   readonly answer: SessionAnswer;
   readonly user: NonNullable<SessionAnswer["user"]>;
   /**
-   * Whether they may do what needs `need` in a workspace (id or slug). Without one: in some workspace. What this hides is
-   * refused by the gateway all the same.
+   * Whether the user has `need` in a workspace (id or slug), or in any workspace if none is passed. This only hides controls; the
+   * gateway checks again.
    */
   readonly may: (need: Need, workspace?: string | null) => boolean;
   /** Asks the gateway again: after a change of name, a first step, a joined workspace. */

@@ -50,8 +50,8 @@ export async function signInElsewhere(provider: string, page: string): Promise<v
 }
 
 /**
- * The same in a tab of its own: this page stays, with what was typed in it. To be called by a click, or the browser lets no
- * tab open; then it is this page that goes there.
+ * Signs in in a new tab, so that this page keeps its input. Call it from a click handler, since browsers otherwise block the new tab;
+ * then this page navigates instead.
  */
 export async function signInInTab(provider: string, page: string): Promise<void> {
   const tab = window.open("about:blank", "_blank");

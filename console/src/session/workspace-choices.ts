@@ -7,13 +7,13 @@ export interface WorkspaceChoice {
   readonly name: string;
 }
 
-const askedMax = 200;
+const limitMax = 200;
 
 /** The workspaces to choose from: the user's, or all for an administrator (by search, if there are many). */
 export function useWorkspaceChoices(search = ""): readonly WorkspaceChoice[] {
   const { answer, user } = useSession();
   const all = useCall("workspaces.list", {
-    query: { limit: askedMax, ...(search === "" ? {} : { search }) },
+    query: { limit: limitMax, ...(search === "" ? {} : { search }) },
     enabled: user.administrator,
     keepBefore: true,
   });

@@ -19,10 +19,10 @@ export interface ChosenWorkspace {
 
 export function useWorkspace(): ChosenWorkspace {
   const { answer, may } = useSession();
-  const [asked] = useUrlText("workspace");
+  const [urlWorkspace] = useUrlText("workspace");
   const change = useUrlChange();
   return useMemo(() => {
-    const slug = chosenSlug(answer, asked);
+    const slug = chosenSlug(answer, urlWorkspace);
     return {
       path: slug ?? everyWorkspace,
       slug,
@@ -31,12 +31,13 @@ export function useWorkspace(): ChosenWorkspace {
       choose: (next) => change({ workspace: next ?? "" }),
       may: (need) => may(need, slug),
     };
-  }, [answer, asked, change, may]);
+  }, [answer, urlWorkspace, change, may]);
 }
 
 /** Administrators may view any workspace or all; others their own, by default the first. */
-export function chosenSlug(answer: SessionAnswer, asked: string): string | null {
-  if (answer.user?.administrator === true) return asked === "" ? null : asked;
-  const mine = answer.workspaces.find((each) => each.slug === asked || each.id === asked) ?? answer.workspaces[0];
+export function chosenSlug(answer: SessionAnswer, requested: string): string | null {
+  if (answer.user?.administrator === true) return requested === "" ? null : requested;
+  const mine =
+    answer.workspaces.find((each) => each.slug === requested || each.id === requested) ?? answer.workspaces[0];
   return mine?.slug ?? null;
 }

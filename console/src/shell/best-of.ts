@@ -2,8 +2,8 @@ import { matchSorter } from "match-sorter";
 import type { Command } from "./command.ts";
 
 /**
- * The commands that fit a text, the best first: called exactly so, then beginning so, then with a word that begins so, then
- * holding it. Each word of the text has to fit. Without a text all of them, as they come.
+ * The commands that match a text, best first: an exact match, then a prefix, then a prefix of a word, then any part. Every word of the
+ * text must match. An empty text returns all commands unsorted.
  */
 export function bestOf<Each extends Pick<Command, "label" | "detail">>(
   commands: readonly Each[],

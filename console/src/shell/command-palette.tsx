@@ -19,8 +19,8 @@ interface CommandPaletteProps {
 /** One box to go anywhere: pages, keys, models, providers, settings, workspaces, and a request by its id. */
 export default function CommandPalette({ onClose, typedAhead }: CommandPaletteProps) {
   const [text, setText] = useState("");
-  const [asked] = useDebouncedValue(text.trim(), quietMs);
-  const { commands, loading } = useCommands(text.trim(), asked);
+  const [debounced] = useDebouncedValue(text.trim(), quietMs);
+  const { commands, loading } = useCommands(text.trim(), debounced);
   const [place, setPlace] = useState(0);
   const navigate = useNavigate();
   const id = useId();

@@ -22,7 +22,7 @@ export default function ConfirmSignInDialog({ onAnswer }: { readonly onAnswer: (
   // Asked once: halfway through, the session that may ask has ended.
   const account = useAuthGet<AuthAccount>("/account", { staleMs: Number.POSITIVE_INFINITY });
   const methods = ownMethods(answer.methods, account.data);
-  // The passkey may belong to another user, in whose name the action must not run.
+  // The passkey may belong to another user. The action must not run as that user.
   const confirm = async () => {
     try {
       const now = await call("session.show");

@@ -5,7 +5,7 @@ const ConfirmDialog = lazy(() => import("./confirm-sign-in-dialog.tsx"));
 
 /** Opens when a call needs a fresh sign-in; the call waits for it. */
 export function ConfirmSignIn() {
-  const { watch, asked, answer } = useConfirmation();
+  const { watch, isOpen: asked, answer } = useConfirmation();
   const open = useSyncExternalStore(watch, asked);
   return <Suspense>{open && <ConfirmDialog onAnswer={answer} />}</Suspense>;
 }

@@ -22,7 +22,7 @@ export function Frame() {
   const { last, forget } = useLastSignedIn(session.data);
   const { arrival } = useArrival();
   const { pathname, searchStr, search } = useLocation();
-  const asked = pathname === signInPath;
+  const isSignIn = pathname === signInPath;
   // The page that is still shown until the next one has loaded: the frame must match it, not only the URL.
   const drawn = useMatch({ from: signInPath, shouldThrow: false }) !== undefined;
 
@@ -39,13 +39,13 @@ export function Frame() {
   }
   const signedIn = session.data.user !== null;
   // What was typed into an open form is not lost with the session: the page waits below the sign-in.
-  const waiting = !signedIn && !asked && arrival === null && isFormOpen() ? last : null;
-  if (!asked && waiting === null && (arrival !== null || !signedIn)) {
+  const waiting = !signedIn && !isSignIn && arrival === null && isFormOpen() ? last : null;
+  if (!isSignIn && waiting === null && (arrival !== null || !signedIn)) {
     const next = `${pathname}${searchStr}`;
     return <Navigate to={signInPath} search={{ next: next === "/" ? "" : next }} replace />;
   }
-  if (asked !== drawn) return <PageWaiting />;
-  if (asked) {
+  if (isSignIn !== drawn) return <PageWaiting />;
+  if (isSignIn) {
     const next = (search as { next?: string }).next ?? "";
     return (
       <SessionProvider answer={session.data}>
@@ -75,10 +75,10 @@ export function Frame() {
 
 /** The last answer with a signed-in user; null after a sign-out or after they left the page. */
 function useLastSignedIn(now: SessionAnswer | undefined) {
-  const [kept, keep] = useState<SessionAnswer | null>(null);
-  const last = now === undefined ? null : now.user === null ? kept : now;
-  if (last !== kept) keep(last);
-  return { last, forget: () => keep(null) };
+  const [lastSignedIn, setLastSignedIn] = useState<SessionAnswer | null>(null);
+  const last = now === undefined ? null : now.user === null ? lastSignedIn : now;
+  if (last !== lastSignedIn) setLastSignedIn(last);
+  return { last, forget: () => setLastSignedIn(null) };
 }
 
 /** To an address of the console that came in the address, its search included. */

@@ -37,7 +37,7 @@ interface PageEntry {
   /** What one has to hold in the chosen workspace to see it. */
   readonly needs: Need;
   /** The key after `g` that opens the page. */
-  readonly letter: string;
+  readonly shortcut: string;
 }
 
 export interface PageGroup {
@@ -50,41 +50,41 @@ export const pageGroups: readonly PageGroup[] = [
   {
     label: null,
     pages: [
-      { to: "/", label: t("shell.pages.overview"), icon: IconHome, needs: "signed-in", letter: "h" },
-      { to: "/playground", label: t("shell.pages.playground"), icon: IconMessages, needs: "member", letter: "p" },
-      { to: "/connect", label: t("shell.pages.connect"), icon: IconTerminal2, needs: "member", letter: "c" },
+      { to: "/", label: t("shell.pages.overview"), icon: IconHome, needs: "signed-in", shortcut: "h" },
+      { to: "/playground", label: t("shell.pages.playground"), icon: IconMessages, needs: "member", shortcut: "p" },
+      { to: "/connect", label: t("shell.pages.connect"), icon: IconTerminal2, needs: "member", shortcut: "c" },
     ],
   },
   {
     label: t("shell.groups.usage"),
     pages: [
-      { to: "/keys", label: t("shell.pages.keys"), icon: IconKey, needs: "viewer", letter: "k" },
-      { to: "/requests", label: t("shell.pages.requests"), icon: IconActivity, needs: "viewer", letter: "r" },
-      { to: "/tasks", label: t("shell.pages.tasks"), icon: IconMovie, needs: "viewer", letter: "v" },
-      { to: "/assets", label: t("shell.pages.assets"), icon: IconLibraryPhoto, needs: "viewer", letter: "a" },
-      { to: "/limits", label: t("shell.pages.limits"), icon: IconGauge, needs: "viewer", letter: "l" },
+      { to: "/keys", label: t("shell.pages.keys"), icon: IconKey, needs: "viewer", shortcut: "k" },
+      { to: "/requests", label: t("shell.pages.requests"), icon: IconActivity, needs: "viewer", shortcut: "r" },
+      { to: "/tasks", label: t("shell.pages.tasks"), icon: IconMovie, needs: "viewer", shortcut: "v" },
+      { to: "/assets", label: t("shell.pages.assets"), icon: IconLibraryPhoto, needs: "viewer", shortcut: "a" },
+      { to: "/limits", label: t("shell.pages.limits"), icon: IconGauge, needs: "viewer", shortcut: "l" },
     ],
   },
   {
     label: t("shell.groups.serving"),
     pages: [
-      { to: "/models", label: t("shell.pages.models"), icon: IconBox, needs: "viewer", letter: "m" },
+      { to: "/models", label: t("shell.pages.models"), icon: IconBox, needs: "viewer", shortcut: "m" },
       {
         to: "/providers",
         label: t("shell.pages.providers"),
         icon: IconPlugConnected,
         needs: "administrator",
-        letter: "o",
+        shortcut: "o",
       },
     ],
   },
   {
     label: t("shell.groups.manage"),
     pages: [
-      { to: "/workspaces", label: t("shell.pages.workspaces"), icon: IconBuilding, needs: "viewer", letter: "w" },
-      { to: "/audit", label: t("shell.pages.audit"), icon: IconHistory, needs: "admin", letter: "u" },
+      { to: "/workspaces", label: t("shell.pages.workspaces"), icon: IconBuilding, needs: "viewer", shortcut: "w" },
+      { to: "/audit", label: t("shell.pages.audit"), icon: IconHistory, needs: "admin", shortcut: "u" },
       // Other users manage their admin tokens there.
-      { to: "/settings", label: t("shell.pages.settings"), icon: IconSettings, needs: "viewer", letter: "s" },
+      { to: "/settings", label: t("shell.pages.settings"), icon: IconSettings, needs: "viewer", shortcut: "s" },
     ],
   },
 ];

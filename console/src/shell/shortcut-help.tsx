@@ -16,7 +16,7 @@ export default function ShortcutHelp({ onClose }: { readonly onClose: () => void
   ];
   const jumps = visibleGroups(may)
     .flatMap((group) => group.pages)
-    .map((page) => [["g", page.letter], t("shell.shortcuts.goTo", { label: page.label })] as const);
+    .map((page) => [["g", page.shortcut], t("shell.shortcuts.goTo", { label: page.label })] as const);
   return (
     <Modal opened onClose={onClose} title={t("shell.shortcuts.title")} size="md">
       <Table>

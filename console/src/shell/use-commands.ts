@@ -23,15 +23,14 @@ import { bestOf } from "./best-of.ts";
 import type { Command } from "./command.ts";
 import { settingsTabs, visibleGroups } from "./page-list.ts";
 
-/** How many of each group to show, best first, and how many to request for ranking. */
+/** Maximum shown per group, and maximum requested for ranking. */
 const foundMax = 6;
-const askedMax = 50;
+const fetchedMax = 50;
 const searchLength = 2;
 
 /**
- * What the palette offers for a text: pages and actions at once, so that who types fast and presses Enter goes where they
- * wanted; keys, models and workspaces as they are found for
- * what stood there after a rest.
+ * Commands of the palette for a text. Pages and actions match immediately, so that fast typing and Enter work; keys, models and
+ * workspaces are searched after a pause in typing.
  */
 export function useCommands(
   typed: string,
@@ -43,7 +42,7 @@ export function useCommands(
   const worth = text.length >= searchLength && workspace.may("viewer");
   const keys = useCall("keys.list", {
     params: { workspace: workspace.path },
-    query: { search: text, limit: askedMax },
+    query: { search: text, limit: fetchedMax },
     enabled: worth && (workspace.slug !== null || user.administrator),
   });
   const models = useCall("models.list", { query: { search: text }, enabled: worth });

@@ -32,7 +32,7 @@ export function useShortcuts({ onPalette, onHelp }: Shortcuts): void {
       const jump = event.timeStamp < jumpUntil.current;
       jumpUntil.current = !jump && event.key === "g" ? event.timeStamp + jumpMs : 0;
       const page = jump
-        ? pageGroups.flatMap((group) => group.pages).find((each) => each.letter === event.key)
+        ? pageGroups.flatMap((group) => group.pages).find((each) => each.shortcut === event.key)
         : undefined;
       if (page !== undefined && may(page.needs)) {
         event.preventDefault();

@@ -16,8 +16,8 @@ export function WorkspaceSwitcher() {
   const { user } = useSession();
   const workspace = useWorkspace();
   const [search, setSearch] = useState("");
-  const [asked] = useDebouncedValue(search.trim(), quietMs);
-  const choices = useWorkspaceChoices(asked);
+  const [debounced] = useDebouncedValue(search.trim(), quietMs);
+  const choices = useWorkspaceChoices(debounced);
   const box = useCombobox({
     onDropdownClose: () => {
       box.resetSelectedOption();
@@ -25,7 +25,7 @@ export function WorkspaceSwitcher() {
     },
     onDropdownOpen: () => box.focusSearchInput(),
   });
-  const shown = choices.filter((each) => `${each.name} ${each.slug}`.toLowerCase().includes(asked.toLowerCase()));
+  const shown = choices.filter((each) => `${each.name} ${each.slug}`.toLowerCase().includes(debounced.toLowerCase()));
   const name = choices.find((each) => each.slug === workspace.slug)?.name ?? workspace.slug;
   const label = workspace.none ? t("shell.workspace.none") : (name ?? t("shell.workspace.all"));
   if (workspace.none || (!user.administrator && choices.length <= 1)) {

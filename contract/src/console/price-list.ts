@@ -53,7 +53,9 @@ export const priceListRoutes = {
     }),
     answer: priceListSchema.extend({
       applied: z.array(z.string()).describe("Models that got a new price."),
-      guessed: z.array(z.string()).describe("Models in `applied` with a price guessed from a similar name. Check them."),
+      guessed: z
+        .array(z.string())
+        .describe("Models in `applied` with a price guessed from a similar name. Check them."),
     }),
   }),
 } as const;

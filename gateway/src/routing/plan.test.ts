@@ -153,7 +153,7 @@ describe("the order of a plan", () => {
       "a: ",
       "off: left out: disabled",
       "gone: left out: its provider is disabled",
-      "idle: left out: weight 0, and others of its priority have some",
+      "idle: left out: weight 0, while others of its priority have a weight",
       "other: left out: it cannot serve this call",
     ]);
     expect(

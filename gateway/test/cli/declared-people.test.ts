@@ -153,7 +153,7 @@ test("reports all contradictions of a file at once; a conflict with the database
     "tokens[0]: set administrator, scim",
     "tokens[1].name",
     "tokens[1].secret_sha256",
-    "tokens[2]: a token is a directory's",
+    "tokens[2]: set scim or administrator",
     "oidc[0].issuer",
     "oidc[0].client_secret",
   ]) {

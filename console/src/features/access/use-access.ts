@@ -13,12 +13,12 @@ export interface ModelAccess {
   readonly reason: AccessReason;
 }
 
-type Asked = Pick<
+type AccessFilter = Pick<
   QueryInput<"access.table"> & object,
   "key" | "search" | "model" | "models_cursor" | "limit" | "callable"
 >;
 
-interface KeyModelsAsked {
+interface KeyModelsOptions {
   /** Part of a model's name. */
   readonly part?: string;
   /** Filters by whether the key may call the model. */
@@ -30,10 +30,10 @@ interface KeyModelsAsked {
 export function useKeyModels(
   workspace: string,
   key: string,
-  { part = "", callable = null, enabled = true }: KeyModelsAsked = {},
+  { part = "", callable = null, enabled = true }: KeyModelsOptions = {},
 ): Rows<ModelAccess> {
-  const asked = { key, model: part, limit: 1, ...(callable === null ? {} : { callable }) };
-  const query = useAccessPages(workspace, asked, "models", enabled);
+  const filter = { key, model: part, limit: 1, ...(callable === null ? {} : { callable }) };
+  const query = useAccessPages(workspace, filter, "models", enabled);
   const rows = useMemo(
     () =>
       query.data?.pages.flatMap(({ models, keys }) =>
@@ -53,11 +53,11 @@ export type AccessRow = AccessTable["keys"][number];
 /** Access by key and model: one page of models for all loaded keys. */
 export function useAccessTable(
   workspace: string,
-  asked: { readonly search: string; readonly model: string; readonly modelsCursor: string },
+  filter: { readonly search: string; readonly model: string; readonly modelsCursor: string },
 ): Rows<AccessRow> & { readonly models: AccessTable["models"]; readonly nextModels: string | null } {
   const query = useAccessPages(
     workspace,
-    { search: asked.search, model: asked.model, models_cursor: asked.modelsCursor },
+    { search: filter.search, model: filter.model, models_cursor: filter.modelsCursor },
     "keys",
   );
   const pages = query.data?.pages;
@@ -70,17 +70,17 @@ const noModels: AccessTable["models"] = [];
 
 function useAccessPages(
   workspace: string,
-  asked: Asked,
+  filter: AccessFilter,
   axis: "keys" | "models",
   enabled = true,
 ): UseInfiniteQueryResult<{ pages: AccessTable[] }, Problem> {
   const call = useClient();
   const params = { workspace };
   return useInfiniteQuery<AccessTable, Problem, { pages: AccessTable[] }, unknown[], string | null>({
-    queryKey: [...callKey("access.table", { params, query: asked }), axis],
+    queryKey: [...callKey("access.table", { params, query: filter }), axis],
     queryFn: ({ pageParam, signal }) => {
       const cursor = pageParam === null ? {} : { [axis === "keys" ? "cursor" : "models_cursor"]: pageParam };
-      return call("access.table", { params, query: { ...asked, ...cursor }, signal });
+      return call("access.table", { params, query: { ...filter, ...cursor }, signal });
     },
     initialPageParam: null,
     getNextPageParam: (page) => (axis === "keys" ? page.next : page.next_models),

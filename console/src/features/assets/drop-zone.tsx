@@ -29,7 +29,7 @@ export function DropZone({ file, onFile, error, sent }: DropZoneProps) {
     event.preventDefault();
     setOver(isOver);
   };
-  const told = problem ?? error;
+  const shownProblem = problem ?? error;
   return (
     <div>
       <Input.Label component="div" required>
@@ -53,7 +53,7 @@ export function DropZone({ file, onFile, error, sent }: DropZoneProps) {
             accept={uploadTypes}
             aria-label={t("assets.upload.choose")}
             required
-            aria-invalid={told !== null}
+            aria-invalid={shownProblem !== null}
             aria-describedby="upload-limits"
             onChange={(event) => take([...(event.currentTarget.files ?? [])])}
           />
@@ -77,11 +77,11 @@ export function DropZone({ file, onFile, error, sent }: DropZoneProps) {
           </Text>
         </label>
       ) : (
-        <ChosenFile file={file} sent={sent} invalid={told !== null} onRemove={() => onFile(null)} />
+        <ChosenFile file={file} sent={sent} invalid={shownProblem !== null} onRemove={() => onFile(null)} />
       )}
-      {told !== null && (
+      {shownProblem !== null && (
         <Text size="xs" c="var(--mantine-color-error)" role="alert" mt={4}>
-          {told}
+          {shownProblem}
         </Text>
       )}
     </div>

@@ -25,11 +25,12 @@ test.each([
 });
 
 test("the gateway's errors about a file are translated", () => {
-  const said = (code: string, param: string | null) => refusedFile(new Problem(code, "Said by the API.", null, param));
-  expect(said("unsupported_media_type", "file")).toBe("This file format is not supported.");
-  expect(said("request_too_large", null)).toBe("The file is too large.");
-  expect(said("invalid_request", "file")).toStartWith("This file cannot be used.");
-  expect(said("invalid_request", "name")).toBeNull();
+  const messageOf = (code: string, param: string | null) =>
+    refusedFile(new Problem(code, "Said by the API.", null, param));
+  expect(messageOf("unsupported_media_type", "file")).toBe("This file format is not supported.");
+  expect(messageOf("request_too_large", null)).toBe("The file is too large.");
+  expect(messageOf("invalid_request", "file")).toStartWith("This file cannot be used.");
+  expect(messageOf("invalid_request", "name")).toBeNull();
   expect(refusedFile(null)).toBeNull();
 });
 

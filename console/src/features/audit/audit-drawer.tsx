@@ -26,20 +26,20 @@ export function AuditDrawer({ rows }: AuditDrawerProps) {
   const workspace = useWorkspace();
   const [name, setName] = useUrlText("entry");
   const entry = entryNamed(name);
-  const known = rows.find((row) => row.seq === entry?.seq);
-  const asked = useCall("audit.list", {
+  const loadedRow = rows.find((row) => row.seq === entry?.seq);
+  const lookup = useCall("audit.list", {
     params: { workspace: workspace.path },
     query: { from: entry?.at ?? 0, to: (entry?.at ?? 0) + 1, limit: sameMomentMax },
-    enabled: entry !== null && known === undefined,
+    enabled: entry !== null && loadedRow === undefined,
   });
-  const row = known ?? asked.data?.data.find((each) => each.seq === entry?.seq);
+  const row = loadedRow ?? lookup.data?.data.find((each) => each.seq === entry?.seq);
   return (
     <Drawer opened={entry !== null} onClose={() => setName("")} size="lg" title={t("audit.entry.title")}>
       {row !== undefined ? (
         <Entry row={row} />
-      ) : asked.error !== null ? (
-        <ProblemAlert problem={asked.error} onRetry={() => void asked.refetch()} />
-      ) : asked.data === undefined ? (
+      ) : lookup.error !== null ? (
+        <ProblemAlert problem={lookup.error} onRetry={() => void lookup.refetch()} />
+      ) : lookup.data === undefined ? (
         <Skeleton height={160} />
       ) : (
         <EmptyState title={t("audit.entry.missing")}>{t("audit.entry.missingHelp")}</EmptyState>
@@ -50,7 +50,7 @@ export function AuditDrawer({ rows }: AuditDrawerProps) {
 
 function Entry({ row }: { readonly row: AuditRow }) {
   const { before, after } = row;
-  const nothingKept = (before ?? null) === null && (after ?? null) === null;
+  const hasNoChange = (before ?? null) === null && (after ?? null) === null;
   return (
     <Stack gap="md">
       <div>
@@ -85,7 +85,7 @@ function Entry({ row }: { readonly row: AuditRow }) {
           <dd>{row.seq}</dd>
         </div>
       </dl>
-      {nothingKept ? (
+      {hasNoChange ? (
         <Text fz="sm" c="dimmed">
           {t("audit.entry.noChange")}
         </Text>

@@ -16,7 +16,7 @@ export const healthChoices = Object.entries(healthWords).map(([value, label]) =>
 
 export function healthLabel(health: Health): string {
   if (isRecovering(health)) return t("catalog.health.recovering");
-  return wasAsked(health) && health.state === "unknown"
+  return hadCalls(health) && health.state === "unknown"
     ? stateText("components.states.unknown")
     : healthWords[health.state];
 }
@@ -36,7 +36,7 @@ function stateReason(health: Health): string {
     return breaker === "open" ? t("catalog.health.partlyDownHelp") : t("catalog.health.recoveringHelp");
   }
   if (state === "unknown") {
-    return wasAsked(health) ? t("catalog.health.unknownHelp") : t("catalog.health.idleHelp");
+    return hadCalls(health) ? t("catalog.health.unknownHelp") : t("catalog.health.idleHelp");
   }
   if (state === "degraded") return t("catalog.health.degradedHelp");
   return latency_ms === null
@@ -44,13 +44,13 @@ function stateReason(health: Health): string {
     : t("catalog.health.latencyHelp", { latency: formatDuration(latency_ms) });
 }
 
-/** It failed, and single requests find out whether it works again. */
+/** It failed, and single requests test whether it works again. */
 function isRecovering({ state, breaker, cooling_ms }: Health): boolean {
   return state === "unhealthy" && breaker === "half-open" && cooling_ms === 0;
 }
 
-/** After a restart the ledger knows of calls of which the router does not. */
-function wasAsked({ last_hour }: Health): boolean {
+/** After a restart, the ledger has calls that the router has not seen. */
+function hadCalls({ last_hour }: Health): boolean {
   return last_hour !== null && last_hour.attempts > 0;
 }
 

@@ -28,9 +28,9 @@ export interface ProviderDraft {
 }
 
 /** A new one. Its id is the kind, with a number when that is taken. */
-export function newDraft(kind: string, taken: readonly string[]): ProviderDraft {
+export function newDraft(kind: string, usedIds: readonly string[]): ProviderDraft {
   let id = kind;
-  for (let number = 2; taken.includes(id); number += 1) id = `${kind}-${number}`;
+  for (let number = 2; usedIds.includes(id); number += 1) id = `${kind}-${number}`;
   return {
     id,
     kind,
@@ -79,14 +79,14 @@ export function draftFaults(
   draft: ProviderDraft,
   form: ProviderKindForm,
   stored: Pick<ConsoleProvider, "id"> | null,
-  taken: readonly string[] = [],
+  usedIds: readonly string[] = [],
 ): Faults {
   const faults: Record<string, string> = {};
   const tell = (field: string, fault: string | null) => {
     if (fault !== null) faults[field] = fault;
   };
   const isNew = stored === null;
-  if (isNew) tell("id", idFault(draft.id, taken));
+  if (isNew) tell("id", idFault(draft.id, usedIds));
   tell("base_url", addressFault(draft, form));
   if (draft.apiKey.how === "set" && draft.apiKey.text === "" && (!isNew || form.api_key === "required")) {
     tell("api_key", t("catalog.provider.apiKeyMissing"));
@@ -95,10 +95,10 @@ export function draftFaults(
   return faults;
 }
 
-function idFault(id: string, taken: readonly string[]): string | null {
+function idFault(id: string, usedIds: readonly string[]): string | null {
   if (id === "") return t("catalog.provider.nameMissing");
   if (!providerSchema.shape.id.safeParse(id).success) return t("catalog.provider.nameWrong");
-  return taken.includes(id) ? t("catalog.provider.nameExists") : null;
+  return usedIds.includes(id) ? t("catalog.provider.nameExists") : null;
 }
 
 function addressFault({ baseUrl }: ProviderDraft, form: ProviderKindForm): string | null {

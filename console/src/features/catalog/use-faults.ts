@@ -5,7 +5,7 @@ import { wrongField } from "../../components/wrong-field.ts";
 /** Validation errors by field. Empty: the form can be sent. */
 export type Faults = Readonly<Record<string, string>>;
 
-interface ToldFaults {
+interface FormFaults {
   /** Call it on submit: shows errors from then on and returns whether the form can be sent. */
   readonly check: () => boolean;
   /** The error of a field. */
@@ -13,10 +13,10 @@ interface ToldFaults {
 }
 
 /**
- * Faults are told where they are, and only when somebody tried to send the form: nobody is scolded while typing. What the
- * gateway refused stands in the same places; draw `FormProblem` below the fields for the rest of it.
+ * Shows errors next to their fields after the first attempt to submit the form, not while typing. Errors from the gateway are shown
+ * in the same places; render `FormProblem` below the fields for the rest.
  */
-export function useFaults(faults: Faults, problem: Problem | null): ToldFaults {
+export function useFaults(faults: Faults, problem: Problem | null): FormFaults {
   const [tries, setTries] = useState(0);
   useEffect(() => {
     if (tries > 0) document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();

@@ -8,22 +8,22 @@ export type AgentId = (typeof agents)[number];
 type Served = Pick<ConsoleModel, "name" | "type" | "endpoints" | "untranslated_endpoints">;
 
 export interface AgentModels {
-  /** Names, the best first. */
+  /** Model names, the best first. */
   readonly fit: readonly string[];
   readonly others: readonly string[];
 }
 
 /**
- * Where an agent's calls go on as they came, or lose little on their way (docs/translation.md): thoughts come back to the model, tools stay
- * strict, documents are carried. Codex knows chat models, too.
+ * Endpoints that need no or little translation of an agent's calls (docs/translation.md), the best first: reasoning is sent back to the
+ * model, tools stay strict, documents are forwarded. Codex can use chat models, too.
  */
 const best: Readonly<Record<AgentId, readonly string[]>> = {
   "claude-code": ["/v1/messages", "/v1/responses", "/v1beta/models/{model}:generateContent"],
   codex: ["/v1/responses", "/v1/chat/completions"],
 };
-const asked: Readonly<Record<AgentId, string>> = { "claude-code": "/v1/messages", codex: "/v1/responses" };
+const nativeEndpoint: Readonly<Record<AgentId, string>> = { "claude-code": "/v1/messages", codex: "/v1/responses" };
 
-/** Chat models as one agent is served by them. `agent` null: any program; then all fit. The model of the demonstration comes last. */
+/** Chat models, ranked for an agent. `agent` null: any program, so all of them fit. The demo model comes last. */
 export function modelsFor(agent: AgentId | null, models: readonly Served[]): AgentModels {
   const chat = models.filter(({ type }) => type === "chat");
   const rankOf = (model: Served) => (agent === null ? 0 : rank(agent, model));
@@ -39,5 +39,5 @@ export function modelsFor(agent: AgentId | null, models: readonly Served[]): Age
 
 function rank(agent: AgentId, { endpoints, untranslated_endpoints: untranslated }: Served): number {
   const place = best[agent].findIndex((path) => untranslated.includes(path));
-  return place === -1 || !endpoints.includes(asked[agent]) ? Number.POSITIVE_INFINITY : place;
+  return place === -1 || !endpoints.includes(nativeEndpoint[agent]) ? Number.POSITIVE_INFINITY : place;
 }

@@ -15,10 +15,10 @@ interface CodeFormProps {
 /** The code as the device shows it. */
 export function CodeForm({ suggested, onFound }: CodeFormProps) {
   const [code, setCode] = useState(suggested);
-  const look = useAct("agents.findDevice", { inline: true, onDone: onFound });
+  const lookup = useAct("agents.findDevice", { inline: true, onDone: onFound });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    look.mutate({ body: { code } });
+    lookup.mutate({ body: { code } });
   };
   return (
     <form onSubmit={submit}>
@@ -29,7 +29,7 @@ export function CodeForm({ suggested, onFound }: CodeFormProps) {
           placeholder={t("device.codeExample")}
           value={code}
           onChange={(event) => setCode(event.currentTarget.value)}
-          error={wrongField(look.error, "code")}
+          error={wrongField(lookup.error, "code")}
           maxLength={12}
           autoComplete="off"
           autoCapitalize="characters"
@@ -37,9 +37,9 @@ export function CodeForm({ suggested, onFound }: CodeFormProps) {
           required
           autoFocus
         />
-        <FormProblem problem={look.error} />
+        <FormProblem problem={lookup.error} />
         <Group justify="flex-end">
-          <Button type="submit" loading={look.isPending} disabled={code.trim() === ""}>
+          <Button type="submit" loading={lookup.isPending} disabled={code.trim() === ""}>
             {t("device.next")}
           </Button>
         </Group>

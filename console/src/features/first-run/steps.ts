@@ -25,7 +25,7 @@ export interface StepFacts {
   readonly member: boolean;
   /** The workspace to use; null: several exist and none is chosen. */
   readonly workspace: string | null;
-  /** The first provider besides the demo; null: none, or still loading. */
+  /** The first provider other than the demo; null: none, or still loading. */
   readonly provider: string | null;
   /** The chat model to try; null: the first available. */
   readonly model: string | null;
@@ -104,7 +104,7 @@ export function isHere(
   return (
     target === pathname &&
     (tab === undefined || search["tab"] === tab) &&
-    // Any kind of provider may be chosen by now.
+    // Any provider type may be selected by now.
     (add === undefined || (search["add"] ?? "") !== "") &&
     (create === undefined || (search["create"] ?? "") !== "")
   );

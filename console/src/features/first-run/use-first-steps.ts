@@ -17,8 +17,8 @@ export function useFirstSteps(): FirstSteps {
   const workspace = useWorkspace();
   const [withDemo, goOnWithDemo] = useHidden("own-provider");
   const { first_steps: done, demo, workspaces } = answer;
-  const asked = user.administrator && done.provider && !done.model;
-  const providers = useCall("providers.list", { enabled: asked });
+  const needsProviders = user.administrator && done.provider && !done.model;
+  const providers = useCall("providers.list", { enabled: needsProviders });
   const models = useCall("models.list", { enabled: !done.call });
   const own = providers.data?.data.find((provider) => provider.kind !== "demo");
   const chats = models.data?.data.filter((model) => model.type === "chat") ?? [];

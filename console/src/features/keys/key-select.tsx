@@ -33,13 +33,13 @@ export function KeySelect({ workspace, value, onChange, label, description, erro
     keepBefore: true,
   });
   const choices = (found.data?.data ?? []).map((key) => ({ value: key.id, label: key.name }));
-  const known = value === null || choices.some((choice) => choice.value === value);
+  const isListed = value === null || choices.some((choice) => choice.value === value);
   return (
     <Select
       label={label}
       description={description}
       placeholder={t("keys.select.placeholder")}
-      data={known ? choices : [{ value, label: chosenName }, ...choices]}
+      data={isListed ? choices : [{ value, label: chosenName }, ...choices]}
       value={value}
       onChange={onChange}
       searchable

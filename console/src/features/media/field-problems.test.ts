@@ -5,7 +5,7 @@ import { fieldProblems } from "./field-problems.ts";
 const fields = ["prompt", "references"];
 
 test.each([["prompt"], ["references.1"]])(
-  "a problem with a field that the form shows stands beside it: %s",
+  "a problem of a field that the form shows is shown next to it: %s",
   (param) => {
     const problem = new Problem("missing_required_parameter", "It is missing.", "req_1", param);
     const problems = fieldProblems(problem, fields);
@@ -14,12 +14,15 @@ test.each([["prompt"], ["references.1"]])(
   },
 );
 
-test.each([["seed"], ["prompt_name"], [null]])("what no field shows stands beside the answer: %s", (param) => {
-  const problem = new Problem("invalid_request", "Wrong.", null, param);
-  const problems = fieldProblems(problem, fields);
-  expect(fields.map(problems.of)).toEqual([null, null]);
-  expect([problems.marked, problems.rest]).toEqual([null, problem]);
-});
+test.each([["seed"], ["prompt_name"], [null]])(
+  "a problem of a field that the form does not show is shown next to the response: %s",
+  (param) => {
+    const problem = new Problem("invalid_request", "Wrong.", null, param);
+    const problems = fieldProblems(problem, fields);
+    expect(fields.map(problems.of)).toEqual([null, null]);
+    expect([problems.marked, problems.rest]).toEqual([null, problem]);
+  },
+);
 
 test("a valid form has no errors", () => {
   const problems = fieldProblems(null, fields);

@@ -40,7 +40,7 @@ export function useKeyCall(workspace: string, key: string): KeyCall {
 }
 
 /** Facts from the response headers. */
-export interface Told {
+export interface CallInfo {
   readonly requestId: string | null;
   readonly provider: string | null;
   readonly deployment: string | null;
@@ -50,7 +50,7 @@ export interface Told {
   readonly warnings: string | null;
 }
 
-export function toldBy({ headers }: Response): Told {
+export function callInfoOf({ headers }: Response): CallInfo {
   return {
     requestId: headers.get("x-request-id"),
     provider: headers.get("x-sluice-provider"),
@@ -61,7 +61,7 @@ export function toldBy({ headers }: Response): Told {
   };
 }
 
-export interface Answered extends Told {
+export interface Answered extends CallInfo {
   readonly value: unknown;
   readonly totalMs: number;
 }
@@ -90,11 +90,11 @@ export async function askAs(
     signal: init.signal ?? null,
   };
   const response = await call.send(path, request, init.onSent);
-  const told = toldBy(response);
-  const value = await jsonOf(response, told.requestId);
-  const failed = problemOfBody(value, told.requestId);
+  const info = callInfoOf(response);
+  const value = await jsonOf(response, info.requestId);
+  const failed = problemOfBody(value, info.requestId);
   if (failed !== null) throw failed;
-  return { ...told, value, totalMs: performance.now() - startedMs };
+  return { ...info, value, totalMs: performance.now() - startedMs };
 }
 
 async function jsonOf(response: Response, requestId: string | null): Promise<unknown> {

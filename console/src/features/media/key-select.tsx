@@ -42,13 +42,13 @@ export function KeySelect({
       ...(key.created_by?.id === user.id ? [t("media.key.yours")] : []),
     ].join(" · "),
   }));
-  const known = value === null || choices.some((choice) => choice.value === value);
+  const isListed = value === null || choices.some((choice) => choice.value === value);
   const out = chosen.data !== undefined && chosen.data.state !== "active";
   return (
     <Select
       label={label}
       {...(description === undefined ? {} : { description })}
-      data={known ? choices : [{ value: value ?? "", label: chosenLabel, hint: "" }, ...choices]}
+      data={isListed ? choices : [{ value: value ?? "", label: chosenLabel, hint: "" }, ...choices]}
       value={value}
       onChange={(next) => next !== null && onChange(next)}
       allowDeselect={false}

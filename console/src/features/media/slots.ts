@@ -1,6 +1,6 @@
 /**
- * So many at a time. A browser opens six connections to a host, and a video that was only looked at can hold one: without a
- * bound, a gallery would starve everything else on the page.
+ * Limits concurrent loads. A browser opens six connections per host, and a video preview can occupy one: without a limit, a gallery
+ * would block everything else on the page.
  */
 export class Slots {
   #free: number;

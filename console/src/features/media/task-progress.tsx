@@ -10,18 +10,20 @@ export function TaskProgress({ task }: { readonly task: ConsoleTask }) {
   const open = isOpen(task);
   const now = useNow(open);
   if (!open) return null;
-  const known = task.progress !== null;
+  const isReported = task.progress !== null;
   return (
     <div className="task-progress">
       <Progress
         size="sm"
         value={task.progress ?? 100}
-        animated={!known}
-        striped={!known}
-        aria-label={known ? t("media.task.progress") : t("media.task.progressUnknown")}
+        animated={!isReported}
+        striped={!isReported}
+        aria-label={isReported ? t("media.task.progress") : t("media.task.progressUnknown")}
       />
       <span className="tabular nowrap">
-        {[...(known ? [formatShare((task.progress ?? 0) / 100)] : []), formatElapsed(tookMs(task, now))].join(" · ")}
+        {[...(isReported ? [formatShare((task.progress ?? 0) / 100)] : []), formatElapsed(tookMs(task, now))].join(
+          " · ",
+        )}
       </span>
     </div>
   );

@@ -7,7 +7,7 @@ export function isOpen({ status }: Pick<ConsoleTask, "status">): boolean {
   return status === "queued" || status === "running";
 }
 
-/** "16:9, 5 s, 720p": the parameters besides the prompt. */
+/** "16:9, 5 s, 720p": the parameters except the prompt. */
 export function shapeOf(task: Pick<ConsoleTask, "ratio" | "duration" | "resolution">): string {
   const duration = task.duration === null ? null : lengthOf(task.duration);
   return [task.ratio, duration, task.resolution].filter((each) => each !== null).join(", ");

@@ -7,8 +7,8 @@ interface UploadOptions {
 }
 
 /**
- * Sends a form and tells how far it is, which `fetch` does not. Resolves with a good answer; throws a Problem for any other, and
- * what an aborted `fetch` throws when it is given up.
+ * Sends a form and reports upload progress, which `fetch` cannot. Resolves to a successful response; throws a Problem for any other,
+ * and the same error as an aborted `fetch` if it is aborted.
  */
 export async function upload(path: string, form: FormData, options: UploadOptions): Promise<Response> {
   const response = await answerOf(path, form, options);

@@ -11,7 +11,7 @@ const pauseMs = 500;
 /** Usage and cost of a request, from the ledger. */
 export interface Charge {
   readonly costUsd: number;
-  /** The upstream did not report all of it. */
+  /** The upstream did not report its full usage. */
   readonly estimated: boolean;
   /** The model had no price. */
   readonly unpriced: boolean;

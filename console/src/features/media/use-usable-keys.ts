@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { useCall } from "../../api/use-call.ts";
 import type { Problem } from "../../client/problem.ts";
 import { useSession } from "../../session/session-context.tsx";
-import { useKept } from "./kept.ts";
+import { useTabState } from "./tab-state.ts";
 
 const offered = 50;
 
@@ -48,7 +48,7 @@ export interface ChosenKey extends UsableKeys {
 /** The playground's key: the one in the URL, else the last used one, else the first. */
 export function useChosenKey(slug: string, asked = ""): ChosenKey {
   const usable = useUsableKeys(slug);
-  const [kept, choose] = useKept<string>(`playground.key:${slug}`, "");
+  const [kept, choose] = useTabState<string>(`playground.key:${slug}`, "");
   const key = asked || kept || usable.keys?.[0]?.id || null;
   return { ...usable, key, choose };
 }

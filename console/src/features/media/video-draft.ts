@@ -36,14 +36,14 @@ export const plainVideo: VideoDraft = {
   more: "",
 };
 
-/** Where the form keeps what was written, for other pages that hand something to it. */
+/** Name of the form's stored draft, for other pages that fill it in. */
 export function videoDraftName(workspace: string): string {
   return `playground.video.draft:${workspace}`;
 }
 
 export function videoBody(model: string, draft: VideoDraft, more: Fields): Fields {
   const { duration, audio, watermark, seed, references } = draft;
-  const said: Fields = {
+  const values: Fields = {
     prompt: draft.prompt.trim(),
     ratio: draft.ratio.trim(),
     duration,
@@ -53,14 +53,14 @@ export function videoBody(model: string, draft: VideoDraft, more: Fields): Field
     seed,
     image: draft.image.trim(),
     last_frame: draft.lastFrame.trim(),
-    // A picture is what is meant without a word.
+    // A plain URL is read as an image.
     references: references.map(({ url, type }) => (type === "image" ? url : { url, type })),
   };
-  const kept = Object.entries(said).filter(([, value]) => !isUnsaid(value));
-  return { model, ...Object.fromEntries(kept), ...more };
+  const filled = Object.entries(values).filter(([, value]) => !isEmpty(value));
+  return { model, ...Object.fromEntries(filled), ...more };
 }
 
-function isUnsaid(value: unknown): boolean {
+function isEmpty(value: unknown): boolean {
   return value === null || value === "" || (Array.isArray(value) && value.length === 0);
 }
 

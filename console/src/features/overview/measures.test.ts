@@ -68,7 +68,7 @@ test("an error rate is of what callers saw: an attempt that was retried well is 
   expect(chartOf(failed, "errors", "p50", true).series[0]?.values).toEqual([1]);
 });
 
-test("latencies are those of requests; for providers, those of attempts", () => {
+test("shows latencies of requests, and of attempts for providers", () => {
   expect(chartOf(usage, "latency", "p50").series[0]?.values).toEqual([250, null]);
   expect(chartOf(usage, "latency", "p50", true).series[0]?.values).toEqual([200, null]);
   expect(chartOf(usage, "first-token", "p95", true).series[0]?.values).toEqual([80, null]);

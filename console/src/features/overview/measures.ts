@@ -33,7 +33,7 @@ export function errorRateOf(figures: UsageFigures): number | null {
   return figures.requests === 0 ? null : Math.min(1, figures.failed_requests / figures.requests);
 }
 
-/** Share of failed attempts: the health of upstreams, whatever clients received in the end. */
+/** Share of failed attempts: the health of upstreams, regardless of retries. */
 export function attemptErrorRateOf(figures: UsageFigures): number | null {
   return figures.attempts === 0 ? null : figures.failed / figures.attempts;
 }
@@ -109,7 +109,7 @@ function formatOf(measure: Measure): (value: number) => string {
   return isTimed(measure) ? formatTime : formatCompact;
 }
 
-/** Below ten cents: enough digits to tell the axis labels apart. */
+/** Below ten cents: enough digits to make axis labels different. */
 function formatSpend(usd: number): string {
   return usd === 0 || usd >= 0.1 ? formatUsdShort(usd) : cents.format(usd);
 }

@@ -3,8 +3,8 @@ import { t } from "../../language/areas/overview.ts";
 import type { Step } from "../first-run/steps.ts";
 
 /**
- * From an invitation to the first answer. `keys`: those of whoever looks; `member`: they may create some; `workspace`: a slug,
- * null while several are looked at.
+ * Steps from an invitation to the first response. `keys`: the user's keys; `member`: the user may create keys; `workspace`: a slug, or
+ * null if several are selected.
  */
 export function memberSteps(
   keys: readonly Pick<ConsoleKey, "last_used_at" | "state">[],

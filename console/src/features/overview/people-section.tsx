@@ -37,8 +37,8 @@ export function PeopleSection({ whole }: { readonly whole: number }) {
   const to = Math.ceil(chosen.to / hourMs) * hourMs;
   const { range, from: first, to: last } = useUrlSearch();
   const [search] = useUrlText("search");
-  const [asked, setOrder] = useUrlText("order", usualOrder);
-  const sort = peopleSorts.find((each) => each === asked) ?? usualOrder;
+  const [order, setOrder] = useUrlText("order", usualOrder);
+  const sort = peopleSorts.find((each) => each === order) ?? usualOrder;
   const query: QueryInput<"usage.people"> = { from, to, sort, ...(search === "" ? {} : { search }) };
   const params = { workspace: workspace.path };
   const people = usePages("usage.people", { params, query });

@@ -6,7 +6,7 @@ export interface TailRows {
   /** Came while the view was paused. */
   readonly waiting: readonly RequestRow[];
   readonly paused: boolean;
-  /** Came while it was paused, also those too many to be kept. */
+  /** Number of rows that arrived while paused, including rows that were dropped. */
   readonly missed: number;
 }
 
@@ -58,7 +58,7 @@ function withoutRepeats(rows: readonly RequestRow[]): readonly RequestRow[] {
   });
 }
 
-/** Drops known rows: a reconnected stream may repeat some. */
+/** Drops rows that are already listed: a reconnected stream may repeat some. */
 function fresh(rows: readonly RequestRow[], known: readonly RequestRow[]): readonly RequestRow[] {
   const outcomes = new Map(known.map((row) => [row.attempt_id, row.outcome]));
   return rows.filter(({ attempt_id: id, outcome }) => {

@@ -16,8 +16,8 @@ const lastRetryMs = 60_000;
 const gatherMs = 250;
 
 /**
- * Watches requests as they end. A browser gives a page few connections to one address, so that a page that nobody looks at
- * lets its own go; it comes back when somebody does.
+ * Receives requests as they end. Browsers allow few connections per host, so a hidden page closes its connection and reopens it when
+ * it becomes visible.
  */
 export class TailSource {
   readonly #path: string;
@@ -34,13 +34,13 @@ export class TailSource {
     this.#watcher = watcher;
   }
 
-  /** Returns what ends it. */
+  /** Returns a function that stops it. */
   start(): () => void {
-    const look = () => (document.hidden ? this.#release() : this.#open());
-    document.addEventListener("visibilitychange", look);
-    look();
+    const update = () => (document.hidden ? this.#release() : this.#open());
+    document.addEventListener("visibilitychange", update);
+    update();
     return () => {
-      document.removeEventListener("visibilitychange", look);
+      document.removeEventListener("visibilitychange", update);
       this.#release();
       if (this.#gathering !== null) clearTimeout(this.#gathering);
       this.#gathering = null;
@@ -69,7 +69,7 @@ export class TailSource {
       this.#watcher.onState("ended");
     });
     events.addEventListener("error", () => {
-      // While connecting the browser retries by itself; after a non-stream response it gives up.
+      // The browser retries failed connections, but not after a response that is no event stream.
       if (events.readyState === EventSource.CLOSED) this.#again();
       else this.#watcher.onState("waiting");
     });

@@ -77,13 +77,13 @@ function ErrorRate({ figures }: { readonly figures: UsageFigures }) {
   return rate === null ? <Count value={null} /> : formatShare(rate);
 }
 
-/** Errors that clients received, and those that retries and fallbacks hid from them. */
+/** Errors that clients received, and errors that retries and fallbacks hid from them. */
 function Failures({ figures }: { readonly figures: UsageFigures }) {
   const { failed_requests: seen, failed, cancelled } = figures;
-  const kept = Math.max(0, failed - seen);
+  const retried = Math.max(0, failed - seen);
   const parts = [
     seen > 0 ? t("overview.figures.failed", { count: formatCompact(seen) }) : null,
-    kept > 0 ? t("overview.figures.retried", { count: formatCompact(kept) }) : null,
+    retried > 0 ? t("overview.figures.retried", { count: formatCompact(retried) }) : null,
     cancelled > 0 ? t("overview.figures.cancelled", { count: formatCompact(cancelled) }) : null,
   ].filter((part) => part !== null);
   if (parts.length === 0) return null;

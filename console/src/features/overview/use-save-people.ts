@@ -5,7 +5,7 @@ import type { Problem } from "../../client/problem.ts";
 import { saveAs } from "../settings/save-as.ts";
 import { peopleCsv } from "./people-csv.ts";
 
-interface Asked {
+interface PeopleList {
   readonly params: RouteParams<"usage.people">;
   readonly query: QueryInput<"usage.people">;
 }
@@ -15,15 +15,15 @@ const pageLimit = 200;
 const pagesMax = 1_000;
 
 /** Reads every page of a list of people, and saves it as a file for spreadsheets. */
-export function useSavePeople({ params, query }: Asked) {
+export function useSavePeople({ params, query }: PeopleList) {
   const call = useClient();
   return useMutation<void, Problem>({
     mutationFn: async () => {
       const people: AnswerOf<"usage.people">["data"] = [];
       let cursor: string | null = null;
       for (let page = 0; page < pagesMax; page++) {
-        const asked = { ...query, limit: pageLimit, ...(cursor === null ? {} : { cursor }) };
-        const answer: AnswerOf<"usage.people"> = await call("usage.people", { params, query: asked });
+        const pageQuery = { ...query, limit: pageLimit, ...(cursor === null ? {} : { cursor }) };
+        const answer: AnswerOf<"usage.people"> = await call("usage.people", { params, query: pageQuery });
         people.push(...answer.data);
         cursor = answer.next;
         if (cursor === null) break;

@@ -6,7 +6,7 @@ import { TailSource, type TailState } from "./tail-source.ts";
 
 const linesAtFirst = 25;
 
-/** The latest requests, and those that end from now on. Calls `onFirst` for the first one that does. */
+/** The latest requests, and new ones as they end. Calls `onFirst` for the first new one. */
 export function useTail(onFirst: () => void) {
   const { path } = useWorkspace();
   const [rows, step] = useReducer(nextTail, emptyTail);
@@ -25,7 +25,7 @@ export function useTail(onFirst: () => void) {
     const source = new TailSource(path, {
       onState: (next) => {
         setState(next);
-        // Earlier requests come from the list: the stream only has those that end from now on.
+        // The stream only has requests that end from now on; earlier ones come from the list.
         if (next === "open" && gap) void refetch();
         if (next === "open") gap = true;
       },

@@ -3,8 +3,8 @@ import { t } from "../../language/areas/playground.ts";
 import { readEvents } from "./chat/event-reader.ts";
 
 /**
- * The events of a streamed answer, read as JSON. Throws a Problem for one that tells of a failure. `ends`: says which event
- * is the last of an answer; one that stops before it was cut. `[DONE]` always is the last.
+ * The events of a streamed response, parsed as JSON. Throws a Problem for an error event. `ends`: whether an event is the last one; a
+ * stream that stops before it is incomplete. `[DONE]` is always the last one.
  */
 export async function* answerEvents(
   response: Response,

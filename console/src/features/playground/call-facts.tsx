@@ -1,12 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import { formatCount, formatMs, formatUsd } from "../../client/format.ts";
 import { t } from "../../language/areas/playground.ts";
-import type { Told } from "../media/key-call.ts";
+import type { CallInfo } from "../media/key-call.ts";
 import { type Charge, chargeWords, useCharge } from "../media/use-charge.ts";
 
 interface CallFactsProps {
   readonly workspace: string;
-  readonly told: Told;
+  readonly info: CallInfo;
   readonly totalMs: number | null;
   readonly firstTokenMs?: number | null;
   /** From the response, or else from the ledger. */
@@ -16,12 +16,12 @@ interface CallFactsProps {
 
 /** Provider, timing and cost of a response, with a link to the request. Unknown facts are left out. */
 export function CallFacts(props: CallFactsProps) {
-  const { workspace, told, totalMs, firstTokenMs = null, inputTokens = null, outputTokens = null } = props;
-  const charge = useCharge(workspace, told.requestId);
+  const { workspace, info, totalMs, firstTokenMs = null, inputTokens = null, outputTokens = null } = props;
+  const charge = useCharge(workspace, info.requestId);
   const facts: [name: string, value: string][] = [];
-  if (told.provider !== null) facts.push([t("playground.facts.provider"), told.provider]);
-  if (told.attempts !== null && told.attempts > 1)
-    facts.push([t("playground.facts.attempts"), formatCount(told.attempts)]);
+  if (info.provider !== null) facts.push([t("playground.facts.provider"), info.provider]);
+  if (info.attempts !== null && info.attempts > 1)
+    facts.push([t("playground.facts.attempts"), formatCount(info.attempts)]);
   if (firstTokenMs !== null) facts.push([t("playground.facts.firstToken"), formatMs(firstTokenMs)]);
   if (totalMs !== null) facts.push([t("playground.facts.total"), formatMs(totalMs)]);
   if (inputTokens !== null) facts.push([t("playground.facts.inputTokens"), formatCount(inputTokens)]);
@@ -37,9 +37,9 @@ export function CallFacts(props: CallFactsProps) {
           </div>
         ))}
       </dl>
-      {told.requestId !== null && <RequestLink workspace={workspace} requestId={told.requestId} />}
-      {told.warnings !== null && (
-        <p className="call-warning">{t("playground.facts.warnings", { warnings: told.warnings })}</p>
+      {info.requestId !== null && <RequestLink workspace={workspace} requestId={info.requestId} />}
+      {info.warnings !== null && (
+        <p className="call-warning">{t("playground.facts.warnings", { warnings: info.warnings })}</p>
       )}
     </div>
   );

@@ -4,12 +4,12 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { t } from "../../language/areas/playground.ts";
 import { fieldProblems } from "../media/field-problems.ts";
-import type { Told } from "../media/key-call.ts";
+import type { CallInfo } from "../media/key-call.ts";
 import { CallFacts, RequestLink } from "./call-facts.tsx";
 import type { Run } from "./use-run.ts";
 
 interface Outcome {
-  readonly told: Told;
+  readonly info: CallInfo;
   readonly totalMs: number | null;
   readonly firstTokenMs?: number | null;
   readonly inputTokens?: number | null;
@@ -59,7 +59,7 @@ export function RunOutcome({ run, workspace, fields, icon, title, hint, children
       {result !== null && !running && (
         <CallFacts
           workspace={workspace}
-          told={result.told}
+          info={result.info}
           totalMs={result.totalMs}
           firstTokenMs={result.firstTokenMs ?? null}
           inputTokens={result.inputTokens ?? null}

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { asProblem, isAbort, type Problem } from "../../client/problem.ts";
-import { useKept } from "../media/kept.ts";
+import { useTabState } from "../media/tab-state.ts";
 
 export interface Run<Result> {
   /** Of the last call, as far as it has come. */
@@ -15,8 +15,8 @@ export interface Run<Result> {
 
 /** One call at a time. Its result, stored by `name`, outlives the page; leaving the page stops a running call. */
 export function useRun<Result>(name: string): Run<Result> {
-  const [result, setResult] = useKept<Result | null>(name, null);
-  const [state, setState] = useKept<"idle" | "running" | "stopped">(`${name}:state`, "idle");
+  const [result, setResult] = useTabState<Result | null>(name, null);
+  const [state, setState] = useTabState<"idle" | "running" | "stopped">(`${name}:state`, "idle");
   const [problem, setProblem] = useState<Problem | null>(null);
   const abort = useRef<AbortController | null>(null);
   useEffect(

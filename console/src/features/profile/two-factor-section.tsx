@@ -6,7 +6,7 @@ import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { t } from "../../language/areas/profile.ts";
 import { BackupCodes, codesStay } from "./backup-codes.tsx";
-import { PasswordAsked } from "./password-asked.tsx";
+import { ConfirmPassword } from "./confirm-password.tsx";
 import { TwoFactorSetup } from "./two-factor-setup.tsx";
 
 interface BackupAnswer {
@@ -78,14 +78,14 @@ function NewCodes({ onCodes, onClose }: NewCodesProps) {
   });
   if (make.data !== undefined) return <BackupCodes codes={make.data.backup_codes} onClose={onClose} />;
   return (
-    <PasswordAsked
+    <ConfirmPassword
       verb={t("profile.twoFactor.createCodes")}
       problem={make.error}
       doing={make.isPending}
       onPassword={(password) => make.mutate({ password })}
     >
       {t("profile.twoFactor.codesHelp")}
-    </PasswordAsked>
+    </ConfirmPassword>
   );
 }
 
@@ -96,13 +96,13 @@ function SwitchOff({ onClose }: { readonly onClose: () => void }) {
     onDone: onClose,
   });
   return (
-    <PasswordAsked
+    <ConfirmPassword
       verb={t("profile.twoFactor.disable")}
       problem={off.error}
       doing={off.isPending}
       onPassword={(password) => off.mutate({ password })}
     >
       {t("profile.twoFactor.disableHelp")}
-    </PasswordAsked>
+    </ConfirmPassword>
   );
 }

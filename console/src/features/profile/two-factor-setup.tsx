@@ -7,7 +7,7 @@ import { Modal } from "../../components/modal.tsx";
 import { wrongField } from "../../components/wrong-field.ts";
 import { t } from "../../language/areas/profile.ts";
 import { BackupCodes, codesStay } from "./backup-codes.tsx";
-import { PasswordAsked } from "./password-asked.tsx";
+import { ConfirmPassword } from "./confirm-password.tsx";
 import { QrCode } from "./qr-code.tsx";
 
 interface SetupAnswer {
@@ -51,14 +51,14 @@ function Steps({ proven, onProven, onClose }: StepsProps) {
   const begin = useAuthAct<{ password: string }, SetupAnswer>("/two-factor/enable", { inline: true });
   if (begin.data === undefined) {
     return (
-      <PasswordAsked
+      <ConfirmPassword
         verb={t("profile.continue")}
         problem={begin.error}
         doing={begin.isPending}
         onPassword={(password) => begin.mutate({ password })}
       >
         {t("profile.twoFactor.passwordFirst")}
-      </PasswordAsked>
+      </ConfirmPassword>
     );
   }
   if (proven) return <BackupCodes codes={begin.data.backup_codes} onClose={onClose} />;

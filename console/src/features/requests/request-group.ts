@@ -17,13 +17,13 @@ export interface RequestGroup {
   readonly outputTokens: number;
 }
 
-/** Attempts of one request become one line, at the place of the first that is met; the order of the rest stays. */
+/** Groups attempts by request. A request takes the position of its first attempt; the order is kept. */
 export function groupRequests(rows: readonly RequestRow[]): readonly RequestGroup[] {
   const byRequest = new Map<string, RequestRow[]>();
   for (const row of rows) {
-    const known = byRequest.get(row.request_id);
-    if (known === undefined) byRequest.set(row.request_id, [row]);
-    else if (known.every((each) => each.attempt_id !== row.attempt_id)) known.push(row);
+    const attempts = byRequest.get(row.request_id);
+    if (attempts === undefined) byRequest.set(row.request_id, [row]);
+    else if (attempts.every((each) => each.attempt_id !== row.attempt_id)) attempts.push(row);
   }
   return [...byRequest].map(([requestId, attempts]) => groupOf(requestId, attempts));
 }

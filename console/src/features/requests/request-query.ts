@@ -22,8 +22,8 @@ const plainTexts = ["search", "model", "provider", "key", "group", "person", "en
 const textMax = 256;
 
 /**
- * What an address asks the list for. Whoever looks for an id wants it whenever it was, so that a search leaves the time
- * out. What the gateway would refuse (somebody typed it) is left out too.
+ * The query for the filters in the URL. A search by id ignores the time range, so that it finds requests of any time. Invalid values,
+ * which the gateway would refuse, are left out.
  */
 export function requestQueryOf(
   search: Search,

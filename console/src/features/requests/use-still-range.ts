@@ -5,8 +5,8 @@ import { useUrlSearch } from "../../routes/search.ts";
 const roundMs = 300_000;
 
 /**
- * The time that the address names, as of when the page was opened: a long list must not begin anew each minute. Rounded,
- * so that somebody who comes back from a row finds the list as it was.
+ * The time range in the URL, fixed when the page is opened, so that a long list does not reload every minute. Rounded, so that the list
+ * is unchanged when the user returns from a row.
  */
 export function useStillRange(fallback: RangeName): TimeSpan {
   const { range, from, to } = useUrlSearch();

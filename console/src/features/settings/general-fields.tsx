@@ -56,7 +56,7 @@ function Field({ row, ...props }: FieldsProps & { readonly row: FormRow }) {
   if (kind.type === "boolean") {
     return (
       <Switch
-        {...switchLookOf(props, path, label)}
+        {...switchProps(props, path, label)}
         description={description}
         checked={draft[path] === true}
         onChange={(event) => change({ [path]: event.currentTarget.checked })}
@@ -66,7 +66,7 @@ function Field({ row, ...props }: FieldsProps & { readonly row: FormRow }) {
   if (kind.type === "choice") {
     return (
       <Select
-        {...lookOf(props, path, label)}
+        {...fieldProps(props, path, label)}
         description={description}
         data={choicesOf(row)}
         value={String(draft[path])}
@@ -79,7 +79,7 @@ function Field({ row, ...props }: FieldsProps & { readonly row: FormRow }) {
   const value = draft[path];
   return (
     <NumberField
-      {...lookOf(props, path, label)}
+      {...fieldProps(props, path, label)}
       description={description}
       suffix={` ${t(kind.unit === "days" ? "settings.general.days" : "settings.general.seconds")}`}
       min={kind.min / scale}
@@ -110,7 +110,7 @@ export function UnpricedFields(props: FieldsProps) {
     <Section title={t("settings.unpriced.title")} description={t("settings.unpriced.help")}>
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg" className="fields">
         <Select
-          {...lookOf(props, "unpriced", t("settings.unpriced.calls"))}
+          {...fieldProps(props, "unpriced", t("settings.unpriced.calls"))}
           description={unpricedHelp[draft.unpriced]}
           data={unpricedPolicies}
           value={draft.unpriced}
@@ -122,7 +122,7 @@ export function UnpricedFields(props: FieldsProps) {
         />
         {draft.unpriced === "price_as" && (
           <TextInput
-            {...lookOf(props, "priceAs", t("settings.unpriced.model"))}
+            {...fieldProps(props, "priceAs", t("settings.unpriced.model"))}
             description={t("settings.unpriced.modelHelp")}
             maxLength={256}
             value={draft.priceAs}
@@ -134,14 +134,14 @@ export function UnpricedFields(props: FieldsProps) {
   );
 }
 
-export function lookOf({ isLocked, fault }: FieldsProps, name: keyof SettingsDraft, label: string) {
+export function fieldProps({ isLocked, fault }: FieldsProps, name: keyof SettingsDraft, label: string) {
   const locked = isLocked(name);
   // Read-only rather than disabled, so that the value stays readable.
-  const look = locked ? ({ variant: "filled", readOnly: true } as const) : {};
-  return { label: <SettingLabel label={label} locked={locked} />, error: fault(name), ...look };
+  const lockedProps = locked ? ({ variant: "filled", readOnly: true } as const) : {};
+  return { label: <SettingLabel label={label} locked={locked} />, error: fault(name), ...lockedProps };
 }
 
-export function switchLookOf({ isLocked }: FieldsProps, name: keyof SettingsDraft, label: string) {
+export function switchProps({ isLocked }: FieldsProps, name: keyof SettingsDraft, label: string) {
   const locked = isLocked(name);
   return { label: <SettingLabel label={label} locked={locked} />, disabled: locked };
 }

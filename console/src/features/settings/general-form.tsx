@@ -21,7 +21,7 @@ import {
   shortened,
 } from "./settings-draft.ts";
 
-/** All settings with a short explanation. Those set by the config file are locked. */
+/** All settings with a short explanation. Settings in the config file are locked. */
 export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
   const before = draftOf(answer.settings);
   // Only stores changed fields, so that changes by others show up.

@@ -5,7 +5,7 @@ import { When } from "../../components/figures.tsx";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { t } from "../../language/areas/ledger-export.ts";
-import { type FieldsProps, lookOf, switchLookOf } from "./general-fields.tsx";
+import { type FieldsProps, fieldProps, switchProps } from "./general-fields.tsx";
 
 interface LedgerExportFieldsProps extends FieldsProps {
   readonly answer: ConsoleSettings;
@@ -18,7 +18,7 @@ export function LedgerExportFields({ answer, ...props }: LedgerExportFieldsProps
     <Section title={t("ledgerExport.title")} description={t("ledgerExport.help")}>
       <Stack gap="lg">
         <Switch
-          {...switchLookOf(props, "exportOn", t("ledgerExport.on"))}
+          {...switchProps(props, "exportOn", t("ledgerExport.on"))}
           description={t("ledgerExport.onHelp")}
           checked={draft.exportOn}
           onChange={(event) => change({ exportOn: event.currentTarget.checked })}
@@ -27,28 +27,28 @@ export function LedgerExportFields({ answer, ...props }: LedgerExportFieldsProps
           <>
             <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg" className="fields">
               <TextInput
-                {...lookOf(props, "exportBucket", t("ledgerExport.bucket"))}
+                {...fieldProps(props, "exportBucket", t("ledgerExport.bucket"))}
                 description={t("ledgerExport.bucketHelp")}
                 maxLength={63}
                 value={draft.exportBucket}
                 onChange={(event) => change({ exportBucket: event.currentTarget.value })}
               />
               <TextInput
-                {...lookOf(props, "exportPrefix", t("ledgerExport.prefix"))}
+                {...fieldProps(props, "exportPrefix", t("ledgerExport.prefix"))}
                 description={t("ledgerExport.prefixHelp")}
                 maxLength={objectPrefixLengthMax}
                 value={draft.exportPrefix}
                 onChange={(event) => change({ exportPrefix: event.currentTarget.value })}
               />
               <TextInput
-                {...lookOf(props, "exportRegion", t("ledgerExport.region"))}
+                {...fieldProps(props, "exportRegion", t("ledgerExport.region"))}
                 description={t("ledgerExport.regionHelp")}
                 maxLength={64}
                 value={draft.exportRegion}
                 onChange={(event) => change({ exportRegion: event.currentTarget.value })}
               />
               <TextInput
-                {...lookOf(props, "exportEndpoint", t("ledgerExport.endpoint"))}
+                {...fieldProps(props, "exportEndpoint", t("ledgerExport.endpoint"))}
                 description={t("ledgerExport.endpointHelp")}
                 maxLength={2_048}
                 value={draft.exportEndpoint}
@@ -85,7 +85,7 @@ function Copies({ answer }: { readonly answer: ConsoleSettings }) {
             ),
           wide: true,
         },
-        // The progress is that of the saved bucket.
+        // Progress is only available for the saved bucket.
         ...(answer.settings.ledger?.export === undefined ? [] : [copied]),
       ]}
     />

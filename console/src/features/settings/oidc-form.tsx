@@ -23,12 +23,12 @@ import {
 interface OidcFormProps {
   /** null: a new one. */
   readonly account: OidcAccount | null;
-  readonly taken: readonly OidcAccount[];
+  readonly usedIds: readonly OidcAccount[];
   readonly onClose: () => void;
 }
 
 /** First the values to register with the issuer, then those from the issuer. */
-export function OidcForm({ account, taken, onClose }: OidcFormProps) {
+export function OidcForm({ account, usedIds: taken, onClose }: OidcFormProps) {
   const { answer } = useSession();
   const [stored] = useState<OidcDraft>(() => draftOf(account));
   const [draft, setDraft] = useState(stored);

@@ -42,7 +42,7 @@ export function OidcSection({ accounts }: { readonly accounts: readonly OidcAcco
         }
       />
       {accounts !== null && (open === newAccount || edited !== null) && (
-        <OidcForm key={open} account={edited} taken={accounts} onClose={() => setOpen("")} />
+        <OidcForm key={open} account={edited} usedIds={accounts} onClose={() => setOpen("")} />
       )}
     </Section>
   );

@@ -22,14 +22,14 @@ import { useSession } from "../../session/session-context.tsx";
 import { LeaverKeysChoice } from "../people/leaver-keys.tsx";
 import { ResetSecondFactor } from "./reset-second-factor.tsx";
 
-type Asked = "raise" | "lower" | "disable" | "reset" | "factor" | "remove" | "rights";
+type UserDialog = "raise" | "lower" | "disable" | "reset" | "factor" | "remove" | "rights";
 
 const UserRights = lazy(async () => ({ default: (await import("./rules/user-rights.tsx")).UserRights }));
 
 /** Actions on a user. Administrators cannot change themselves, to avoid locking themselves out. */
 export function UserActions({ user }: { readonly user: ConsoleUser }) {
   const { user: me } = useSession();
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [dialog, setDialog] = useState<UserDialog | null>(null);
   const [link, setLink] = useState<AnswerOf<"users.reset"> | null>(null);
   const update = useAct("users.update", { invalidates: ["users.list"], done: standing });
   const self = user.id === me.id;
@@ -54,38 +54,38 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
             </Text>
           )}
           {user.administrator ? (
-            <Menu.Item leftSection={<IconShieldDown size={15} />} disabled={self} onClick={() => setAsked("lower")}>
+            <Menu.Item leftSection={<IconShieldDown size={15} />} disabled={self} onClick={() => setDialog("lower")}>
               {t("settings.users.lower")}
             </Menu.Item>
           ) : (
             <Menu.Item
               leftSection={<IconShieldUp size={15} />}
               disabled={user.disabled}
-              onClick={() => setAsked("raise")}
+              onClick={() => setDialog("raise")}
             >
               {t("settings.users.raise")}
             </Menu.Item>
           )}
-          <Menu.Item leftSection={<IconShield size={15} />} onClick={() => setAsked("rights")}>
+          <Menu.Item leftSection={<IconShield size={15} />} onClick={() => setDialog("rights")}>
             {rulesText("rules.held.open")}
           </Menu.Item>
-          <Menu.Item leftSection={<IconLink size={15} />} disabled={user.disabled} onClick={() => setAsked("reset")}>
+          <Menu.Item leftSection={<IconLink size={15} />} disabled={user.disabled} onClick={() => setDialog("reset")}>
             {t("settings.users.reset")}
           </Menu.Item>
           {(user.two_factor || user.passkeys > 0) && (
-            <Menu.Item leftSection={<IconShieldOff size={15} />} disabled={self} onClick={() => setAsked("factor")}>
+            <Menu.Item leftSection={<IconShieldOff size={15} />} disabled={self} onClick={() => setDialog("factor")}>
               {t("settings.factor.reset")}
             </Menu.Item>
           )}
           {user.disabled ? (
             <Menu.Item
               leftSection={<IconCheck size={15} />}
-              onClick={() => void change({ disabled: false }).catch(said)}
+              onClick={() => void change({ disabled: false }).catch(ignoreShown)}
             >
               {t("settings.users.enable")}
             </Menu.Item>
           ) : (
-            <Menu.Item leftSection={<IconBan size={15} />} disabled={self} onClick={() => setAsked("disable")}>
+            <Menu.Item leftSection={<IconBan size={15} />} disabled={self} onClick={() => setDialog("disable")}>
               {t("settings.users.disable")}
             </Menu.Item>
           )}
@@ -94,17 +94,17 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
             color="red"
             leftSection={<IconTrash size={15} />}
             disabled={self}
-            onClick={() => setAsked("remove")}
+            onClick={() => setDialog("remove")}
           >
             {t("settings.remove")}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <UserDialogs user={user} asked={asked} onClose={() => setAsked(null)} onChange={change} onLink={setLink} />
-      <ResetSecondFactor user={user} opened={asked === "factor"} onClose={() => setAsked(null)} />
-      {asked === "rights" && (
+      <UserDialogs user={user} dialog={dialog} onClose={() => setDialog(null)} onChange={change} onLink={setLink} />
+      <ResetSecondFactor user={user} opened={dialog === "factor"} onClose={() => setDialog(null)} />
+      {dialog === "rights" && (
         <Suspense fallback={null}>
-          <UserRights user={user} onClose={() => setAsked(null)} />
+          <UserRights user={user} onClose={() => setDialog(null)} />
         </Suspense>
       )}
       <SecretOnce
@@ -127,17 +127,17 @@ function standing({ email, disabled, administrator }: ConsoleUser): string {
 }
 
 /** The call already showed the error in a notice. */
-const said = () => undefined;
+const ignoreShown = () => undefined;
 
 interface UserDialogsProps {
   readonly user: ConsoleUser;
-  readonly asked: Asked | null;
+  readonly dialog: UserDialog | null;
   readonly onClose: () => void;
   readonly onChange: (body: BodyInput<"users.update">) => Promise<unknown>;
   readonly onLink: (link: AnswerOf<"users.reset">) => void;
 }
 
-function UserDialogs({ user, asked, onClose, onChange, onLink }: UserDialogsProps) {
+function UserDialogs({ user, dialog: asked, onClose, onChange, onLink }: UserDialogsProps) {
   const reset = useAct("users.reset");
   const remove = useAct("users.remove", {
     invalidates: ["users.list"],

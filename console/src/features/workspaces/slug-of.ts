@@ -1,6 +1,6 @@
 import { t } from "../../language/areas/workspaces.ts";
 
-const lettersMax = 63;
+const lengthMax = 63;
 
 /** A slug out of a name: `Acme Robotics & Söhne` becomes `acme-robotics-sohne`. */
 export function slugOf(name: string): string {
@@ -9,7 +9,7 @@ export function slugOf(name: string): string {
     .replace(/\p{M}/gu, "")
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
-    .slice(0, lettersMax)
+    .slice(0, lengthMax)
     .replace(/^-+|-+$/g, "");
 }
 

@@ -9,21 +9,21 @@ import { Rich, t } from "../../language/areas/workspaces.ts";
 /** Shows what receivers check the webhooks of a workspace with. It leaves the page with the dialog. */
 export function WebhookSecret({ workspace }: { readonly workspace: string }) {
   // Not cached: each view of the secret is a separate request and an audit log entry.
-  const look = useAct("workspaces.webhookSecret");
-  const secret = look.data?.secret ?? null;
+  const reveal = useAct("workspaces.webhookSecret");
+  const secret = reveal.data?.secret ?? null;
   return (
     <>
       <Button
         variant="default"
         leftSection={<IconKey size={14} aria-hidden />}
-        loading={look.isPending}
-        onClick={() => look.mutate({ params: { workspace } })}
+        loading={reveal.isPending}
+        onClick={() => reveal.mutate({ params: { workspace } })}
       >
         {t("workspaces.secret.show")}
       </Button>
       <Modal
         opened={secret !== null}
-        onClose={look.reset}
+        onClose={reveal.reset}
         title={t("workspaces.secret.title", { workspace })}
         size="lg"
       >
@@ -47,7 +47,7 @@ export function WebhookSecret({ workspace }: { readonly workspace: string }) {
             </Text>
             <Group justify="flex-end">
               <CopyButton value={secret} label={t("workspaces.secret.copy")} wide />
-              <Button onClick={look.reset} data-autofocus>
+              <Button onClick={reveal.reset} data-autofocus>
                 {t("workspaces.done")}
               </Button>
             </Group>

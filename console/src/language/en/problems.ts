@@ -1,5 +1,5 @@
 /**
- * Errors by code: `message` says what failed, `advice` what to do. `fields` has messages for single fields
+ * Errors by code: `message` is the error, `advice` the action. `fields` has messages for single fields
  * of a form, by its `param` and the code; `field`: for any other field.
  */
 export const problems = {

@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { access as english } from "../en/access.ts";
+import type { Translation } from "../texts.ts";
 
 export const access: Translation<typeof english> = {
   change: {

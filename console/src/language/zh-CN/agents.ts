@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { agents as english } from "../en/agents.ts";
+import type { Translation } from "../texts.ts";
 
 export const agents: Translation<typeof english> = {
   title: "编程助手的设置",

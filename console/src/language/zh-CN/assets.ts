@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { assets as english } from "../en/assets.ts";
+import type { Translation } from "../texts.ts";
 
 export const assets: Translation<typeof english> = {
   title: "素材",

@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { audit as english } from "../en/audit.ts";
+import type { Translation } from "../texts.ts";
 
 export const audit: Translation<typeof english> = {
   action: {

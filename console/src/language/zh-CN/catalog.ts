@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { catalog as english } from "../en/catalog.ts";
+import type { Translation } from "../texts.ts";
 
 export const catalog: Translation<typeof english> = {
   administrators: {

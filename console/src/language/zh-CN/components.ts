@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { components as english } from "../en/components.ts";
+import type { Translation } from "../texts.ts";
 
 export const components: Translation<typeof english> = {
   actions: {

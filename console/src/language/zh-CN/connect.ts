@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { connect as english } from "../en/connect.ts";
+import type { Translation } from "../texts.ts";
 
 export const connect: Translation<typeof english> = {
   title: "接入",

@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { device as english } from "../en/device.ts";
+import type { Translation } from "../texts.ts";
 
 export const device: Translation<typeof english> = {
   title: "登录设备",

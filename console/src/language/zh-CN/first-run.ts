@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { firstRun as english } from "../en/first-run.ts";
+import type { Translation } from "../texts.ts";
 
 export const firstRun: Translation<typeof english> = {
   stepOf: "第 {place} 步（共 {count} 步）：{title}。",

@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { formats as english } from "../en/formats.ts";
+import type { Translation } from "../texts.ts";
 
 export const formats: Translation<typeof english> = {
   justNow: "刚刚",

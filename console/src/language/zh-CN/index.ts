@@ -1,4 +1,4 @@
-import type { Catalogue, ProviderWords } from "../catalogue.ts";
+import type { ConsoleTexts, ProviderWords } from "../texts.ts";
 import { access } from "./access.ts";
 import { agents } from "./agents.ts";
 import { assets } from "./assets.ts";
@@ -34,7 +34,7 @@ import { snippets } from "./snippets.ts";
 import { tasks } from "./tasks.ts";
 import { workspaces } from "./workspaces.ts";
 
-export const zhCN: Catalogue & { readonly kinds: ProviderWords } = {
+export const zhCN: ConsoleTexts & { readonly kinds: ProviderWords } = {
   access,
   agents,
   assets,

@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { keys as english } from "../en/keys.ts";
+import type { Translation } from "../texts.ts";
 
 export const keys: Translation<typeof english> = {
   list: {

@@ -1,4 +1,4 @@
-import type { ProviderWords } from "../catalogue.ts";
+import type { ProviderWords } from "../texts.ts";
 
 export const kinds: ProviderWords = {
   setting: {

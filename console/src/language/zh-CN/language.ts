@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { language as english } from "../en/language.ts";
+import type { Translation } from "../texts.ts";
 
 export const language: Translation<typeof english> = {
   label: "语言",

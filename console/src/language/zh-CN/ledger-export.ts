@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { ledgerExport as english } from "../en/ledger-export.ts";
+import type { Translation } from "../texts.ts";
 
 export const ledgerExport: Translation<typeof english> = {
   title: "账本导出",

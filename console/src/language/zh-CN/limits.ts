@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { limits as english } from "../en/limits.ts";
+import type { Translation } from "../texts.ts";
 
 export const limits: Translation<typeof english> = {
   title: "限额与预算",

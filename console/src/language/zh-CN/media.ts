@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { media as english } from "../en/media.ts";
+import type { Translation } from "../texts.ts";
 
 export const media: Translation<typeof english> = {
   assets: {

@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { models as english } from "../en/models.ts";
+import type { Translation } from "../texts.ts";
 
 export const models: Translation<typeof english> = {
   about: {

@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { overview as english } from "../en/overview.ts";
+import type { Translation } from "../texts.ts";
 
 export const overview: Translation<typeof english> = {
   title: "概览",

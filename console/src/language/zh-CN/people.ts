@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { people as english } from "../en/people.ts";
+import type { Translation } from "../texts.ts";
 
 export const people: Translation<typeof english> = {
   keys: {

@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { playground as english } from "../en/playground.ts";
+import type { Translation } from "../texts.ts";
 
 export const playground: Translation<typeof english> = {
   answer: {

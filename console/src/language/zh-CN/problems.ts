@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { problems as english } from "../en/problems.ts";
+import type { Translation } from "../texts.ts";
 
 export const problems: Translation<typeof english> = {
   message: {

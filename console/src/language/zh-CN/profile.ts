@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { profile as english } from "../en/profile.ts";
+import type { Translation } from "../texts.ts";
 
 export const profile: Translation<typeof english> = {
   title: "个人资料与登录",

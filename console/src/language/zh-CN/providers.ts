@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { providers as english } from "../en/providers.ts";
+import type { Translation } from "../texts.ts";
 
 export const providers: Translation<typeof english> = {
   deployments: "部署",

@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { requests as english } from "../en/requests.ts";
+import type { Translation } from "../texts.ts";
 
 export const requests: Translation<typeof english> = {
   title: "请求",

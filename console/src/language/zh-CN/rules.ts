@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { rules as english } from "../en/rules.ts";
+import type { Translation } from "../texts.ts";
 
 export const rules: Translation<typeof english> = {
   title: "角色映射",

@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { scim as english } from "../en/scim.ts";
+import type { Translation } from "../texts.ts";
 
 export const scim: Translation<typeof english> = {
   marks: {

@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { session as english } from "../en/session.ts";
+import type { Translation } from "../texts.ts";
 
 export const session: Translation<typeof english> = {
   code: {

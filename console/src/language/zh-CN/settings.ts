@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { settings as english } from "../en/settings.ts";
+import type { Translation } from "../texts.ts";
 
 export const settings: Translation<typeof english> = {
   invitations: {

@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { shell as english } from "../en/shell.ts";
+import type { Translation } from "../texts.ts";
 
 export const shell: Translation<typeof english> = {
   palette: {

@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { signIn as english } from "../en/sign-in.ts";
+import type { Translation } from "../texts.ts";
 
 export const signIn: Translation<typeof english> = {
   elsewhere: {

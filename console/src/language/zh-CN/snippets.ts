@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { snippets as english } from "../en/snippets.ts";
+import type { Translation } from "../texts.ts";
 
 export const snippets: Translation<typeof english> = {
   shell: "在终端中执行",

@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { tasks as english } from "../en/tasks.ts";
+import type { Translation } from "../texts.ts";
 
 export const tasks: Translation<typeof english> = {
   title: "视频任务",

@@ -1,5 +1,5 @@
-import type { Translation } from "../catalogue.ts";
 import type { workspaces as english } from "../en/workspaces.ts";
+import type { Translation } from "../texts.ts";
 
 export const workspaces: Translation<typeof english> = {
   list: {

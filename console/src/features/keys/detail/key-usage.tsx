@@ -55,7 +55,7 @@ export function KeyUsage({ item }: { readonly item: ConsoleKey }) {
             />
             <Stat label={t("keys.usage.failed")} value={usage && <Count value={usage.totals.failed} short />} />
           </Stats>
-          {/* The chart's place, where there is likely to be one: what stands below is not pushed down by it. */}
+          {/* Reserves the space of the chart, so that content below does not move when it is loaded. */}
           {usage === undefined && item.last_used_at !== null && <Skeleton height={187} />}
           {usage !== undefined && usage.totals.requests > 0 && (
             <Chart

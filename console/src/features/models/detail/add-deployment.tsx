@@ -9,27 +9,27 @@ import { placedKey } from "./priorities.ts";
 interface AddDeploymentProps {
   readonly model: string;
   /** Keys of the existing deployments. */
-  readonly taken: readonly string[];
+  readonly usedKeys: readonly string[];
   readonly onClose: () => void;
   readonly onAdd: (provider: string, upstreamModel: string) => void;
 }
 
-/** Another place that calls may go to; it comes last until it is moved. */
-export function AddDeployment({ model, taken, onClose, onAdd }: AddDeploymentProps) {
+/** Adds a deployment with the last priority. */
+export function AddDeployment({ model, usedKeys: taken, onClose, onAdd }: AddDeploymentProps) {
   const providers = useCall("providers.list").data?.data ?? null;
   const [provider, setProvider] = useState<string | null>(null);
   const [typed, setTyped] = useState("");
   const upstreamModel = typed.trim() || model;
-  const [isAsked, setIsAsked] = useState(false);
-  const isTaken = provider !== null && taken.includes(placedKey(provider, upstreamModel));
+  const [isSubmitted, setIsSubmitted] = useState(false);
+  const isDuplicate = provider !== null && taken.includes(placedKey(provider, upstreamModel));
   return (
     <Modal opened onClose={onClose} title={t("models.deployments.addTitle")}>
       <form
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          setIsAsked(true);
-          if (provider !== null && !isTaken) onAdd(provider, upstreamModel);
+          setIsSubmitted(true);
+          if (provider !== null && !isDuplicate) onAdd(provider, upstreamModel);
         }}
       >
         <Stack gap="md">
@@ -47,14 +47,14 @@ export function AddDeployment({ model, taken, onClose, onAdd }: AddDeploymentPro
             }))}
             value={provider}
             onChange={setProvider}
-            error={isAsked && provider === null ? t("models.add.providerMissing") : undefined}
+            error={isSubmitted && provider === null ? t("models.add.providerMissing") : undefined}
           />
           <UpstreamModelInput
             provider={provider}
             placeholder={model}
             value={typed}
             onChange={setTyped}
-            error={isTaken ? t("models.deployments.duplicate") : undefined}
+            error={isDuplicate ? t("models.deployments.duplicate") : undefined}
           />
           <Text size="xs" c="dimmed">
             {t("models.deployments.addHelp")}

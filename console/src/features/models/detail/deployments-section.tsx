@@ -102,7 +102,7 @@ export function DeploymentsSection({ model, priorities, onChange, disabled }: De
       {adding && (
         <AddDeployment
           model={model.name}
-          taken={all.map((each) => each.key)}
+          usedKeys={all.map((each) => each.key)}
           onClose={() => setAdding(false)}
           onAdd={(provider, upstreamModel) => {
             onChange(added(priorities, provider, upstreamModel));

@@ -27,13 +27,13 @@ export default function ModelPage() {
 }
 
 const crumbs = [{ label: t("models.title"), link: { to: "/models", search: {} } }] as const;
-const lookMs = 15_000;
+const refreshMs = 15_000;
 
-/** One name that callers ask for: who answers, what it costs, how it is called. */
+/** A model: its deployments, price and example calls. */
 function OneModel({ name }: { readonly name: string }) {
   const mayChange = useSession().may("administrator");
   const workspace = useWorkspace();
-  const query = useCall("models.show", { params: { model: name }, everyMs: lookMs });
+  const query = useCall("models.show", { params: { model: name }, everyMs: refreshMs });
   const model = query.data;
   if (model === undefined) {
     return (
@@ -101,9 +101,9 @@ function OneModel({ name }: { readonly name: string }) {
 
 function ModelTabs({ model, mayChange }: { readonly model: ConsoleModel; readonly mayChange: boolean }) {
   const { answer } = useSession();
-  const [asked, setTab] = useUrlText("tab", mayChange ? "serving" : "call");
-  const known = mayChange ? ["serving", "price", "call"] : ["price", "call"];
-  const tab = known.includes(asked) ? asked : (known.at(mayChange ? 0 : -1) ?? "call");
+  const [urlTab, setTab] = useUrlText("tab", mayChange ? "serving" : "call");
+  const tabs = mayChange ? ["serving", "price", "call"] : ["price", "call"];
+  const tab = tabs.includes(urlTab) ? urlTab : (tabs.at(mayChange ? 0 : -1) ?? "call");
   return (
     // Keeps input while another tab is open.
     <Tabs value={tab} onChange={(next) => setTab(next ?? "")} keepMounted>

@@ -192,6 +192,6 @@ function differenceWords(now: number, before: number): string {
   if (before === 0) return "";
   const share = now / before - 1;
   if (Math.abs(share) < hardlyAny) return "";
-  const told = { share: formatShare(Math.abs(share)) };
-  return ` ${share > 0 ? t("models.simulation.more", told) : t("models.simulation.less", told)}`;
+  const values = { share: formatShare(Math.abs(share)) };
+  return ` ${share > 0 ? t("models.simulation.more", values) : t("models.simulation.less", values)}`;
 }

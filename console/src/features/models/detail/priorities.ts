@@ -57,11 +57,11 @@ export function deploymentsBody(priorities: Priorities): NonNullable<BodyInput<"
 }
 
 function numbersOf(priorities: Priorities): readonly number[] {
-  const kept = priorities.map(([first]) => first?.priority ?? 0);
-  const agree = priorities.every((priority, place) => priority.every((each) => each.priority === kept[place]));
-  const rise = kept.every((priority, place) => place === 0 || priority > (kept[place - 1] ?? 0));
-  return agree && rise && kept.every((priority) => priority <= priorityMax)
-    ? kept
+  const numbers = priorities.map(([first]) => first?.priority ?? 0);
+  const agree = priorities.every((priority, place) => priority.every((each) => each.priority === numbers[place]));
+  const rise = numbers.every((priority, place) => place === 0 || priority > (numbers[place - 1] ?? 0));
+  return agree && rise && numbers.every((priority) => priority <= priorityMax)
+    ? numbers
     : priorities.map((_, place) => place + 1);
 }
 

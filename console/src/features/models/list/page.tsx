@@ -19,7 +19,7 @@ import { filtersOfAll, filtersOfMembers, fitsModel, isPartlyPriced, type ModelRo
 import { PriceChanges } from "./price-changes.tsx";
 import { Retiring } from "./retiring.tsx";
 
-const lookMs = 15_000;
+const refreshMs = 15_000;
 const none: readonly ModelRow[] = [];
 
 const pageSize = 50;
@@ -29,7 +29,7 @@ export default function ModelsPage() {
   const mayChange = useSession().may("administrator");
   const [add, setAdd] = useUrlText("add");
   const search = useUrlSearch();
-  const query = useCall("models.list", { everyMs: lookMs });
+  const query = useCall("models.list", { everyMs: refreshMs });
   const all: readonly ModelRow[] = query.data?.data ?? none;
   // Notices above the list load with it, so that they do not move it later.
   const priceList = useCall("priceList.show", { enabled: mayChange });

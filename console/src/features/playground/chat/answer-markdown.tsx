@@ -10,9 +10,8 @@ interface AnswerMarkdownProps {
 }
 
 /**
- * An answer as Markdown. It was written by a model that may have read anything, so no HTML in it counts, links lead out in a
- * tab of their own, pictures are only named (to load one would tell its address that somebody reads this), and headings take
- * no id that the page has.
+ * Renders a response as Markdown. Model output is untrusted: HTML is ignored, links open in a new tab, images are not loaded (their
+ * server would learn that this is being read), and headings get no ids of the page.
  */
 export default function AnswerMarkdown({ text, running }: AnswerMarkdownProps) {
   // Parsing again for every word would block the page, so pending text is parsed together.

@@ -6,7 +6,7 @@ import { noReply } from "./reply.ts";
 const turn = (id: number, state: Turn["state"] = "done"): Turn => ({
   id,
   model: "m",
-  asked: { kind: "message", text: `question ${id}`, pictures: [] },
+  input: { kind: "message", text: `question ${id}`, pictures: [] },
   reply: { ...noReply, text: `answer ${id}` },
   state,
   served: null,

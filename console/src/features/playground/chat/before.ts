@@ -13,7 +13,7 @@ export function beforeOf(turns: readonly Turn[], draft: Draft): Before | null {
   return { turns: turns.map((turn) => (turn.state === "running" ? { ...turn, state: "stopped" } : turn)), draft };
 }
 
-/** Drops the stored conversation once the user continues. `turns`: those before the current message. */
+/** Drops the stored conversation once the user continues. `turns`: the turns before the current message. */
 export function stillBefore(before: Before | null, turns: readonly Turn[]): Before | null {
   return before !== null && turns.length < before.turns.length ? before : null;
 }

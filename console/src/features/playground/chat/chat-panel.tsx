@@ -5,15 +5,15 @@ import { t } from "../../../language/areas/playground.ts";
 import type { KeyCall } from "../../media/key-call.ts";
 import { readFields } from "../../media/more-fields.ts";
 import { SameCallButton } from "../same-call/same-call-button.tsx";
-import { useChatDraft, useChatSettings } from "./chat-kept.ts";
+import { useChatDraft, useChatSettings } from "./chat-state.ts";
 import { Composer, type Draft } from "./composer.tsx";
-import { type Asked, type ChatSettings, chatBody, messagesOf, openCalls } from "./conversation.ts";
+import { type ChatSettings, chatBody, messagesOf, openCalls, type UserInput } from "./conversation.ts";
 import { SettingsPanel } from "./settings-panel.tsx";
 import { ToolResults } from "./tool-results.tsx";
 import { readTools } from "./tools.ts";
 import { TurnView } from "./turn-view.tsx";
 import { type Chat, turnsMax, useChat } from "./use-chat.ts";
-import { useGivenPrompt } from "./use-given-prompt.ts";
+import { useLinkPrompt } from "./use-link-prompt.ts";
 
 const noDraft: Draft = { text: "", pictures: [] };
 
@@ -22,7 +22,7 @@ export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly mo
   const { workspace } = call;
   const [settings, setSettings] = useChatSettings();
   const [draft, setDraft] = useChatDraft(workspace);
-  useGivenPrompt(setDraft);
+  useLinkPrompt(setDraft);
   const tools = useMemo(() => readTools(settings.tools), [settings.tools]);
   const more = useMemo(() => readFields(settings.more), [settings.more]);
   const read = useMemo(
@@ -115,10 +115,10 @@ export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly mo
 /** The call that would be sent now; with nothing written, the one that was sent last. */
 function toShow(chat: Chat, draft: Draft, settings: ChatSettings): [ReturnType<typeof messagesOf>, ChatSettings] {
   const last = chat.turns.at(-1);
-  const written: Asked = { kind: "message", text: draft.text.trim(), pictures: draft.pictures };
+  const written: UserInput = { kind: "message", text: draft.text.trim(), pictures: draft.pictures };
   const nothing = written.text === "" && written.pictures.length === 0;
   if (nothing && last !== undefined)
-    return [messagesOf(settings.system, chat.turns.slice(0, -1), last.asked), settings];
+    return [messagesOf(settings.system, chat.turns.slice(0, -1), last.input), settings];
   return [
     messagesOf(settings.system, chat.turns, nothing ? { ...written, text: t("playground.form.hello") } : written),
     settings,

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { type Asked, chatBody, messagesOf, plainSettings, type Turn } from "./conversation.ts";
+import { chatBody, messagesOf, plainSettings, type Turn, type UserInput } from "./conversation.ts";
 import { noReply, type Reply } from "./reply.ts";
 
-const say = (text: string, pictures: readonly string[] = []): Asked => ({ kind: "message", text, pictures });
-const turn = (asked: Asked, reply: Partial<Reply>, state: Turn["state"] = "done"): Turn => ({
+const say = (text: string, pictures: readonly string[] = []): UserInput => ({ kind: "message", text, pictures });
+const turn = (asked: UserInput, reply: Partial<Reply>, state: Turn["state"] = "done"): Turn => ({
   id: 1,
   model: "m",
-  asked,
+  input: asked,
   reply: { ...noReply, ...reply },
   state,
   served: null,
@@ -35,15 +35,15 @@ test("failed and empty turns are not sent, and reasoning never is", () => {
 
 test("every tool call gets a result, even if the user sends another message instead", () => {
   const called = turn(say("weather?"), { toolCalls: calls });
-  const told = messagesOf("Be terse.", [called], { kind: "results", results: { c1: "rain" } });
-  expect(told.map((message) => message.role)).toEqual(["system", "user", "assistant", "tool", "tool"]);
-  expect(told[3]).toEqual({ role: "tool", tool_call_id: "c1", content: "rain" });
-  expect(told[4]).toMatchObject({ tool_call_id: "c2", content: "This tool was not run." });
-  const passed = messagesOf("", [called], say("never mind"));
-  expect(passed.map((message) => message.role)).toEqual(["user", "assistant", "tool", "tool", "user"]);
+  const messages = messagesOf("Be terse.", [called], { kind: "results", results: { c1: "rain" } });
+  expect(messages.map((message) => message.role)).toEqual(["system", "user", "assistant", "tool", "tool"]);
+  expect(messages[3]).toEqual({ role: "tool", tool_call_id: "c1", content: "rain" });
+  expect(messages[4]).toMatchObject({ tool_call_id: "c2", content: "This tool was not run." });
+  const skipped = messagesOf("", [called], say("never mind"));
+  expect(skipped.map((message) => message.role)).toEqual(["user", "assistant", "tool", "tool", "user"]);
 });
 
-test("results that met a failure can be given again", () => {
+test("tool results can be sent again after a failure", () => {
   const called = turn(say("weather?"), { toolCalls: calls.slice(0, 1) });
   const failed = turn({ kind: "results", results: { c1: "rain" } }, {}, "failed");
   expect(messagesOf("", [called, failed], { kind: "results", results: { c1: "sun" } }).at(-1)).toEqual({

@@ -4,14 +4,14 @@ import type { Reply, ToolCall } from "./reply.ts";
 import type { Served } from "./stream-chat.ts";
 
 /** A user's message: text and images, or tool results. */
-export type Asked =
+export type UserInput =
   | { readonly kind: "message"; readonly text: string; readonly pictures: readonly string[] }
   | { readonly kind: "results"; readonly results: Readonly<Record<string, string>> };
 
 export interface Turn {
   readonly id: number;
   readonly model: string;
-  readonly asked: Asked;
+  readonly input: UserInput;
   readonly reply: Reply;
   readonly state: "running" | "done" | "stopped" | "failed";
   readonly served: Served | null;
@@ -37,22 +37,22 @@ export type Message =
   | { readonly role: "tool"; readonly tool_call_id: string; readonly content: string };
 
 /**
- * What the model is told: the turns that came to an end, then what is asked now. A failed turn would confuse it and is left
- * out. Every call of a tool needs a result, so one that was passed over gets the word that it was not run.
+ * The messages to send: the completed turns, then the new input. Failed turns are left out, because they would confuse the model.
+ * Every tool call needs a result, so skipped ones get the result that the tool was not run.
  */
-export function messagesOf(system: string, turns: readonly Turn[], asked: Asked): Message[] {
+export function messagesOf(system: string, turns: readonly Turn[], input: UserInput): Message[] {
   const messages: Message[] = system.trim() === "" ? [] : [{ role: "system", content: system }];
   let open: readonly ToolCall[] = [];
   for (const turn of turns) {
     if (!isWhole(turn)) continue;
-    messages.push(...askedMessages(turn.asked, open));
+    messages.push(...inputMessages(turn.input, open));
     open = openCalls(turn);
     messages.push(answerMessage(turn.reply.text, open));
   }
-  return [...messages, ...askedMessages(asked, open)];
+  return [...messages, ...inputMessages(input, open)];
 }
 
-/** The tools that a turn waits for. One that was stopped may have been cut in the middle of its arguments. */
+/** Tool calls that a turn waits for. Stopped turns have none, because their arguments may be incomplete. */
 export function openCalls(turn: Turn | undefined): readonly ToolCall[] {
   return turn?.state === "done" ? turn.reply.toolCalls : [];
 }
@@ -65,16 +65,16 @@ function hasCalls({ toolCalls }: Reply): boolean {
   return toolCalls.length > 0;
 }
 
-/** For the model, not for who reads the page: the same in every language. */
+/** For the model, not for users: the same in every language. */
 const notRun = "This tool was not run.";
 
-function askedMessages(asked: Asked, open: readonly ToolCall[]): Message[] {
-  const results = asked.kind === "results" ? asked.results : {};
-  const told = open.map(
+function inputMessages(input: UserInput, open: readonly ToolCall[]): Message[] {
+  const results = input.kind === "results" ? input.results : {};
+  const toolMessages = open.map(
     ({ id }): Message => ({ role: "tool", tool_call_id: id, content: results[id]?.trim() || notRun }),
   );
-  if (asked.kind === "results") return told;
-  return [...told, { role: "user", content: contentOf(asked.text, asked.pictures) }];
+  if (input.kind === "results") return toolMessages;
+  return [...toolMessages, { role: "user", content: contentOf(input.text, input.pictures) }];
 }
 
 function contentOf(text: string, pictures: readonly string[]): string | readonly Part[] {
@@ -130,7 +130,7 @@ export function chatBody(
     stream: true,
     stream_options: { include_usage: true },
     ...(temperature === null ? {} : { temperature }),
-    // The gateway gives it its older name where an upstream knows no other.
+    // The gateway renames it for upstreams that only support `max_tokens`.
     ...(maxTokens === null ? {} : { max_completion_tokens: maxTokens }),
     ...(stop.length === 0 ? {} : { stop }),
     ...(tools.length === 0 ? {} : { tools }),

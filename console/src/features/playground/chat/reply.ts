@@ -38,8 +38,8 @@ export function withChunk(reply: Reply, chunk: unknown): Reply {
 
 /** A call arrives in pieces: first its ID and name, then its arguments; `index` identifies the call. */
 function withCall(calls: readonly ToolCall[], piece: unknown): readonly ToolCall[] {
-  const told = member(piece, "index");
-  const index = typeof told === "number" ? told : calls.length;
+  const sent = member(piece, "index");
+  const index = typeof sent === "number" ? sent : calls.length;
   const named = member(piece, "function");
   const before = calls.find((each) => each.index === index);
   const call: ToolCall = {

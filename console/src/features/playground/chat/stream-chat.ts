@@ -1,9 +1,9 @@
-import { type KeyCall, type Told, toldBy } from "../../media/key-call.ts";
+import { type CallInfo, callInfoOf, type KeyCall } from "../../media/key-call.ts";
 import { answerEvents } from "../answer-events.ts";
 import { noReply, type Reply, type Usage, usageOf, withChunk } from "./reply.ts";
 
-/** Who answered and what it took. Times are milliseconds as this page saw them. */
-export interface Served extends Told, Usage {
+/** Provider, usage and times of a response. Times are milliseconds as measured in this page. */
+export interface Served extends CallInfo, Usage {
   readonly firstTokenMs: number | null;
   readonly totalMs: number;
 }
@@ -11,11 +11,11 @@ export interface Served extends Told, Usage {
 interface StreamOptions {
   readonly signal: AbortSignal;
   /** Called when the response starts, so that an interrupted request can be found. */
-  readonly onTold: (told: Told) => void;
+  readonly onInfo: (told: CallInfo) => void;
   readonly onReply: (reply: Reply) => void;
 }
 
-/** Sends one chat call and hands on its answer as it grows. Resolves at a clean end; anything else is a Problem. */
+/** Sends one chat call and reports its reply as it grows. Resolves when it is complete; otherwise throws a Problem. */
 export async function streamChat(call: KeyCall, body: object, options: StreamOptions): Promise<Served> {
   const startedMs = performance.now();
   const response = await call.send("/v1/chat/completions", {
@@ -24,8 +24,8 @@ export async function streamChat(call: KeyCall, body: object, options: StreamOpt
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  const told = toldBy(response);
-  options.onTold(told);
+  const info = callInfoOf(response);
+  options.onInfo(info);
   let firstTokenMs: number | null = null;
   let usage: Usage = { inputTokens: null, outputTokens: null };
   let reply = noReply;
@@ -38,5 +38,5 @@ export async function streamChat(call: KeyCall, body: object, options: StreamOpt
     reply = next;
     options.onReply(reply);
   }
-  return { ...told, ...usage, firstTokenMs, totalMs: performance.now() - startedMs };
+  return { ...info, ...usage, firstTokenMs, totalMs: performance.now() - startedMs };
 }

@@ -5,7 +5,7 @@ import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { CallFacts, RequestLink } from "../call-facts.tsx";
 import { AnswerText } from "./answer-text.tsx";
-import type { Asked, Turn } from "./conversation.ts";
+import type { Turn, UserInput } from "./conversation.ts";
 import { PictureList } from "./picture-list.tsx";
 import { ToolCallView } from "./tool-call-view.tsx";
 
@@ -23,7 +23,7 @@ export const TurnView = memo(function TurnView({ turn, workspace, onAgain, onEdi
   const waiting = running && reply.text === "" && reply.thinking === "" && reply.toolCalls.length === 0;
   return (
     <article className="turn" aria-busy={running}>
-      <AskedView asked={turn.asked} />
+      <InputView asked={turn.input} />
       {reply.thinking !== "" && (
         <details className="thinking">
           <summary>
@@ -52,7 +52,7 @@ export const TurnView = memo(function TurnView({ turn, workspace, onAgain, onEdi
         </div>
       )}
       {!running && served !== null && (
-        <CallFacts workspace={workspace} told={served} {...served} totalMs={served.totalMs || null} />
+        <CallFacts workspace={workspace} info={served} {...served} totalMs={served.totalMs || null} />
       )}
       {!running && (
         <Group gap={4} className="turn-actions">
@@ -62,7 +62,7 @@ export const TurnView = memo(function TurnView({ turn, workspace, onAgain, onEdi
               {state === "done" ? t("playground.chat.regenerate") : t("playground.run.retry")}
             </Button>
           )}
-          {onEdit !== null && turn.asked.kind === "message" && (
+          {onEdit !== null && turn.input.kind === "message" && (
             <Button size="compact-xs" variant="subtle" onClick={onEdit}>
               {t("playground.chat.edit")}
             </Button>
@@ -74,12 +74,12 @@ export const TurnView = memo(function TurnView({ turn, workspace, onAgain, onEdi
   );
 });
 
-function AskedView({ asked }: { readonly asked: Asked }) {
-  if (asked.kind === "results") {
+function InputView({ asked: input }: { readonly asked: UserInput }) {
+  if (input.kind === "results") {
     return (
       <div className="asked">
         <span className="asked-kind">{t("playground.tools.sentResults")}</span>
-        {Object.entries(asked.results).map(([id, result]) => (
+        {Object.entries(input.results).map(([id, result]) => (
           <div key={id}>{result}</div>
         ))}
       </div>
@@ -88,8 +88,8 @@ function AskedView({ asked }: { readonly asked: Asked }) {
   return (
     <div className="asked">
       <span className="unseen">{t("playground.chat.you")}</span>
-      {asked.text}
-      <PictureList pictures={asked.pictures} />
+      {input.text}
+      <PictureList pictures={input.pictures} />
     </div>
   );
 }

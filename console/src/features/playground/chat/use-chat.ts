@@ -3,8 +3,8 @@ import { asProblem, isAbort } from "../../../client/problem.ts";
 import type { KeyCall } from "../../media/key-call.ts";
 import type { Fields } from "../../media/more-fields.ts";
 import { stillBefore } from "./before.ts";
-import { useChatBefore, useChatDraft, useChatTurns, useRemember } from "./chat-kept.ts";
-import { type Asked, type ChatSettings, chatBody, messagesOf, type Turn } from "./conversation.ts";
+import { useChatBefore, useChatDraft, useChatTurns, useRemember } from "./chat-state.ts";
+import { type ChatSettings, chatBody, messagesOf, type Turn, type UserInput } from "./conversation.ts";
 import { noReply } from "./reply.ts";
 import { streamChat } from "./stream-chat.ts";
 
@@ -22,7 +22,7 @@ export interface ChatWith {
 export interface Chat {
   readonly turns: readonly Turn[];
   readonly running: boolean;
-  readonly ask: (asked: Asked) => void;
+  readonly ask: (asked: UserInput) => void;
   /** Asks the last question again, of the model that is chosen now. */
   readonly again: () => void;
   /** Removes the last turn and puts its message into the input. */
@@ -46,13 +46,13 @@ export function useChat(chatWith: ChatWith): Chat {
   useEffect(() => () => abort.current?.abort(), []);
 
   const start = useCallback(
-    (told: readonly Turn[], asked: Asked) => {
+    (told: readonly Turn[], asked: UserInput) => {
       const { model, settings, tools, more } = chatWith;
       const id = (told.at(-1)?.id ?? 0) + 1;
       const controller = new AbortController();
       abort.current?.abort();
       abort.current = controller;
-      const started: Turn = { id, model, asked, reply: noReply, state: "running", served: null, problem: null };
+      const started: Turn = { id, model, input: asked, reply: noReply, state: "running", served: null, problem: null };
       setTurns([...told, started]);
       // A turn that was taken back in the meantime has nothing to be changed.
       const change = (edit: (turn: Turn) => Turn) => {
@@ -62,7 +62,7 @@ export function useChat(chatWith: ChatWith): Chat {
       const body = chatBody(model, messagesOf(settings.system, told, asked), settings, { tools, more });
       streamChat(call, body, {
         signal: controller.signal,
-        onTold: (told) =>
+        onInfo: (told) =>
           change((turn) => ({
             ...turn,
             served: { ...told, inputTokens: null, outputTokens: null, firstTokenMs: null, totalMs: 0 },
@@ -97,7 +97,7 @@ export function useChat(chatWith: ChatWith): Chat {
         if (last === undefined) return;
         // A turn that failed has nothing that one would come back to.
         if (last.state !== "failed") remember();
-        start(turns.slice(0, -1), last.asked);
+        start(turns.slice(0, -1), last.input);
       },
       takeBack: () => {
         const last = turns.at(-1);
@@ -105,7 +105,7 @@ export function useChat(chatWith: ChatWith): Chat {
         remember();
         forget();
         setTurns(turns.slice(0, -1));
-        if (last.asked.kind === "message") setDraft({ text: last.asked.text, pictures: last.asked.pictures });
+        if (last.input.kind === "message") setDraft({ text: last.input.text, pictures: last.input.pictures });
       },
       restore:
         before === null

@@ -1,5 +1,5 @@
-import type { KeyCall, Told } from "../../media/key-call.ts";
-import { toldBy } from "../../media/key-call.ts";
+import type { CallInfo, KeyCall } from "../../media/key-call.ts";
+import { callInfoOf } from "../../media/key-call.ts";
 import { answerEvents } from "../answer-events.ts";
 
 export interface CompletionDraft {
@@ -18,7 +18,7 @@ export interface Completed {
   readonly suffix: string;
   /** Why it ended, in the upstream's word. */
   readonly finish: string | null;
-  readonly told: Told;
+  readonly info: CallInfo;
   readonly firstTokenMs: number | null;
   readonly totalMs: number | null;
 }
@@ -51,7 +51,7 @@ export async function complete(
   const { prompt, suffix = "" } = body;
   let sofar: Completed = {
     ...{ prompt, suffix, text: "", finish: null },
-    ...{ told: toldBy(response), firstTokenMs: null, totalMs: null },
+    ...{ info: callInfoOf(response), firstTokenMs: null, totalMs: null },
   };
   for await (const chunk of answerEvents(response)) {
     const { text, finish } = pieceOf(chunk);

@@ -5,7 +5,7 @@ import { NumberField } from "../../../components/number-field.tsx";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { fieldProblems } from "../../media/field-problems.ts";
-import { useKept } from "../../media/kept.ts";
+import { useTabState } from "../../media/tab-state.ts";
 import type { ModelPanelProps } from "../model-panel-props.ts";
 import { RunButton } from "../run-button.tsx";
 import { RunOutcome } from "../run-outcome.tsx";
@@ -17,7 +17,7 @@ const fields = ["prompt", "suffix", "max_tokens", "temperature"];
 
 /** Completes a prompt, or fills the gap before a suffix. */
 export function CompletionPanel({ call, model }: ModelPanelProps) {
-  const [draft, setDraft] = useKept<CompletionDraft>("playground.completion.draft", plainCompletion);
+  const [draft, setDraft] = useTabState<CompletionDraft>("playground.completion.draft", plainCompletion);
   const run = useRun<Completed>(`playground.completion:${call.workspace}`);
   const set = (change: Partial<CompletionDraft>) => setDraft((before) => ({ ...before, ...change }));
   const { of: errorOf, marked } = fieldProblems(run.problem, fields);

@@ -3,8 +3,8 @@ import { IconVector } from "@tabler/icons-react";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { fieldProblems } from "../../media/field-problems.ts";
-import { useKept } from "../../media/kept.ts";
-import { askAs, type KeyCall, type Told } from "../../media/key-call.ts";
+import { askAs, type CallInfo, type KeyCall } from "../../media/key-call.ts";
+import { useTabState } from "../../media/tab-state.ts";
 import type { ModelPanelProps } from "../model-panel-props.ts";
 import { RunButton } from "../run-button.tsx";
 import { RunOutcome } from "../run-outcome.tsx";
@@ -21,7 +21,7 @@ interface EmbeddingDraft {
 interface Embedded {
   readonly lines: readonly string[];
   readonly vectors: readonly (readonly number[])[];
-  readonly told: Told;
+  readonly info: CallInfo;
   readonly totalMs: number;
   readonly inputTokens: number | null;
 }
@@ -31,7 +31,7 @@ const fields = ["input", "dimensions"];
 
 /** Turns texts into vectors, and shows how near they are to the first. */
 export function EmbeddingsPanel({ call, model }: ModelPanelProps) {
-  const [draft, setDraft] = useKept<EmbeddingDraft>("playground.embedding.draft", plainDraft);
+  const [draft, setDraft] = useTabState<EmbeddingDraft>("playground.embedding.draft", plainDraft);
   const run = useRun<Embedded>(`playground.embedding:${call.workspace}`);
   const set = (change: Partial<EmbeddingDraft>) => setDraft((before) => ({ ...before, ...change }));
   const { of: errorOf, marked } = fieldProblems(run.problem, fields);
@@ -113,5 +113,5 @@ function embeddingBody(model: string, input: readonly string[], dimensions: numb
 async function embed(call: KeyCall, body: object, lines: readonly string[], signal: AbortSignal): Promise<Embedded> {
   const answered = await askAs(call, "/v1/embeddings", body, { signal });
   const { value, totalMs } = answered;
-  return { lines, vectors: vectorsIn(value), told: answered, totalMs, inputTokens: inputTokensIn(value) };
+  return { lines, vectors: vectorsIn(value), info: answered, totalMs, inputTokens: inputTokensIn(value) };
 }

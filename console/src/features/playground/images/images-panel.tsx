@@ -3,8 +3,8 @@ import { type FormEvent, useMemo } from "react";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { fieldProblems } from "../../media/field-problems.ts";
-import { useKept } from "../../media/kept.ts";
 import { readFields } from "../../media/more-fields.ts";
+import { useTabState } from "../../media/tab-state.ts";
 import type { ModelPanelProps } from "../model-panel-props.ts";
 import { RunButton } from "../run-button.tsx";
 import { SameCallButton } from "../same-call/same-call-button.tsx";
@@ -15,7 +15,7 @@ import { usePictures } from "./use-pictures.ts";
 
 /** Makes pictures, or changes some. */
 export function ImagesPanel({ call, model }: ModelPanelProps) {
-  const [draft, setDraft] = useKept<PictureDraft>(`playground.image.draft:${call.workspace}`, plainPicture);
+  const [draft, setDraft] = useTabState<PictureDraft>(`playground.image.draft:${call.workspace}`, plainPicture);
   const pictures = usePictures(call);
   const more = useMemo(() => readFields(draft.more), [draft.more]);
   const fields = more.problem === null ? more.fields : {};

@@ -1,6 +1,6 @@
 import { asProblem, isAbort, type Problem } from "../../../client/problem.ts";
 import { addressProblem, pictureUrl } from "../../media/data-url.ts";
-import { type Answered, askAs, type KeyCall, type Told } from "../../media/key-call.ts";
+import { type Answered, askAs, type CallInfo, type KeyCall } from "../../media/key-call.ts";
 import type { Fields } from "../../media/more-fields.ts";
 import { fileField, formText } from "../same-call/same-call.ts";
 
@@ -31,7 +31,7 @@ export interface PictureRun {
   readonly startedAt: number;
   readonly state: "running" | "done" | "stopped" | "failed";
   readonly pictures: readonly Picture[];
-  readonly told: Told | null;
+  readonly info: CallInfo | null;
   readonly totalMs: number | null;
   readonly problem: Problem | null;
 }
@@ -63,8 +63,8 @@ export interface MakeOptions {
 }
 
 /**
- * Makes the pictures. Some models always answer with the bytes and refuse to be asked for them; they name the field, and
- * are asked again without it.
+ * Generates the images. Some models always return the bytes and refuse the field that requests them. Their error names the field,
+ * and the request is repeated without it.
  */
 export async function makePictures(
   call: KeyCall,

@@ -51,7 +51,7 @@ export function PictureRuns({ runs, workspace, running, marked, onClear }: Pictu
               </Text>
             )}
             {run.problem !== null && run.problem !== marked && <ProblemAlert problem={run.problem} />}
-            {run.told === null && run.problem?.requestId != null && (
+            {run.info === null && run.problem?.requestId != null && (
               <div className="call-facts">
                 <RequestLink workspace={workspace} requestId={run.problem.requestId} />
               </div>
@@ -62,7 +62,7 @@ export function PictureRuns({ runs, workspace, running, marked, onClear }: Pictu
                 <PictureView key={at} picture={picture} name={`picture-${run.id}-${at + 1}`} alt={run.prompt} />
               ))}
             </div>
-            {run.told !== null && <CallFacts workspace={workspace} told={run.told} totalMs={run.totalMs} />}
+            {run.info !== null && <CallFacts workspace={workspace} info={run.info} totalMs={run.totalMs} />}
           </article>
         ))}
       </div>

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from "react";
 import { asProblem, isAbort, Problem } from "../../../client/problem.ts";
 import { t } from "../../../language/areas/playground.ts";
-import { useKept } from "../../media/kept.ts";
 import type { KeyCall } from "../../media/key-call.ts";
 import type { Fields } from "../../media/more-fields.ts";
+import { useTabState } from "../../media/tab-state.ts";
 import { makePictures, type PictureDraft, type PictureRun, picturesIn } from "./picture-run.ts";
 
 /** How many runs to keep, because images are megabytes of text. */
@@ -12,8 +12,8 @@ const noModels: readonly string[] = [];
 const noRuns: readonly PictureRun[] = [];
 
 export function usePictures(call: KeyCall) {
-  const [runs, setRuns] = useKept<readonly PictureRun[]>(`playground.image:${call.workspace}`, noRuns);
-  const [bare, setBare] = useKept<readonly string[]>("playground.image.models-without-response-format", noModels);
+  const [runs, setRuns] = useTabState<readonly PictureRun[]>(`playground.image:${call.workspace}`, noRuns);
+  const [bare, setBare] = useTabState<readonly string[]>("playground.image.models-without-response-format", noModels);
   const abort = useRef<AbortController | null>(null);
   useEffect(() => () => abort.current?.abort(), []);
   const running = runs[0]?.state === "running";
@@ -29,7 +29,7 @@ export function usePictures(call: KeyCall) {
       startedAt: Date.now(),
       state: "running",
       pictures: [],
-      told: null,
+      info: null,
       totalMs: null,
       problem: null,
     };
@@ -43,7 +43,7 @@ export function usePictures(call: KeyCall) {
         const { requestId, totalMs } = answered;
         const problem =
           pictures.length > 0 ? null : new Problem("upstream_error", t("playground.image.empty"), requestId);
-        change({ state: problem === null ? "done" : "failed", pictures, told: answered, totalMs, problem });
+        change({ state: problem === null ? "done" : "failed", pictures, info: answered, totalMs, problem });
       },
       (thrown: unknown) =>
         change(isAbort(thrown) ? { state: "stopped" } : { state: "failed", problem: asProblem(thrown) }),

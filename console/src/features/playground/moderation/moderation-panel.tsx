@@ -6,7 +6,7 @@ import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { pictureProblem, pictureTypes, readAsDataUrl } from "../../media/data-url.ts";
 import { fieldProblems } from "../../media/field-problems.ts";
-import { useKept } from "../../media/kept.ts";
+import { useTabState } from "../../media/tab-state.ts";
 import { PictureList } from "../chat/picture-list.tsx";
 import type { ModelPanelProps } from "../model-panel-props.ts";
 import { RunButton } from "../run-button.tsx";
@@ -28,7 +28,7 @@ const fields = ["input"];
 
 /** Judges a text, or a picture, by its content. */
 export function ModerationPanel({ call, model }: ModelPanelProps) {
-  const [draft, setDraft] = useKept<ModerationDraft>("playground.moderation.draft", plainModeration);
+  const [draft, setDraft] = useTabState<ModerationDraft>("playground.moderation.draft", plainModeration);
   const [fileProblem, setFileProblem] = useState<string | null>(null);
   const run = useRun<Moderated>(`playground.moderation:${call.workspace}`);
   const set = (change: Partial<ModerationDraft>) => setDraft((before) => ({ ...before, ...change }));

@@ -1,4 +1,4 @@
-import { askAs, type KeyCall, type Told } from "../../media/key-call.ts";
+import { askAs, type CallInfo, type KeyCall } from "../../media/key-call.ts";
 
 export interface ModerationDraft {
   readonly text: string;
@@ -22,7 +22,7 @@ export interface Verdict {
 
 export interface Moderated {
   readonly verdicts: readonly Verdict[];
-  readonly told: Told;
+  readonly info: CallInfo;
   readonly totalMs: number;
 }
 
@@ -35,7 +35,7 @@ export function moderationBody(model: string, { text, picture }: ModerationDraft
 
 export async function moderate(call: KeyCall, body: object, signal: AbortSignal): Promise<Moderated> {
   const answered = await askAs(call, "/v1/moderations", body, { signal });
-  return { verdicts: verdictsIn(answered.value), told: answered, totalMs: answered.totalMs };
+  return { verdicts: verdictsIn(answered.value), info: answered, totalMs: answered.totalMs };
 }
 
 /** Flagged categories first, then the highest scores. Mistral has no overall `flagged`; its categories decide. */

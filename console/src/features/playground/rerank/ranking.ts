@@ -1,4 +1,4 @@
-import { askAs, type KeyCall, type Told } from "../../media/key-call.ts";
+import { askAs, type CallInfo, type KeyCall } from "../../media/key-call.ts";
 
 export interface RerankDraft {
   readonly query: string;
@@ -19,7 +19,7 @@ export interface Ranked {
 
 export interface Ranking {
   readonly ranked: readonly Ranked[];
-  readonly told: Told;
+  readonly info: CallInfo;
   readonly totalMs: number;
 }
 
@@ -33,7 +33,7 @@ export async function rerank(
   signal: AbortSignal,
 ): Promise<Ranking> {
   const answered = await askAs(call, "/v1/rerank", body, { signal });
-  return { ranked: rankedIn(answered.value, body.documents), told: answered, totalMs: answered.totalMs };
+  return { ranked: rankedIn(answered.value, body.documents), info: answered, totalMs: answered.totalMs };
 }
 
 /** The best first. Cohere and Jina share the format; entries without index or score are skipped. */

@@ -3,7 +3,7 @@ import { IconSortDescending } from "@tabler/icons-react";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { fieldProblems } from "../../media/field-problems.ts";
-import { useKept } from "../../media/kept.ts";
+import { useTabState } from "../../media/tab-state.ts";
 import { linesOf } from "../embeddings/vectors.ts";
 import type { ModelPanelProps } from "../model-panel-props.ts";
 import { RunButton } from "../run-button.tsx";
@@ -22,7 +22,7 @@ const fields = ["query", "documents", "top_n"];
 
 /** Puts documents into the order in which they answer a question. */
 export function RerankPanel({ call, model }: ModelPanelProps) {
-  const [draft, setDraft] = useKept<RerankDraft>("playground.rerank.draft", plainRerank);
+  const [draft, setDraft] = useTabState<RerankDraft>("playground.rerank.draft", plainRerank);
   const run = useRun<Ranking>(`playground.rerank:${call.workspace}`);
   const set = (change: Partial<RerankDraft>) => setDraft((before) => ({ ...before, ...change }));
   const documents = linesOf(draft.documents);

@@ -39,8 +39,8 @@ function curl({ path, sdk, body, files }: SameCall, url: string): string {
   const head = [`curl${stream} ${shellQuoted(url + path)} \\`, '  -H "authorization: Bearer $SLUICE_API_KEY" \\'];
   if (files !== undefined) {
     const fields = Object.entries(body).map(([name, value]) => `  -F ${shellQuoted(`${name}=${formText(value)}`)}`);
-    const given = files.map((file) => `  -F ${shellQuoted(`${fieldOf(sdk, files)}=@${file}`)}`);
-    return [...head, [...fields, ...given].join(" \\\n")].join("\n");
+    const fileFields = files.map((file) => `  -F ${shellQuoted(`${fieldOf(sdk, files)}=@${file}`)}`);
+    return [...head, [...fields, ...fileFields].join(" \\\n")].join("\n");
   }
   // No line of JSON can equal the delimiter, and a here-document has no size limit.
   return [
@@ -64,8 +64,8 @@ const pythonMethods = {
   speech: "client.audio.speech.create",
 } as const;
 
-/** What the SDK's methods take by name; the rest goes into `extra_body`. */
-const known: Readonly<Record<keyof typeof pythonMethods, ReadonlySet<string>>> = {
+/** Named parameters of the SDK's methods. Others go into `extra_body`. */
+const namedParameters: Readonly<Record<keyof typeof pythonMethods, ReadonlySet<string>>> = {
   chat: new Set(
     "model messages stream stream_options temperature max_completion_tokens max_tokens stop tools tool_choice top_p seed n user reasoning_effort response_format presence_penalty frequency_penalty parallel_tool_calls".split(
       " ",
@@ -97,11 +97,11 @@ function python({ sdk, path, body, files }: SameCall, url: string): string {
   const opened = (files ?? []).map((file) => `open(${pythonLiteral(file)}, "rb")`);
   const file = opened.length === 1 ? opened[0] : `[${opened.join(", ")}]`;
   const first = opened.length === 0 ? "" : `    ${isSound(sdk) ? "file" : "image"}=${file},\n`;
-  // A form's fields are texts; the SDK wants what they mean.
-  const given = body["stream"] === "true" ? { ...body, stream: true } : body;
-  const call = `answer = ${pythonMethods[sdk]}(\n${first}${pythonArguments(given, known[sdk])})`;
+  // Form fields are texts; the SDK needs typed values.
+  const typed = body["stream"] === "true" ? { ...body, stream: true } : body;
+  const call = `answer = ${pythonMethods[sdk]}(\n${first}${pythonArguments(typed, namedParameters[sdk])})`;
   if (sdk === "speech") return [...head, call, `answer.write_to_file(${pythonLiteral(soundFile(body))})`].join("\n");
-  const reads = isSound(sdk) && given["stream"] === true ? pythonEvents : pythonReads[sdk];
+  const reads = isSound(sdk) && typed["stream"] === true ? pythonEvents : pythonReads[sdk];
   return [...head, call, ...reads].join("\n");
 }
 
@@ -146,8 +146,8 @@ function javascript({ sdk, path, body, files }: SameCall, url: string): string {
       "\n",
     );
   }
-  const given = body["stream"] === "true" ? { ...body, stream: true } : body;
-  const rest = jsLiteral(given);
+  const typed = body["stream"] === "true" ? { ...body, stream: true } : body;
+  const rest = jsLiteral(typed);
   const opened = openedFiles(sdk, files ?? []);
   const whole = opened === "" ? rest : rest.replace("{\n", () => `{\n${opened}`);
   const call = `const answer = await ${jsMethods[sdk]}(${whole});`;
@@ -158,7 +158,7 @@ function javascript({ sdk, path, body, files }: SameCall, url: string): string {
       `writeFileSync(${jsLiteral(soundFile(body))}, Buffer.from(await answer.arrayBuffer()));`,
     ].join("\n");
   }
-  const reads = isSound(sdk) && given["stream"] === true ? jsEvents : jsReads[sdk];
+  const reads = isSound(sdk) && typed["stream"] === true ? jsEvents : jsReads[sdk];
   return [...imports, call, ...reads].join("\n");
 }
 

@@ -20,7 +20,7 @@ test("progress is reported, and the result has the vendor's content type", async
     [3, null],
     [7, null],
   ]);
-  expect([spoken.sound?.size, spoken.sound?.type, spoken.told.requestId]).toEqual([7, "audio/mpeg", "req_1"]);
+  expect([spoken.sound?.size, spoken.sound?.type, spoken.info.requestId]).toEqual([7, "audio/mpeg", "req_1"]);
 });
 
 test("an answer without a sound is no success", async () => {

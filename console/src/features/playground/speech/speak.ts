@@ -1,6 +1,6 @@
 import { Problem } from "../../../client/problem.ts";
 import { t } from "../../../language/areas/playground.ts";
-import { type KeyCall, type Told, toldBy } from "../../media/key-call.ts";
+import { type CallInfo, callInfoOf, type KeyCall } from "../../media/key-call.ts";
 
 export const soundFormats = ["mp3", "wav", "opus", "aac", "flac", "pcm"] as const;
 export type SoundFormat = (typeof soundFormats)[number];
@@ -36,7 +36,7 @@ export interface SpeechDraft {
 export const plainSpeech: SpeechDraft = { text: "", voice: "alloy", format: "mp3", instructions: "" };
 
 export interface Spoken {
-  readonly told: Told;
+  readonly info: CallInfo;
   /** null while it comes. */
   readonly sound: Blob | null;
   readonly bytes: number;
@@ -68,24 +68,24 @@ export async function speak(
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  const told = toldBy(response);
+  const info = callInfoOf(response);
   const type = response.headers.get("content-type") ?? "audio/mpeg";
   const format = body.response_format;
-  if (response.body === null) throw new Problem("upstream_truncated", t("playground.speech.empty"), told.requestId);
+  if (response.body === null) throw new Problem("upstream_truncated", t("playground.speech.empty"), info.requestId);
   const pieces: Uint8Array<ArrayBuffer>[] = [];
-  let sofar: Spoken = { told, sound: null, bytes: 0, format, firstTokenMs: null, totalMs: null };
+  let sofar: Spoken = { info, sound: null, bytes: 0, format, firstTokenMs: null, totalMs: null };
   const reader = response.body.getReader();
   try {
     for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
       pieces.push(piece.value);
       const bytes = sofar.bytes + piece.value.length;
-      if (bytes > soundBytesMax) throw new Problem("upstream_error", t("playground.speech.tooLong"), told.requestId);
+      if (bytes > soundBytesMax) throw new Problem("upstream_error", t("playground.speech.tooLong"), info.requestId);
       sofar = { ...sofar, bytes, firstTokenMs: sofar.firstTokenMs ?? performance.now() - startedMs };
       show(sofar);
     }
   } finally {
     await reader.cancel().catch(() => undefined);
   }
-  if (sofar.bytes === 0) throw new Problem("upstream_truncated", t("playground.speech.empty"), told.requestId);
+  if (sofar.bytes === 0) throw new Problem("upstream_truncated", t("playground.speech.empty"), info.requestId);
   return { ...sofar, sound: new Blob(pieces, { type }), totalMs: performance.now() - startedMs };
 }

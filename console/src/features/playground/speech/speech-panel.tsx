@@ -4,7 +4,7 @@ import { formatBytes } from "../../../client/format.ts";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { fieldProblems } from "../../media/field-problems.ts";
-import { useKept } from "../../media/kept.ts";
+import { useTabState } from "../../media/tab-state.ts";
 import type { ModelPanelProps } from "../model-panel-props.ts";
 import { RunButton } from "../run-button.tsx";
 import { RunOutcome } from "../run-outcome.tsx";
@@ -26,7 +26,7 @@ const fields = ["input", "voice", "response_format", "instructions"];
 
 /** Has a text spoken. */
 export function SpeechPanel({ call, model }: ModelPanelProps) {
-  const [draft, setDraft] = useKept<SpeechDraft>("playground.speech.draft", plainSpeech);
+  const [draft, setDraft] = useTabState<SpeechDraft>("playground.speech.draft", plainSpeech);
   const run = useRun<Spoken>(`playground.speech:${call.workspace}`);
   const set = (change: Partial<SpeechDraft>) => setDraft((before) => ({ ...before, ...change }));
   const ready = draft.text.trim() !== "" && draft.voice.trim() !== "";

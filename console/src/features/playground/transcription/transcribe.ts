@@ -1,7 +1,7 @@
 import { formatBytes } from "../../../client/format.ts";
 import { Problem, problemOfBody } from "../../../client/problem.ts";
 import { t } from "../../../language/areas/playground.ts";
-import { type KeyCall, type Told, toldBy } from "../../media/key-call.ts";
+import { type CallInfo, callInfoOf, type KeyCall } from "../../media/key-call.ts";
 import { answerEvents, isEventStream } from "../answer-events.ts";
 
 export const transcriptFormats = ["json", "text", "srt", "vtt", "verbose_json"] as const;
@@ -32,7 +32,7 @@ export const plainTranscription: TranscriptionDraft = {
 export interface Transcript {
   readonly fileName: string;
   readonly text: string;
-  readonly told: Told;
+  readonly info: CallInfo;
   readonly firstTokenMs: number | null;
   readonly totalMs: number | null;
 }
@@ -48,7 +48,7 @@ export function soundProblem(file: Pick<File, "name" | "size">): string | null {
   });
 }
 
-/** The fields besides the file. Translations are always into English and never streamed. */
+/** The form fields except the file. Translations are always into English and never streamed. */
 export function transcriptionFields(model: string, draft: TranscriptionDraft): Readonly<Record<string, string>> {
   const { translate, language, prompt, format, stream } = draft;
   return {
@@ -65,7 +65,7 @@ export function streams({ translate, format, stream }: Pick<TranscriptionDraft, 
   return stream && !translate && (format === "json" || format === "text");
 }
 
-interface Asked {
+interface TranscriptionRequest {
   readonly path: string;
   readonly file: File;
   readonly fields: Readonly<Record<string, string>>;
@@ -74,7 +74,7 @@ interface Asked {
 /** Sends audio and reports the text as it arrives. Some models ignore the request to stream. */
 export async function transcribe(
   call: KeyCall,
-  { path, file, fields }: Asked,
+  { path, file, fields }: TranscriptionRequest,
   { signal, show }: { readonly signal: AbortSignal; readonly show: (part: Transcript) => void },
 ): Promise<Transcript> {
   const startedMs = performance.now();
@@ -82,8 +82,8 @@ export async function transcribe(
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   form.append("file", file, file.name);
   const response = await call.send(path, { method: "POST", signal, body: form });
-  const told = toldBy(response);
-  const begun: Transcript = { fileName: file.name, text: "", told, firstTokenMs: null, totalMs: null };
+  const info = callInfoOf(response);
+  const begun: Transcript = { fileName: file.name, text: "", info, firstTokenMs: null, totalMs: null };
   let sofar = begun;
   if (isEventStream(response)) {
     for await (const event of answerEvents(response, isLast)) {
@@ -93,7 +93,7 @@ export async function transcribe(
       show(sofar);
     }
   } else {
-    sofar = { ...begun, text: readWhole(await response.text(), told.requestId) };
+    sofar = { ...begun, text: readWhole(await response.text(), info.requestId) };
   }
   return { ...sofar, totalMs: performance.now() - startedMs };
 }

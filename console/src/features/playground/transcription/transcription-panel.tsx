@@ -4,7 +4,7 @@ import { CodeBlock } from "../../../components/code-block.tsx";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { fieldProblems } from "../../media/field-problems.ts";
-import { useKept } from "../../media/kept.ts";
+import { useTabState } from "../../media/tab-state.ts";
 import type { ModelPanelProps } from "../model-panel-props.ts";
 import { RunButton } from "../run-button.tsx";
 import { RunOutcome } from "../run-outcome.tsx";
@@ -25,16 +25,16 @@ const shownFields = ["file", "response_format", "language", "prompt"];
 
 /** Turns a sound into text, in its own language or in English. */
 export function TranscriptionPanel({ call, model, endpoints }: ModelPanelProps) {
-  const [draft, setDraft] = useKept<TranscriptionDraft>(
+  const [draft, setDraft] = useTabState<TranscriptionDraft>(
     `playground.transcription.draft:${call.workspace}`,
     plainTranscription,
   );
   const run = useRun<Transcript>(`playground.transcription:${call.workspace}`);
   const both = endpoints.includes(transcriptionsPath) && endpoints.includes(translationsPath);
   const translate = both ? draft.translate : !endpoints.includes(transcriptionsPath);
-  const asked = { ...draft, translate };
+  const current = { ...draft, translate };
   const path = translate ? translationsPath : transcriptionsPath;
-  const fields = transcriptionFields(model, asked);
+  const fields = transcriptionFields(model, current);
   const { file } = draft;
   const problems = fieldProblems(run.problem, shownFields);
   return (
@@ -61,7 +61,7 @@ export function TranscriptionPanel({ call, model, endpoints }: ModelPanelProps) 
         >
           <Stack gap="sm">
             <TranscriptionForm
-              draft={asked}
+              draft={current}
               onChange={(change) => setDraft((before) => ({ ...before, ...change }))}
               both={both}
               running={run.running}

@@ -9,14 +9,14 @@ import { TaskProgress } from "../../media/task-progress.tsx";
 import { absenceOf, isOpen } from "../../media/task-words.ts";
 import { VideoPlayer } from "../../media/video-player.tsx";
 
-const lookMs = 2_500;
+const refreshMs = 2_500;
 
 /** One task, polled until it ends. */
 export function LiveTask({ workspace, id }: { readonly workspace: string; readonly id: string }) {
   const params = { workspace, task: id };
   const first = useCall("tasks.show", { params });
   const open = first.data !== undefined && isOpen(first.data);
-  const { data: task, error, refetch } = useCall("tasks.show", { params, everyMs: open ? lookMs : false });
+  const { data: task, error, refetch } = useCall("tasks.show", { params, everyMs: open ? refreshMs : false });
   if (task === undefined) {
     return error === null ? <Skeleton height={120} /> : <ProblemAlert problem={error} onRetry={() => void refetch()} />;
   }

@@ -2,10 +2,10 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { asProblem, Problem } from "../../../client/problem.ts";
 import { t } from "../../../language/areas/playground.ts";
-import { useKept } from "../../media/kept.ts";
 import { askAs, type KeyCall } from "../../media/key-call.ts";
 import type { Fields } from "../../media/more-fields.ts";
 import { randomId } from "../../media/random-id.ts";
+import { useTabState } from "../../media/tab-state.ts";
 
 interface StartVideo {
   readonly starting: boolean;
@@ -21,13 +21,13 @@ interface Lost {
 }
 
 /**
- * Starts video tasks, one at a time. `onStarted` is told the task's id, also when somebody has left the page meanwhile: what was
- * asked for is made and paid for, whether anybody waits for the answer or not.
+ * Starts video tasks, one at a time. `onStarted` receives the task's id, even if the user has left the page: the video is generated
+ * and charged anyway.
  */
 export function useStartVideo(call: KeyCall, onStarted: (task: string) => void): StartVideo {
   const [problem, setProblem] = useState<Problem | null>(null);
   const [starting, setStarting] = useState(false);
-  const [lost, setLost] = useKept<Lost | null>(`playground.video.lost:${call.workspace}`, null);
+  const [lost, setLost] = useTabState<Lost | null>(`playground.video.lost:${call.workspace}`, null);
   const queries = useQueryClient();
   const start = async (body: Fields) => {
     if (starting) return;

@@ -7,8 +7,8 @@ import { Section } from "../../../components/section.tsx";
 import { wrongField } from "../../../components/wrong-field.ts";
 import { t } from "../../../language/areas/playground.ts";
 import { useUrlChange, useUrlSearch } from "../../../routes/search.ts";
-import { useKept } from "../../media/kept.ts";
 import { readFields } from "../../media/more-fields.ts";
+import { useTabState } from "../../media/tab-state.ts";
 import { plainVideo, type VideoDraft, videoBody, videoDraftName } from "../../media/video-draft.ts";
 import type { ModelPanelProps } from "../model-panel-props.ts";
 import { SameCallButton } from "../same-call/same-call-button.tsx";
@@ -22,16 +22,16 @@ const noTasks: readonly string[] = [];
 /** Starts a video and shows how it comes to be. */
 export function VideoPanel({ call, model }: ModelPanelProps) {
   const { workspace } = call;
-  const [draft, setDraft] = useKept<VideoDraft>(videoDraftName(workspace), plainVideo);
-  const [tasks, setTasks] = useKept<readonly string[]>(`playground.video:${workspace}`, noTasks);
+  const [draft, setDraft] = useTabState<VideoDraft>(videoDraftName(workspace), plainVideo);
+  const [tasks, setTasks] = useTabState<readonly string[]>(`playground.video:${workspace}`, noTasks);
   const video = useStartVideo(call, (id) => setTasks((before) => [id, ...before].slice(0, tasksMax)));
   useHandedOver(setDraft);
   const more = useMemo(() => readFields(draft.more), [draft.more]);
   const body = videoBody(model, draft, more.problem === null ? more.fields : {});
-  const asked = ["prompt", "image", "last_frame", "references", "content"].some((name) => name in body);
+  const hasContent = ["prompt", "image", "last_frame", "references", "content"].some((name) => name in body);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (asked && more.problem === null) void video.start(body);
+    if (hasContent && more.problem === null) void video.start(body);
   };
 
   return (
@@ -44,7 +44,7 @@ export function VideoPanel({ call, model }: ModelPanelProps) {
               make={() => ({
                 path: "/v1/video/tasks",
                 sdk: "video",
-                body: asked ? body : { ...body, prompt: t("playground.form.promptSample") },
+                body: hasContent ? body : { ...body, prompt: t("playground.form.promptSample") },
               })}
             />
             <Button
@@ -71,7 +71,7 @@ export function VideoPanel({ call, model }: ModelPanelProps) {
             />
             <FormProblem problem={video.problem} />
             <Group justify="flex-end">
-              <Button type="submit" loading={video.starting} disabled={!asked || more.problem !== null}>
+              <Button type="submit" loading={video.starting} disabled={!hasContent || more.problem !== null}>
                 {t("playground.video.run")}
               </Button>
             </Group>

@@ -18,14 +18,14 @@ interface Row extends ConsoleDeployment {
   readonly type: keyof typeof typeWords;
 }
 
-const lookMs = 15_000;
+const refreshMs = 15_000;
 const pageSize = 50;
 const noRows: readonly Row[] = [];
 
 /** Which models lead to a provider, and under which name. */
 export function DeploymentsSection({ provider }: { readonly provider: ConsoleProvider }) {
   const [, setTab] = useUrlText("tab", "overview");
-  const query = useCall("models.list", { everyMs: lookMs });
+  const query = useCall("models.list", { everyMs: refreshMs });
   const found = useMemo(
     () =>
       (query.data?.data ?? []).flatMap((model) =>

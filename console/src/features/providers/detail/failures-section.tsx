@@ -14,7 +14,7 @@ import { OutcomeCell } from "../../requests/outcome.tsx";
 
 const shown = 20;
 
-/** What went wrong here in the last hour, whoever asked. */
+/** Failed attempts of all callers in the last hour. */
 export function FailuresSection({ provider }: { readonly provider: ConsoleProvider }) {
   const { from } = useTimeRange("1h");
   const query = useCall("requests.list", {

@@ -52,7 +52,7 @@ test("a chosen model starts with the suggested name, and the body is what the ga
   expect(importBody(untold)).toEqual({ models: [{ upstream_model: "bare", name: "bare", type: "chat" }] });
 });
 
-test("what is chosen all at once leaves out what is served already and what could not be made, so the import goes through", () => {
+test("selecting all leaves out models that are already served or cannot be imported", () => {
   const models = new Map([
     ["gpt-5", { type: "chat", managed_by: "file", deployments: [] } as never],
     ["veo", { type: "chat", managed_by: "console", deployments: [] } as never],
@@ -62,7 +62,7 @@ test("what is chosen all at once leaves out what is served already and what coul
   expect(choosable("main", listed, new Map()).map(({ id }) => id)).toEqual(["gpt-5", "veo-4"]);
 });
 
-test("all of a list are chosen at once up to what one call takes, and given back at once", () => {
+test("selects all models up to the maximum of one import, and deselects all", () => {
   const many = Array.from({ length: choiceMax + 20 }, (_, place) => upstream(`m-${place}`));
   expect(allToggled(new Map(), many).size).toBe(choiceMax);
   const all = allToggled(
@@ -73,7 +73,7 @@ test("all of a list are chosen at once up to what one call takes, and given back
   expect([...allToggled(all, listed).keys()]).toEqual(["other"]);
 });
 
-test("what a name will do is told before it is done", () => {
+test("shows the effect of a name before the import", () => {
   const deployment = { provider: "main", upstream_model: "gpt-5" };
   const there = { type: "chat", managed_by: "console", deployments: [deployment] } as never;
   const models = new Map([

@@ -7,9 +7,9 @@ import { type ModelType, typeWords } from "../../catalog/price-words.ts";
 export interface Chosen {
   readonly name: string;
   readonly type: ModelType;
-  /** Who owns it, as the provider's list says; null: it does not say. */
+  /** Owner according to the provider's list. null: not listed. */
   readonly ownedBy: string | null;
-  /** As the provider's list says; null: it does not say. */
+  /** According to the provider's list. null: not listed. */
   readonly outputTokensMax: number | null;
 }
 
@@ -44,7 +44,7 @@ function suggestion({ suggested, owned_by, max_output_tokens }: UpstreamModel): 
   return { ...suggested, ownedBy: owned_by, outputTokensMax: max_output_tokens };
 }
 
-/** Those that can be chosen together: not served yet, and nothing stands in the way of the name that is suggested for them. */
+/** Models that “Select all” includes: not served yet, and their suggested names are available. */
 export function choosable(
   provider: string,
   upstream: readonly UpstreamModel[],
@@ -55,7 +55,7 @@ export function choosable(
   );
 }
 
-/** Chooses all of these, or none of them when all were chosen. No more than one call takes. */
+/** Selects all of these models up to the maximum of one import, or deselects all if all were selected. */
 export function allToggled(choice: Choice, upstream: readonly UpstreamModel[]): Choice {
   const next = new Map(choice);
   if (upstream.every((model) => choice.has(model.id))) {

@@ -24,7 +24,7 @@ export default function ProviderPage() {
 }
 
 const crumbs = [{ label: t("providers.title"), link: { to: "/providers", search: {} } }] as const;
-const lookMs = 10_000;
+const refreshMs = 10_000;
 const tabs = [
   { value: "overview", label: t("providers.tabs.overview") },
   { value: "test", label: t("providers.tabs.test") },
@@ -34,10 +34,10 @@ const tabs = [
 
 /** One upstream account: how it is, whether it answers, what models it has, how it is set up. */
 function OneProvider({ id }: { readonly id: string }) {
-  const [asked, setTab] = useUrlText("tab", "overview");
-  const tab = tabs.find(({ value }) => value === asked)?.value ?? "overview";
+  const [urlTab, setTab] = useUrlText("tab", "overview");
+  const tab = tabs.find(({ value }) => value === urlTab)?.value ?? "overview";
   const { kinds, kindOf, titleOf } = useKinds();
-  const query = useCall("providers.show", { params: { provider: id }, everyMs: lookMs });
+  const query = useCall("providers.show", { params: { provider: id }, everyMs: refreshMs });
   const provider = query.data;
   if (provider === undefined || kinds === null) {
     return (

@@ -22,10 +22,10 @@ interface SettingsPanelProps {
   readonly form: ProviderKindForm | null;
 }
 
-/** How a provider is set up. Only what was changed is sent. */
+/** The settings of a provider. Only changed fields are sent. */
 export function SettingsPanel({ provider, form }: SettingsPanelProps) {
-  // What is stored is asked for again and again, and somebody else may change it: what is being typed stays beside what it
-  // was made from, so that only what was changed here is sent. Where nothing was changed, what is stored is shown.
+  // The provider is refetched regularly, and others may change it. The draft is stored with the version that it is based on, so that
+  // only fields changed here are sent. Without a draft, the stored values are shown.
   const [work, setWork] = useState<{ readonly draft: ProviderDraft; readonly from: ConsoleProvider } | null>(null);
   const stored = draftOf(provider, form);
   const from = work?.from ?? provider;

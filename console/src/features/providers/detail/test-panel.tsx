@@ -14,12 +14,12 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
   const [model, setModel] = useState("");
   const change = useUrlChange();
   const test = useAct("providers.test", { inline: true, invalidates: ["providers.show", "providers.list"] });
-  const known = useKnownModels(provider.id);
+  const models = useUpstreamModels(provider.id);
   const run = () => {
     const named = model.trim();
     test.mutate({ params: { provider: provider.id }, body: named === "" ? {} : { upstream_model: named } });
   };
-  useAskedRun(run);
+  useRunFromUrl(run);
   return (
     <Section title={t("providers.tabs.test")} description={t("providers.test.help")}>
       <Stack gap="md">
@@ -33,7 +33,7 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
             <Autocomplete
               label={t("providers.upstreamModel")}
               placeholder={t("providers.test.any")}
-              data={known}
+              data={models}
               limit={50}
               maxLength={256}
               value={model}
@@ -78,7 +78,7 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
 }
 
 /** Upstream models of the provider's deployments. */
-function useKnownModels(provider: string): string[] {
+function useUpstreamModels(provider: string): string[] {
   const models = useCall("models.list").data?.data;
   return useMemo(() => {
     const names = (models ?? []).flatMap((model) =>
@@ -89,13 +89,13 @@ function useKnownModels(provider: string): string[] {
 }
 
 /** `run=now` in the address runs it once, and goes from the address: a reload does not run it again. */
-function useAskedRun(run: () => void): void {
-  const [asked, setAsked] = useUrlText("run");
+function useRunFromUrl(run: () => void): void {
+  const [urlRun, setUrlRun] = useUrlText("run");
   const done = useRef(false);
   useEffect(() => {
-    if (asked !== "now" || done.current) return;
+    if (urlRun !== "now" || done.current) return;
     done.current = true;
-    setAsked("");
+    setUrlRun("");
     run();
   });
 }

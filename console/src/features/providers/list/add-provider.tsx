@@ -14,20 +14,22 @@ import { useKinds } from "../../catalog/use-kinds.ts";
 import { KindGallery } from "./kind-gallery.tsx";
 
 interface AddProviderProps {
-  /** The chosen kind; anything else: it is yet to be chosen. */
+  /** The selected provider type. Any other value: none selected yet. */
   readonly kind: string;
   readonly onKind: (kind: string) => void;
   readonly onClose: () => void;
   /** Ids that are in use. */
-  readonly taken: readonly string[];
+  readonly usedIds: readonly string[];
 }
 
-/** First the kind, then what it asks. The new provider is tried at once, on its own page. */
-export function AddProvider({ kind, onKind, onClose, taken }: AddProviderProps) {
+/** First asks for the provider type, then for its settings. The new provider is tested immediately on its page. */
+export function AddProvider({ kind, onKind, onClose, usedIds: taken }: AddProviderProps) {
   const { kinds, kindOf } = useKinds();
   const form = kindOf(kind);
   if (form !== null) {
-    return <NewProvider key={form.kind} form={form} taken={taken} onClose={onClose} onBack={() => onKind("choose")} />;
+    return (
+      <NewProvider key={form.kind} form={form} usedIds={taken} onClose={onClose} onBack={() => onKind("choose")} />
+    );
   }
   return (
     <Modal opened onClose={onClose} title={t("providers.add.title")} size="56rem" centered={false}>
@@ -38,12 +40,12 @@ export function AddProvider({ kind, onKind, onClose, taken }: AddProviderProps) 
 
 interface NewProviderProps {
   readonly form: ProviderKindForm;
-  readonly taken: readonly string[];
+  readonly usedIds: readonly string[];
   readonly onClose: () => void;
   readonly onBack: () => void;
 }
 
-function NewProvider({ form, taken, onClose, onBack }: NewProviderProps) {
+function NewProvider({ form, usedIds: taken, onClose, onBack }: NewProviderProps) {
   const [empty] = useState(() => newDraft(form.kind, taken));
   const [draft, setDraft] = useState(empty);
   const navigate = useNavigate();

@@ -13,7 +13,7 @@ interface KindGalleryProps {
   readonly onChoose: (kind: string) => void;
 }
 
-/** Every kind of provider there is, found by name or by what it makes. Enter takes the first. */
+/** All provider types, searchable by name or output. Enter selects the first. */
 export function KindGallery({ kinds, onChoose }: KindGalleryProps) {
   const [search, setSearch] = useState("");
   const found = kinds === null ? null : fittingKinds(kinds, search);

@@ -21,7 +21,7 @@ export default function ProvidersPage() {
   return useSession().may("administrator") ? <Providers /> : <ForAdministrators title={t("providers.title")} />;
 }
 
-const lookMs = 10_000;
+const refreshMs = 10_000;
 const pageSize = 50;
 
 /** The upstream accounts: how they are, and how another is added. */
@@ -29,7 +29,7 @@ function Providers() {
   const [add, setAdd] = useUrlText("add");
   const search = useUrlSearch();
   const { titleOf } = useKinds();
-  const query = useCall("providers.list", { everyMs: lookMs });
+  const query = useCall("providers.list", { everyMs: refreshMs });
   const all = useMemo(
     () => (query.data?.data ?? []).map((provider): ProviderRow => ({ ...provider, title: titleOf(provider.kind) })),
     [query.data, titleOf],
@@ -57,7 +57,12 @@ function Providers() {
         empty={all.length === 0 ? <NoProviders addButton={addButton} /> : <NoneFits />}
       />
       {add !== "" && (
-        <AddProvider kind={add} onKind={setAdd} onClose={() => setAdd("")} taken={all.map((provider) => provider.id)} />
+        <AddProvider
+          kind={add}
+          onKind={setAdd}
+          onClose={() => setAdd("")}
+          usedIds={all.map((provider) => provider.id)}
+        />
       )}
     </PageFrame>
   );

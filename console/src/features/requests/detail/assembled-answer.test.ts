@@ -35,8 +35,8 @@ test("chat completions: words, thinking and the pieces of a tool call", () => {
 });
 
 test("older completions", () => {
-  const told = assembledAnswer(sse([{ choices: [{ text: "def " }] }, { choices: [{ text: "fib" }] }], done));
-  expect([told?.text, told?.whole]).toEqual(["def fib", true]);
+  const answer = assembledAnswer(sse([{ choices: [{ text: "def " }] }, { choices: [{ text: "fib" }] }], done));
+  expect([answer?.text, answer?.whole]).toEqual(["def fib", true]);
 });
 
 test("messages: blocks of thinking, of text and of a tool", () => {

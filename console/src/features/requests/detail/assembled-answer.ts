@@ -12,16 +12,15 @@ export interface AssembledAnswer extends Reply {
 const nothing: AssembledAnswer = { ...noReply, error: null, whole: false };
 
 /**
- * The answer of a captured stream, put together from its events: chat completions and completions, messages, responses and
- * Gemini's chunks. Each event tells by its shape what it is, so a stream of one dialect behind another endpoint is read too.
- * null: the text is no stream, or one of something else than words.
+ * Assembles the response of a captured stream from its events: chat completions, completions, messages, responses and Gemini's chunks.
+ * The dialect is detected from each event, not from the endpoint. null: not a stream, or not a stream of text.
  */
 export function assembledAnswer(text: string): AssembledAnswer | null {
   const captured = eventsOf(text);
   if (captured === null) return null;
-  const known = captured.events.map((event) => [event, readerOf(event)] as const);
-  if (known.every(([, reader]) => reader === null)) return null;
-  const answer = known.reduce((before, [event, read]) => read?.(before, event) ?? before, nothing);
+  const withReaders = captured.events.map((event) => [event, readerOf(event)] as const);
+  if (withReaders.every(([, reader]) => reader === null)) return null;
+  const answer = withReaders.reduce((before, [event, read]) => read?.(before, event) ?? before, nothing);
   return { ...answer, whole: answer.whole || captured.done };
 }
 

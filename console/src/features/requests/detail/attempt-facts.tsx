@@ -139,12 +139,12 @@ function timeOf(ms: number | null) {
   return ms === null ? null : <Duration ms={ms} />;
 }
 
-/** What calls are counted under that no model was paid for. */
-const passed = "(pass-through)";
+/** Model name of pass-through calls in the ledger. */
+const passThroughModel = "(pass-through)";
 
 function ModelLink({ attempt }: { readonly attempt: AttemptDetail }) {
   const { model, requested_model: asked, error_code: code } = attempt;
-  if (model === "" || code === "model_not_found" || model === passed) return model || asked;
+  if (model === "" || code === "model_not_found" || model === passThroughModel) return model || asked;
   return (
     <>
       <Anchor fz="inherit" renderRoot={(props) => <Link to="/models/$model" params={{ model }} {...props} />}>

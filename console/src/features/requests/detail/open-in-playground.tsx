@@ -4,8 +4,8 @@ import { IconMessages } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { t } from "../../../language/areas/requests.ts";
-import { useGiveChat } from "../../playground/chat/chat-kept.ts";
-import { chatOfCall } from "../../playground/chat/given-chat.ts";
+import { useGiveChat } from "../../playground/chat/chat-state.ts";
+import { chatOfCall } from "../../playground/chat/imported-chat.ts";
 import { jsonOf } from "./json-text.ts";
 
 /** A captured chat, to be tried again and changed: with its model, its messages and its settings, as the same key. */

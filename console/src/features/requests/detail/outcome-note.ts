@@ -4,7 +4,7 @@ import { outcomeWords } from "../outcome.tsx";
 
 type Ended = Pick<AttemptDetail, "outcome" | "http_status" | "upstream_status">;
 
-/** For a retried attempt, the provider's status: the client saw nothing of it. */
+/** For a retried attempt, the provider's status, which the client did not receive. */
 export function statusOf(
   { upstream_status, http_status }: Pick<Ended, "http_status" | "upstream_status">,
   isLast: boolean,

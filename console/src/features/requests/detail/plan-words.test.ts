@@ -17,7 +17,7 @@ test("a deployment shows the reasons for its place, and its problems separately"
   expect(placeWords(samplePlace("dep_3", null))).toBeNull();
 });
 
-test("shows the gateway's sentence for a place whose code is unknown", () => {
+test("shows the gateway's sentence for a place with an unknown code", () => {
   const newer = samplePlace("dep_1", "the moon is full", [{ code: "moon" as "full", params: {} }]);
   expect(placeWords(newer)).toBe("the moon is full");
 });

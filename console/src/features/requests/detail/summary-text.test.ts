@@ -6,7 +6,7 @@ import { summaryOf } from "./summary-text.ts";
 test("a plain request: who asked for what, who answered, what it used and cost", () => {
   expect(summaryOf(sampleRequest([sampleAttempt()]))).toEqual([
     "API key “ci” of workspace acme requested gpt-test (Chat completions, streamed).",
-    "Provider main (gpt-up) answered in 2300 ms; the first token came after 400 ms.",
+    "Provider main (gpt-up) responded in 2300 ms; the first token came after 400 ms.",
     "Used 1,234 input tokens (234 cached) and 56 output tokens.",
     "It cost $0.0042 at price version prc_1.",
   ]);
@@ -40,11 +40,11 @@ test("a failover: who was passed over and why, what failed and in which words, w
     ],
     failures: [{ attempt_id: "att_0", code: "upstream_error", message: "Overloaded.", retry: "other" as const }],
   };
-  const said = summaryOf(sampleRequest([failed, sampleAttempt({ deployment: "main" })], explanation));
-  expect(said.slice(1, 4)).toEqual([
+  const sentences = summaryOf(sampleRequest([failed, sampleAttempt({ deployment: "main" })], explanation));
+  expect(sentences.slice(1, 4)).toEqual([
     "Provider first was skipped: cooling down for 3.2 s, the provider asked to wait.",
     "Provider second (gpt-up) failed after 90 ms with 503 upstream_error: Overloaded.",
-    "Provider main (gpt-up) answered in 2300 ms; the first token came after 400 ms.",
+    "Provider main (gpt-up) responded in 2300 ms; the first token came after 400 ms.",
   ]);
 });
 
@@ -91,8 +91,8 @@ test("a request without stored attempts still gets a sentence", () => {
 test("a status that the gateway changed is shown as sent by the provider and as received by the client", () => {
   const broken = { outcome: "failed" as const, http_status: 502, upstream_status: 500, error_code: "upstream_error" };
   const failures = [{ attempt_id: "att_1", code: "upstream_error", message: "It broke.", retry: "other" as const }];
-  const told = summaryOf(sampleRequest([sampleAttempt({ ...broken, total_ms: 90 })], { failures }));
-  expect(told[1]).toBe(
-    "Provider main (gpt-up) answered 500 after 90 ms; the client received 502 upstream_error: It broke.",
+  const sentences = summaryOf(sampleRequest([sampleAttempt({ ...broken, total_ms: 90 })], { failures }));
+  expect(sentences[1]).toBe(
+    "Provider main (gpt-up) returned 500 after 90 ms; the client received 502 upstream_error: It broke.",
   );
 });

@@ -14,14 +14,14 @@ export function summaryOf(detail: RequestDetail): readonly string[] {
   const refusal = explanation?.refusal ?? null;
   const rejected = last.outcome === "rejected";
   return [
-    ...asked(detail, last),
+    ...requested(detail, last),
     ...(rejected ? [] : [...skipped(explanation, attempts), ...attempts.map(toSentence(explanation, last))]),
     ...(rejected || refusal !== null ? refused(last, refusal) : []),
     ...used(attempts),
   ];
 }
 
-function asked({ key, workspace }: RequestDetail, last: AttemptDetail): readonly string[] {
+function requested({ key, workspace }: RequestDetail, last: AttemptDetail): readonly string[] {
   const model = last.requested_model || last.model || t("requests.summary.unknownModel");
   const words = {
     key: key.name || key.id,

@@ -37,9 +37,9 @@ test("an upstream error is not shown as no answer, and has its own status", () =
   const first = sampleAttempt({ ...broken, at: 1_000 });
   const spans = spansOf([first, sampleAttempt({ ...broken, attempt_id: "b", at: 2_000 })]);
   expect(spans.slice(0, 2).map(({ note }) => note)).toEqual(["Failed 500", "Failed 502 (provider: 500)"]);
-  expect(spans.at(-1)?.label).toBe("Provider, until it answered 500");
+  expect(spans.at(-1)?.label).toBe("Provider, until it returned 500");
   const silent = spansOf([sampleAttempt({ ...broken, upstream_status: null, error_code: "upstream_timeout" })]);
-  expect(silent.at(-1)?.label).toBe("Provider, no answer");
+  expect(silent.at(-1)?.label).toBe("Provider, no response");
   const unread = spansOf([sampleAttempt({ ...broken, upstream_status: null, error_code: "upstream_error" })]);
   expect(unread.at(-1)?.label).toBe("Provider, until it failed");
 });

@@ -10,16 +10,16 @@ interface ChoiceFilterProps {
 
 /** A filter by one of a few values. An address may name another; it is shown as it is. */
 export function ChoiceFilter({ name, label, choices }: ChoiceFilterProps) {
-  const [kept, keep] = useUrlText(name);
-  const known = kept === "" || choices.some((choice) => choice.value === kept);
+  const [urlValue, setUrlValue] = useUrlText(name);
+  const isListed = urlValue === "" || choices.some((choice) => choice.value === urlValue);
   return (
     <Select
       aria-label={label}
       placeholder={label}
       className="filter"
-      data={known ? [...choices] : [{ value: kept, label: kept }, ...choices]}
-      value={kept === "" ? null : kept}
-      onChange={(value) => keep(value ?? "")}
+      data={isListed ? [...choices] : [{ value: urlValue, label: urlValue }, ...choices]}
+      value={urlValue === "" ? null : urlValue}
+      onChange={(value) => setUrlValue(value ?? "")}
       searchable={choices.length > 8}
       clearable
     />

@@ -29,13 +29,13 @@ export function KeyFilter() {
     value: each.id,
     label: workspace.all ? `${each.workspace.slug}/${each.name}` : each.name,
   }));
-  const known = key === "" || choices.some((choice) => choice.value === key);
+  const isListed = key === "" || choices.some((choice) => choice.value === key);
   return (
     <Select
       className="filter"
       aria-label={t("requests.filters.key")}
       placeholder={t("requests.filters.key")}
-      data={known ? choices : [{ value: key, label: chosenName }, ...choices]}
+      data={isListed ? choices : [{ value: key, label: chosenName }, ...choices]}
       value={key === "" ? null : key}
       onChange={(value) => setKey(value ?? "")}
       searchable

@@ -21,8 +21,8 @@ const durations = [500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000].map((ms) =>
 }));
 
 /**
- * What is asked for less often: who answered, how it failed, how long it took, by which endpoint it came. It stands in a row
- * of its own below the other filters, so that it covers neither them nor the list.
+ * Less common filters: provider, error, duration, endpoint. They are in a separate row below the others, so that they cover neither
+ * the filters nor the list.
  */
 export function MoreFilters() {
   const search = useUrlSearch();

@@ -5,7 +5,7 @@ import {
   conditionWords,
   draftOf,
   faultsOf,
-  givenWords,
+  grantWords,
   moved,
   namesOfRules,
   newRule,
@@ -43,8 +43,8 @@ test("the form accepts exactly the rules that the gateway accepts", () => {
   ];
   for (const draft of some) {
     const parsed = body?.safeParse({ rules: rulesOf([draft]) });
-    const taken = parsed?.success === true && parsed.data.rules.every((rule) => ruleFault(rule) === null);
-    expect(Object.keys(faultsOf([draft])).length === 0, JSON.stringify(draft)).toBe(taken);
+    const result = parsed?.success === true && parsed.data.rules.every((rule) => ruleFault(rule) === null);
+    expect(Object.keys(faultsOf([draft])).length === 0, JSON.stringify(draft)).toBe(result);
   }
 });
 
@@ -57,8 +57,8 @@ test("a fault is found by the place of its rule, and rules are moved one place",
 });
 
 test("a rule is summarized in one sentence", () => {
-  const told = rules.map(draftOf).map((draft) => `${conditionWords(draft)} → ${givenWords(draft)}`);
-  expect(told).toEqual([
+  const result = rules.map(draftOf).map((draft) => `${conditionWords(draft)} → ${grantWords(draft)}`);
+  expect(result).toEqual([
     "groups contains contractors → acme: Viewer",
     "groups matches eng-* → acme: Member, group gold",
     "department is one of Platform, SRE → acme: group gold",

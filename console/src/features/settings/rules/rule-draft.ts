@@ -90,15 +90,15 @@ export function conditionWords({ claim, kind, value, values }: RuleDraft): strin
   return t("rules.summary", { kind, claim, value: (kind === "one_of" ? values.join(", ") : value) || "…" });
 }
 
-interface Given {
+interface GrantedRights {
   readonly administrator?: boolean;
   readonly workspace: string;
   readonly role: WorkspaceRole | null;
   readonly group: string | null;
 }
 
-/** What a rule, or rules together, give. */
-export function givenWords({ administrator, workspace, role, group }: Given): string {
+/** Text for the rights that a rule, or several rules together, grant. */
+export function grantWords({ administrator, workspace, role, group }: GrantedRights): string {
   if (administrator === true) return t("rules.administrator");
   if (workspace === "" || (role === null && !group)) return t("rules.nothing");
   if (role === null) return t("rules.groupIn", { workspace, group: group ?? "" });
@@ -106,7 +106,7 @@ export function givenWords({ administrator, workspace, role, group }: Given): st
   return group ? t("rules.roleAndGroupIn", { ...words, group }) : t("rules.roleIn", words);
 }
 
-/** Rules as the gateway names them, `eng, rule 2`, in the words of the page. */
+/** Translates rule names of the gateway, such as `eng, rule 2`. */
 export function namesOfRules(names: string): string {
   return names.replace(/(^|, )rule (\d+)(?=, |$)/g, (_, before: string, number: string) => {
     return `${before}${t("rules.numbered", { number })}`;

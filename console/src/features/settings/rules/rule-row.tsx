@@ -2,7 +2,7 @@ import { ActionIcon, Group, Paper, Text } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconPencil, IconTrash } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { t } from "../../../language/areas/rules.ts";
-import { conditionWords, givenWords, type RuleDraft } from "./rule-draft.ts";
+import { conditionWords, grantWords, type RuleDraft } from "./rule-draft.ts";
 import { RuleFields } from "./rule-fields.tsx";
 
 interface RuleRowProps {
@@ -41,7 +41,7 @@ export function RuleRow(props: RuleRowProps) {
             {conditionWords(draft)}
           </Text>
           <Text fz="sm" c="dimmed" className="break">
-            → {givenWords(draft)}
+            → {grantWords(draft)}
           </Text>
           {wrong !== null && !opened && (
             <Text fz="xs" c="red">

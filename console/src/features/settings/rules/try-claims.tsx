@@ -8,7 +8,7 @@ import { StatusBadge } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/rules.ts";
 import { rules as words } from "../../../language/en/rules.ts";
 import { remarks } from "../../../language/remark.ts";
-import { givenWords, namesOfRules, type RuleDraft, rulesOf } from "./rule-draft.ts";
+import { grantWords, namesOfRules, type RuleDraft, rulesOf } from "./rule-draft.ts";
 
 interface TryClaimsProps {
   readonly source: string;
@@ -82,19 +82,19 @@ function claimsIn(text: string): Record<string, unknown> | null {
 }
 
 function Outcome({ answer: { administrator, places, findings } }: { readonly answer: AnswerOf<"rights.try"> }) {
-  const given = [
+  const grants = [
     ...(administrator === null ? [] : [{ what: t("rules.try.administrator"), rules: administrator }]),
     ...places
       .filter(({ role, group }) => role !== null || group !== null)
-      .map((place) => ({ what: givenWords(place), rules: place.rules })),
+      .map((place) => ({ what: grantWords(place), rules: place.rules })),
   ];
   return (
     <Stack gap="xs">
       <Text fz="sm" fw={600}>
         {t("rules.try.result")}
       </Text>
-      {given.length === 0 && <Text fz="sm">{t("rules.try.nothing")}</Text>}
-      {given.map(({ what, rules }) => (
+      {grants.length === 0 && <Text fz="sm">{t("rules.try.nothing")}</Text>}
+      {grants.map(({ what, rules }) => (
         <Text key={what} fz="sm" className="break">
           {what}{" "}
           <Text span c="dimmed" fz="xs">

@@ -8,7 +8,7 @@ import { EmptyState } from "../../../components/empty-state.tsx";
 import { Nothing } from "../../../components/figures.tsx";
 import { rowsIn } from "../../../components/rows.ts";
 import { t } from "../../../language/areas/rules.ts";
-import { givenWords, namesOfRules } from "./rule-draft.ts";
+import { grantWords, namesOfRules } from "./rule-draft.ts";
 
 type Right = AnswerOf<"rights.ofUser">["data"][number];
 
@@ -52,7 +52,7 @@ const columns: readonly Column<Right>[] = [
 
 function rightWords({ workspace, role, group }: Right): string {
   if (role === "administrator") return t("rules.administrator");
-  return givenWords({ workspace: workspace ?? "", role, group });
+  return grantWords({ workspace: workspace ?? "", role, group });
 }
 
 function sourceWords(source: string): string {

@@ -17,7 +17,7 @@ import { TaskFacts } from "./task-facts.tsx";
 import { TaskHistory } from "./task-history.tsx";
 import { TaskVideo } from "./task-video.tsx";
 
-const lookMs = 3_000;
+const refreshMs = 3_000;
 /** Messages to the caller are tried again for a while after the end. */
 const afterMs = 15_000;
 
@@ -34,10 +34,14 @@ const crumbs = [{ label: t("tasks.title"), link: { to: "/tasks" } as const }];
 
 function TaskView({ slug, id }: { readonly slug: string; readonly id: string }) {
   const params = { workspace: slug, task: id };
-  const known = useCall("tasks.show", { params });
-  const open = known.data !== undefined && isOpen(known.data);
-  const waits = known.data?.deliveries.some((each) => each.next_at !== null) === true;
-  const { data: task, error, refetch } = useCall("tasks.show", { params, everyMs: open ? lookMs : waits && afterMs });
+  const loaded = useCall("tasks.show", { params });
+  const open = loaded.data !== undefined && isOpen(loaded.data);
+  const waits = loaded.data?.deliveries.some((each) => each.next_at !== null) === true;
+  const {
+    data: task,
+    error,
+    refetch,
+  } = useCall("tasks.show", { params, everyMs: open ? refreshMs : waits && afterMs });
   const video = useRef<HTMLVideoElement>(null);
   if (task === undefined) {
     return (

@@ -59,8 +59,8 @@ function SendAgainForm({ slug, task, onClose }: Omit<SendAgainProps, "opened">) 
     } catch (thrown) {
       const failed = asProblem(thrown);
       setProblem(failed);
-      // What the gateway refused is remembered under its key, and would only be found again. An answer of somebody on the
-      // way (a proxy that waited too long) says nothing of what was done.
+      // The gateway stores a refusal under its idempotency key, so a retry needs a new key. After an error of a proxy, the outcome is
+      // unknown, so the key must stay the same.
       if (failed.gatewayMessage !== null) once.current = randomId();
     } finally {
       setSending(false);

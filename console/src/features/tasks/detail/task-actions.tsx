@@ -6,7 +6,7 @@ import { useAct } from "../../../api/use-act.ts";
 import { ConfirmButton } from "../../../components/confirm-button.tsx";
 import { t } from "../../../language/areas/tasks.ts";
 import { useSession } from "../../../session/session-context.tsx";
-import { useKept } from "../../media/kept.ts";
+import { useTabState } from "../../media/tab-state.ts";
 import { isOpen } from "../../media/task-words.ts";
 import { draftOf, plainVideo, type VideoDraft, videoDraftName } from "../../media/video-draft.ts";
 import { SendAgain } from "./send-again.tsx";
@@ -16,7 +16,7 @@ export function TaskActions({ slug, task }: { readonly slug: string; readonly ta
   const { may } = useSession();
   const navigate = useNavigate();
   const [again, setAgain] = useState(false);
-  const [, setDraft] = useKept<VideoDraft>(videoDraftName(slug), plainVideo);
+  const [, setDraft] = useTabState<VideoDraft>(videoDraftName(slug), plainVideo);
   const cancel = useAct("tasks.cancel", {
     invalidates: ["tasks.show", "tasks.list"],
     done: ({ status }) => (status === "cancelled" ? t("tasks.cancel.done") : t("tasks.cancel.requested")),

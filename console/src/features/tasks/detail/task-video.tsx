@@ -9,7 +9,7 @@ import { Section } from "../../../components/section.tsx";
 import { Rich, t } from "../../../language/areas/tasks.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { frameOf } from "../../media/frame-of.ts";
-import { useKept } from "../../media/kept.ts";
+import { useTabState } from "../../media/tab-state.ts";
 import { TaskProgress } from "../../media/task-progress.tsx";
 import { plainVideo, type VideoDraft, videoDraftName } from "../../media/video-draft.ts";
 import { VideoPlayer } from "../../media/video-player.tsx";
@@ -25,7 +25,7 @@ export function TaskVideo({ task, video }: TaskVideoProps) {
   const { may } = useSession();
   const { slug } = task.workspace;
   const [ready, setReady] = useState(false);
-  const [, setDraft] = useKept<VideoDraft>(videoDraftName(slug), plainVideo);
+  const [, setDraft] = useTabState<VideoDraft>(videoDraftName(slug), plainVideo);
   const navigate = useNavigate();
   const useFrame = () => {
     const frame = video.current === null ? null : frameOf(video.current);

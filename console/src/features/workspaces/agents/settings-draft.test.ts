@@ -11,8 +11,8 @@ import {
 
 test("the form changes its own members and leaves every other one", () => {
   const before = { hooks: { Stop: [] }, permissions: { deny: ["Read"], defaultMode: "plan" } };
-  const asked = withMember(before, ["permissions", "ask"], ["Bash"]);
-  expect(asked).toEqual({ ...before, permissions: { ...before.permissions, ask: ["Bash"] } });
+  const changed = withMember(before, ["permissions", "ask"], ["Bash"]);
+  expect(changed).toEqual({ ...before, permissions: { ...before.permissions, ask: ["Bash"] } });
   expect(withMember({ permissions: { ask: ["Bash"] }, model: "a" }, ["permissions", "ask"], undefined)).toEqual({
     model: "a",
   });

@@ -10,8 +10,8 @@ export interface AccessColumns {
 }
 
 /**
- * Leaves out the models to which every key has the same access: among hundreds only the others tell something. Keys that are
- * out of use as a whole say nothing of a model.
+ * Leaves out models to which every key has the same access, since only the differences are interesting. Keys that are disabled as a
+ * whole are ignored.
  */
 export function differingColumns(models: AccessTable["models"], rows: readonly AccessRow[]): AccessColumns {
   const inUse = rows.filter(({ cells }) => cells.some((reason) => kindOf(reason) !== "state"));

@@ -20,8 +20,7 @@ const rowHeight = 33;
 const overscan = 6;
 
 /**
- * Keys by models. Only the rows that are looked at are in the page. One cell at a time takes the focus: the arrow keys,
- * Home, End and Page keys move it.
+ * A table of keys and models. Only visible rows are rendered. One cell can have the focus; the arrow, Home, End and Page keys move it.
  */
 export function AccessMatrix({ models, rows, stale, onAsk }: AccessMatrixProps) {
   const box = useRef<HTMLDivElement>(null);

@@ -58,8 +58,8 @@ export function AccessTab({ workspace }: { readonly workspace: string }) {
 type Shown = "all" | "different";
 
 function useShown(models: number): Shown {
-  const [asked] = useUrlText("models");
-  if (asked === "all" || asked === "different") return asked;
+  const [urlModels] = useUrlText("models");
+  if (urlModels === "all" || urlModels === "different") return urlModels;
   return models > allShownMax ? "different" : "all";
 }
 
@@ -140,16 +140,16 @@ interface ModelPages {
 
 /** The current page of models. A new search starts at the first. */
 function useModelPages(search: string): ModelPages {
-  const [kept, setKept] = useState<{ readonly search: string; readonly cursors: readonly string[] }>({
+  const [paging, setPaging] = useState<{ readonly search: string; readonly cursors: readonly string[] }>({
     search,
     cursors: [],
   });
-  const cursors = kept.search === search ? kept.cursors : [];
+  const cursors = paging.search === search ? paging.cursors : [];
   return {
     cursor: cursors.at(-1) ?? "",
     first: cursors.length === 0,
-    forth: (cursor) => setKept({ search, cursors: [...cursors, cursor] }),
-    back: () => setKept({ search, cursors: cursors.slice(0, -1) }),
+    forth: (cursor) => setPaging({ search, cursors: [...cursors, cursor] }),
+    back: () => setPaging({ search, cursors: cursors.slice(0, -1) }),
   };
 }
 

@@ -25,7 +25,7 @@ export function MembersTab({ workspace }: { readonly workspace: ConsoleWorkspace
   const [invite, setInvite] = useUrlText("invite");
   const query = useCall("members.list", { params: { workspace: slug } });
   const invitations = useCall("invitations.list", { params: { workspace: slug }, enabled: mayManage });
-  const known = !query.isPending && !(mayManage && invitations.isPending);
+  const isLoaded = !query.isPending && !(mayManage && invitations.isPending);
   const [limited, limit] = useUrlText("limits");
   const columns = useMemo(
     () => memberColumns({ workspace, held, me: user.id, limit }),
@@ -60,9 +60,9 @@ export function MembersTab({ workspace }: { readonly workspace: ConsoleWorkspace
           }
         />
       </Section>
-      {/* What comes later than what stands below it would push that down. */}
-      {known && mayManage && <InvitationsSection workspace={slug} held={held} />}
-      {known && <RolesSection />}
+      {/* Rendered together, so that content does not move when one of them is loaded later. */}
+      {isLoaded && mayManage && <InvitationsSection workspace={slug} held={held} />}
+      {isLoaded && <RolesSection />}
       {opened !== undefined && (
         <MemberDrawer key={opened.id} workspace={workspace} member={opened} onClose={() => limit("")} />
       )}

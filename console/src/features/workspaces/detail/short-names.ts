@@ -2,9 +2,9 @@ const roomChars = 20;
 const lead = 2;
 
 /**
- * Names for where there is little room, each of them different; the whole names stand elsewhere. What a long name has in
- * common with another one before it differs (up to the last sign between words) is left out; what is still too long is cut in
- * its middle, and where that makes two alike, around the place where they differ.
+ * Shortens names for small places and keeps them unique; the full names are shown elsewhere. A prefix that a long name shares with
+ * another one (up to the last separator) is left out. Names that are still too long are cut in the middle, or around the place where
+ * they differ if that would make two equal.
  */
 export function shortNames(names: readonly string[]): readonly string[] {
   const long = names.filter((name) => name.length > roomChars).sort();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { chatBody, messagesOf } from "./conversation.ts";
-import { chatOfCall } from "./given-chat.ts";
+import { chatOfCall } from "./imported-chat.ts";
 import { readTools } from "./tools.ts";
 
 const parameters = { type: "object", properties: { city: { type: "string" } } };
@@ -18,14 +18,14 @@ const messages = [
 
 /** What the playground would send for it. */
 function sent(endpoint: string, body: object) {
-  const given = chatOfCall(endpoint, body, "gpt-test");
-  if (given === null) throw new Error("It is a chat.");
-  const { turns, draft, settings } = given;
+  const chat = chatOfCall(endpoint, body, "gpt-test");
+  if (chat === null) throw new Error("It is a chat.");
+  const { turns, draft, settings } = chat;
   const read = readTools(settings.tools);
   const tools = read.problem === null ? read.tools : [];
   const more = settings.more === "" ? {} : JSON.parse(settings.more);
-  const said = messagesOf(settings.system, turns, { kind: "message", ...draft });
-  const { stream: _, stream_options: __, ...rest } = chatBody("gpt-test", said, settings, { tools, more });
+  const messages = messagesOf(settings.system, turns, { kind: "message", ...draft });
+  const { stream: _, stream_options: __, ...rest } = chatBody("gpt-test", messages, settings, { tools, more });
   return rest;
 }
 

@@ -1,7 +1,7 @@
 import type { en } from "./en/index.ts";
 
 /** All texts of the console, by area and name. English is the original. */
-export type Catalogue = Translation<typeof en>;
+export type ConsoleTexts = Translation<typeof en>;
 
 /**
  * Texts of the provider forms. `setting` has the labels of settings that all provider types share; a provider type may override them.
@@ -19,7 +19,7 @@ export interface ProviderWords {
 type SettingWords = Readonly<Record<string, { readonly label: string; readonly help?: string }>>;
 
 /** A language other than English. */
-export type TranslatedCatalogue = Catalogue & { readonly kinds?: ProviderWords };
+export type TranslatedTexts = ConsoleTexts & { readonly kinds?: ProviderWords };
 
 /** Some texts in another language, under the same names. */
 export type Translation<Words> = {

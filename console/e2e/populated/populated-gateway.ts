@@ -1,27 +1,27 @@
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
-import { password, type Somebody, signInAs } from "../somebody.ts";
+import { password, type SignedInUser, signInAs } from "../signed-in-user.ts";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
 import { addCatalog } from "./catalog.ts";
-import { makeFilms } from "./media.ts";
+import { createVideoTasks } from "./media.ts";
 import { addTenants, type Tenants } from "./tenants.ts";
-import { callsWith, makeTraffic } from "./traffic.ts";
+import { callsWith, sendTraffic } from "./traffic.ts";
 
 const administrator = { email: "ada@example.com", password };
 
-export interface FurnishedGateway {
+export interface PopulatedGateway {
   readonly gateway: StartedGateway;
   readonly simulator: RunningSimulator;
-  readonly ada: Somebody;
+  readonly ada: SignedInUser;
   readonly tenants: Tenants;
-  /** A request that was answered at the second deployment. */
+  /** A request that the second deployment answered. */
   readonly requestId: string;
   /** A video task that succeeded. */
   readonly taskId: string;
   stop(): Promise<void>;
 }
 
-/** A gateway as it looks after a while of use by two teams, all of it made through its own API. */
-export async function furnishGateway(): Promise<FurnishedGateway> {
+/** A gateway with the data of two teams, created through its API. */
+export async function startPopulatedGateway(): Promise<PopulatedGateway> {
   const simulator = serveSimulator();
   const gateway = await startGateway({ administrator, config: configFile(simulator.url) });
   const stop = async () => {
@@ -32,8 +32,8 @@ export async function furnishGateway(): Promise<FurnishedGateway> {
     const ada = await signInAs(gateway.url, administrator.email);
     await addCatalog(ada, simulator.url);
     const tenants = await addTenants(ada, gateway.url);
-    const requestId = await makeTraffic(gateway.url, tenants, simulator);
-    const taskId = await makeFilms(ada, callsWith(gateway.url, tenants), simulator);
+    const requestId = await sendTraffic(gateway.url, tenants, simulator);
+    const taskId = await createVideoTasks(ada, callsWith(gateway.url, tenants), simulator);
     return { gateway, simulator, ada, tenants, requestId, taskId, stop };
   } catch (cause) {
     await stop();
@@ -41,7 +41,7 @@ export async function furnishGateway(): Promise<FurnishedGateway> {
   }
 }
 
-/** What the file manages is locked in the console; one key of it has no secret yet. */
+/** Objects in the config file are read-only in the console. One key has no secret yet. */
 function configFile(simulatorUrl: string): string {
   return `
 providers:

@@ -5,7 +5,7 @@ import { FormProblem } from "../../components/form-problem.tsx";
 import { wrongField } from "../../components/wrong-field.ts";
 import { t } from "../../language/areas/profile.ts";
 
-interface PasswordAskedProps {
+interface ConfirmPasswordProps {
   /** What will happen. */
   readonly children: ReactNode;
   readonly verb: string;
@@ -15,7 +15,7 @@ interface PasswordAskedProps {
 }
 
 /** Confirms the password before a change of the second factor. */
-export function PasswordAsked({ children, verb, doing, problem, onPassword }: PasswordAskedProps) {
+export function ConfirmPassword({ children, verb, doing, problem, onPassword }: ConfirmPasswordProps) {
   const [password, setPassword] = useState("");
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -1,12 +1,12 @@
 import type { RunningSimulator, Script } from "@sluice/simulator";
 import { until } from "../../../test/until.ts";
-import type { Somebody } from "../somebody.ts";
+import type { SignedInUser } from "../signed-in-user.ts";
 import type { Calls } from "./traffic.ts";
 
 const key = "film studio";
 const longMs = 600_000;
 
-const films: readonly { readonly prompt: string; readonly script: Script; readonly ends: string }[] = [
+const videos: readonly { readonly prompt: string; readonly script: Script; readonly ends: string }[] = [
   { prompt: "A paper boat sails through a rainy street", script: {}, ends: "succeeded" },
   { prompt: "A robot waters a rooftop garden at dawn", script: {}, ends: "succeeded" },
   {
@@ -18,7 +18,7 @@ const films: readonly { readonly prompt: string; readonly script: Script; readon
     },
     ends: "failed",
   },
-  { prompt: "Snow falls on an old harbour", script: { ends: "expired" }, ends: "expired" },
+  { prompt: "Snow falls on an old harbor", script: { ends: "expired" }, ends: "expired" },
   { prompt: "A lighthouse in a storm", script: { queued_ms: longMs }, ends: "queued" },
   {
     prompt: "A tram climbs a hill in the evening light",
@@ -28,14 +28,18 @@ const films: readonly { readonly prompt: string; readonly script: Script; readon
   { prompt: "A kite over the dunes", script: { queued_ms: longMs }, ends: "cancelled" },
 ];
 
-/** Video tasks in each state, a group of assets on two platforms, and assets in each state. Gives a finished task's id. */
-export async function makeFilms({ call }: Somebody, { post }: Calls, { simulator }: RunningSimulator): Promise<string> {
+/** Creates video tasks in each state, asset groups on two platforms, and assets in each state. Resolves to the id of a finished task. */
+export async function createVideoTasks(
+  { call }: SignedInUser,
+  { post }: Calls,
+  { simulator }: RunningSimulator,
+): Promise<string> {
   const tasks: string[] = [];
-  for (const { prompt, script } of films) {
+  for (const { prompt, script } of videos) {
     simulator.addPreset({ model: "doubao-seedance-2-0-260128", script, count: 1 });
     const body = { model: "seedance", prompt, ratio: "16:9", duration: 5, resolution: "720p", audio: false };
     tasks.push(await idOf(await post(key, "/v1/video/tasks", body)));
-    // One after the other is sent up: the script belongs to the task that took it.
+    // One at a time, so that each script applies to its own task.
     await until(async () => simulator.tasks.list().total >= tasks.length);
   }
   const workspace = "acme";
@@ -65,7 +69,7 @@ export async function makeFilms({ call }: Somebody, { post }: Calls, { simulator
   simulator.clearPresets();
   await until(async () => {
     const { data } = await call("tasks.list", { params: { workspace } });
-    return tasks.every((id, index) => data.find((task) => task.id === id)?.status === films[index]?.ends);
+    return tasks.every((id, index) => data.find((task) => task.id === id)?.status === videos[index]?.ends);
   });
   return tasks[0] ?? "";
 }

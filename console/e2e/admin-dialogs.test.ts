@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { barriers } from "./barriers.ts";
+import { accessibilityViolations } from "./accessibility.ts";
 import { oneTimeCode } from "./one-time-code.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { password, type Somebody, signInAs } from "./somebody.ts";
+import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const administrator = "ada@example.com";
 const bob = "bob@example.com";
 
-describe.skipIf(noBrowser !== null)("what an administrator looks after in dialogs", () => {
+describe.skipIf(noBrowser !== null)("dialogs for administrators", () => {
   let browser: OpenedBrowser;
   let gateway: StartedGateway;
-  let ada: Somebody;
+  let ada: SignedInUser;
 
   beforeAll(async () => {
     gateway = await startGateway({ administrator: { email: administrator, password } });
@@ -26,7 +26,7 @@ describe.skipIf(noBrowser !== null)("what an administrator looks after in dialog
     await gateway?.stop();
   });
 
-  test("a user with a lost second factor is helped from the list of users, and the item goes with it", async () => {
+  test("resets a lost second factor from the user list; the menu item then disappears", async () => {
     const { link } = await ada.call("invitations.create", {
       params: { workspace: "acme" },
       body: { email: bob, role: "member" },
@@ -48,7 +48,7 @@ describe.skipIf(noBrowser !== null)("what an administrator looks after in dialog
     const dialog = page.getByRole("dialog");
     await dialog.getByText("signed out everywhere").waitFor();
     await page.getByRole("menu").waitFor({ state: "detached" });
-    expect(await barriers(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Reset second factor" }).click();
     await page.getByText(`${bob} can sign in without it now.`).waitFor();
     await dialog.waitFor({ state: "hidden" });
@@ -59,14 +59,14 @@ describe.skipIf(noBrowser !== null)("what an administrator looks after in dialog
     expect(browser.faults).toEqual([]);
   });
 
-  test("the signing secret of a workspace is shown when asked for, and leaves the page with its dialog", async () => {
+  test("shows the signing secret of a workspace on request, and removes it from the page with its dialog", async () => {
     const { secret } = await ada.call("workspaces.webhookSecret", { params: { workspace: "acme" } });
     const page = await ada.page(browser, { bypassCSP: true });
     await page.goto("/console/limits?tab=notices&workspace=acme");
     await page.getByRole("button", { name: "Show signing secret" }).click();
     const dialog = page.getByRole("dialog", { name: "Signing secret of acme" });
     await dialog.getByText(secret).waitFor();
-    expect(await barriers(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Done" }).click();
     await dialog.waitFor({ state: "hidden" });
     expect(await page.content()).not.toContain(secret);
@@ -74,7 +74,7 @@ describe.skipIf(noBrowser !== null)("what an administrator looks after in dialog
   });
 });
 
-async function withAuthenticatorApp(somebody: Somebody): Promise<void> {
+async function withAuthenticatorApp(somebody: SignedInUser): Promise<void> {
   const post = (path: string, body: object) =>
     somebody.send(`/api/auth/two-factor/${path}`, {
       method: "POST",

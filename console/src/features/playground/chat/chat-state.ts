@@ -1,24 +1,25 @@
 import { useCallback } from "react";
-import { type Edit, useKept } from "../../media/kept.ts";
+import { type Edit, useTabState } from "../../media/tab-state.ts";
 import { type Before, beforeOf } from "./before.ts";
 import type { Draft } from "./composer.tsx";
 import { type ChatSettings, plainSettings, type Turn } from "./conversation.ts";
-import type { GivenChat } from "./given-chat.ts";
+import type { ImportedChat } from "./imported-chat.ts";
 
 const noTurns: readonly Turn[] = [];
 const noDraft: Draft = { text: "", pictures: [] };
 
-/** The settings, the message that is being written, and the conversation of a workspace, as the playground keeps them. */
-export const useChatSettings = () => useKept<ChatSettings>("playground.chat.settings", plainSettings);
-export const useChatDraft = (workspace: string) => useKept<Draft>(`playground.chat.draft:${workspace}`, noDraft);
-export const useChatTurns = (workspace: string) => useKept<readonly Turn[]>(`playground.chat:${workspace}`, noTurns);
+/** Settings, draft message and conversation of the playground in a workspace. */
+export const useChatSettings = () => useTabState<ChatSettings>("playground.chat.settings", plainSettings);
+export const useChatDraft = (workspace: string) => useTabState<Draft>(`playground.chat.draft:${workspace}`, noDraft);
+export const useChatTurns = (workspace: string) =>
+  useTabState<readonly Turn[]>(`playground.chat:${workspace}`, noTurns);
 
-/** What the conversation was before something was taken out of it; null: there is nothing to come back to. */
+/** The conversation before the last change, for undo. null: none. */
 export function useChatBefore(workspace: string): readonly [Before | null, (edit: Edit<Before | null>) => void] {
-  return useKept<Before | null>(`playground.chat.before:${workspace}`, null);
+  return useTabState<Before | null>(`playground.chat.before:${workspace}`, null);
 }
 
-/** Remembers the conversation and its draft as they are at this moment. Call it before either is changed. */
+/** Stores the current conversation and draft. Call it before you change either. */
 export function useRemember(workspace: string): () => void {
   const [, setDraft] = useChatDraft(workspace);
   const [, setTurns] = useChatTurns(workspace);
@@ -35,8 +36,8 @@ export function useRemember(workspace: string): () => void {
   }, [setDraft, setTurns, setBefore]);
 }
 
-/** Puts a conversation into the playground, in the place of the one that is there. */
-export function useGiveChat(workspace: string): (chat: GivenChat) => void {
+/** Replaces the conversation in the playground. */
+export function useGiveChat(workspace: string): (chat: ImportedChat) => void {
   const [, setSettings] = useChatSettings();
   const [, setDraft] = useChatDraft(workspace);
   const [, setTurns] = useChatTurns(workspace);

@@ -2,7 +2,7 @@ import type { RunningSimulator, Script } from "@sluice/simulator";
 import type { Tenants } from "./tenants.ts";
 
 const questions = [
-  "Summarise the incident report of last night in three sentences.",
+  "Summarize the incident report of last night in three sentences.",
   "Which of our suppliers ships to Norway?",
   "Write a unit test for the retry of the payment worker.",
   "Turn these notes into a changelog.",
@@ -10,13 +10,13 @@ const questions = [
 ];
 
 export interface Calls {
-  /** A model call; resolves when its answer is over, whatever it was. Gives the id of the request. */
+  /** Sends a model call and waits for the end of its response, also of an error. Resolves to the request id. */
   chat(key: string, model: string, more?: Readonly<Record<string, unknown>>): Promise<string>;
   post(key: string, path: string, body: unknown): Promise<Response>;
 }
 
 export function callsWith(url: string, { secrets }: Tenants): Calls {
-  let asked = 0;
+  let chats = 0;
   const post = (key: string, path: string, body: unknown) =>
     fetch(`${url}${path}`, {
       method: "POST",
@@ -30,7 +30,7 @@ export function callsWith(url: string, { secrets }: Tenants): Calls {
   return {
     post,
     chat: async (key, model, more = {}) => {
-      const content = questions[asked++ % questions.length];
+      const content = questions[chats++ % questions.length];
       const answer = await post(key, "/v1/chat/completions", { model, messages: [{ role: "user", content }], ...more });
       await answer.arrayBuffer();
       return answer.headers.get("x-request-id") ?? "";
@@ -38,8 +38,8 @@ export function callsWith(url: string, { secrets }: Tenants): Calls {
   };
 }
 
-/** About forty requests: good ones of each dialect and type, and every way in which one can go wrong. */
-export async function makeTraffic(url: string, tenants: Tenants, { simulator }: RunningSimulator): Promise<string> {
+/** Sends about forty requests: successful ones of each dialect and type, and every kind of failure. */
+export async function sendTraffic(url: string, tenants: Tenants, { simulator }: RunningSimulator): Promise<string> {
   const { chat, post } = callsWith(url, tenants);
   const next = (model: string, script: Script, count = 1) => simulator.addPreset({ model, script, count });
   for (let round = 0; round < 6; round++) {
@@ -54,7 +54,7 @@ export async function makeTraffic(url: string, tenants: Tenants, { simulator }: 
   await chat("checkout service", "research-preview");
   await post("checkout service", "/v1/embeddings", { model: "text-embedding", input: ["a robot", "a boat"] });
   await post("film studio", "/v1/images/generations", { model: "seedream", prompt: "a paper boat", size: "2K" });
-  // Repeated: the first account is out of its own limit, the second answers.
+  // Failover: the first account is rate limited, the second one responds.
   next("gpt-5-2026-08", { status: 429, retry_after: 1 }, 3);
   const repeated = await chat("checkout service", "gpt-5", { stream: true });
   next("claude-sonnet-4-6", { cut_after_events: 4, tokens: 40 });
@@ -64,7 +64,7 @@ export async function makeTraffic(url: string, tenants: Tenants, { simulator }: 
   // Enough failures in a row to open its breaker.
   next("preview-70b", { status: 503, error_message: "The cluster is being drained." }, 40);
   for (let round = 0; round < 4; round++) await chat("checkout service", "research-preview");
-  // Refused by ourselves: unknown model, no grant, rate, budget.
+  // Refused by the gateway: unknown model, model not allowed, rate limit, budget.
   await chat("checkout service", "gpt-6");
   await chat("support bot", "claude-sonnet");
   for (let round = 0; round < 5; round++) await chat("support bot", "gpt-5-mini");

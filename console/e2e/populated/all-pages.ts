@@ -1,24 +1,24 @@
 import type { Page } from "playwright-core";
 import { patienceMs, until } from "../../../test/until.ts";
-import type { FurnishedGateway } from "./furnished-gateway.ts";
+import type { PopulatedGateway } from "./populated-gateway.ts";
 
-export interface PageToSee {
+export interface ConsolePage {
   readonly name: string;
-  path(furnished: FurnishedGateway): string;
+  path(populated: PopulatedGateway): string;
 }
 
 const acme = "workspace=acme";
-const key = (name: string, { tenants }: FurnishedGateway) => encodeURIComponent(tenants.keys[name] ?? "");
+const key = (name: string, { tenants }: PopulatedGateway) => encodeURIComponent(tenants.keys[name] ?? "");
 
-/** Every page of the console with something on it, each of its tabs, and what opens on top of it. */
-export const allPages: readonly PageToSee[] = [
+/** Every page of the console with data, with its tabs and dialogs. */
+export const allPages: readonly ConsolePage[] = [
   { name: "home", path: () => "/console/" },
   { name: "home-of-a-workspace", path: () => `/console/?${acme}` },
   { name: "playground", path: () => `/console/playground?${acme}` },
   { name: "connect", path: () => `/console/connect?${acme}` },
   { name: "keys", path: () => `/console/keys?${acme}` },
-  { name: "key", path: (furnished) => `/console/keys/${key("checkout service", furnished)}?${acme}` },
-  { name: "key-revoked", path: (furnished) => `/console/keys/${key("old laptop", furnished)}?${acme}` },
+  { name: "key", path: (populated) => `/console/keys/${key("checkout service", populated)}?${acme}` },
+  { name: "key-revoked", path: (populated) => `/console/keys/${key("old laptop", populated)}?${acme}` },
   { name: "requests", path: () => "/console/requests" },
   { name: "request", path: ({ requestId }) => `/console/requests/${encodeURIComponent(requestId)}?${acme}` },
   { name: "tasks", path: () => `/console/tasks?${acme}` },
@@ -48,17 +48,17 @@ export const allPages: readonly PageToSee[] = [
 ];
 
 /**
- * Goes to a page as by a link: the program stays, its page changes. In between stands a page that is none, so that what
- * stands in the end is not what stood at first.
+ * Navigates to a page without reloading the app, as a link does. It visits a missing page in between, so that the result cannot be the
+ * page that was open before.
  */
-export async function followTo(page: Page, path: string, missingWords = "Page not found"): Promise<void> {
+export async function navigateTo(page: Page, path: string, missingWords = "Page not found"): Promise<void> {
   if (!page.url().includes("/console/")) await page.goto("/console/");
-  const given = JSON.stringify({ path, missingWords, patienceMs, lookMs });
-  await page.evaluate(`(${followInside})(${given}, () => ${nothingBusy})`);
+  const options = JSON.stringify({ path, missingWords, patienceMs, lookMs: pollMs });
+  await page.evaluate(`(${navigateInPage})(${options}, () => ${isIdle})`);
 }
 
-/** In one step inside the page: the driver would ask for each of its waits again and again. */
-const followInside = `async ({ path, missingWords, patienceMs, lookMs }, nothingBusy) => {
+/** Runs inside the page, because the driver would poll for each wait separately. */
+const navigateInPage = `async ({ path, missingWords, patienceMs, lookMs }, nothingBusy) => {
   const startMs = performance.now();
   const until = async (holds, restMs) => {
     while (!holds()) {
@@ -77,33 +77,33 @@ const followInside = `async ({ path, missingWords, patienceMs, lookMs }, nothing
   await until(() => (quiet = nothingBusy() ? quiet + 1 : 0) === 2, lookMs);
 }`;
 
-const lookMs = 60;
+const pollMs = 60;
 
-/** Until a page has its heading and nothing on it is still on the way, at two looks in a row. */
-export async function standing(page: Page): Promise<void> {
+/** Waits until a page has its heading and is idle in two checks in a row. */
+export async function waitUntilLoaded(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).first().waitFor();
   let quiet = 0;
   await until(async () => {
-    // Looked at from outside: the page's own policy lets nothing be evaluated inside it.
-    quiet = (await page.evaluate<boolean>(nothingBusy)) ? quiet + 1 : 0;
-    if (quiet < 2) await Bun.sleep(lookMs);
+    // Evaluated by the driver, because the content security policy forbids evaluation in the page.
+    quiet = (await page.evaluate<boolean>(isIdle)) ? quiet + 1 : 0;
+    if (quiet < 2) await Bun.sleep(pollMs);
     return quiet === 2;
   });
 }
 
-const looksMax = 40;
+const checksMax = 40;
 
-/** What is still wrong with a page when it has had time to find its place: charts follow a window of another width late. */
-export async function settled(look: () => Promise<readonly string[]>): Promise<readonly string[]> {
-  let looks = 0;
+/** Problems that remain after some time: charts follow a resized window with a delay. */
+export async function settled(check: () => Promise<readonly string[]>): Promise<readonly string[]> {
+  let checks = 0;
   let found: readonly string[] = [];
   await until(async () => {
-    found = await look();
-    return found.length === 0 || ++looks === looksMax;
+    found = await check();
+    return found.length === 0 || ++checks === checksMax;
   });
   return found;
 }
 
-/** Placeholders of what is to come say that they are busy, or are skeletons. */
-const nothingBusy = `[...document.querySelectorAll('[aria-busy="true"], .mantine-Skeleton-root[data-visible], .mantine-Loader-root')]
+/** Whether the page has no visible loading indicators or skeletons. */
+const isIdle = `[...document.querySelectorAll('[aria-busy="true"], .mantine-Skeleton-root[data-visible], .mantine-Loader-root')]
   .every((element) => !element.checkVisibility({ checkOpacity: true }))`;

@@ -5,8 +5,8 @@ const hourMs = 3_600_000;
 const days = 14;
 
 /**
- * Two weeks of use before today, for pictures: the sums of this hour again in hours that are over, more by day than by
- * night. Tests do not need it; there is no other way to the past.
+ * Adds two weeks of usage before today, for screenshots: copies of this hour's totals, more by day than by night. It writes to the
+ * database, because the API cannot create past usage.
  */
 export function addHistory(dataDir: string): void {
   const database = new Database(join(dataDir, "sluice.db"));
@@ -20,7 +20,7 @@ export function addHistory(dataDir: string): void {
     .query<{ hour: number }, []>("select max(hour) as hour from usage_rollups")
     .all();
   const list = columns.map((name) => `"${name}"`).join(", ");
-  // A sketch counts each time as often as before: percentiles are the same.
+  // Sketches are not scaled, so percentiles stay the same.
   const asBefore = (name: string) => keys.has(name) || name.endsWith("_sketch");
   const values = columns
     .map((name) => (name === "hour" ? "?1" : asBefore(name) ? `"${name}"` : `"${name}" * ?2`))

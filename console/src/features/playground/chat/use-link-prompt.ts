@@ -5,10 +5,10 @@ import type { Draft } from "./composer.tsx";
 const lengthMax = 4_000;
 
 /**
- * A question that a link brought along (`?prompt=`): written into an empty message, never sent by itself, and taken out of the
- * address, so that it does not come back.
+ * A prompt from a link (`?prompt=`). It is written into an empty message, never sent automatically, and removed from the URL, so that
+ * it is not inserted again.
  */
-export function useGivenPrompt(onDraft: (edit: (before: Draft) => Draft) => void): void {
+export function useLinkPrompt(onDraft: (edit: (before: Draft) => Draft) => void): void {
   const [prompt] = useUrlText("prompt");
   const change = useUrlChange();
   useEffect(() => {

@@ -10,30 +10,30 @@ interface AxeResult {
 }
 
 /**
- * What in a page keeps somebody out, by the rules of WCAG 2.2 A and AA that a machine can check. The page's context needs
- * `bypassCSP`, since the checker is a script that the page itself would refuse.
+ * Violations of the WCAG 2.2 A and AA rules that can be checked automatically. The page's context needs `bypassCSP`, because the
+ * content security policy would block axe.
  */
-export async function barriers(page: Page): Promise<readonly string[]> {
-  return await broken(page, ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]);
+export async function accessibilityViolations(page: Page): Promise<readonly string[]> {
+  return await runAxe(page, ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]);
 }
 
-/** Light and dark: all of it in the scheme that the page has, and in the other one what depends on the colors alone. */
-export async function barriersInBoth(page: Page): Promise<readonly string[]> {
+/** Checks every rule in the current color scheme, and the color rules in the other one. */
+export async function violationsInBothThemes(page: Page): Promise<readonly string[]> {
   const [first, second] = (await page.evaluate<boolean>(isDark))
     ? (["dark", "light"] as const)
     : (["light", "dark"] as const);
-  const found = await barriers(page);
-  // The page stays in this scheme, in which the next one is checked first: each switch draws everything again.
+  const found = await accessibilityViolations(page);
+  // The page stays in this scheme, and the next page is checked in it first: each switch renders everything again.
   await page.emulateMedia({ colorScheme: second });
   await page.locator(`html[data-mantine-color-scheme=${second}]`).waitFor();
-  const colors = await broken(page, ["color-contrast", "link-in-text-block"]);
+  const colors = await runAxe(page, ["color-contrast", "link-in-text-block"]);
   return [...found.map((line) => `${first}: ${line}`), ...colors.map((line) => `${second}: ${line}`)];
 }
 
 const isDark = "document.documentElement.dataset.mantineColorScheme === 'dark'";
 
-/** Colours change slowly, and dialogs come out of nothing; what is on its way is neither the one nor the other. */
-async function still(page: Page): Promise<void> {
+/** Waits for transitions, because colors and positions are not final before they end. */
+async function waitForAnimations(page: Page): Promise<void> {
   const moving = "document.getAnimations().some(({ effect }) => effect?.getComputedTiming().endTime !== Infinity)";
   await until(async () => {
     await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
@@ -41,10 +41,10 @@ async function still(page: Page): Promise<void> {
   });
 }
 
-async function broken(page: Page, runOnly: readonly string[]): Promise<readonly string[]> {
-  await still(page);
+async function runAxe(page: Page, runOnly: readonly string[]): Promise<readonly string[]> {
+  await waitForAnimations(page);
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(source);
-  // What is in order would else be described as well, element by element.
+  // Without this, axe also describes every passed element.
   const options = JSON.stringify({ runOnly, resultTypes: ["violations"] });
   const result: AxeResult = await page.evaluate(`axe.run(${options})`);
   return result.violations.flatMap(({ id, nodes }) =>

@@ -5,30 +5,30 @@ import type { OpenedBrowser } from "./opened-browser.ts";
 
 export const password = "correct horse battery";
 
-/** A refusal of the admin API. */
+/** An error of the admin API. */
 export class Refused extends Error {
   readonly status: number;
   readonly code: string;
   constructor(path: string, status: number, code: string, message: string) {
-    super(`${path} answered ${status} ${code}: ${message}`);
+    super(`${path} returned ${status} ${code}: ${message}`);
     this.status = status;
     this.code = code;
   }
 }
 
-/** Somebody signed in: calls the admin API as the console does, and opens pages with the same session. */
-export interface Somebody {
+/** A signed-in user: calls the admin API like the console, and opens pages with the same session. */
+export interface SignedInUser {
   readonly email: string;
   readonly call: ConsoleCall;
   send(path: string, init: RequestInit): Promise<Response>;
   page(browser: OpenedBrowser, options?: Parameters<OpenedBrowser["page"]>[0]): Promise<Page>;
 }
 
-export async function signInAs(url: string, email: string, given = password): Promise<Somebody> {
+export async function signInAs(url: string, email: string, userPassword = password): Promise<SignedInUser> {
   const answer = await fetch(`${url}/api/auth/sign-in/email`, {
     method: "POST",
     headers: { "content-type": "application/json", origin: url },
-    body: JSON.stringify({ email, password: given }),
+    body: JSON.stringify({ email, password: userPassword }),
   });
   if (!answer.ok) throw new Error(`${email} could not sign in: ${answer.status} ${await answer.text()}`);
   const pairs = answer.headers.getSetCookie().map((line) => line.split(";", 1)[0] ?? "");

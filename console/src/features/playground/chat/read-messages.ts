@@ -1,33 +1,33 @@
 import type { ToolCall } from "./reply.ts";
 
 /** One message of a conversation, independent of the API. */
-export type Said =
+export type ChatMessage =
   | { readonly by: "system"; readonly text: string }
   | { readonly by: "user"; readonly text: string; readonly pictures: readonly string[] }
   | { readonly by: "model"; readonly text: string; readonly calls: readonly ToolCall[] }
-  /** What came of a tool. */
+  /** The result of a tool. */
   | { readonly by: "tool"; readonly id: string; readonly text: string };
 
-/** `messages` of chat completions and of Anthropic's messages: they differ in their parts. */
-export function saidInMessages(messages: unknown): readonly Said[] {
+/** Reads `messages` of chat completions and of Anthropic's Messages API, which differ in their parts. */
+export function messagesInChat(messages: unknown): readonly ChatMessage[] {
   return itemsOf(messages).flatMap((message) => {
     const role = textOf(message, "role");
     const content = member(message, "content");
     if (role === "tool") return [{ by: "tool", id: textOf(message, "tool_call_id"), text: wordsOf(content) }];
-    const results = itemsOf(content).flatMap((part): Said[] =>
+    const results = itemsOf(content).flatMap((part): ChatMessage[] =>
       textOf(part, "type") === "tool_result"
         ? [{ by: "tool", id: textOf(part, "tool_use_id"), text: wordsOf(member(part, "content")) }]
         : [],
     );
-    const said = saidAs(role, wordsOf(content), picturesOf(content), callsOf(message, content));
-    return said === null ? results : [...results, said];
+    const own = messageFrom(role, wordsOf(content), picturesOf(content), callsOf(message, content));
+    return own === null ? results : [...results, own];
   });
 }
 
-/** `input` of responses: a text, or items of which messages are one kind. */
-export function saidInResponses(input: unknown): readonly Said[] {
+/** Reads `input` of the Responses API: a text, or a list of messages and other items. */
+export function messagesInResponses(input: unknown): readonly ChatMessage[] {
   if (typeof input === "string") return [{ by: "user", text: input, pictures: [] }];
-  return itemsOf(input).flatMap((item, index): readonly Said[] => {
+  return itemsOf(input).flatMap((item, index): readonly ChatMessage[] => {
     const [type, id] = [textOf(item, "type"), textOf(item, "call_id")];
     if (type === "function_call_output") return [{ by: "tool", id, text: wordsOf(member(item, "output")) }];
     if (type === "function_call") {
@@ -35,16 +35,16 @@ export function saidInResponses(input: unknown): readonly Said[] {
       return [{ by: "model", text: "", calls: [call] }];
     }
     const content = member(item, "content");
-    const said = saidAs(textOf(item, "role"), wordsOf(content), picturesOf(content), []);
-    return said === null ? [] : [said];
+    const own = messageFrom(textOf(item, "role"), wordsOf(content), picturesOf(content), []);
+    return own === null ? [] : [own];
   });
 }
 
-/** Gemini's `contents`. Its calls have no IDs, so their names are used. */
-export function saidInContents(contents: unknown): readonly Said[] {
+/** Reads Gemini's `contents`. Its calls have no ids, so their names are used. */
+export function messagesInContents(contents: unknown): readonly ChatMessage[] {
   return itemsOf(contents).flatMap((content) => {
     const parts = itemsOf(member(content, "parts"));
-    const results = parts.flatMap((part): Said[] => {
+    const results = parts.flatMap((part): ChatMessage[] => {
       const response = member(part, "functionResponse");
       const text = JSON.stringify(member(response, "response") ?? {});
       return response === undefined ? [] : [{ by: "tool", id: textOf(response, "name"), text }];
@@ -56,12 +56,12 @@ export function saidInContents(contents: unknown): readonly Said[] {
         ? []
         : [{ index, id: name, name, arguments: JSON.stringify(member(call, "args") ?? {}) }];
     });
-    const said = saidAs(textOf(content, "role") || "user", wordsOf(parts), picturesOf(parts), calls);
-    return said === null ? results : [...results, said];
+    const own = messageFrom(textOf(content, "role") || "user", wordsOf(parts), picturesOf(parts), calls);
+    return own === null ? results : [...results, own];
   });
 }
 
-/** The words of a content, whether it is a text or a list of parts; thoughts are none. */
+/** The text of a content, which may be a string or a list of parts. Reasoning is left out. */
 export function wordsOf(content: unknown): string {
   if (typeof content === "string") return content;
   return itemsOf(content)
@@ -71,7 +71,12 @@ export function wordsOf(content: unknown): string {
     .join("\n\n");
 }
 
-function saidAs(role: string, text: string, pictures: readonly string[], calls: readonly ToolCall[]): Said | null {
+function messageFrom(
+  role: string,
+  text: string,
+  pictures: readonly string[],
+  calls: readonly ToolCall[],
+): ChatMessage | null {
   if (role === "system" || role === "developer") return { by: "system", text };
   if (role === "assistant" || role === "model") return { by: "model", text, calls };
   return text === "" && pictures.length === 0 ? null : { by: "user", text, pictures };

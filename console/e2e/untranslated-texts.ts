@@ -2,16 +2,16 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { en } from "../src/language/en/index.ts";
 import { zhCN } from "../src/language/zh-CN/index.ts";
-import type { FurnishedGateway } from "./furnished/furnished-gateway.ts";
+import type { PopulatedGateway } from "./populated/populated-gateway.ts";
 
-/** What stands in English on a page whose language is Chinese: texts of the catalogue, and of `said`. */
-export async function englishOn(page: Page, said: ReadonlySet<string>): Promise<readonly string[]> {
+/** English texts on a page in Chinese: texts of the console, and `sentences` of the gateway. */
+export async function untranslatedTexts(page: Page, sentences: ReadonlySet<string>): Promise<readonly string[]> {
   const shown = await page.evaluate<string[]>(shownTexts);
-  return [...new Set(shown.filter((text) => isEnglish(text) || isSaid(text, said)))];
+  return [...new Set(shown.filter((text) => isEnglish(text) || isGatewaySentence(text, sentences)))];
 }
 
-/** What the gateway says with a code beside it; the names in it are somebody's own. */
-export async function saidByGateway({ ada, requestId, taskId }: FurnishedGateway): Promise<ReadonlySet<string>> {
+/** Sentences of the gateway that have a code, so that the console should translate them. */
+export async function gatewaySentences({ ada, requestId, taskId }: PopulatedGateway): Promise<ReadonlySet<string>> {
   const workspace = "acme";
   const { explanation } = await ada.call("requests.show", { params: { workspace, request: requestId } });
   const task = await ada.call("tasks.show", { params: { workspace, task: taskId } });
@@ -28,7 +28,7 @@ export async function saidByGateway({ ada, requestId, taskId }: FurnishedGateway
   return new Set(sentences.filter((each) => each !== null));
 }
 
-/** What can be read, and what is told to those who hear the page. */
+/** Visible texts, and texts for screen readers. */
 const shownTexts = `[...document.querySelectorAll("body *")].flatMap((element) => [
   ...[...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.textContent.trim()),
   ...["aria-label", "title", "placeholder"].map((name) => element.getAttribute(name) ?? ""),
@@ -36,17 +36,17 @@ const shownTexts = `[...document.querySelectorAll("body *")].flatMap((element) =
 
 const texts = (words: unknown): string[] =>
   typeof words === "string" ? [words] : Object.values(words as object).flatMap(texts);
-// English has no texts of provider forms: they come from the gateway.
+// English texts of provider forms come from the gateway.
 const { kinds, ...translated } = zhCN;
 const chinese = texts(translated);
-/** What reads the same in both languages is nobody's fault; nor is a word, which may be somebody's name for something. */
+/** English texts that differ from the Chinese ones. Single words are ignored, because they may be names. */
 const untranslated = texts(en).filter((text, at) => chinese[at] !== text && / /.test(text));
 const whole = new Set(untranslated);
 const withValues = untranslated
   .filter(
     (text) =>
       /^[^{}<>]*(?:\{\w+\}[^{}<>]*)+$/.test(text) &&
-      // One word between values ("is") stands in any sentence that somebody else said.
+      // A text with a single word ("is") would match unrelated sentences.
       (text.replace(/\{\w+\}/g, " ").match(/[A-Za-z]{2,}/g)?.length ?? 0) > 1,
   )
   .map(
@@ -59,9 +59,9 @@ const withValues = untranslated
       ),
   );
 
-/** Also as one part of a line: what else stands in it is after a point in the middle. */
-function isSaid(text: string, said: ReadonlySet<string>): boolean {
-  return text.split(" · ").some((part) => said.has(part));
+/** Also if it is one part of a line: parts are separated by a middle dot. */
+function isGatewaySentence(text: string, sentences: ReadonlySet<string>): boolean {
+  return text.split(" · ").some((part) => sentences.has(part));
 }
 
 function isEnglish(text: string): boolean {

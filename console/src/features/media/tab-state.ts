@@ -5,30 +5,30 @@ import { useSession } from "../../session/session-context.tsx";
 export type Edit<Value> = Value | ((before: Value) => Value);
 
 /**
- * State that outlives its page but not the tab: whoever looks at a request and comes back finds the conversation as it
- * was. It is one person's, and goes when they sign out. The same name is the same state wherever it is used.
+ * State that survives navigation but not the tab: a conversation is still there after the user has opened a request and returned. It
+ * belongs to the user and is cleared at sign-out. Every use of a name shares the same state.
  */
-export function useKept<Value>(name: string, initial: Value): readonly [Value, (edit: Edit<Value>) => void] {
+export function useTabState<Value>(name: string, initial: Value): readonly [Value, (edit: Edit<Value>) => void] {
   const queries = useQueryClient();
   const { user } = useSession();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the initial value counts once, as in useState.
-  const kept = useMemo(() => keptFor(queries, ["kept", user.id, name], initial), [queries, user.id, name]);
-  const value = useSyncExternalStore(kept.watch, kept.now);
-  return [value, useCallback((edit) => kept.set(edit), [kept])];
+  const state = useMemo(() => tabStateFor(queries, ["kept", user.id, name], initial), [queries, user.id, name]);
+  const value = useSyncExternalStore(state.watch, state.now);
+  return [value, useCallback((edit) => state.set(edit), [state])];
 }
 
 /** Stored in the query cache, so that a sign-out clears both. */
-export function keptFor<Value>(queries: QueryClient, key: readonly string[], initial: Value): Kept<Value> {
-  const known = queries.getQueryData<Kept<Value>>(key);
-  if (known !== undefined) return known;
+export function tabStateFor<Value>(queries: QueryClient, key: readonly string[], initial: Value): TabState<Value> {
+  const existing = queries.getQueryData<TabState<Value>>(key);
+  if (existing !== undefined) return existing;
   queries.setQueryDefaults(["kept"], { gcTime: Number.POSITIVE_INFINITY, structuralSharing: false });
-  const made = new Kept(initial);
-  queries.setQueryData(key, made);
-  return made;
+  const state = new TabState(initial);
+  queries.setQueryData(key, state);
+  return state;
 }
 
 /** One value and its subscribers, notified synchronously: a late update would move the caret of a text box. */
-class Kept<Value> {
+class TabState<Value> {
   #value: Value;
   readonly #watchers = new Set<() => void>();
 

@@ -1,31 +1,31 @@
 import type { Draft } from "./composer.tsx";
-import { type Asked, type ChatSettings, plainSettings, type Turn } from "./conversation.ts";
-import { noReply, type ToolCall } from "./reply.ts";
+import { type ChatSettings, plainSettings, type Turn, type UserInput } from "./conversation.ts";
 import {
+  type ChatMessage,
   itemsOf,
   member,
-  type Said,
-  saidInContents,
-  saidInMessages,
-  saidInResponses,
+  messagesInChat,
+  messagesInContents,
+  messagesInResponses,
   textOf,
   wordsOf,
-} from "./said-messages.ts";
+} from "./read-messages.ts";
+import { noReply, type ToolCall } from "./reply.ts";
 
 /** A conversation in the playground: earlier turns, the next message, and the settings. */
-export interface GivenChat {
+export interface ImportedChat {
   readonly turns: readonly Turn[];
   readonly draft: Draft;
   readonly settings: ChatSettings;
 }
 
-/** What the body of a call holds, as far as the playground has a place for it. */
+/** The parts of a request body that the playground can show. */
 interface Read {
-  readonly said: readonly Said[];
+  readonly messages: readonly ChatMessage[];
   readonly temperature: unknown;
   readonly maxTokens: unknown;
   readonly stop: unknown;
-  /** As chat completions write them. */
+  /** In the format of chat completions. */
   readonly tools: readonly unknown[];
   readonly more: Readonly<Record<string, unknown>>;
 }
@@ -38,11 +38,11 @@ const readers: Readonly<Record<string, (body: object) => Read>> = {
   generate: readGenerate,
 };
 
-/** The chat that a call of one of the chat endpoints asked for. null: it is a call of another kind. */
-export function chatOfCall(endpoint: string, body: unknown, model: string): GivenChat | null {
+/** The conversation in the request body of a chat endpoint. null: another endpoint. */
+export function chatOfCall(endpoint: string, body: unknown, model: string): ImportedChat | null {
   const read = Object.hasOwn(readers, endpoint) ? readers[endpoint] : undefined;
   if (read === undefined || body === null || typeof body !== "object") return null;
-  const { said, temperature, maxTokens, stop, tools, more } = read(body);
+  const { messages: said, temperature, maxTokens, stop, tools, more } = read(body);
   const { turns, draft } = conversationOf(said, model);
   const system = said.flatMap((each) => (each.by === "system" ? [each.text] : [])).join("\n\n");
   const stops = typeof stop === "string" ? [stop] : itemsOf(stop).filter((each) => typeof each === "string");
@@ -63,7 +63,7 @@ const own = /^(?:model|messages|stream|stream_options|temperature|max_tokens|max
 
 function readChat(body: object): Read {
   return {
-    said: saidInMessages(member(body, "messages")),
+    messages: messagesInChat(member(body, "messages")),
     temperature: member(body, "temperature"),
     maxTokens: member(body, "max_completion_tokens") ?? member(body, "max_tokens"),
     stop: member(body, "stop"),
@@ -74,7 +74,7 @@ function readChat(body: object): Read {
 
 function readMessages(body: object): Read {
   return {
-    said: [...systemIn(wordsOf(member(body, "system"))), ...saidInMessages(member(body, "messages"))],
+    messages: [...systemIn(wordsOf(member(body, "system"))), ...messagesInChat(member(body, "messages"))],
     temperature: member(body, "temperature"),
     maxTokens: member(body, "max_tokens"),
     stop: member(body, "stop_sequences"),
@@ -85,7 +85,7 @@ function readMessages(body: object): Read {
 
 function readResponses(body: object): Read {
   return {
-    said: [...systemIn(textOf(body, "instructions")), ...saidInResponses(member(body, "input"))],
+    messages: [...systemIn(textOf(body, "instructions")), ...messagesInResponses(member(body, "input"))],
     temperature: member(body, "temperature"),
     maxTokens: member(body, "max_output_tokens"),
     stop: undefined,
@@ -99,7 +99,7 @@ function readGenerate(body: object): Read {
   const system = member(body, "systemInstruction") ?? member(body, "system_instruction");
   const declared = itemsOf(member(body, "tools")).flatMap((tool) => itemsOf(member(tool, "functionDeclarations")));
   return {
-    said: [...systemIn(wordsOf(member(system, "parts"))), ...saidInContents(member(body, "contents"))],
+    messages: [...systemIn(wordsOf(member(system, "parts"))), ...messagesInContents(member(body, "contents"))],
     temperature: member(config, "temperature"),
     maxTokens: member(config, "maxOutputTokens"),
     stop: member(config, "stopSequences"),
@@ -108,7 +108,7 @@ function readGenerate(body: object): Read {
   };
 }
 
-const systemIn = (text: string): readonly Said[] => (text === "" ? [] : [{ by: "system", text }]);
+const systemIn = (text: string): readonly ChatMessage[] => (text === "" ? [] : [{ by: "system", text }]);
 const topP = (value: unknown) => (typeof value === "number" ? { top_p: value } : {});
 
 /** Functions as chat completions write them; a vendor's own tools have no place there. */
@@ -136,7 +136,7 @@ interface Open {
 const nothingOpen: Open = { text: "", pictures: [], results: {} };
 
 /** Merges consecutive messages of one role. Unanswered messages become the next message. */
-function conversationOf(said: readonly Said[], model: string): { turns: readonly Turn[]; draft: Draft } {
+function conversationOf(said: readonly ChatMessage[], model: string): { turns: readonly Turn[]; draft: Draft } {
   const turns: Turn[] = [];
   let open = nothingOpen;
   for (const each of said) {
@@ -156,12 +156,12 @@ function conversationOf(said: readonly Said[], model: string): { turns: readonly
 
 function turnOf(id: number, model: string, open: Open, text: string, toolCalls: readonly ToolCall[]): Turn {
   const { results } = open;
-  const asked: Asked =
+  const input: UserInput =
     Object.keys(results).length > 0
       ? { kind: "results", results }
       : { kind: "message", text: open.text, pictures: open.pictures };
   const reply = { ...noReply, text, toolCalls };
-  return { id, model, asked, reply, state: "done", served: null, problem: null };
+  return { id, model, input, reply, state: "done", served: null, problem: null };
 }
 
 function longer(turn: Turn, text: string, calls: readonly ToolCall[]): Turn {

@@ -1,16 +1,16 @@
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
-import { password, type Somebody, signInAs } from "../somebody.ts";
+import { password, type SignedInUser, signInAs } from "../signed-in-user.ts";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
 
 const modelsMany = 1_000;
 const keysMany = 500;
-const at60 = (text: string) => text.padEnd(60, "-and-longer-than-anybody-would-call-it");
+const at60 = (text: string) => text.padEnd(60, "-and-longer-than-any-real-name");
 const provider = at60("account-of-the-research-department");
 
 export interface LargeGateway {
   readonly gateway: StartedGateway;
   readonly simulator: RunningSimulator;
-  readonly ada: Somebody;
+  readonly ada: SignedInUser;
   /** The one provider of all models. */
   readonly provider: string;
   /** One of the many keys. */
@@ -18,7 +18,7 @@ export interface LargeGateway {
   stop(): Promise<void>;
 }
 
-/** A gateway of a large company: a thousand models, five hundred keys, names of sixty characters that begin alike. */
+/** A gateway with a thousand models, five hundred keys, and names of sixty characters with the same beginning. */
 export async function startLargeGateway(): Promise<LargeGateway> {
   const simulator = serveSimulator();
   const email = "ada@example.com";
@@ -32,7 +32,7 @@ export async function startLargeGateway(): Promise<LargeGateway> {
   return { gateway, simulator, ada, provider, key: key.id, stop };
 }
 
-/** Through the file: it is all there at once. */
+/** A config file is the fastest way to create these objects. */
 function configFor(upstream: string): string {
   const numbers = (count: number) => Array.from({ length: count }, (_, at) => String(at).padStart(4, "0"));
   const models = numbers(modelsMany).map((at) => ({

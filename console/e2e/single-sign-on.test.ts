@@ -5,28 +5,28 @@ import { ScriptedAgent } from "../../gateway/test/agents/scripted-agent.ts";
 import { Issuer } from "../../gateway/test/sign-in/issuer.ts";
 import { bareEnvironment } from "../../test/bare-environment.ts";
 import { commandOf, programs } from "../../test/programs.ts";
-import { barriers } from "./barriers.ts";
-import { followTo } from "./furnished/all-pages.ts";
+import { accessibilityViolations } from "./accessibility.ts";
 import { oneTimeCode } from "./one-time-code.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { password, type Somebody, signInAs } from "./somebody.ts";
+import { navigateTo } from "./populated/all-pages.ts";
+import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const administrator = "ada@example.com";
 const bob = "bob@example.com";
 
-/** In order: what is connected in one test signs in in the next. */
-describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people who leave", () => {
+/** The tests depend on their order: later ones sign in with the account that an earlier one connects. */
+describe.skipIf(noBrowser !== null)("single sign-on, agent sign-in and leaving members", () => {
   const issuer = new Issuer();
   let browser: OpenedBrowser;
   let gateway: StartedGateway;
-  let ada: Somebody;
+  let ada: SignedInUser;
 
   beforeAll(async () => {
     gateway = await startGateway({ administrator: { email: administrator, password } });
     ada = await signInAs(gateway.url, administrator);
     browser = await openBrowser(gateway.url);
-    // The groups are none, and said: what a rule reads and the ID token lacks would be asked of the user info.
+    // An empty list: claims that rules need and the ID token lacks would be requested from the userinfo endpoint.
     issuer.answers = { claims: { email: administrator, name: "Ada", groups: [] } };
     const account = issuer.account();
     await ada.call("settings.putOidc", {
@@ -49,44 +49,44 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     issuer.stop();
   });
 
-  const comeFromElsewhere = async (page: Page) => {
+  const signInWithCorp = async (page: Page) => {
     await page.goto("/console/profile");
     await page.getByRole("button", { name: "Continue with Corp" }).click();
   };
-  /** The trip leads over the issuer, which is another site; nothing else may be asked of one. */
+  /** Sign-in visits the issuer, which is another origin; no other requests to it are allowed. */
   const faults = () => browser.faults.filter((fault) => !fault.startsWith(`${issuer.url}/authorize`));
 
-  test("an account elsewhere with the administrator's address opens nothing until the administrator connects it", async () => {
+  test("an external account with the administrator's address cannot sign in until the administrator connects it", async () => {
     const page = await browser.page({ bypassCSP: true });
-    await comeFromElsewhere(page);
+    await signInWithCorp(page);
     await page.getByRole("alert").getByText("An account with this email address exists").waitFor();
-    expect(await barriers(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByRole("textbox", { name: "Email address" }).fill(administrator);
     await page.getByRole("textbox", { name: "Password" }).fill(password);
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
-    await followTo(page, "/console/profile");
+    await navigateTo(page, "/console/profile");
     await page.getByText("No accounts connected").waitFor();
     await page.getByRole("button", { name: "Connect Corp" }).click();
     await page.getByRole("status").getByText("Corp is connected").waitFor();
     await page.getByRole("row", { name: new RegExp(issuer.url) }).waitFor();
-    expect(await barriers(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     const other = await browser.page();
-    await comeFromElsewhere(other);
+    await signInWithCorp(other);
     await other.getByRole("heading", { name: "Profile and sign-in" }).waitFor();
     expect(faults()).toEqual([]);
   });
 
-  test("a setting that needs a sign-in of now is saved after one elsewhere, in a tab of its own: what was typed stays", async () => {
+  test("saves a setting that needs a recent sign-in after single sign-on in a new tab, and keeps the input", async () => {
     const page = await ada.page(browser);
-    let asked = false;
+    let isRefused = false;
     await page.route("**/api/settings", async (route) => {
-      if (asked || route.request().method() !== "PATCH") return route.continue();
-      asked = true;
-      // As after ten minutes.
+      if (isRefused || route.request().method() !== "PATCH") return route.continue();
+      isRefused = true;
+      // As if the last sign-in was ten minutes ago.
       await route.fulfill({ status: 403, json: { error: { code: "confirm_sign_in", message: "Sign in again." } } });
     });
-    // Somebody who never had a password is asked for none.
+    // A user without a password gets no password field.
     await page.route("**/api/auth/account", async (route) => {
       const answer = await route.fetch();
       await route.fulfill({ response: answer, json: { ...(await answer.json()), password: false } });
@@ -102,13 +102,13 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     await page.getByRole("button", { name: "Signed in there: continue here" }).click();
     await page.getByRole("button", { name: "Discard" }).waitFor({ state: "detached" });
     expect(await days.inputValue()).toBe("500 days");
-    // The session of before has ended with the new one.
+    // The new sign-in ended the old session.
     ada = await signInAs(gateway.url, administrator);
     expect((await ada.call("settings.show", {})).settings.ledger?.retention_days).toBe(500);
     expect(faults()).toEqual([]);
   });
 
-  test("a coding agent is signed in from the code it prints, by an account elsewhere, and calls; another one is turned away", async () => {
+  test("signs in a coding agent with its code and single sign-on; another agent is denied", async () => {
     const file = join(gateway.dataDir, "login.json");
     const login = Bun.spawn([...commandOf(programs.cli), "login", gateway.url], {
       env: { ...bareEnvironment(), SLUICE_LOGIN_FILE: file },
@@ -122,28 +122,28 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     }
     const [link, code] = [/Open (\S+)/.exec(printed)?.[1] ?? "", /code (\S{4}-\S{4})/.exec(printed)?.[1] ?? ""];
 
-    // By the link: signed out, over the issuer and back, and the code is in the form and was not sent.
+    // With the link, while signed out: after single sign-on, the code is filled in but not sent yet.
     const page = await browser.page({ bypassCSP: true });
-    const asked: string[] = [];
-    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    const requestedPaths: string[] = [];
+    page.on("request", (request) => requestedPaths.push(new URL(request.url()).pathname));
     await page.goto(link);
     await page.getByRole("button", { name: "Continue with Corp" }).click();
     const field = page.getByRole("textbox", { name: "Code" });
     await field.waitFor();
     expect(await field.inputValue()).toBe(code);
-    expect(asked.filter((path) => path.startsWith("/api/agents/"))).toEqual([]);
-    expect(await barriers(page)).toEqual([]);
+    expect(requestedPaths.filter((path) => path.startsWith("/api/agents/"))).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByText("Does the device show this code?").waitFor();
     await page.getByText("sluice-cli").waitFor();
     expect(await page.locator("output").innerText()).toBe(code);
-    expect(asked.filter((path) => path.startsWith("/api/agents/"))).toEqual(["/api/agents/find-device"]);
-    expect(await barriers(page)).toEqual([]);
+    expect(requestedPaths.filter((path) => path.startsWith("/api/agents/"))).toEqual(["/api/agents/find-device"]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByRole("combobox", { name: "Workspace" }).selectOption({ label: "Acme" });
     await page.getByRole("button", { name: "Code matches: sign in" }).click();
     await page.getByText("Device signed in").waitFor();
 
-    // By hand, and typed as people do: wrong first, then in small letters.
+    // Typed manually: first a wrong code, then in lower case.
     const agent = new ScriptedAgent(gateway.url);
     const other = (await agent.device()).body;
     await page.getByRole("button", { name: "Enter another code" }).click();
@@ -157,7 +157,7 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     await page.getByText("Device denied").waitFor();
     expect((await agent.poll(other.device_code)).body.error).toBe("access_denied");
 
-    // The agent, with its person's token.
+    // The agent calls with the user's token.
     expect(await login.exited).toBe(0);
     const { accessToken } = await Bun.file(file).json();
     const answer = await agent.message(accessToken, "demo");
@@ -167,7 +167,7 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     expect(faults()).toEqual([]);
   });
 
-  test("whoever removes a member sees the keys that they made, and says what becomes of them", async () => {
+  test("removing a member shows their keys and asks what to do with them", async () => {
     const invited = await ada.call("invitations.create", {
       params: { workspace: "acme" },
       body: { email: bob, role: "member" },
@@ -187,7 +187,7 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     await dialog.getByRole("radio", { name: "Transfer them" }).check();
     await dialog.getByRole("combobox", { name: "New owner" }).waitFor();
     await dialog.getByRole("radio", { name: "Disable them" }).check();
-    expect(await barriers(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Remove member" }).click();
     await dialog.waitFor({ state: "hidden" });
     const keys = (await ada.call("keys.list", { params })).data;
@@ -195,7 +195,7 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     expect(faults()).toEqual([]);
   });
 
-  test("rules of an account are written in their order, tried with claims as they stand, and saved", async () => {
+  test("rights rules are edited in order, tried with claims before saving, and saved", async () => {
     const page = await ada.page(browser, { bypassCSP: true });
     await page.goto("/console/settings?tab=sign-in&rules=oidc:corp");
     const dialog = page.getByRole("dialog");
@@ -203,7 +203,7 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     await button("Add rule").click();
     await button("Save rules").click();
     await dialog.getByText("Enter a value.").waitFor();
-    expect(await barriers(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await dialog.getByRole("textbox", { name: "Value" }).fill("eng");
     await dialog.getByRole("combobox", { name: "Workspace" }).fill("acme");
     await dialog.getByRole("combobox", { name: "Role" }).click();
@@ -216,7 +216,7 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     await button("Try claims").click();
     await dialog.getByText("acme: Member by rule 2").waitFor();
     await dialog.getByText("groups is eng: none of the values match.").waitFor();
-    expect(await barriers(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await button("Save rules").click();
     await dialog.waitFor({ state: "hidden" });
     await page.getByRole("row", { name: "Corp 2 rules" }).waitFor();
@@ -227,7 +227,7 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     expect(faults()).toEqual([]);
   });
 
-  test("a second factor is asked for after coming from elsewhere, and leads on to the page that was wanted", async () => {
+  test("asks for the second factor after single sign-on, and then opens the requested page", async () => {
     const post = async (path: string, body: object) =>
       await ada.send(`/api/auth/two-factor/${path}`, {
         method: "POST",
@@ -241,9 +241,9 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     const key = new URL(totp_uri).searchParams.get("secret") ?? "";
     expect((await post("verify-totp", { code: oneTimeCode(key) })).status).toBe(200);
     const page = await browser.page({ bypassCSP: true });
-    await comeFromElsewhere(page);
+    await signInWithCorp(page);
     await page.getByText("Enter the six-digit code").waitFor();
-    expect(await barriers(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByRole("button", { name: "Use a backup code" }).click();
     await page.getByRole("textbox", { name: "Backup code" }).fill(backup_codes[0] ?? "");
     await page.getByRole("button", { name: "Sign in", exact: true }).click();

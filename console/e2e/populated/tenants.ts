@@ -1,5 +1,5 @@
 import type { AnswerOf } from "@sluice/contract";
-import { password, type Somebody } from "../somebody.ts";
+import { password, type SignedInUser } from "../signed-in-user.ts";
 
 export interface Tenants {
   /** Secrets by the name of their key. */
@@ -8,7 +8,7 @@ export interface Tenants {
   readonly keys: Readonly<Record<string, string>>;
 }
 
-/** One person in each role of the workspace acme, by e-mail address. */
+/** One user in each role of the workspace acme, by email address. */
 const people = {
   viewer: "vera@example.com",
   member: "max@example.com",
@@ -24,7 +24,7 @@ const names: Readonly<Record<string, string>> = {
 };
 
 /** Two workspaces, people in every role, keys in every state, and notices. */
-export async function addTenants({ call }: Somebody, url: string): Promise<Tenants> {
+export async function addTenants({ call }: SignedInUser, url: string): Promise<Tenants> {
   await call("workspaces.create", {
     body: { slug: "acme", name: "Acme Robotics", limits: { rpm: 600 }, budget: { usd: 500, period: "month" } },
   });
@@ -57,7 +57,7 @@ export async function addTenants({ call }: Somebody, url: string): Promise<Tenan
 
 async function join(
   url: string,
-  call: Somebody["call"],
+  call: SignedInUser["call"],
   email: string,
   role: keyof typeof people,
   name: string,
@@ -72,7 +72,7 @@ async function join(
   if (!answer.ok) throw new Error(`${email} could not accept: ${await answer.text()}`);
 }
 
-async function addKeys(call: Somebody["call"]): Promise<Tenants> {
+async function addKeys(call: SignedInUser["call"]): Promise<Tenants> {
   const secrets: Record<string, string> = {};
   const keys: Record<string, string> = {};
   const make = async (workspace: string, body: { name: string; [field: string]: unknown }) => {
@@ -102,7 +102,7 @@ async function addKeys(call: Somebody["call"]): Promise<Tenants> {
   return { secrets, keys };
 }
 
-async function addNotices(call: Somebody["call"]): Promise<void> {
+async function addNotices(call: SignedInUser["call"]): Promise<void> {
   const about = { scope: null, scope_id: null, enabled: true };
   await call("notices.create", {
     params: { workspace: "acme" },

@@ -1,20 +1,20 @@
 import { expect, test } from "bun:test";
 import { QueryClient } from "@tanstack/react-query";
 import { forgetAll } from "../../session/use-sign-out.ts";
-import { keptFor } from "./kept.ts";
+import { tabStateFor } from "./tab-state.ts";
 
 test("all subscribers of a name share one value, see changes at once, and lose it at sign-out", async () => {
   const queries = new QueryClient();
   const key = ["kept", "usr_1", "draft"];
-  const mine = keptFor(queries, key, "");
+  const mine = tabStateFor(queries, key, "");
   const seen: string[] = [];
   const leave = mine.watch(() => seen.push(mine.now()));
-  keptFor(queries, key, "other").set("a");
+  tabStateFor(queries, key, "other").set("a");
   mine.set((before) => `${before}b`);
   leave();
   mine.set("unseen");
   expect(seen).toEqual(["a", "ab"]);
-  expect(keptFor(queries, ["kept", "usr_2", "draft"], "").now()).toBe("");
+  expect(tabStateFor(queries, ["kept", "usr_2", "draft"], "").now()).toBe("");
   await forgetAll(queries);
-  expect(keptFor(queries, key, "").now()).toBe("");
+  expect(tabStateFor(queries, key, "").now()).toBe("");
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Page } from "playwright-core";
-import { followTo } from "./furnished/all-pages.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { password, type Somebody, signInAs } from "./somebody.ts";
+import { navigateTo } from "./populated/all-pages.ts";
+import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const email = "ada@example.com";
@@ -12,11 +12,11 @@ const modelNames = Array.from(
   (_, at) => `acme-research/experiment-${String(at).padStart(4, "0")}-mini`,
 );
 
-describe.skipIf(noBrowser !== null)("what a key may call and spend, as the console shows it", () => {
+describe.skipIf(noBrowser !== null)("limits, budgets and model access in the console", () => {
   let browser: OpenedBrowser;
   let gateway: StartedGateway;
   let simulator: RunningSimulator;
-  let ada: Somebody;
+  let ada: SignedInUser;
   let page: Page;
 
   beforeAll(async () => {
@@ -34,10 +34,10 @@ describe.skipIf(noBrowser !== null)("what a key may call and spend, as the conso
   });
 
   async function open(path: string): Promise<void> {
-    await followTo(page, path);
+    await navigateTo(page, path);
   }
 
-  test("a budget that refuses a call with 402 is exhausted: in the limits, in the list of keys, on the key's page", async () => {
+  test("shows a budget that refuses calls as exhausted on the limits page, in the key list and on the key page", async () => {
     const params = { workspace: "acme" };
     const budget = { usd: 0.001, period: "month" } as const;
     const { key, secret } = await ada.call("keys.create", { params, body: { name: "spent", budget } });
@@ -62,12 +62,12 @@ describe.skipIf(noBrowser !== null)("what a key may call and spend, as the conso
     await page.locator(".status", { hasText: "Exhausted" }).first().waitFor();
   });
 
-  test("an exhausted workspace says so in its list, on its page and on its groups and keys", async () => {
+  test("shows an exhausted workspace budget in the list, on the workspace page and on its groups", async () => {
     await ada.call("workspaces.create", { body: { slug: "empty", name: "Empty", budget: { usd: 0, period: "day" } } });
     await open("/console/workspaces");
     await page.getByRole("row", { name: /Empty.*Exhausted/ }).waitFor();
     expect(await page.getByRole("row", { name: /acme.*Exhausted/ }).count()).toBe(0);
-    // The same role in list and page.
+    // The list and the page show the same role.
     expect(await page.getByRole("row", { name: /Empty.*Administrator/ }).count()).toBe(1);
     await open("/console/workspaces/empty");
     await page.locator(".status", { hasText: "Exhausted" }).first().waitFor();
@@ -76,7 +76,7 @@ describe.skipIf(noBrowser !== null)("what a key may call and spend, as the conso
     await page.getByRole("row", { name: /default.*Exhausted/ }).waitFor();
   });
 
-  test("of many models the table of access shows those in which keys differ, by names that can be told apart", async () => {
+  test("the access table shows only models with different access, with unique short names", async () => {
     const params = { workspace: "acme" };
     await ada.call("keys.create", { params, body: { name: "narrow", models: modelNames.slice(2) } });
     await open("/console/workspaces/acme?tab=access");
@@ -88,7 +88,7 @@ describe.skipIf(noBrowser !== null)("what a key may call and spend, as the conso
     expect(new Set(names).size).toBe(30);
   });
 
-  test("an admin changes in a key's form whose calls it makes, and takes it back", async () => {
+  test("an admin sets and clears the owner of a key", async () => {
     const params = { workspace: "acme" };
     const { key } = await ada.call("keys.create", { params, body: { name: "handed over" } });
     const owner = async () =>
@@ -112,7 +112,7 @@ describe.skipIf(noBrowser !== null)("what a key may call and spend, as the conso
     expect(await owner()).toBe(null);
   });
 
-  test("what is wrong with a form stands beside its field, once, and is not sent", async () => {
+  test("an invalid field shows its error once, and the form is not sent", async () => {
     await open("/console/keys?workspace=acme&create=1");
     const form = page.getByRole("dialog");
     await form.getByLabel("Name").fill("ci");
@@ -131,7 +131,7 @@ describe.skipIf(noBrowser !== null)("what a key may call and spend, as the conso
     await invite.getByText("This is not an email address.").waitFor();
   });
 
-  test("settings of a group's agents are edited by form and JSON alike, kept as versions, and restored", async () => {
+  test("agent settings of a group are edited as a form and as JSON, saved as versions, and restored", async () => {
     await open("/console/workspaces/acme?tab=agents");
     const json = page.getByRole("textbox", { name: "JSON" });
     await page.getByRole("textbox", { name: "Deny" }).fill("Read(./.env)\nBash(rm *)");
@@ -169,7 +169,7 @@ describe.skipIf(noBrowser !== null)("what a key may call and spend, as the conso
     expect(JSON.parse(await json.inputValue()).model).toBe("claude-mine");
   });
 
-  test("nothing on the way breaks the content policy, throws, or loads anything from elsewhere", () => {
+  test("no page violates the content security policy, throws, or loads from other origins", () => {
     expect(browser.faults).toEqual([]);
   });
 });

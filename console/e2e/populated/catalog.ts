@@ -1,7 +1,7 @@
-import type { Somebody } from "../somebody.ts";
+import type { SignedInUser } from "../signed-in-user.ts";
 
-/** What a furnished gateway serves: accounts at the simulator, and models of each type, one of them unpriced. */
-export async function addCatalog({ call }: Somebody, simulatorUrl: string): Promise<void> {
+/** Adds providers at the simulator and models of each type, one of them without a price. */
+export async function addCatalog({ call }: SignedInUser, simulatorUrl: string): Promise<void> {
   const root = simulatorUrl.replace(/\/v1$/, "");
   const account = { allow_private_network: true, api_key: "sk-of-the-account-0123456789" };
   const providers = [
