@@ -28,12 +28,12 @@ export function tokenConflicts(tokens: readonly TokenConfig[]): PeopleConflict[]
     const found: PeopleConflict[] = [];
     const isWhole = token.administrator === true || token.scim === true;
     if (token.administrator === true && token.scim === true) {
-      found.push({ path, message: "set scim or administrator, not both" });
+      found.push({ path, message: "set `scim` or `administrator`, not both" });
     }
     if (isWhole && (token.workspace !== undefined || token.role !== undefined)) {
       found.push({
         path,
-        message: "leave out workspace and role for a token with scim or administrator: it has every workspace",
+        message: "leave out `workspace` and `role` for a token with `scim` or `administrator`: it has every workspace",
       });
     }
     if (!isWhole && (token.workspace === undefined || token.role === undefined)) {

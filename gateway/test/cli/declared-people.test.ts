@@ -150,10 +150,10 @@ test("reports all contradictions of a file at once; a conflict with the database
     "users[1].workspaces[0].role",
     "users[2].email",
     "users[2].password",
-    "tokens[0]: set administrator, scim",
+    "tokens[0]: set `administrator`",
     "tokens[1].name",
     "tokens[1].secret_sha256",
-    "tokens[2]: set scim or administrator",
+    "tokens[2]: set `scim` or `administrator`",
     "oidc[0].issuer",
     "oidc[0].client_secret",
   ]) {
