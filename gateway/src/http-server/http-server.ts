@@ -244,7 +244,7 @@ export class HttpServer implements ConnectionHost {
       minor: 1,
       dateLine: this.dateLine(),
     });
-    socket.end(Buffer.concat([Buffer.from(head.join(""), "latin1"), bytes]));
+    socket.end(Buffer.concat([Buffer.from(head, "latin1"), bytes]));
   }
 
   #begin(socket: Socket<ServerConnection>, place: ConnectionPlace): void {

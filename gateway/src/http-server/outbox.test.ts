@@ -29,7 +29,7 @@ test.each([1, 7, 1_000, 40_000])(
       [one, "1"],
       [two, "2"],
     ] as const) {
-      outbox.begin(["HEAD ", mark, "\r\n\r\n"], true);
+      outbox.begin(`HEAD ${mark}\r\n\r\n`, true);
       outbox.piece(short);
       outbox.piece(Buffer.from(mark));
       outbox.flush();
@@ -51,7 +51,7 @@ test.each([1, 7, 1_000, 40_000])(
 test("writes a whole body of any size after its head, and nothing to a closed socket", () => {
   for (const length of [0, 5, 20_000, 300_000]) {
     const { outbox, said } = narrow(Number.POSITIVE_INFINITY);
-    outbox.begin(["HEAD\r\n", "\r\n"], false);
+    outbox.begin("HEAD\r\n\r\n", false);
     outbox.piece(Buffer.alloc(length, "b"));
     outbox.finish();
     outbox.flush();
@@ -59,7 +59,7 @@ test("writes a whole body of any size after its head, and nothing to a closed so
     expect(outbox.sent).toBe(true);
   }
   const closed = new Outbox({ pace, write: () => -1 });
-  closed.begin(["HEAD\r\n", "\r\n"], false);
+  closed.begin("HEAD\r\n\r\n", false);
   closed.flush();
   expect([closed.sent, closed.broken]).toEqual([false, true]);
 });

@@ -1,4 +1,3 @@
-import { lengthOf, writeLatin1 } from "#http1/index.ts";
 import type { Pace } from "./held-bytes.ts";
 
 const nothing = new Uint8Array(0);
@@ -26,8 +25,7 @@ export class Outbox {
   readonly #write: WriteBytes;
   readonly #onUnsent: (bytes: number) => void;
   readonly #pace: Pace;
-  /** Text to write before the pieces. */
-  #head: string[] = [];
+  #head = "";
   #pieces: Uint8Array[] = [];
   #collected = 0;
   #chunked = false;
@@ -58,7 +56,7 @@ export class Outbox {
   }
 
   /** Starts an answer; its pieces follow. */
-  begin(head: string[], chunked: boolean): void {
+  begin(head: string, chunked: boolean): void {
     this.#head = head;
     this.#chunked = chunked;
     this.#end = false;
@@ -78,28 +76,29 @@ export class Outbox {
   /** Writes the collected pieces at once. */
   flush(): void {
     const length = this.#collected;
-    const head = this.#head;
-    if (head.length === 0 && length === 0 && !this.#end) return;
-    const isChunk = this.#chunked && length > 0;
-    if (isChunk) head.push(length.toString(16), "\r\n");
-    const end = isChunk ? (this.#end ? `\r\n${chunksEnd}` : "\r\n") : this.#end ? chunksEnd : "";
+    if (this.#head === "" && length === 0 && !this.#end) return;
+    const before = this.#chunked && length > 0 ? `${this.#head}${length.toString(16)}\r\n` : this.#head;
+    const after = (this.#chunked && length > 0 ? "\r\n" : "") + (this.#end ? chunksEnd : "");
     const pieces = this.#pieces;
-    this.#drop();
+    this.#head = "";
+    this.#end = false;
+    this.#pieces = [];
+    this.#collected = 0;
     const [only] = pieces;
     if (only !== undefined && pieces.length === 1 && length > copiedBytesMax && !this.#chunked) {
-      this.raw(Buffer.from(head.join(""), "latin1"));
+      this.raw(Buffer.from(before, "latin1"));
       this.raw(only);
       return;
     }
-    const total = lengthOf(head) + length + end.length;
+    const total = before.length + length + after.length;
     const shared = total <= scratch.length && this.#unsent.length === 0;
     const bytes = shared ? scratch : Buffer.allocUnsafe(total);
-    let at = writeLatin1(bytes, head, 0);
+    let at = bytes.write(before, 0, "latin1");
     for (const piece of pieces) {
       bytes.set(piece, at);
       at += piece.length;
     }
-    if (end !== "") bytes.write(end, at, "latin1");
+    bytes.write(after, at, "latin1");
     if (!shared) {
       this.raw(bytes);
       return;
@@ -137,15 +136,11 @@ export class Outbox {
   }
 
   clear(): void {
-    this.#drop();
-    if (this.#unsent.length > 0) this.#setUnsent(nothing);
-  }
-
-  #drop(): void {
-    this.#head = [];
+    this.#head = "";
     this.#end = false;
     this.#pieces = [];
     this.#collected = 0;
+    if (this.#unsent.length > 0) this.#setUnsent(nothing);
   }
 
   #take(bytes: Uint8Array, length: number): number {

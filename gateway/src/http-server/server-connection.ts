@@ -395,7 +395,7 @@ export class ServerConnection implements BodyFlow {
     this.#begin();
   }
 
-  #headOf(status: number, lines: readonly string[], framing: AnswerFraming): string[] {
+  #headOf(status: number, lines: readonly string[], framing: AnswerFraming): string {
     // The rest of a short body is read and dropped; any other body ends the connection.
     if (!this.#bodyOver && !this.#restIsShort()) this.#last = true;
     if ((this.#callerDone && this.input.isEmpty) || this.#host.leaving()) this.#last = true;

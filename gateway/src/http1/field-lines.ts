@@ -7,7 +7,8 @@ interface LastLine {
   /** The text before the value; null: fields of this name are not written. */
   readonly start: string | null;
   value: string | null;
-  line: string;
+  /** null until the value comes again. */
+  line: string | null;
   /** The name that followed last. */
   next: LastLine | null;
 }
@@ -20,7 +21,7 @@ export class FieldLines {
   readonly #isOwn: (name: string) => boolean;
   readonly #refuse: (problem: "name" | "value") => void;
   readonly #cached = new Map<string, LastLine>();
-  #before: LastLine = { name: "", start: null, value: null, line: "", next: null };
+  #before: LastLine = { name: "", start: null, value: null, line: null, next: null };
 
   /** `isOwn`: fields that the connection writes itself; their line is empty. `refuse` is called for an invalid field, and may throw. */
   constructor(isOwn: (name: string) => boolean, refuse: (problem: "name" | "value") => void = () => {}) {
@@ -28,24 +29,21 @@ export class FieldLines {
     this.#refuse = refuse;
   }
 
-  /** The line with its end; empty: the field is not written. */
-  of(name: string, value: string): string {
+  /** Adds the line with its end, perhaps in parts, unless the field is not written. */
+  add(lines: string[], name: string, value: string): void {
     const { next } = this.#before;
     const last = next !== null && next.name === name ? next : this.#lastOf(name);
     this.#before.next = last;
     this.#before = last;
-    if (last.value !== value) {
-      last.line = this.#write(last.start, value);
+    if (last.start === null) return;
+    if (last.value === value) {
+      last.line ??= `${last.start}${value}\r\n`;
+      lines.push(last.line);
+    } else if (isFieldValue(value)) {
       last.value = value;
-    }
-    return last.line;
-  }
-
-  #write(start: string | null, value: string): string {
-    if (start === null) return "";
-    if (isFieldValue(value)) return `${start}${value}\r\n`;
-    this.#refuse("value");
-    return "";
+      last.line = null;
+      lines.push(last.start, value, "\r\n");
+    } else this.#refuse("value");
   }
 
   #lastOf(name: string): LastLine {
@@ -55,7 +53,13 @@ export class FieldLines {
     const isGood = isOwn || isFieldName(name);
     if (!isGood) this.#refuse("name");
     if (this.#cached.size >= bounds.headerNamesMax) this.#cached.clear();
-    const created: LastLine = { name, start: isOwn || !isGood ? null : `${name}: `, value: null, line: "", next: null };
+    const created: LastLine = {
+      name,
+      start: isOwn || !isGood ? null : `${name}: `,
+      value: null,
+      line: null,
+      next: null,
+    };
     this.#cached.set(name, created);
     return created;
   }

@@ -1,4 +1,3 @@
-import { readLatin1 } from "./latin1.ts";
 import { MalformedMessage } from "./malformed.ts";
 
 const headEnd = Buffer.from("\r\n\r\n");
@@ -53,7 +52,7 @@ export class HeadBytes {
 
   #ready(bytes: Buffer, from: number, to: number): number {
     if (to - from > this.#bytesMax) throw tooLarge();
-    this.text = readLatin1(bytes, from, to);
+    this.text = bytes.toString("latin1", from, to);
     return to + 2;
   }
 
@@ -67,7 +66,7 @@ export class HeadBytes {
     const held = this.#held.subarray(0, this.#length);
     const end = held.indexOf(headEnd, Math.max(0, before - headEnd.length + 1));
     if (end >= 0) {
-      this.text = readLatin1(held, 0, end + 2);
+      this.text = held.toString("latin1", 0, end + 2);
       return at + end + headEnd.length - before;
     }
     refuseEarly(held, before);

@@ -10,6 +10,5 @@
  */
 export { FieldLines } from "./field-lines.ts";
 export type { RequestHead, ResponseHead } from "./heads.ts";
-export { lengthOf, writeLatin1 } from "./latin1.ts";
 export { MalformedMessage } from "./malformed.ts";
 export { type HeadLimits, type MessageSink, RequestReader, ResponseReader } from "./message-reader.ts";

@@ -1,13 +1,6 @@
 import type { Socket } from "bun";
 import { bounds } from "#core/index.ts";
-import {
-  lengthOf,
-  MalformedMessage,
-  type MessageSink,
-  type ResponseHead,
-  ResponseReader,
-  writeLatin1,
-} from "#http1/index.ts";
+import { MalformedMessage, type MessageSink, type ResponseHead, ResponseReader } from "#http1/index.ts";
 import { ConnectAnswer, type ProxyWay } from "./proxy-way.ts";
 
 /** One address of an origin. It is dialed as it is, so that no second lookup can return another one. */
@@ -40,7 +33,6 @@ export interface ConnectionUser extends MessageSink<ResponseHead> {
 }
 
 const nothing = new Uint8Array(0);
-const none: readonly string[] = [];
 const copiedBodyBytesMax = 16 * 1024;
 /** Reused for requests that the socket takes at once, as it mostly does. */
 const scratch = Buffer.allocUnsafe(32 * 1024);
@@ -61,8 +53,8 @@ export class Connection {
   /** Bytes of the current request may have been sent. */
   wrote = false;
   #unsent: Uint8Array = nothing;
-  /** A whole request to send at the end of this turn. */
-  #head: readonly string[] = none;
+  /** A whole request to send at the end of this turn; "": none. */
+  #head = "";
   #body: Uint8Array = nothing;
   #user: ConnectionUser | null;
   #socket: Socket | null = null;
@@ -130,9 +122,9 @@ export class Connection {
   }
 
   /** Sends a whole request: a short one at the end of this turn, with `onDrain` after it. Returns false if not all bytes were sent yet. */
-  writeWhole(head: readonly string[], body: Uint8Array, sends: TurnSends): boolean {
+  writeWhole(head: string, body: Uint8Array, sends: TurnSends): boolean {
     if (body.length > copiedBodyBytesMax) {
-      this.write(Buffer.from(head.join(""), "latin1"));
+      this.write(Buffer.from(head, "latin1"));
       return this.write(body);
     }
     if (this.#over) return false;
@@ -145,7 +137,7 @@ export class Connection {
   /** Writes as much as the socket takes. */
   send(): void {
     if (this.#over) return;
-    if (this.#head.length > 0) this.#sendWhole();
+    if (this.#head !== "") this.#sendWhole();
     else if (this.#unsent.length > 0) this.#send();
     else return;
     if (this.#unsent.length === 0) this.#user?.onDrain();
@@ -167,7 +159,7 @@ export class Connection {
   /** Ends the use. Returns whether the connection can be reused. `sent`: the whole request was sent. */
   release(sent: boolean): boolean {
     this.#user = null;
-    const good = this.#reusable && sent && this.#unsent.length === 0 && this.#head.length === 0 && !this.#over;
+    const good = this.#reusable && sent && this.#unsent.length === 0 && this.#head === "" && !this.#over;
     if (!good) this.destroy();
     else this.resume();
     return good;
@@ -269,10 +261,10 @@ export class Connection {
   }
 
   #sendWhole(): void {
-    const length = lengthOf(this.#head) + this.#body.length;
+    const length = this.#head.length + this.#body.length;
     const bytes = length <= scratch.length ? scratch : Buffer.allocUnsafe(length);
-    bytes.set(this.#body, writeLatin1(bytes, this.#head, 0));
-    this.#head = none;
+    bytes.set(this.#body, bytes.write(this.#head, 0, "latin1"));
+    this.#head = "";
     this.#body = nothing;
     const sent = Math.max(0, this.#socket?.write(bytes, 0, length) ?? 0);
     if (sent > 0) this.wrote = true;
@@ -286,7 +278,7 @@ export class Connection {
   }
 
   #drop(): void {
-    this.#head = none;
+    this.#head = "";
     this.#body = nothing;
     this.#unsent = nothing;
   }
