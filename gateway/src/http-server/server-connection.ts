@@ -1,11 +1,11 @@
 import type { Socket } from "bun";
-import { anonymousOwner, bounds, type CallerMemory, Failure, type HeldMemory, type MemoryOwner } from "#core/index.ts";
-import { MalformedMessage, type RequestHead, RequestReader } from "#http1/index.ts";
+import { bounds, type CallerMemory, Failure } from "#core/index.ts";
+import { MalformedMessage, MessageWriter, type RequestHead, RequestReader } from "#http1/index.ts";
 import { type AnswerFraming, answerHead, continueBytes, isBodyless } from "./answer.ts";
 import type { ConnectionClosing, ConnectionPlace } from "./caller-connections.ts";
 import type { BodyFlow, CallerRequest } from "./caller-request.ts";
 import { HeldBytes, Pace } from "./held-bytes.ts";
-import { Outbox } from "./outbox.ts";
+import { UnreadAnswer } from "./unread-answer.ts";
 
 /** Receives the events of one request and its answer from the connection. */
 export interface ServerExchange {
@@ -51,27 +51,6 @@ export interface ConnectionHost {
   forget(connection: ServerConnection): void;
 }
 
-/** Counts the bytes of answers that the caller has not read yet against its memory. */
-class UnreadAnswer {
-  readonly #memory: CallerMemory;
-  readonly #address: string;
-  #held: HeldMemory | null = null;
-  /** null until the caller is known. */
-  owner: MemoryOwner | null = null;
-
-  constructor(memory: CallerMemory, address: string) {
-    this.#memory = memory;
-    this.#address = address;
-  }
-
-  set(bytes: number): void {
-    if (bytes === 0 && this.#held === null) return;
-    this.#held ??= this.#memory.open(this.owner ?? anonymousOwner(this.#address), "unread");
-    this.#held.keep(bytes);
-    if (bytes === 0) this.#held = null;
-  }
-}
-
 /** Limits of a request's head and of its trailers. */
 const callerHeadBytesMax = 16 * 1024;
 const callerFieldsMax = 100;
@@ -107,7 +86,7 @@ export class ServerConnection implements BodyFlow {
   readonly #host: ConnectionHost;
   readonly #socket: Socket<ServerConnection>;
   readonly #reader: RequestReader;
-  readonly #outbox: Outbox;
+  readonly #writer: MessageWriter;
   #phase: Phase = "idle";
   #exchange: ServerExchange | null = null;
   #head: RequestHead | null = null;
@@ -138,12 +117,8 @@ export class ServerConnection implements BodyFlow {
     // A connection that was reset early has no address.
     this.address = socket.remoteAddress ?? "";
     this.secure = host.secure;
-    this.unread = new UnreadAnswer(host.memory, this.address);
-    this.#outbox = new Outbox({
-      write: (bytes, length) => socket.write(bytes, 0, length),
-      onUnsent: (bytes) => this.unread.set(bytes),
-      pace: new Pace(bounds.stalledReaderMs, host.turnMs),
-    });
+    this.unread = new UnreadAnswer(host.memory, this.address, new Pace(bounds.stalledReaderMs, host.turnMs));
+    this.#writer = new MessageWriter((bytes, length) => socket.write(bytes, 0, length), this.unread);
     this.#reader = new RequestReader(limits, {
       onHead: (head) => this.#onHead(head),
       onBody: (piece) => {
@@ -169,7 +144,7 @@ export class ServerConnection implements BodyFlow {
   }
 
   get full(): boolean {
-    return this.#outbox.full;
+    return this.#writer.full;
   }
 
   get bodyOver(): boolean {
@@ -199,7 +174,7 @@ export class ServerConnection implements BodyFlow {
     // The answer is sent first.
     if (this.#answered) return;
     if (this.#exchange !== null) this.#exchange.onCallerDone();
-    else if (this.#outbox.sent) this.#end();
+    else if (this.#writer.sent) this.#end();
   }
 
   closed(): void {
@@ -208,16 +183,16 @@ export class ServerConnection implements BodyFlow {
     this.#place.release();
     const exchange = this.#exchange;
     this.#exchange = null;
-    this.#outbox.clear();
+    this.#writer.clear();
     this.input.close();
     this.#host.forget(this);
-    exchange?.onGone(this.#outbox.wasSlow);
+    exchange?.onGone(this.unread.wasSlow);
   }
 
   drained(): void {
     if (this.#phase === "over") return;
-    this.#outbox.drain();
-    if (!this.#outbox.sent) return;
+    this.#writer.drain();
+    if (!this.#writer.sent) return;
     if (this.#answered) this.flush();
     else if (this.#phase !== "lingering") this.#exchange?.onRoom();
     else if (this.#dueAt === never) this.#shutDown();
@@ -225,8 +200,8 @@ export class ServerConnection implements BodyFlow {
 
   tick(now: number): void {
     // The runtime reports nothing more of a paused connection that broke while writing.
-    if (this.#outbox.broken) this.cut();
-    else if (this.#outbox.isSlow()) {
+    if (this.#writer.broken) this.cut();
+    else if (this.unread.isSlow()) {
       this.#host.closing("slow_reader");
       this.cut();
     } else if (this.#dueAt <= now) this.#late();
@@ -242,7 +217,7 @@ export class ServerConnection implements BodyFlow {
 
   cut(): void {
     // A reset would discard the bytes of a sent answer that the caller has not read yet.
-    if (this.#phase === "lingering" && this.#outbox.sent) this.#socket.end();
+    if (this.#phase === "lingering" && this.#writer.sent) this.#socket.end();
     else this.#socket.terminate();
     this.closed();
   }
@@ -271,8 +246,8 @@ export class ServerConnection implements BodyFlow {
     const bodyless = isBodyless(status);
     const unsent = bodyless || this.#head?.method === "HEAD";
     const framing = bodyless && body.length === 0 ? "none" : body.length;
-    this.#outbox.begin(this.#headOf(status, lines, framing), false);
-    if (!unsent) this.#outbox.piece(body);
+    this.#writer.begin(this.#headOf(status, lines, framing), false);
+    if (!unsent) this.#writer.piece(body);
     this.answerEnd();
   }
 
@@ -282,21 +257,21 @@ export class ServerConnection implements BodyFlow {
     const framing = isBodyless(status) ? "none" : (length ?? (this.#head?.minor === 0 ? "close" : "chunked"));
     if (framing === "close") this.#last = this.#untilClosed = true;
     const bodyless = framing === "none" || this.#head?.method === "HEAD";
-    this.#outbox.begin(this.#headOf(status, lines, framing), framing === "chunked" && !bodyless);
+    this.#writer.begin(this.#headOf(status, lines, framing), framing === "chunked" && !bodyless);
     this.#flushSoon();
     return !bodyless;
   }
 
   answerPiece(piece: Uint8Array): void {
     if (this.#phase === "over") return;
-    this.#outbox.piece(piece);
+    this.#writer.piece(piece);
     this.#flushSoon();
   }
 
   /** The answer is complete; it is sent with the other answers of this turn of the event loop. */
   answerEnd(): void {
     if (this.#phase === "over") return;
-    this.#outbox.finish();
+    this.#writer.finish();
     this.#answered = true;
     this.#flushSoon();
   }
@@ -313,8 +288,8 @@ export class ServerConnection implements BodyFlow {
   flush(): void {
     this.#flushing = false;
     if (this.#phase === "over") return;
-    this.#outbox.flush();
-    if (this.#answered && this.#outbox.sent) this.#next();
+    this.#writer.flush();
+    if (this.#answered && this.#writer.sent) this.#next();
   }
 
   #flushSoon(): void {
@@ -331,7 +306,7 @@ export class ServerConnection implements BodyFlow {
   }
 
   raw(bytes: Uint8Array): void {
-    if (this.#phase !== "over") this.#outbox.raw(bytes);
+    if (this.#phase !== "over") this.#writer.raw(bytes);
   }
 
   /** Closes the connection after the written bytes were sent. */
@@ -448,7 +423,7 @@ export class ServerConnection implements BodyFlow {
     this.#phase = "lingering";
     this.#dueAt = never;
     this.input.resume();
-    if (this.#outbox.sent) this.#shutDown();
+    if (this.#writer.sent) this.#shutDown();
     exchange?.onGone(false);
   }
 

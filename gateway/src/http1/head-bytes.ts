@@ -59,10 +59,10 @@ export class HeadBytes {
   #hold(bytes: Buffer, at: number): number {
     const before = this.#length;
     const room = this.#bytesMax + headEnd.length - before;
-    const taken = Math.min(room, bytes.length - at);
-    this.#grow(before + taken);
-    bytes.copy(this.#held, before, at, at + taken);
-    this.#length = before + taken;
+    const count = Math.min(room, bytes.length - at);
+    this.#grow(before + count);
+    bytes.copy(this.#held, before, at, at + count);
+    this.#length = before + count;
     const held = this.#held.subarray(0, this.#length);
     const end = held.indexOf(headEnd, Math.max(0, before - headEnd.length + 1));
     if (end >= 0) {
@@ -71,7 +71,7 @@ export class HeadBytes {
     }
     refuseEarly(held, before);
     if (this.#length > this.#bytesMax) throw tooLarge();
-    return at + taken;
+    return at + count;
   }
 
   #grow(length: number): void {

@@ -5,21 +5,21 @@ const head = "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n";
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
 function read(...pushed: string[]) {
-  const told: string[] = [];
+  const events: string[] = [];
   const reader = new RequestReader(
     { headBytesMax: 1_000, fieldsMax: 10 },
     {
-      onHead: () => void told.push("head"),
-      onBody: (piece) => void told.push(Buffer.from(piece).toString()),
-      onEnd: () => void told.push("end"),
+      onHead: () => void events.push("head"),
+      onBody: (piece) => void events.push(Buffer.from(piece).toString()),
+      onEnd: () => void events.push("end"),
     },
   );
   try {
     for (const text of pushed) reader.push(Buffer.from(text));
   } catch {
-    told.push("refused");
+    events.push("refused");
   }
-  return told;
+  return events;
 }
 
 test("chunks that come together are one piece, however short they are", () => {
@@ -38,7 +38,7 @@ test("chunks that come together are one piece, however short they are", () => {
   ]);
 });
 
-test("what came before something that cannot be read is told", () => {
+test("passes on the bytes before malformed ones", () => {
   expect(read(`${head}${chunk("one")}${chunk("two")}x`)).toEqual(["head", "onetwo", "refused"]);
 });
 

@@ -1,6 +1,6 @@
 import type { Socket } from "bun";
 import { bounds } from "#core/index.ts";
-import { MalformedMessage, type MessageSink, type ResponseHead, ResponseReader } from "#http1/index.ts";
+import { MalformedMessage, type MessageSink, MessageWriter, type ResponseHead, ResponseReader } from "#http1/index.ts";
 import { ConnectAnswer, type ProxyWay } from "./proxy-way.ts";
 
 /** One address of an origin. It is dialed as it is, so that no second lookup can return another one. */
@@ -32,11 +32,6 @@ export interface ConnectionUser extends MessageSink<ResponseHead> {
   onBroken(thrown: unknown): void;
 }
 
-const nothing = new Uint8Array(0);
-const copiedBodyBytesMax = 16 * 1024;
-/** Reused for requests that the socket takes at once, as it mostly does. */
-const scratch = Buffer.allocUnsafe(32 * 1024);
-
 /** A connection to one address of an upstream, used for one request at a time. Never throws. */
 export class Connection {
   readonly target: Target;
@@ -52,10 +47,11 @@ export class Connection {
   uses = 0;
   /** Bytes of the current request may have been sent. */
   wrote = false;
-  #unsent: Uint8Array = nothing;
-  /** A whole request to send at the end of this turn; "": none. */
-  #head = "";
-  #body: Uint8Array = nothing;
+  readonly #writer = new MessageWriter((bytes, length) => {
+    const sent = this.#socket?.write(bytes, 0, length) ?? 0;
+    if (sent > 0) this.wrote = true;
+    return sent;
+  });
   #user: ConnectionUser | null;
   #socket: Socket | null = null;
   #reader: ResponseReader;
@@ -112,35 +108,24 @@ export class Connection {
   /** Returns false if the socket did not take all bytes; `onDrain` follows. */
   write(bytes: Uint8Array): boolean {
     if (this.#over) return false;
-    if (this.#unsent.length > 0) {
-      this.#unsent = Buffer.concat([this.#unsent, bytes]);
-      return false;
-    }
-    this.#unsent = bytes;
-    this.#send();
-    return this.#unsent.length === 0;
+    this.#writer.raw(bytes);
+    return this.#writer.sent;
   }
 
-  /** Sends a whole request: a short one at the end of this turn, with `onDrain` after it. Returns false if not all bytes were sent yet. */
-  writeWhole(head: string, body: Uint8Array, sends: TurnSends): boolean {
-    if (body.length > copiedBodyBytesMax) {
-      this.write(Buffer.from(head, "latin1"));
-      return this.write(body);
-    }
-    if (this.#over) return false;
-    this.#head = head;
-    this.#body = body;
+  /** Sends a whole request at the end of this turn, with `onDrain` after it. */
+  writeWhole(head: string, body: Uint8Array, sends: TurnSends): void {
+    if (this.#over) return;
+    this.#writer.begin(head, false);
+    this.#writer.piece(body);
     sends.add(this);
-    return false;
   }
 
   /** Writes as much as the socket takes. */
   send(): void {
-    if (this.#over) return;
-    if (this.#head !== "") this.#sendWhole();
-    else if (this.#unsent.length > 0) this.#send();
-    else return;
-    if (this.#unsent.length === 0) this.#user?.onDrain();
+    if (this.#over || this.#writer.idle) return;
+    if (this.#writer.sent) this.#writer.flush();
+    else this.#writer.drain();
+    if (this.#writer.sent) this.#user?.onDrain();
   }
 
   /** Stops reading, which slows the upstream down. */
@@ -159,7 +144,7 @@ export class Connection {
   /** Ends the use. Returns whether the connection can be reused. `sent`: the whole request was sent. */
   release(sent: boolean): boolean {
     this.#user = null;
-    const good = this.#reusable && sent && this.#unsent.length === 0 && this.#head === "" && !this.#over;
+    const good = this.#reusable && sent && this.#writer.idle && !this.#over;
     if (!good) this.destroy();
     else this.resume();
     return good;
@@ -170,83 +155,29 @@ export class Connection {
     this.#user = null;
     this.onIdleEnd = null;
     this.#over = true;
-    this.#drop();
+    this.#writer.clear();
     this.#socket?.terminate();
   }
 
-  #dial(route: Dialing): void {
-    const asked = route.way?.connect ?? null;
-    this.asksProxy = route.way !== null;
-    const dialled = asked === null ? this.#straight(route) : this.#throughProxy(route.tls ?? {}, asked);
+  #dial({ tls, way }: Dialing): void {
+    const { address: hostname, port } = this.target;
+    const request = way?.connect ?? null;
+    this.asksProxy = way !== null;
+    const dialed =
+      request === null
+        ? Bun.connect({ hostname, port, ...(tls && { tls }), socket: this.#events(tls === undefined) })
+        : Bun.connect({ hostname, port, socket: this.#proxyEvents(tls ?? {}, request) });
     // Rejects with the error that `connectError` gets.
-    dialled.catch((thrown: unknown) => this.#ended(thrown));
+    dialed.catch((thrown: unknown) => this.#ended(thrown));
   }
 
-  #straight({ tls }: Dialing): Promise<Socket> {
-    const { address, port } = this.target;
-    const plain = tls === undefined;
-    return Bun.connect({
-      hostname: address,
-      port,
-      ...(plain ? {} : { tls }),
-      socket: {
-        ...this.#events(),
-        open: (socket: Socket) => {
-          this.#socket = socket;
-          if (this.#over) socket.terminate();
-          else if (plain) this.#opened();
-        },
-      },
-    });
-  }
-
-  /** Asks the proxy in plain text; the upstream's certificate is checked inside the tunnel. */
-  #throughProxy(tls: BunFetchRequestInitTLS, asked: string): Promise<Socket> {
-    const { address, port } = this.target;
-    const answer = new ConnectAnswer();
-    const secure = {
-      ...this.#events(),
+  #events(plain: boolean) {
+    return {
       open: (socket: Socket) => {
         this.#socket = socket;
         if (this.#over) socket.terminate();
+        else if (plain) this.#opened();
       },
-    };
-    const whileAsking = (thrown?: Error): void => {
-      if (this.asksProxy) this.#ended(thrown);
-    };
-    return Bun.connect({
-      hostname: address,
-      port,
-      socket: {
-        open: (socket: Socket) => {
-          this.#socket = socket;
-          if (this.#over) socket.terminate();
-          else this.write(Buffer.from(asked, "latin1"));
-        },
-        data: (socket: Socket, bytes: Buffer) => {
-          // Encrypted bytes after the answer reach both handlers.
-          if (this.#over || !this.asksProxy) return;
-          try {
-            if (!answer.push(bytes)) return;
-            this.asksProxy = false;
-            socket.upgradeTLS({ tls, socket: secure });
-          } catch (thrown) {
-            this.#unusable(thrown);
-          }
-        },
-        drain: () => {
-          if (this.asksProxy) this.send();
-        },
-        end: () => whileAsking(),
-        close: (_socket: Socket, thrown?: Error) => whileAsking(thrown),
-        error: (_socket: Socket, thrown: Error) => whileAsking(thrown),
-        connectError: (_socket: Socket, thrown: Error) => this.#ended(thrown),
-      },
-    });
-  }
-
-  #events() {
-    return {
       handshake: (_socket: Socket, _done: boolean, refused: Error | null) => {
         if (refused === null || refused === undefined) this.#opened();
         else this.#unusable(refused);
@@ -260,27 +191,39 @@ export class Connection {
     };
   }
 
-  #sendWhole(): void {
-    const length = this.#head.length + this.#body.length;
-    const bytes = length <= scratch.length ? scratch : Buffer.allocUnsafe(length);
-    bytes.set(this.#body, bytes.write(this.#head, 0, "latin1"));
-    this.#head = "";
-    this.#body = nothing;
-    const sent = Math.max(0, this.#socket?.write(bytes, 0, length) ?? 0);
-    if (sent > 0) this.wrote = true;
-    this.#unsent = sent === length ? nothing : Buffer.from(bytes.subarray(sent, length));
-  }
-
-  #send(): void {
-    const sent = Math.max(0, this.#socket?.write(this.#unsent) ?? 0);
-    if (sent > 0) this.wrote = true;
-    this.#unsent = sent === this.#unsent.length ? nothing : this.#unsent.subarray(sent);
-  }
-
-  #drop(): void {
-    this.#head = "";
-    this.#body = nothing;
-    this.#unsent = nothing;
+  /**
+   * Asks the proxy in plain text; the upstream's certificate is checked inside the tunnel. Once the tunnel is open, events reach both
+   * handlers, and these ignore them.
+   */
+  #proxyEvents(tls: BunFetchRequestInitTLS, request: string) {
+    const answer = new ConnectAnswer();
+    const ended = (thrown?: Error): void => {
+      if (this.asksProxy) this.#ended(thrown);
+    };
+    return {
+      open: (socket: Socket) => {
+        this.#socket = socket;
+        if (this.#over) socket.terminate();
+        else this.write(Buffer.from(request, "latin1"));
+      },
+      data: (socket: Socket, bytes: Buffer) => {
+        if (this.#over || !this.asksProxy) return;
+        try {
+          if (!answer.push(bytes)) return;
+          this.asksProxy = false;
+          socket.upgradeTLS({ tls, socket: this.#events(false) });
+        } catch (thrown) {
+          this.#unusable(thrown);
+        }
+      },
+      drain: () => {
+        if (this.asksProxy) this.send();
+      },
+      end: () => ended(),
+      close: (_socket: Socket, thrown?: Error) => ended(thrown),
+      error: (_socket: Socket, thrown: Error) => ended(thrown),
+      connectError: (_socket: Socket, thrown: Error) => this.#ended(thrown),
+    };
   }
 
   #opened(): void {
@@ -333,7 +276,7 @@ export class Connection {
     if (this.#over) return;
     const user = this.#user;
     this.#over = true;
-    this.#drop();
+    this.#writer.clear();
     this.#user = null;
     const onIdleEnd = this.onIdleEnd;
     this.onIdleEnd = null;

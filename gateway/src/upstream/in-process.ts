@@ -1,10 +1,10 @@
-import type { CallSignal, PieceReader } from "#core/index.ts";
-import type { AnswerBody, OutboundAnswer, OutboundRequest, ReadClock } from "#ports/index.ts";
+import { type CallSignal, type PieceReader, pulledStream } from "#core/index.ts";
+import type { OutboundAnswer, OutboundRequest } from "#ports/index.ts";
 import { type Deadlines, OutboundExchange } from "./exchange.ts";
 import { partsOf } from "./origin.ts";
 import { RequestBody, streamedBody } from "./request-body.ts";
 import { clientClosed, failedRead, failedSend } from "./send-failure.ts";
-import { readRest } from "./socket-body.ts";
+import { SocketBody } from "./socket-body.ts";
 
 /** Answers requests to `demo://<name>/…` without a socket. The URL that it gets has `http:` instead of `demo:`. */
 export type InProcessHandler = (request: Request) => Response | Promise<Response>;
@@ -31,7 +31,8 @@ export async function sendInProcess(
     const response = await exchange.race(answer, (late) => void late.body?.cancel().catch(() => {}));
     streamed?.answered();
     exchange.pause();
-    return { status: response.status, headers: response.headers, body: new InProcessBody(exchange, response, ended) };
+    const { status, headers } = response;
+    return { status, headers, body: bodyOf(exchange, response, ended) };
   } catch (thrown) {
     const failure = exchange.failure ?? failedSend(thrown);
     exchange.fail(failure);
@@ -46,60 +47,47 @@ async function answerOf(
   streamed: RequestBody | null,
   signal: AbortSignal,
 ): Promise<Response> {
-  const rest = request.url.slice(demoScheme.length);
   const host = partsOf(request.url).origin.slice(demoScheme.length);
   const handler = handlers.get(host);
   if (handler === undefined) throw new Error(`no in-process upstream named ${host}`);
-  const { method } = request;
-  const size = streamed === null ? {} : { "content-length": String(streamed.size) };
-  const headers = { ...request.headers, ...size };
-  const body = streamed?.open() ?? (request.body instanceof Uint8Array ? request.body : null);
-  return await handler(new Request(`http://${rest}`, { method, headers, body, signal }));
+  const whole = request.body instanceof Uint8Array ? request.body : null;
+  return await handler(
+    new Request(`http://${request.url.slice(demoScheme.length)}`, {
+      method: request.method,
+      headers: streamed === null ? request.headers : { ...request.headers, "content-length": String(streamed.size) },
+      body:
+        streamed === null
+          ? whole
+          : pulledStream(
+              () => streamed.next(),
+              () => streamed.cancel(),
+            ),
+      signal,
+    }),
+  );
 }
 
-/** The body of a handler's answer, read only on demand. */
-class InProcessBody implements AnswerBody {
-  readonly #exchange: OutboundExchange;
-  readonly #reader: PieceReader | null;
-  #ended = false;
-
-  constructor(exchange: OutboundExchange, response: Response, ended: AbortController) {
-    this.#exchange = exchange;
-    const reader: PieceReader | null = response.body?.getReader() ?? null;
-    this.#reader = reader;
-    exchange.onFail({
-      onFailure() {
-        ended.abort();
-        // Not every handler watches its signal. Canceling the reader ends the pending read.
-        void reader?.cancel().catch(() => {});
-      },
-    });
-  }
-
-  async read(clock: ReadClock, limitMs: number): Promise<Uint8Array | null> {
-    if (this.#exchange.failure !== null) throw this.#exchange.failure;
-    if (this.#ended) return null;
-    this.#exchange.begin(clock, limitMs);
-    for (;;) {
-      const piece = await this.#reader?.read().catch((thrown: unknown) => this.#exchange.fail(failedRead(thrown)));
-      // A canceled reader ends without an error.
-      if (this.#exchange.failure !== null) throw this.#exchange.failure;
-      if (!piece || piece.done) {
-        this.#ended = true;
-        this.#exchange.end();
-        return null;
-      }
-      if (piece.value.length === 0) continue;
-      this.#exchange.pause();
-      return piece.value;
+/** The body of a handler's answer, read only on demand. Ends the handler if the exchange fails. */
+function bodyOf(exchange: OutboundExchange, { body: stream }: Response, ended: AbortController): SocketBody {
+  const reader: PieceReader | null = stream?.getReader() ?? null;
+  const pull = async (): Promise<void> => {
+    try {
+      let piece = await reader?.read();
+      while (piece?.done === false && piece.value.length === 0) piece = await reader?.read();
+      if (piece?.done === false) body.push(piece.value);
+      else body.finish();
+    } catch (thrown) {
+      body.breakOff(failedRead(thrown));
     }
-  }
-
-  readAll(bytesMax: number, clock: ReadClock, limitMs: number, grown?: (bytes: number) => void): Promise<Uint8Array> {
-    return readRest(this, this.#exchange, bytesMax, clock, limitMs, grown);
-  }
-
-  cancel(): void {
-    if (!this.#ended) this.#exchange.fail(clientClosed());
-  }
+  };
+  const body = new SocketBody(exchange, { pause: () => {}, resume: () => void pull() }, -1);
+  exchange.onFail({
+    onFailure(failure) {
+      ended.abort();
+      // Not every handler watches its signal. Canceling the reader ends the pending read.
+      void reader?.cancel().catch(() => {});
+      body.failed(failure);
+    },
+  });
+  return body;
 }

@@ -45,6 +45,23 @@ export class NameCache {
     });
   }
 
+  /**
+   * The kind of a name that a proxy will resolve, by this machine's own resolver: a name with a private address is private, and a name
+   * that is not found here counts as public. In a closed network the resolver may find no public name or never answer; then only the
+   * first call waits for it. Never rejects.
+   */
+  async kindOf(hostname: string): Promise<AddressKind> {
+    if (isLocalName(hostname)) return "private";
+    const entry = this.#entries.get(hostname) ?? this.#add(hostname);
+    const nowMs = this.#clock.monotonic();
+    const failedMs = entry.retryAtMs - bounds.nameRetryMs;
+    const isDue =
+      entry.retryAtMs > 0 ? nowMs - failedMs >= bounds.nameStaleMs : nowMs - entry.foundAtMs >= bounds.nameFreshMs;
+    if (isDue) entry.pending ??= this.#renew(hostname, entry);
+    if (entry.retryAtMs === 0 && entry.addresses.length === 0) await entry.pending;
+    return worstKind(usableStale(entry, nowMs) ?? []);
+  }
+
   #add(hostname: string): Entry {
     const entry: Entry = { addresses: [], foundAtMs: Number.NEGATIVE_INFINITY, retryAtMs: 0, pending: null };
     this.#entries.set(hostname, entry);
@@ -53,23 +70,16 @@ export class NameCache {
 
   /** Never rejects. `retryAtMs` is 0 while lookups succeed. */
   async #renew(hostname: string, entry: Entry): Promise<void> {
-    try {
-      const found = await lookUp(hostname, this.#resolve, this.#clock);
+    const lookup = within(this.#clock, bounds.nameLookupMs, this.#resolve(hostname), () => []);
+    const found = await lookup.catch(() => []);
+    const nowMs = this.#clock.monotonic();
+    if (found.length > 0) {
       entry.addresses = found;
-      entry.foundAtMs = this.#clock.monotonic();
-      entry.retryAtMs = 0;
-    } catch {
-      entry.retryAtMs = this.#clock.monotonic() + bounds.nameRetryMs;
+      entry.foundAtMs = nowMs;
     }
+    entry.retryAtMs = found.length > 0 ? 0 : nowMs + bounds.nameRetryMs;
     entry.pending = null;
   }
-}
-
-/** Rejects if the name is not found in time. */
-async function lookUp(hostname: string, resolve: Resolve, clock: Clock): Promise<readonly string[]> {
-  const found = await within(clock, bounds.nameLookupMs, resolve(hostname), () => []);
-  if (found.length === 0) throw new Error("not found, or not in time");
-  return found;
 }
 
 function usableStale(entry: Entry, nowMs: number): readonly string[] | null {
@@ -90,47 +100,6 @@ export async function systemResolve(hostname: string): Promise<readonly string[]
   const found = await dns.lookup(hostname, { family: 0 });
   const addresses = found.toSorted((a, b) => a.family - b.family).map(({ address }) => address);
   return [...new Set(addresses)];
-}
-
-interface Verdict {
-  /** null: the first lookup is under way. */
-  kind: AddressKind | null;
-  renewAtMs: number;
-  pending: Promise<AddressKind> | null;
-}
-
-/**
- * Judges names that a proxy will resolve, by this machine's own resolver: a name with a private address is private, and a name that is
- * not found here counts as public. In a closed network the resolver may find no public name or never answer; then only one call in a
- * while waits for it.
- */
-export class NameVerdicts {
-  readonly #verdicts = new BoundedMap<string, Verdict>(bounds.namesMax);
-  readonly #clock: Clock;
-  readonly #resolve: Resolve;
-
-  constructor(clock: Clock, resolve: Resolve) {
-    this.#clock = clock;
-    this.#resolve = resolve;
-  }
-
-  /** Never rejects. */
-  async find(hostname: string): Promise<AddressKind> {
-    if (isLocalName(hostname)) return "private";
-    const verdict = this.#verdicts.get(hostname) ?? { kind: null, renewAtMs: 0, pending: null };
-    this.#verdicts.set(hostname, verdict);
-    if (this.#clock.monotonic() >= verdict.renewAtMs) verdict.pending ??= this.#renew(hostname, verdict);
-    return verdict.kind ?? (await verdict.pending) ?? "public";
-  }
-
-  async #renew(hostname: string, verdict: Verdict): Promise<AddressKind> {
-    const addresses = await lookUp(hostname, this.#resolve, this.#clock).catch(() => []);
-    const kind = worstKind(addresses);
-    verdict.kind = kind;
-    verdict.renewAtMs = this.#clock.monotonic() + (addresses.length > 0 ? bounds.nameFreshMs : bounds.nameStaleMs);
-    verdict.pending = null;
-    return kind;
-  }
 }
 
 /** Suffixes that no public name has (RFC 6761, RFC 6762, RFC 8375, RFC 9476, and names of clouds and clusters). */

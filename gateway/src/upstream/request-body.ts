@@ -7,51 +7,53 @@ import type { OutboundExchange } from "./exchange.ts";
  * take long, but an upstream must not stop reading. A failure of the source is ours and does not count against the upstream.
  */
 export class RequestBody {
-  readonly #source: OutboundStream;
+  readonly size: number;
+  /** null once it was read, to free its memory during a long answer. */
+  #source: OutboundStream | null;
   readonly #exchange: OutboundExchange;
   readonly #headersMs: number;
-  #answered = false;
+  #reader: PieceReader | null = null;
+  #sent = 0;
+  /** The answer has begun, or nothing more can be sent. */
+  #over = false;
 
   constructor(source: OutboundStream, exchange: OutboundExchange, headersMs: number) {
+    this.size = source.size;
     this.#source = source;
     this.#exchange = exchange;
     this.#headersMs = headersMs;
   }
 
-  get size(): number {
-    return this.#source.size;
-  }
-
   /** The answer has begun, perhaps before the body was sent: from now on its own timeouts count. */
   answered(): void {
-    this.#answered = true;
+    this.#over = true;
   }
 
-  /** The body from its beginning, for one connection. The source is opened with the first read. */
-  open(): ReadableStream<Uint8Array> {
-    let reader: PieceReader | null = null;
-    let sent = 0;
-    let cancelled = false;
-    const next = async (): Promise<Uint8Array | null> => {
-      try {
-        reader ??= this.#source.open().getReader() as PieceReader;
-        const piece = await reader.read();
-        sent += piece.done ? 0 : piece.value.length;
-        if (piece.done ? sent !== this.size : sent > this.size)
-          throw new Error("a body does not have its declared length");
-        if (!this.#answered && !cancelled) this.#exchange.begin("headers", this.#headersMs);
-        return piece.done ? null : piece.value;
-      } catch (thrown) {
-        const failure = unreadable(thrown);
-        // A read that ends with the connection is not the source's fault.
-        if (!this.#answered && !cancelled) this.#exchange.fail(failure);
-        throw failure;
-      }
-    };
-    return pulledStream(next, async () => {
-      cancelled = true;
-      await reader?.cancel();
-    });
+  /** The next piece; null at the end. The source is opened with the first read. Throws Failure. */
+  async next(): Promise<Uint8Array | null> {
+    try {
+      this.#reader ??= (this.#source?.open().getReader() ?? null) as PieceReader | null;
+      const piece = (await this.#reader?.read()) ?? { done: true as const };
+      this.#sent += piece.done ? 0 : piece.value.length;
+      if (piece.done ? this.#sent !== this.size : this.#sent > this.size)
+        throw new Error("a body does not have its declared length");
+      if (!this.#over) this.#exchange.begin("headers", this.#headersMs);
+      if (!piece.done) return piece.value;
+      this.#source = null;
+      this.#reader = null;
+      return null;
+    } catch (thrown) {
+      const failure = unreadable(thrown);
+      // A read that ends with the connection is not the source's fault.
+      if (!this.#over) this.#exchange.fail(failure);
+      throw failure;
+    }
+  }
+
+  /** Nothing more can be sent. */
+  async cancel(): Promise<void> {
+    this.#over = true;
+    await this.#reader?.cancel();
   }
 }
 

@@ -13,30 +13,23 @@ import type { Clock, OutboundNetwork, OutboundRequest } from "#ports/index.ts";
 import { type AddressKind, addressKind, worstKind } from "./address-kind.ts";
 import type { Target } from "./connection.ts";
 import type { InProcessHandler } from "./in-process.ts";
-import { NameCache, NameVerdicts, type Resolve, systemResolve } from "./names.ts";
+import { NameCache, type Resolve, systemResolve } from "./names.ts";
 import { type Origin, parseOrigin } from "./origin.ts";
 import { type ProxyWay, proxyWay } from "./proxy-way.ts";
 import { proxyFailure, refusedAddress } from "./send-failure.ts";
 
 export interface Route {
   readonly origin: Origin;
-  readonly targets: readonly Target[];
   readonly tls: BunFetchRequestInitTLS | undefined;
   /** The proxy that the targets belong to; null: they are the origin's own. */
   readonly way: ProxyWay | null;
+  targets: readonly Target[];
+  /** The addresses of the targets. They stay while the name cache returns the same list. */
+  addresses: readonly string[];
   /** The worst kind among all addresses of the name. */
-  readonly kind: AddressKind;
+  kind: AddressKind;
   /** Index of the target to try first; changes when a target does not answer. */
   preferred: number;
-}
-
-interface Entry {
-  readonly origin: Origin;
-  readonly network: OutboundNetwork | undefined;
-  readonly way: ProxyWay | null;
-  /** The addresses of the route, which stays while the name cache returns the same list. */
-  addresses: readonly string[];
-  route: Route | null;
 }
 
 export interface TransportOptions {
@@ -54,9 +47,8 @@ export interface TransportOptions {
 }
 
 export class RouteTable {
-  readonly #entries = new BoundedMap<string, Entry>(bounds.originsMax);
+  readonly #routes = new BoundedMap<string, Route>(bounds.originsMax);
   readonly #names: NameCache;
-  readonly #verdicts: NameVerdicts;
   readonly #authorities: readonly string[] | undefined;
   readonly #egress: Egress | null;
   readonly #webhookExemptions: readonly ExemptRule[];
@@ -66,7 +58,6 @@ export class RouteTable {
     this.#authorities = authorities;
     this.#egress = egress ?? null;
     this.#names = new NameCache(clock, resolve);
-    this.#verdicts = new NameVerdicts(clock, resolve);
   }
 
   /** The route to an origin. Returns no promise if its name is cached. Throws (or rejects with) upstream_unreachable. */
@@ -78,21 +69,21 @@ export class RouteTable {
       webhook = false,
     }: Pick<OutboundRequest, "allowPrivateNetwork" | "network" | "webhook">,
   ): Route | Promise<Route> {
-    const entry = this.#entryOf(text, network);
-    const { origin, way } = entry;
+    const route = this.#routeOf(text, network);
+    const { origin, way } = route;
     const allowed = allowPrivateNetwork || (webhook && isListed(this.#webhookExemptions, origin.hostname, origin.port));
     // A literal address has the same verdict as its name, and a forbidden name is not even looked up.
     if (origin.nameKind !== "public") permit(origin.nameKind, origin, allowed);
-    if (way !== null) return this.#viaProxy(entry, way.proxy, allowed);
+    if (way !== null) return this.#viaProxy(route, way.proxy, allowed);
     const addresses = origin.addresses ?? this.#names.find(origin.hostname);
     return addresses instanceof Promise
-      ? addresses.then((found) => this.#direct(entry, found, allowed, webhook))
-      : this.#direct(entry, addresses, allowed, webhook);
+      ? addresses.then((found) => this.#direct(route, found, allowed, webhook))
+      : this.#direct(route, addresses, allowed, webhook);
   }
 
-  #direct(entry: Entry, addresses: readonly string[], allowed: boolean, webhook: boolean): Route {
-    const route = this.#routeOf(entry, addresses);
-    permit(route.kind, entry.origin, allowed || (webhook && this.#areListed(entry.origin, addresses)));
+  #direct(route: Route, addresses: readonly string[], allowed: boolean, webhook: boolean): Route {
+    setTargets(route, addresses);
+    permit(route.kind, route.origin, allowed || (webhook && this.#areListed(route.origin, addresses)));
     return route;
   }
 
@@ -103,42 +94,37 @@ export class RouteTable {
   }
 
   /** The proxy resolves the name itself. A name that is private for this machine's resolver is refused before. */
-  async #viaProxy(entry: Entry, proxy: EgressProxy, allowed: boolean): Promise<Route> {
-    const { origin } = entry;
-    if (!allowed && origin.addresses === null) permit(await this.#verdicts.find(origin.hostname), origin, false);
-    return this.#routeOf(entry, await this.#addressesOf(proxy, entry));
-  }
-
-  /** The same list as before for a proxy with a literal address, so that the route stays. */
-  async #addressesOf({ hostname }: EgressProxy, { addresses }: Entry): Promise<readonly string[]> {
+  async #viaProxy(route: Route, { hostname }: EgressProxy, allowed: boolean): Promise<Route> {
+    const { origin } = route;
+    if (!allowed && origin.addresses === null) permit(await this.#names.kindOf(origin.hostname), origin, false);
     const literal = hostname === "localhost" ? "127.0.0.1" : hostname;
-    if (ipaddr.isValid(literal)) return addresses.length > 0 ? addresses : [literal];
     try {
-      return await this.#names.find(hostname);
+      if (!ipaddr.isValid(literal)) setTargets(route, await this.#names.find(hostname));
+      else if (route.targets.length === 0) setTargets(route, [literal]);
     } catch (thrown) {
       throw proxyFailure("could not be resolved", thrown);
     }
+    return route;
   }
 
-  #entryOf(text: string, network: OutboundNetwork | undefined): Entry {
+  #routeOf(text: string, network: OutboundNetwork | undefined): Route {
     const name = network === undefined ? text : `${network.id} ${text}`;
-    const cached = this.#entries.get(name);
+    const cached = this.#routes.get(name);
     if (cached !== undefined) return cached;
     const origin = parseOrigin(text);
     const usual = this.#egress === null ? null : egressProxyFor(this.#egress, origin);
     const proxy = network?.proxy === undefined ? usual : network.proxy;
-    const way = proxy === null ? null : proxyWay(proxy, origin);
-    const entry: Entry = { origin, network, way, addresses: [], route: null };
-    this.#entries.set(name, entry);
-    return entry;
-  }
-
-  #routeOf(entry: Entry, addresses: readonly string[]): Route {
-    if (entry.route === null || entry.addresses !== addresses) {
-      entry.route = createRoute(entry, addresses, this.#authorities);
-      entry.addresses = addresses;
-    }
-    return entry.route;
+    const route: Route = {
+      origin,
+      tls: tlsOf(origin, this.#authorities, network),
+      way: proxy === null ? null : proxyWay(proxy, origin),
+      targets: [],
+      addresses: [],
+      kind: "forbidden",
+      preferred: 0,
+    };
+    this.#routes.set(name, route);
+    return route;
   }
 }
 
@@ -147,29 +133,23 @@ function permit(kind: AddressKind, origin: Origin, allowPrivateNetwork: boolean)
   throw refusedAddress(kind, origin.hostname);
 }
 
-/** Keeps the targets that are still in the list, with the time of their last answer. */
-function createRoute(
-  { origin, route: previous, network, way }: Entry,
-  addresses: readonly string[],
-  authorities: readonly string[] | undefined,
-): Route {
-  const targets = addresses.slice(0, bounds.addressesMax).map(
+/** Keeps the targets that are still in the list, with their idle connections. */
+function setTargets(route: Route, addresses: readonly string[]): void {
+  if (route.addresses === addresses) return;
+  const { targets, way, origin } = route;
+  const port = way?.proxy.port ?? origin.port;
+  route.targets = addresses.slice(0, bounds.addressesMax).map(
     (address) =>
-      previous?.targets.find((t) => t.address === address) ?? {
+      targets.find((one) => one.address === address) ?? {
         address,
-        port: way?.proxy.port ?? origin.port,
+        port,
         idle: [],
         answeredMs: Number.NEGATIVE_INFINITY,
       },
   );
-  return {
-    origin,
-    targets,
-    way,
-    tls: tlsOf(origin, authorities, network),
-    kind: worstKind(addresses),
-    preferred: 0,
-  };
+  route.addresses = addresses;
+  route.kind = worstKind(addresses);
+  route.preferred = 0;
 }
 
 /** A literal address is verified against itself: a server name must not be an address (RFC 6066 §3). */

@@ -6,11 +6,12 @@ import { clientClosed, sendFailure } from "./send-failure.ts";
 /** The source of a body. */
 interface Flow {
   pause(): void;
+  /** Also called when a reader waits and nothing has arrived. */
   resume(): void;
 }
 
 /**
- * The body of an answer, pushed by a connection and read by its caller. Pieces that arrived are delivered before the failure that
+ * The body of an answer, pushed by its source and read by its caller. Pieces that arrived are delivered before the failure that
  * followed them. The source is paused while more than `unreadBytesMax` are unread.
  */
 export class SocketBody implements AnswerBody {
@@ -93,6 +94,7 @@ export class SocketBody implements AnswerBody {
     } else {
       this.#exchange.begin(clock, limitMs);
       this.#reading = listener;
+      this.#flow.resume();
     }
   }
 
@@ -112,8 +114,16 @@ export class SocketBody implements AnswerBody {
     limitMs: number,
     grown?: (bytes: number) => void,
   ): Promise<Uint8Array> {
-    if (this.#declared > bytesMax) throw tooLarge(this.#exchange, bytesMax);
-    return await readRest(this, this.#exchange, bytesMax, clock, limitMs, grown);
+    if (this.#declared > bytesMax) throw this.#tooLarge(bytesMax);
+    const pieces: Uint8Array[] = [];
+    let length = 0;
+    for (let piece = await this.read(clock, limitMs); piece !== null; piece = await this.read(clock, limitMs)) {
+      length += piece.length;
+      if (length > bytesMax) throw this.#tooLarge(bytesMax);
+      grown?.(length);
+      pieces.push(piece);
+    }
+    return joined(pieces, length);
   }
 
   cancel(): void {
@@ -125,32 +135,12 @@ export class SocketBody implements AnswerBody {
     this.#exchange.end();
     return null;
   }
-}
 
-/** The rest of a body; see `AnswerBody.readAll`. */
-export async function readRest(
-  body: Pick<AnswerBody, "read">,
-  exchange: OutboundExchange,
-  bytesMax: number,
-  clock: ReadClock,
-  limitMs: number,
-  grown?: (bytes: number) => void,
-): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for (let piece = await body.read(clock, limitMs); piece !== null; piece = await body.read(clock, limitMs)) {
-    length += piece.length;
-    if (length > bytesMax) throw tooLarge(exchange, bytesMax);
-    grown?.(length);
-    pieces.push(piece);
+  #tooLarge(bytesMax: number): Failure {
+    const failure = sendFailure("upstream_error", `The upstream's answer is larger than ${bytesMax} bytes.`);
+    this.#exchange.fail(failure);
+    return failure;
   }
-  return joined(pieces, length);
-}
-
-function tooLarge(exchange: OutboundExchange, bytesMax: number): Failure {
-  const failure = sendFailure("upstream_error", `The upstream's answer is larger than ${bytesMax} bytes.`);
-  exchange.fail(failure);
-  return failure;
 }
 
 /** A single piece is not copied. */

@@ -1,4 +1,4 @@
-import { asFailure, bounds, type CallSignal, Failure, type PieceReader } from "#core/index.ts";
+import { asFailure, bounds, type CallSignal, Failure } from "#core/index.ts";
 import { MalformedMessage, type ResponseHead } from "#http1/index.ts";
 import type { AnswerListener, Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 import { Connection, type ConnectionUser, type Target, TurnSends } from "./connection.ts";
@@ -124,7 +124,6 @@ class SocketCall implements ConnectionUser {
   #sent = false;
   #sentMs = 0;
   #silentMs = 0;
-  #reader: PieceReader | null = null;
   #drained: (() => void) | null = null;
   #body: SocketBody | null = null;
 
@@ -179,7 +178,7 @@ class SocketCall implements ConnectionUser {
   #write(connection: Connection, nowMs: number): void {
     const request = this.#unwritten();
     this.#request = null;
-    this.#route.preferred = this.#route.targets.indexOf(this.#target);
+    this.#prefer(0);
     this.#sentMs = nowMs;
     this.#exchange.begin("headers", request.headersMs, nowMs);
     connection.begin(request.method);
@@ -189,8 +188,7 @@ class SocketCall implements ConnectionUser {
       return;
     }
     const body = request.body instanceof Uint8Array ? request.body : nothing;
-    // Otherwise `onDrain` is called, perhaps already.
-    if (connection.writeWhole(this.#head, body, this.#transport.sends)) this.#sent = true;
+    connection.writeWhole(this.#head, body, this.#transport.sends);
   }
 
   onDrain(): void {
@@ -297,13 +295,10 @@ class SocketCall implements ConnectionUser {
   /** On a timeout, or when the caller leaves, closes the connection at once. */
   onFailure(cause: Failure): void {
     const failure = this.#failureToReport(cause);
-    const route = this.#route;
     const connection = this.#connection ?? this.#broken;
-    const standing = this.#connection?.ready === true;
     // Before it was open, only the proxy got bytes.
     const wrote = connection?.ready === true && connection.wrote;
-    if (this.#connection !== null && !standing)
-      route.preferred = (route.targets.indexOf(this.#target) + 1) % route.targets.length;
+    if (this.#connection?.ready === false) this.#prefer(1);
     this.#connection?.destroy();
     this.#connection = null;
     this.#abandonUpload();
@@ -321,16 +316,12 @@ class SocketCall implements ConnectionUser {
   }
 
   async #upload(connection: Connection, body: RequestBody): Promise<void> {
-    const reader: PieceReader = body.open().getReader();
-    this.#reader = reader;
     let turnBytes = 0;
     try {
-      for (;;) {
-        const piece = await reader.read();
+      for (let piece = await body.next(); piece !== null; piece = await body.next()) {
         if (this.#connection !== connection) return;
-        if (piece.done) break;
-        turnBytes += piece.value.length;
-        if (!connection.write(piece.value)) {
+        turnBytes += piece.length;
+        if (!connection.write(piece)) {
           await new Promise<void>((resolve) => {
             this.#drained = resolve;
           });
@@ -342,24 +333,28 @@ class SocketCall implements ConnectionUser {
         }
       }
       this.#sent = true;
-      this.#reader = null;
     } catch {
       // RequestBody ended the exchange; if the answer had begun, the connection is just not reused.
     }
   }
 
   #abandonUpload(): void {
-    const reader = this.#reader;
-    this.#reader = null;
     const drained = this.#drained;
     this.#drained = null;
     drained?.();
-    void reader?.cancel().catch(() => {});
+    if (!this.#sent) void this.#streamed?.cancel().catch(() => {});
   }
 
   #unwritten(): OutboundRequest {
     if (this.#request === null) throw new Error("a request is written once");
     return this.#request;
+  }
+
+  /** Tries the target, or the one `places` after it, first from now on. The targets may have changed meanwhile. */
+  #prefer(places: number): void {
+    const { targets } = this.#route;
+    const index = targets.indexOf(this.#target);
+    if (index >= 0) this.#route.preferred = (index + places) % targets.length;
   }
 
   #nextTarget(): Target {

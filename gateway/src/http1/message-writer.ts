@@ -1,0 +1,151 @@
+/** Receives the counts of bytes that wait for the socket. */
+export interface UnsentWatch {
+  /** Called with the memory of unsent bytes; 0: all were written. */
+  onUnsent(bytes: number): void;
+  /** This many of the waiting bytes were written. */
+  onWritten(bytes: number): void;
+}
+
+/** Writes the first `length` bytes. Returns how many the socket took, less than 0 if it is closed. Must not keep a reference. */
+export type WriteBytes = (bytes: Uint8Array, length: number) => number;
+
+const nothing = new Uint8Array(0);
+const chunksEnd = "0\r\n\r\n";
+const copiedBytesMax = 16 * 1024;
+const collectedBytesMax = 256 * 1024;
+/** Avoids an allocation for writes that the socket takes at once. */
+const scratch = Buffer.allocUnsafe(32 * 1024);
+
+/**
+ * Writes the messages of a connection. A head and pieces of a body are collected until `flush`, which makes one chunk of the pieces.
+ * Bytes that the socket does not take are kept; senders check `full` before they add more.
+ */
+export class MessageWriter {
+  readonly #write: WriteBytes;
+  readonly #watch: UnsentWatch | null;
+  #head = "";
+  #pieces: Uint8Array[] = [];
+  #collected = 0;
+  #chunked = false;
+  #end = false;
+  #unsent: Uint8Array = nothing;
+  #broken = false;
+
+  constructor(write: WriteBytes, watch: UnsentWatch | null = null) {
+    this.#write = write;
+    this.#watch = watch;
+  }
+
+  /** The socket was closed before the last write. */
+  get broken(): boolean {
+    return this.#broken;
+  }
+
+  /** Bytes wait for the socket, or too many for `flush`. */
+  get full(): boolean {
+    return this.#unsent.length > 0 || this.#collected > collectedBytesMax;
+  }
+
+  /** No bytes wait for the socket. */
+  get sent(): boolean {
+    return this.#unsent.length === 0;
+  }
+
+  /** No bytes wait for the socket or for `flush`. */
+  get idle(): boolean {
+    return this.sent && this.#head === "" && this.#collected === 0;
+  }
+
+  /** Starts a message; its pieces follow. */
+  begin(head: string, chunked: boolean): void {
+    this.#head = head;
+    this.#chunked = chunked;
+    this.#end = false;
+  }
+
+  piece(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#pieces.push(bytes);
+    this.#collected += bytes.length;
+  }
+
+  /** Ends the message, which is sent with the next `flush`. */
+  finish(): void {
+    this.#end = this.#chunked;
+  }
+
+  /** Writes the collected pieces at once. */
+  flush(): void {
+    const length = this.#collected;
+    if (this.#head === "" && length === 0 && !this.#end) return;
+    const isChunk = this.#chunked && length > 0;
+    const before = isChunk ? `${this.#head}${length.toString(16)}\r\n` : this.#head;
+    const after = (isChunk ? "\r\n" : "") + (this.#end ? chunksEnd : "");
+    const pieces = this.#pieces;
+    this.#drop();
+    const [only] = pieces;
+    if (only !== undefined && pieces.length === 1 && length > copiedBytesMax && !isChunk) {
+      this.raw(Buffer.from(before, "latin1"));
+      this.raw(only);
+      return;
+    }
+    const total = before.length + length + after.length;
+    const shared = total <= scratch.length && this.sent;
+    const bytes = shared ? scratch : Buffer.allocUnsafe(total);
+    let at = bytes.write(before, 0, "latin1");
+    for (const piece of pieces) {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
+    if (after !== "") bytes.write(after, at, "latin1");
+    if (!shared) {
+      this.raw(bytes);
+      return;
+    }
+    const written = this.#take(bytes, total);
+    if (written < total) this.#setUnsent(Buffer.from(bytes.subarray(written, total)));
+  }
+
+  /** Writes bytes as they are, after the unsent ones. */
+  raw(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    if (this.#unsent.length > 0) {
+      this.#setUnsent(Buffer.concat([this.#unsent, bytes]));
+      return;
+    }
+    const written = this.#take(bytes, bytes.length);
+    if (written < bytes.length) this.#setUnsent(bytes.subarray(written));
+  }
+
+  /** The socket is writable again. */
+  drain(): void {
+    if (this.sent) return;
+    const written = this.#take(this.#unsent, this.#unsent.length);
+    this.#watch?.onWritten(written);
+    this.#setUnsent(this.#unsent.subarray(written));
+  }
+
+  /** Drops what was not sent. */
+  clear(): void {
+    this.#drop();
+    if (!this.sent) this.#setUnsent(nothing);
+  }
+
+  #drop(): void {
+    this.#head = "";
+    this.#end = false;
+    this.#pieces = [];
+    this.#collected = 0;
+  }
+
+  #take(bytes: Uint8Array, length: number): number {
+    const written = this.#write(bytes, length);
+    if (written < 0) this.#broken = true;
+    return Math.max(0, written);
+  }
+
+  #setUnsent(unsent: Uint8Array): void {
+    this.#unsent = unsent.length === 0 ? nothing : unsent;
+    this.#watch?.onUnsent(unsent.length === 0 ? 0 : unsent.buffer.byteLength);
+  }
+}
