@@ -1,6 +1,6 @@
-// `npm run build:binary`: the gateway as one executable, for this machine or for the platforms that are named.
+// `npm run build:binary`: builds the gateway as one executable, for this machine or for the given platforms.
 //   npm run build:binary -- [--out <folder>] [--no-bytecode] [--define <name>=<value>] [all | <platform> …]
-// Runtimes of other platforms come from npm's registry. Without bytecode it is built in a second and starts later.
+// Runtimes for other platforms come from the npm registry. Without bytecode the build takes a second, but the program starts more slowly.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { createReadStream, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const platforms = [
   "windows-x64",
   "windows-arm64",
 ];
-const thisOne = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+const thisPlatform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -31,9 +31,9 @@ const { values, positionals } = parseArgs({
     define: { type: "string" },
   },
 });
-const wanted = positionals.includes("all") ? platforms : positionals.length > 0 ? positionals : [thisOne];
+const wanted = positionals.includes("all") ? platforms : positionals.length > 0 ? positionals : [thisPlatform];
 for (const platform of wanted.filter((name) => !platforms.includes(name)))
-  fail(`${platform} is no platform; these are: all, ${platforms.join(", ")}`);
+  fail(`unknown platform ${platform}; use "all" or one of ${platforms.join(", ")}`);
 const out = resolve(values.out);
 const stage = mkdtempSync(join(tmpdir(), "sluice-build-"));
 process.on("exit", () => rmSync(stage, { recursive: true, force: true }));
@@ -55,22 +55,22 @@ function build(platform) {
     bun,
     [
       ...["build", "--compile", `--target=bun-${platform}`, `--outfile=${file}`, "--asset=static"],
-      // It reads what it is told to read: no .env and no settings of the runtime that lie about in some folder.
+      // The executable must not load a .env or bunfig.toml from the folder where it happens to start.
       ...["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"],
       ...(values["no-bytecode"] ? [] : ["--bytecode"]),
-      // The executable of the tests says how cheap their passwords are.
+      // Tests build an executable with cheap password hashes.
       ...(values.define === undefined ? [] : [`--define=${values.define}`]),
       ...buildOptions,
       ...revisionOptions(),
       ...entriesOf("executable.ts"),
     ],
-    // Assets keep the path that they have from here.
+    // Assets are embedded under their path relative to this folder.
     { cwd: stage, stdio: ["ignore", "ignore", "inherit"], env: { ...bunEnvironment, ...process.env } },
   );
-  if (done.status !== 0) throw new Error(`the executable for ${platform} could not be built`);
+  if (done.status !== 0) throw new Error(`could not build the executable for ${platform}`);
 }
 
-/** As `sha256sum --check` reads it. */
+/** Writes the format that `sha256sum --check` reads. */
 async function writeSums() {
   const names = readdirSync(out)
     .filter((name) => name.startsWith("sluice-"))

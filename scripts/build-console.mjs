@@ -1,4 +1,4 @@
-// Builds the console when its sources are newer than what was built. As a program it exits with 1 where that fails.
+// Builds the console if its sources changed since the last build. Run as a program, it exits with 1 if the build fails.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

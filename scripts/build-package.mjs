@@ -1,5 +1,5 @@
-// `npm run build:package`: the gateway as the npm package `sluice-gateway`, in dist/package and as a tarball beside it.
-// The program is built as for the executable, so the package depends on the runtime alone.
+// `npm run build:package`: builds the npm package `sluice-gateway` in dist/package, and packs it into a tarball in dist.
+// The program is bundled like the executable, so the runtime is the package's only dependency.
 import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -23,7 +23,7 @@ mkdirSync(join(folder, "bin"), { recursive: true });
 
 try {
   makeStatic(join(folder, "lib"));
-  run("the program could not be built", bun, [
+  run("could not build the program", bun, [
     ...["build", "--target=bun", `--outdir=${join(folder, "lib")}`],
     ...buildOptions,
     ...revisionOptions(),
@@ -38,7 +38,7 @@ try {
   writeNotices(join(folder, "THIRD-PARTY-NOTICES.txt"));
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(packageManifest(), null, 2)}\n`);
   for (const name of readdirSync(out).filter((name) => /^sluice-gateway-.*\.tgz$/.test(name))) rmSync(join(out, name));
-  run("npm could not pack it", "npm", ["pack", folder, `--pack-destination=${out}`, "--loglevel=error"]);
+  run("npm could not pack the package", "npm", ["pack", folder, `--pack-destination=${out}`, "--loglevel=error"]);
 } catch (thrown) {
   console.error(`sluice: ${thrown.message}`);
   process.exit(1);
@@ -47,14 +47,14 @@ try {
 function packageManifest() {
   const { version, description, license, engines } = manifest;
   const { revision } = builtFrom();
-  // Where npm has to find the workflow that publishes it, to vouch for that.
+  // npm's provenance check requires the repository of the workflow that publishes the package.
   const repository = process.env.GITHUB_REPOSITORY;
   return {
     name: "sluice-gateway",
     version,
     description,
     license,
-    // As npm itself writes it for a package that is published from its checkout.
+    // npm adds this field itself when it publishes from a checkout.
     ...(revision === "unknown" ? {} : { gitHead: revision }),
     ...(repository === undefined
       ? {}
@@ -64,12 +64,12 @@ function packageManifest() {
     engines,
     bin: { "sluice-gateway": "bin/sluice.mjs", sluice: "bin/sluice.mjs" },
     files: ["bin", "lib", "CHANGELOG.md", "THIRD-PARTY-NOTICES.txt"],
-    // The package `bun` would fetch the same by a script when it is installed, which npm does not run for others' packages.
+    // The package `bun` downloads these in an install script, and npm does not run install scripts of dependencies everywhere.
     optionalDependencies: runtimes(),
   };
 }
 
-/** The runtime for each platform that executables are built for, in the version that is tested here. */
+/** The runtime for each platform that we build executables for, in the version that the tests use. */
 function runtimes() {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const all = Object.entries(packages["node_modules/bun"].optionalDependencies);

@@ -1,4 +1,4 @@
-/** Files of the source that a build begins with: this one of gateway/src/cli, and the program of each thread. */
+/** Entry points of a build: the given file in gateway/src/cli, and the program of each worker thread. */
 export function entriesOf(main: string): string[];
-/** Paths in the lockfile's `packages` of those of which something is shipped, sorted. */
+/** Paths of the lockfile's `packages` that are part of the shipped program, sorted. */
 export function shippedPackages(packages: object): string[];

@@ -1,5 +1,5 @@
-// `npm run check:package`: installs the packed npm package into an empty folder, as a stranger would, and calls its demo there.
-// It fails where the folder is larger than it may be. Asks npm's registry for the runtime, some forty megabytes.
+// `npm run check:package`: installs the packed npm package into an empty folder, as a user would, and calls its demo.
+// Fails if the installation is too large. Downloads the runtime from the npm registry, about 40 MB.
 import { spawn, spawnSync } from "node:child_process";
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -21,11 +21,11 @@ const megabytes = sizeOf(join(empty, "node_modules")) / 1e6;
 console.log(`installed: ${megabytes.toFixed(1)} MB`);
 for (const name of readdirSync(join(empty, "node_modules")))
   console.log(`  ${(sizeOf(join(empty, "node_modules", name)) / 1e6).toFixed(1).padStart(6)} MB  ${name}`);
-if (megabytes > megabytesMax) fail(`it may be ${megabytesMax} MB`);
-const told = must("npx", ["--no", "--", "sluice-gateway", "--version"], empty).trim();
-if (told !== manifest.version) fail(`it says that it is version ${told}`);
+if (megabytes > megabytesMax) fail(`the installation is larger than ${megabytesMax} MB`);
+const version = must("npx", ["--no", "--", "sluice-gateway", "--version"], empty).trim();
+if (version !== manifest.version) fail(`the package reports version ${version}, not ${manifest.version}`);
 await callDemo();
-console.log("ok: installed, started by npx, called, stopped");
+console.log("ok: installed, started with npx, called and stopped");
 
 async function callDemo() {
   const port = await freePort();
@@ -46,23 +46,24 @@ async function callDemo() {
   if (answer.status !== 200 || !text.includes("[DONE]")) fail(`the demo answered ${answer.status}: ${text}`);
   const page = await (await fetch(`${ready.url}/console/`)).text();
   const script = /src="([^"]+\.js)"/.exec(page)?.[1];
-  if (script === undefined || !(await fetch(new URL(script, `${ready.url}/console/`))).ok) fail("it has no console");
+  if (script === undefined || !(await fetch(new URL(script, `${ready.url}/console/`))).ok)
+    fail("the console is missing");
   child.kill("SIGTERM");
   await ended;
 }
 
 async function readyLine(child) {
-  const tooLate = setTimeout(() => fail("it did not start in time"), startMsMax);
+  const timeout = setTimeout(() => fail("the gateway did not start in time"), startMsMax);
   let printed = "";
   for await (const text of child.stdout.setEncoding("utf8")) {
     printed += text;
     const line = printed.split("\n").find((one) => one.includes('"Sluice is ready."'));
     if (line === undefined) continue;
-    clearTimeout(tooLate);
+    clearTimeout(timeout);
     child.stdout.resume();
     return JSON.parse(line);
   }
-  return fail(`it ended: ${printed}`);
+  return fail(`the gateway ended: ${printed}`);
 }
 
 function freePort() {
@@ -74,10 +75,10 @@ function freePort() {
   });
 }
 
-/** Bytes of all files below. */
+/** Bytes of all files in a folder. */
 function sizeOf(path) {
-  const found = lstatSync(path);
-  if (!found.isDirectory()) return found.size;
+  const stat = lstatSync(path);
+  if (!stat.isDirectory()) return stat.size;
   return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
 }
 

@@ -1,5 +1,5 @@
-// Fails when the price list that comes with the program is older than thirty days:
-// node scripts/check-price-list.mjs [day of the release, default today: 2026-11-24]
+// Fails if the bundled price list is more than thirty days old:
+// node scripts/check-price-list.mjs [date of the release, such as 2026-11-24; default today]
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -9,7 +9,7 @@ const { source, published } = JSON.parse(readFileSync(file, "utf8"));
 const day = process.argv[2] ?? new Date().toISOString().slice(0, 10);
 const days = (Date.parse(day) - Date.parse(published)) / 86_400_000;
 if (!(days <= daysMax)) {
-  console.error(`${source} of ${published} is ${days} days old on ${day}; at most ${daysMax} are allowed.`);
-  console.error("Take a newer wheel of genai-prices: gateway/test/write-price-list.ts says how.");
+  console.error(`${source} of ${published} is ${days} days old on ${day}; at most ${daysMax} days are allowed.`);
+  console.error("Update it from a newer genai-prices wheel; see gateway/test/write-price-list.ts.");
   process.exitCode = 1;
 } else console.log(`${source} of ${published} is ${days} days old on ${day}.`);

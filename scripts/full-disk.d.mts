@@ -1,7 +1,7 @@
-/** Whether this machine can do it. */
+/** Whether this machine supports it: Linux with util-linux. */
 export function canFillDisks(): boolean;
 
-/** Every write of this process to a file fails from now on. False where it has gone. */
+/** Makes every file write of this process fail from now on. Returns false if the process has ended. */
 export function fillDisk(pid: number): boolean;
 
 export function freeDisk(pid: number): boolean;

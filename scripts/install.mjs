@@ -1,4 +1,4 @@
-// Makes node_modules agree with the lockfile. Runs on plain Node, before anything is installed.
+// Installs what the lockfile lists. Runs on plain Node, before anything is installed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,16 +9,15 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 export const bun = join(root, "node_modules", ".bin", process.platform === "win32" ? "bun.exe" : "bun");
 
 /**
- * What the runtime reads when a process starts: more than 256 upstream calls at once; a collector that leaves the event
- * loop six tenths of the time while it works, and hardly ever collects by its timer; and code that is compiled well after half
- * as many runs. By default the collector leaves nothing once memory grows fast meanwhile, as it does when a body of many megabytes
- * arrives: then a whole collection, 20 to 40 ms, is one stop. And by default its timer takes a twentieth of a busy loop for
- * collections that the heap does not need yet.
+ * Environment of every process that we start with Bun: more than 256 concurrent upstream calls; a garbage collector that leaves
+ * the event loop six tenths of the time while it works, and rarely collects on its timer; and machine code that is compiled after
+ * half as many runs. By default, fast memory growth, such as from a body of many megabytes, makes a full collection one pause
+ * of 20 to 40 ms, and the collector's timer takes a twentieth of a busy loop for collections that the heap does not need yet.
  */
 export const bunEnvironment = JSON.parse(readFileSync(new URL("runtime-environment.json", import.meta.url), "utf8"));
 
-/** Scripts of packages do not run (.npmrc). The runtime's alone is run, by name: it puts the program for this machine in place. */
-const runtimeStep = join(root, "node_modules", "bun", "install.js");
+/** Install scripts are disabled (.npmrc), except the runtime's: it puts the executable for this machine in place. */
+const runtimeInstaller = join(root, "node_modules", "bun", "install.js");
 
 export function install() {
   const stampFile = join(root, "node_modules", ".sluice-installed");
@@ -27,12 +26,12 @@ export function install() {
     .digest("hex");
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp && existsSync(bun)) return;
   if (!isInstalled()) {
-    console.error("Installing what package-lock.json names …");
+    console.error("Installing the packages of package-lock.json …");
     const ci = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
     run("`npm ci`", "npm", ci, { cwd: root, shell: process.platform === "win32" });
   }
   if (!runtimeStarts()) {
-    run("the runtime's own installation", process.execPath, [runtimeStep], { cwd: dirname(runtimeStep) });
+    run("the runtime's own installation", process.execPath, [runtimeInstaller], { cwd: dirname(runtimeInstaller) });
     if (!runtimeStarts()) {
       console.error(`sluice: the runtime does not start: ${bun}`);
       process.exit(1);
@@ -54,22 +53,24 @@ function runtimeStarts() {
 }
 
 /**
- * Whether somebody else (`npm ci`) has installed what the lockfile names. npm writes down what it installed when it is done;
- * packages for other platforms are not there.
+ * Whether the packages of the lockfile are already installed, for example by `npm ci`. npm records what it installed; packages
+ * for other platforms are missing from that record.
  */
 function isInstalled() {
   const wanted = packagesOf(join(root, "package-lock.json"));
   const found = packagesOf(join(root, "node_modules", ".package-lock.json"));
   if (wanted === null || found === null) return false;
   return Object.entries(wanted).every(([path, entry]) => {
-    const there = found[path];
+    const installed = found[path];
     if (!path.includes("node_modules/")) return true;
-    return there === undefined ? entry.optional === true : isSame(entry, there);
+    return installed === undefined ? entry.optional === true : isSame(entry, installed);
   });
 }
 
-function isSame(entry, there) {
-  return entry.version === there.version && entry.integrity === there.integrity && entry.link === there.link;
+function isSame(entry, installed) {
+  return (
+    entry.version === installed.version && entry.integrity === installed.integrity && entry.link === installed.link
+  );
 }
 
 function packagesOf(file) {

@@ -1,4 +1,4 @@
-// Run by bundles.mjs, with the runtime that makes bundles: `bun scripts/make-bundles.mjs FOLDER`.
+// Started by bundles.mjs with Bun, for its bundler: `bun scripts/make-bundles.mjs FOLDER`.
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -10,18 +10,18 @@ const threads = readdirSync(join(root, "gateway", "src"), { recursive: true })
   .filter((name) => name.endsWith("-worker.ts"))
   .map((name) => join(root, "gateway", "src", name));
 
-/** Code asks for the files beside it: threads, which have bundles too, and the console, which stands where it stood. */
-const whereItStood = {
-  name: "where it stood",
+/** Keeps paths relative to the source: code finds its threads (bundled too) and the console relative to itself. */
+const sourcePaths = {
+  name: "source paths",
   setup(build) {
     build.onLoad({ filter: /\/(?:gateway|simulator|contract)\/.*\.ts$/ }, async ({ path }) => {
       const text = await Bun.file(path).text();
-      return { loader: "ts", contents: text.includes("import.meta.") ? atItsPlace(text, path) : text };
+      return { loader: "ts", contents: text.includes("import.meta.") ? withSourcePaths(text, path) : text };
     });
   },
 };
 
-function atItsPlace(text, path) {
+function withSourcePaths(text, path) {
   const urlOf = (file) => JSON.stringify(pathToFileURL(file).href);
   return text
     .replace(/new URL\("\.\/([\w-]+-worker)\.ts", import\.meta\.url\)/g, (_whole, name) => {
@@ -32,9 +32,9 @@ function atItsPlace(text, path) {
     .replaceAll("import.meta.dir", JSON.stringify(dirname(path)));
 }
 
-const common = { root, outdir: folder, target: "bun", minify, plugins: [whereItStood] };
+const common = { root, outdir: folder, target: "bun", minify, plugins: [sourcePaths] };
 const simulator = join(root, "simulator", "src", "main.ts");
-// Read and compiled already; the runtime can do that for modules of this form.
+// Only CommonJS modules can be shipped as precompiled bytecode.
 const { success, logs } = await Bun.build({
   ...common,
   entrypoints: [...threads, simulator],

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `sluice-gateway`, `sluice`: the command line of the npm package. It lies there as bin/sluice.mjs (build-package.mjs).
+// The command line of the npm package, `sluice-gateway` or `sluice`. build-package.mjs copies it to bin/sluice.mjs.
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -12,7 +12,7 @@ const { optionalDependencies } = JSON.parse(readFileSync(join(here, "..", "packa
 const runtime = findRuntime();
 if (runtime === null) {
   console.error(
-    `sluice: the runtime for ${process.platform} on ${process.arch} is not there. npm installs it as one of the ` +
+    `sluice: the runtime for ${process.platform} on ${process.arch} is missing. npm installs it as one of the ` +
       `optional dependencies (${Object.keys(optionalDependencies).join(", ")}): install again without --omit=optional.`,
   );
   process.exit(1);
@@ -25,13 +25,13 @@ runGateway({
   npm: process.env.npm_command === "exec" ? parent : null,
 });
 
-/** npm installs the one for this machine alone; where another tool has installed several, the first that fits. */
+/** npm installs only the runtime for this machine. If another tool installed several, the first that fits is used. */
 function findRuntime() {
   const { resolve } = createRequire(import.meta.url);
   const system = process.platform === "win32" ? "windows" : process.platform;
   const processor = process.arch === "arm64" ? "aarch64" : process.arch;
   const names = [`@oven/bun-${system}-${processor}`, `@oven/bun-${system}-${processor}-musl`];
-  // A report of the system's own libraries: glibc's version stands in it, musl's does not.
+  // Node reports the version of glibc; on musl the field is missing.
   const isMusl = system === "linux" && process.report?.getReport().header.glibcVersionRuntime === undefined;
   for (const name of isMusl ? names.reverse() : names) {
     try {

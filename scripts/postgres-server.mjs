@@ -1,7 +1,7 @@
-// Runs one PostgreSQL server while somebody holds the other end of its standard input; then stops it and removes its files.
-// Prints one line: {"url": …}, or {"url": null, "why": …} where no server can be had. Lines that come there are words of
-// what is to befall the server: pause, resume, kill, run, fill (its disk is full), free. Each is answered with a line when it has: {"done": true}.
-// `--keeps-commits`: what was committed outlives `kill`.
+// Runs one PostgreSQL server until its standard input closes; then stops it and removes its files.
+// Prints one line: {"url": …}, or {"url": null, "why": …} if no server can be started. Each line on standard input is a command:
+// pause, resume, kill, start, fill-disk or free-disk. When it is done, a line {"done": true} is printed.
+// `--keeps-commits`: committed transactions survive `kill`.
 import { spawn, spawnSync } from "node:child_process";
 import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -13,9 +13,9 @@ import { postgresPrograms, postgresVersionMin } from "./postgres.mjs";
 
 const startMsMax = 60_000;
 const stopMsMax = 20_000;
-/** How long a server that is ending may take to have ended. */
+/** How long to wait for a server that may be about to end. */
 const settleMs = 1_000;
-/** Nothing here has to outlive a power cut; without a sync, what a transaction wrote outlives only its server. */
+/** The data may be lost in a power failure. Without fsync, committed data survives a crash of the server, but not of the machine. */
 const fastSettings = `
 listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
@@ -35,23 +35,23 @@ lc_messages = 'C'
 const folder = mkdtempSync(join(tmpdir(), "sluice-postgres-"));
 const data = join(folder, "data");
 let server = null;
-let served = null;
+let serveArguments = null;
 
-// Whoever ends a whole group of processes ends this one's owner, and with it the pipe.
+// A signal to the whole process group also ends this process's owner, which closes the pipe.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-const words = createInterface({ input: process.stdin });
-const held = new Promise((resolve) => words.on("close", resolve));
-process.stdin.on("error", () => words.close());
+const commands = createInterface({ input: process.stdin });
+const inputClosed = new Promise((resolve) => commands.on("close", resolve));
+process.stdin.on("error", () => commands.close());
 try {
   const url = await start();
   console.log(JSON.stringify({ url }));
-  let told = Promise.resolve();
-  words.on("line", (word) => {
-    told = told.then(async () => console.log(JSON.stringify({ done: await befalls(word) })));
+  let queue = Promise.resolve();
+  commands.on("line", (command) => {
+    queue = queue.then(async () => console.log(JSON.stringify({ done: await execute(command) })));
   });
-  await held;
+  await inputClosed;
 } catch (thrown) {
   console.log(JSON.stringify({ url: null, why: thrown instanceof Error ? thrown.message : String(thrown) }));
 }
@@ -63,20 +63,20 @@ async function start() {
   if (programs === null) throw new Error(`no PostgreSQL ${postgresVersionMin} or later is installed`);
   const user = userOfServer();
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
-  initialise(programs, user);
-  // Another program may take the port between its choice and its use.
+  initialize(programs, user);
+  // Another program may take the port before the server does.
   for (let turn = 0; turn < 5; turn++) {
     const port = await freePort();
-    served = [programs, user, port];
-    if (await serves(...served)) return `postgres://postgres@127.0.0.1:${port}/postgres`;
+    serveArguments = [programs, user, port];
+    if (await serve(...serveArguments)) return `postgres://postgres@127.0.0.1:${port}/postgres`;
   }
   throw new Error("the server did not start");
 }
 
-function initialise(programs, user) {
-  // Words in the order of a language by default, as on most servers: what must not depend on it says so itself.
-  const order = ["--locale=C", "--locale-provider=icu", "--icu-locale=en"];
-  for (const locale of [order, ["--locale=C"]]) {
+function initialize(programs, user) {
+  // Sort text by the rules of a language, as most servers do, so that tests notice queries that need another order.
+  const icu = ["--locale=C", "--locale-provider=icu", "--icu-locale=en"];
+  for (const locale of [icu, ["--locale=C"]]) {
     const made = spawnSync(
       join(programs, "initdb"),
       ["--pgdata", data, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-sync", ...locale],
@@ -84,9 +84,9 @@ function initialise(programs, user) {
     );
     if (made.status === 0) break;
     rmSync(data, { recursive: true, force: true });
-    if (locale !== order) throw new Error(`initdb failed: ${made.error?.message ?? lastLine(made.stderr)}`);
+    if (locale !== icu) throw new Error(`initdb failed: ${made.error?.message ?? lastLine(made.stderr)}`);
   }
-  // The server's own user needs no password; every other role does.
+  // The superuser needs no password; every other role does.
   writeFileSync(
     join(data, "pg_hba.conf"),
     "host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n",
@@ -97,7 +97,7 @@ function initialise(programs, user) {
     ["server.key", "key"],
   ]) {
     const pem = readFileSync(new URL(`../gateway/test/fixtures/tls/upstream.example.${kind}.pem`, import.meta.url));
-    // Only its owner may read a key, or the server refuses it.
+    // The server refuses a key file that other users can read.
     writeFileSync(join(data, name), pem, { mode: 0o600 });
     if (user.uid !== undefined) chownSync(join(data, name), user.uid, user.gid);
   }
@@ -107,17 +107,17 @@ function lastLine(text) {
   return text.trim().split("\n").at(-1);
 }
 
-async function serves(programs, user, port) {
+async function serve(programs, user, port) {
   server = spawn(join(programs, "postgres"), ["-D", data, "-p", String(port)], {
     ...user,
     cwd: folder,
     stdio: ["ignore", "ignore", "pipe"],
   });
   return await new Promise((resolve) => {
-    const tooLate = setTimeout(() => resolve(false), startMsMax);
-    const end = (served) => {
-      clearTimeout(tooLate);
-      resolve(served);
+    const timeout = setTimeout(() => resolve(false), startMsMax);
+    const end = (isServing) => {
+      clearTimeout(timeout);
+      resolve(isServing);
     };
     server.stderr.setEncoding("utf8").on("data", (text) => {
       if (text.includes("ready to accept connections")) end(true);
@@ -127,25 +127,25 @@ async function serves(programs, user, port) {
   });
 }
 
-/** Whether it went as it was told. */
-async function befalls(word) {
-  if (word === "run") return await serves(...served);
-  if (word === "pause") return signalAll("SIGSTOP");
-  if (word === "resume") return signalAll("SIGCONT");
-  const user = served[1];
-  if (word === "fill") return processes().map((pid) => fillDisk(pid, user))[0] === true;
-  if (word === "free") {
+/** Resolves to whether the command succeeded. */
+async function execute(command) {
+  if (command === "start") return await serve(...serveArguments);
+  if (command === "pause") return signalAll("SIGSTOP");
+  if (command === "resume") return signalAll("SIGCONT");
+  const user = serveArguments[1];
+  if (command === "fill-disk") return processes().map((pid) => fillDisk(pid, user))[0] === true;
+  if (command === "free-disk") {
     for (const pid of processes()) freeDisk(pid, user);
-    // A server that cannot write its log ends, and somebody starts it again.
+    // A server that cannot write its log ends, so start it again.
     await Promise.race([serverEnded(), new Promise((resolve) => setTimeout(resolve, settleMs))]);
-    return isServing() || (await serves(...served));
+    return isServing() || (await serve(...serveArguments));
   }
-  if (word !== "kill") return false;
+  if (command !== "kill") return false;
   const ended = serverEnded();
   const all = processes();
   signalAll("SIGKILL");
   await ended;
-  // Who still ends would keep the next server from its memory.
+  // Processes that are still ending hold the shared memory that the next server needs.
   for (const endMs = Date.now() + stopMsMax; all.some(isRunning) && Date.now() < endMs; ) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
@@ -165,13 +165,13 @@ function signalAll(signal) {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has ended by itself.
+      // The process has already ended.
     }
   }
   return true;
 }
 
-/** The server and the processes that it has made, itself first: then it makes no more. Linux only. */
+/** The server, then its child processes; stopping the server first keeps it from starting more. Linux only. */
 function processes() {
   const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && parentOf(name) === server.pid);
   return [server.pid, ...children.map(Number)];
@@ -198,20 +198,20 @@ async function stop() {
   if (server === null || !isServing()) return;
   if (process.platform === "linux") signalAll("SIGCONT");
   const ended = new Promise((resolve) => server.on("close", resolve));
-  // At once and without tidying up: its files are removed next.
+  // Immediate shutdown is enough, because the files are removed next.
   server.kill("SIGQUIT");
   const hard = setTimeout(() => server.kill("SIGKILL"), stopMsMax);
   await ended;
   clearTimeout(hard);
 }
 
-/** PostgreSQL refuses to run as root; it is then run as its own user, or as nobody. */
+/** PostgreSQL refuses to run as root, so root runs it as the user postgres or nobody. */
 function userOfServer() {
   if (process.getuid?.() !== 0) return {};
   for (const name of ["postgres", "nobody"]) {
     const [uid, gid] = ["-u", "-g"].map((which) => {
-      const told = spawnSync("id", [which, name], { encoding: "utf8" });
-      return told.status === 0 ? Number(told.stdout) : null;
+      const done = spawnSync("id", [which, name], { encoding: "utf8" });
+      return done.status === 0 ? Number(done.stdout) : null;
     });
     if (uid !== null && gid !== null) return { uid, gid };
   }

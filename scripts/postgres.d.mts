@@ -1,16 +1,13 @@
-/** A server of the tests; `url` is null where there is none, and `why` says it then. */
-export function startPostgres(options?: { readonly keepsCommits?: boolean }): Promise<PostgresOfTests>;
+/** Starts a PostgreSQL server for tests. If that fails, `url` is null and `why` is the reason. */
+export function startPostgres(options?: { readonly keepsCommits?: boolean }): Promise<TestPostgres>;
 
-/** The folder of the server's programs; null where there is none that is new enough. */
+/** The folder of the server's programs; null if no version that is new enough is installed. */
 export function postgresPrograms(): string | null;
 
-export interface PostgresOfTests {
+export interface TestPostgres {
   readonly url: string | null;
   readonly why: string | null;
-  /** Linux only. Resolves when it has come to that: all its processes stand still, go on or are gone, or it serves again. */
-  befalls(word: "pause" | "resume" | "kill" | "run" | "fill" | "free"): Promise<void>;
+  /** Pauses, resumes, kills or restarts the server, or fills or frees its disk. Resolves when that is done. Linux only. */
+  control(command: "pause" | "resume" | "kill" | "start" | "fill-disk" | "free-disk"): Promise<void>;
   stop(): Promise<boolean>;
 }
-
-/** The folder of the server's programs; null where there is none that is new enough. */
-export function postgresPrograms(): string | null;

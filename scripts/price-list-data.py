@@ -1,6 +1,6 @@
 """Prints the price data of a genai-prices wheel as JSON: python3 scripts/price-list-data.py genai_prices-0.2.3-py3-none-any.whl
 
-The wheel holds its data as Python source. It is read as syntax and never run, so nothing has to be installed.
+The wheel stores its data as Python source. It is parsed and never run, so nothing has to be installed.
 """
 
 import ast
@@ -32,7 +32,7 @@ def value(node):
         return call(name, [value(each) for each in node.args], {each.arg: value(each.value) for each in node.keywords})
     if isinstance(node, ast.Attribute) and node.attr == "UTC":
         return "Z"
-    raise SystemExit(f"line {node.lineno}: {type(node).__name__} is not understood")
+    raise SystemExit(f"line {node.lineno}: {type(node).__name__} is not supported")
 
 
 def call(name, args, members):
@@ -43,7 +43,7 @@ def call(name, args, members):
         return "{:04d}-{:02d}-{:02d}".format(*args)
     if name == "time":
         if members != {"tzinfo": "Z"}:
-            raise SystemExit("a time of day that is not UTC is not understood")
+            raise SystemExit("times of day must be in UTC")
         return "{:02d}:{:02d}:00Z".format(*args)
     if name in CLAUSES:
         return {CLAUSES[name]: next(iter(members.values()))}
@@ -59,14 +59,14 @@ def main(path):
         version = next(
             line.split(": ", 1)[1] for line in wheel.read(metadata).decode().splitlines() if line.startswith("Version: ")
         )
-        [licence] = [name for name in wheel.namelist() if name.endswith("/licenses/LICENSE")]
-        licence_text = wheel.read(licence).decode()
+        [license_name] = [name for name in wheel.namelist() if name.endswith("/licenses/LICENSE")]
+        license_text = wheel.read(license_name).decode()
     [providers] = [node.value for node in ast.parse(source).body if isinstance(node, ast.AnnAssign)]
-    kept = [
+    selected = [
         {key: provider[key] for key in ("id", "fallback_model_providers", "models") if key in provider}
         for provider in value(providers)
     ]
-    print(json.dumps({"version": version, "licence": licence_text, "providers": kept}))
+    print(json.dumps({"version": version, "license": license_text, "providers": selected}))
 
 
 if len(sys.argv) != 2:

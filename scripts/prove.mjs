@@ -1,4 +1,4 @@
-// `npm run prove`: installs, and proves that several processes keep what is promised; `npm run prove -- --help` lists its options.
+// `npm run prove`: installs, then checks the guarantees of several gateways under faults; `npm run prove -- --help` lists options.
 import { chmodSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -7,20 +7,20 @@ import { ensurePostgres } from "./postgres.mjs";
 import { ensureRedis } from "./test-programs.mjs";
 import { openTestRun } from "./test-run.mjs";
 
-/** A round takes some ten minutes, and several times as long on a busy machine. */
+/** A round takes about ten minutes, and several times as long on a busy machine. */
 const hangMinutes = 90;
 
 install();
 ensurePostgres();
 ensureRedis();
 const run = openTestRun({ ...process.env, ...bunEnvironment });
-// PostgreSQL runs as a user of its own where we are root, and has its files in there.
+// As root, PostgreSQL runs as another user and stores its files below this folder.
 chmodSync(dirname(run.environment.TMPDIR), 0o711);
 const words = ["--no-env-file", join(root, "test", "prove", "prove.ts"), ...process.argv.slice(2)];
-// The program ends by itself when its time is over; one that hangs is ended long after that.
+// The program ends when its time is up; this limit only ends one that hangs.
 const minutes = Number(parseArgs({ options: { minutes: { type: "string" } }, strict: false }).values.minutes ?? 0);
 const msMax = ((Number.isFinite(minutes) ? minutes : 0) + hangMinutes) * 60_000;
 const status = await run.execute(bun, words, { stdio: ["ignore", "inherit", "inherit"], msMax });
-const left = await run.close();
-for (const one of left) console.log(`left behind: ${one}`);
-process.exit(status === 0 && left.length === 0 ? 0 : 1);
+const leftovers = await run.close();
+for (const leftover of leftovers) console.log(`left over: ${leftover}`);
+process.exit(status === 0 && leftovers.length === 0 ? 0 : 1);

@@ -1,12 +1,12 @@
-// node scripts/release-chart.mjs <folder> <owner/repository>: writes the chart of a release. What a checkout does not know is where it
-// is published: the chart's home, the image, and where the links of alerts lead. Needs no package.
+// node scripts/release-chart.mjs <folder> <owner/repository>: writes the Helm chart of a release, with what only a release
+// knows: the chart's home page, the image's repository, and the links of the alerts. Needs no packages.
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const [folder, repository = ""] = process.argv.slice(2);
 if (folder === undefined || !/^[\w.-]+\/[\w.-]+$/.test(repository)) {
-  console.error("sluice: a folder and a repository are missing, such as dist/chart acme/sluice");
+  console.error("sluice: a folder and a repository are required, such as dist/chart acme/sluice");
   process.exit(2);
 }
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -25,7 +25,7 @@ edit(
   /https:\/\/sluice\.example\/docs\/alerts\.md#/g,
   `${home}/blob/v${version}/docs/alerts.md#`,
 );
-console.log(`${folder} has the chart ${version} of ${home}.`);
+console.log(`Wrote the chart ${version} of ${home} to ${folder}.`);
 
 function edit(name, before, after) {
   const file = join(folder, name);

@@ -1,28 +1,28 @@
-// Runs the gateway's command line as a child of this process, until it ends; then this process ends as it did.
+// Runs the gateway's command line as a child process and exits with its exit code.
 import { spawn } from "node:child_process";
 
-/** `npm`: the process above this one where that is npm's, else null. */
+/** `npm`: the process id of npm if it started this process, else null. */
 export function runGateway({ runtime, program, words, environment, npm }) {
-  // The channel carries nothing. It closes when this process dies, however suddenly, and the gateway then ends itself.
+  // The IPC channel carries no messages. It closes when this process dies, even from SIGKILL, and the gateway then stops.
   const child = spawn(runtime, ["--no-env-file", program, ...words], {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     env: { ...environment, ...process.env },
   });
-  // What a terminal or a supervisor sends to the whole group reaches the gateway twice; it counts that once.
+  // A signal that a terminal or supervisor sends to the whole process group reaches the gateway twice; it ignores the second.
   for (const signal of ["SIGTERM", "SIGHUP", "SIGINT", "SIGUSR2"]) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => {
-    console.error(`sluice: ${runtime} could not be started: ${error.message}`);
+    console.error(`sluice: could not start ${runtime}: ${error.message}`);
     process.exit(1);
   });
   child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGTERM" || signal === "SIGINT" ? 0 : 1)));
   if (npm === null) return;
 
-  // npm passes SIGTERM and SIGINT on and waits. Of SIGHUP and SIGKILL it dies, and the gateway must not outlive it unnoticed.
-  const look = () => {
+  // npm forwards SIGTERM and SIGINT and waits. SIGHUP and SIGKILL end npm at once, and the gateway must not outlive it.
+  const stopIfNpmEnded = () => {
     if (process.ppid === npm) return;
     clearInterval(timer);
     child.kill("SIGTERM");
   };
-  const timer = setInterval(look, 250);
-  look();
+  const timer = setInterval(stopIfNpmEnded, 250);
+  stopIfNpmEnded();
 }

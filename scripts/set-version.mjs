@@ -1,4 +1,4 @@
-// node scripts/set-version.mjs <version>: the version of package.json, and wherever else it has to be written.
+// node scripts/set-version.mjs <version>: sets the version in package.json and everywhere else it is written.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const [version = ""] = process.argv.slice(2);
 if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version)) {
-  console.error("sluice: a version is missing, such as 1.2.0 or 1.2.0-rc.1");
+  console.error("sluice: a version is required, such as 1.2.0 or 1.2.0-rc.1");
   process.exit(1);
 }
 const { workspaces, version: before } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -18,7 +18,7 @@ change("package-lock.json", (lock) => {
 });
 const chart = join(root, "deploy", "chart", "Chart.yaml");
 writeFileSync(chart, readFileSync(chart, "utf8").replaceAll(before, version));
-console.log(`${before} → ${version}; write the manifests anew: node deploy/render-manifests.mjs`);
+console.log(`${before} → ${version}; now render the manifests again: node deploy/render-manifests.mjs`);
 
 function change(name, edit) {
   const file = join(root, name);

@@ -1,4 +1,4 @@
-// `npm start`: installs, builds the console, starts the gateway. Any other command line goes to the CLI as it is.
+// `npm start`: installs, builds the console and starts the gateway. Other arguments go to the gateway's command line unchanged.
 import { join } from "node:path";
 import { buildConsole } from "./build-console.mjs";
 import { bun, bunEnvironment, install, root } from "./install.mjs";
@@ -8,7 +8,7 @@ const parent = process.ppid;
 install();
 const words = process.argv.slice(2);
 if ((words[0] === "serve" || words[0] === "demo") && !words.includes("--help") && !buildConsole()) {
-  console.error("sluice: the console could not be built; the gateway starts without it.");
+  console.error("sluice: could not build the console; starting the gateway without it.");
 }
 runGateway({
   runtime: bun,

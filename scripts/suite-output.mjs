@@ -1,10 +1,10 @@
-// What a suite prints: what failed and what was skipped in full, of the rest a line now and then; and its totals.
+// Filters the output of a test suite: failed and skipped tests in full, a progress line now and then for the rest, and the totals.
 
 const headerPattern = /^(\S+\.test\.tsx?):$/;
 const filesPerLine = 50;
 const linesOfFailureMax = 60;
 
-/** Takes what the runner writes, in any pieces. `end` gives the totals, and the last lines of each failure again. */
+/** Accepts the runner's output in chunks of any size. `end` returns the totals and the last lines of each failure. */
 export class SuiteOutput {
   #write;
   #unfinished = "";
@@ -12,14 +12,14 @@ export class SuiteOutput {
   #fileShown = true;
   #files = new Set();
   #passedSoFar = 0;
-  /** A title with a printed object in it goes over several lines. */
-  #inLongTitle = false;
+  /** A title that contains a printed object spans several lines. */
+  #inMultilineTitle = false;
   #totals = { pass: 0, fail: 0, skip: 0, error: 0 };
-  /** What was written since the last result of a test. */
+  /** Lines since the last test result. */
   #sinceResult = [];
   #failures = [];
-  /** The runner itself names the failures once more, without what they said. */
-  #inRunnersSummary = false;
+  /** The runner lists the failures again at the end, without their output. */
+  #inRunnerSummary = false;
 
   constructor(write) {
     this.#write = write;
@@ -28,23 +28,23 @@ export class SuiteOutput {
   push(text) {
     const lines = (this.#unfinished + text).split("\n");
     this.#unfinished = lines.pop() ?? "";
-    for (const line of lines) this.#take(line);
+    for (const line of lines) this.#readLine(line);
   }
 
   end() {
-    if (this.#unfinished !== "") this.#take(this.#unfinished);
+    if (this.#unfinished !== "") this.#readLine(this.#unfinished);
     this.#unfinished = "";
     const { pass, fail, skip, error } = this.#totals;
     return { passed: pass, failed: fail + error, skipped: skip, failures: this.#failures };
   }
 
-  #take(line) {
+  #readLine(line) {
     const header = headerPattern.exec(line)?.[1];
     if (header !== undefined) {
       this.#file = header;
       this.#fileShown = false;
       this.#sinceResult = [];
-      // Of two processes at work the lines come by turns, each turn under the name of its file.
+      // With two processes the header of a file is printed again each time that the output returns to it.
       const before = this.#files.size;
       this.#files.add(header);
       if (this.#files.size > before && this.#files.size % filesPerLine === 0) {
@@ -52,14 +52,14 @@ export class SuiteOutput {
       }
       return;
     }
-    if (this.#inLongTitle) {
-      this.#inLongTitle = !/^[}\]]/.test(line) || /[{[]$/.test(line);
+    if (this.#inMultilineTitle) {
+      this.#inMultilineTitle = !/^[}\]]/.test(line) || /[{[]$/.test(line);
       return;
     }
     if (line.startsWith("(pass) ")) {
       this.#passedSoFar++;
       this.#sinceResult = [];
-      this.#inLongTitle = /[{[]$/.test(line);
+      this.#inMultilineTitle = /[{[]$/.test(line);
       return;
     }
     this.#remember(line);
@@ -74,8 +74,8 @@ export class SuiteOutput {
   }
 
   #remember(line) {
-    if (/^\d+ tests? failed:$/.test(line)) this.#inRunnersSummary = true;
-    if (this.#inRunnersSummary) return;
+    if (/^\d+ tests? failed:$/.test(line)) this.#inRunnerSummary = true;
+    if (this.#inRunnerSummary) return;
     this.#sinceResult.push(line);
     if (this.#sinceResult.length > linesOfFailureMax) this.#sinceResult.shift();
     if (!line.startsWith("(fail) ")) return;

@@ -1,5 +1,5 @@
-// Other people's programs that the tests start: found on this machine, or unpacked from Debian's packages into a folder of
-// their own. Nothing is installed, so no service is registered or started; deleting the folder removes everything.
+// Third-party programs that the tests start: found on this machine, or unpacked from Debian packages into a separate
+// folder. Nothing is installed, so no service is registered or started; deleting the folder removes everything.
 import { spawnSync } from "node:child_process";
 import {
   accessSync,
@@ -17,7 +17,7 @@ import {
 import { delimiter, join } from "node:path";
 import { root } from "./install.mjs";
 
-/** PostgreSQL refuses to run as root, so another user must be able to read what root has unpacked. */
+/** PostgreSQL refuses to run as root, so what root unpacks must be readable by another user. */
 const defaultFolder =
   process.getuid?.() === 0 ? "/var/cache/sluice-tests" : join(root, "node_modules", ".cache", "sluice-tests");
 export const programsFolder = process.env.TEST_PROGRAMS ?? defaultFolder;
@@ -25,8 +25,8 @@ export const commands = join(programsFolder, "bin");
 const tree = join(programsFolder, "unpacked");
 const downloadMsMax = 300_000;
 
-/** Chromium without a window of its own: the same engine, for a fifth less processor time. */
-const browserWithoutWindow = "chromium-headless-shell";
+/** The headless build of Chromium: the same engine, with a fifth less processor time. */
+const headlessBrowser = "chromium-headless-shell";
 
 export function ensureRedis() {
   ensureProgram(["redis-server", "valkey-server"], "redis-server", "Redis", "the tests of shared counters");
@@ -34,19 +34,19 @@ export function ensureRedis() {
 
 export function ensureBrowser() {
   findUnpacked();
-  if (onPath(browserWithoutWindow)) return;
+  if (onPath(headlessBrowser)) return;
   const others = ["chromium", "chromium-browser", "google-chrome"];
-  if (unpack(browserWithoutWindow, [browserWithoutWindow], { refresh: !others.some(onPath) })) return;
+  if (unpack(headlessBrowser, [headlessBrowser], { refresh: !others.some(onPath) })) return;
   ensureProgram(others, "chromium", "Chromium", "the browser tests");
 }
 
-/** nginx, and promtool, which checks rules of Prometheus. */
-export function ensureJudges() {
+/** nginx, and promtool, which checks Prometheus rules. */
+export function ensureProxyAndPromtool() {
   ensureProgram(["nginx"], "nginx", "nginx", "the tests behind a proxy");
   ensureProgram(["promtool"], "prometheus", "promtool", "the tests of alerts");
 }
 
-/** Any program of `names` will do; Debian's package has the first. */
+/** Any program of `names` will do; the Debian package contains the first. */
 function ensureProgram(names, debian, title, tests) {
   findUnpacked();
   if (names.some(onPath)) return;
@@ -55,22 +55,22 @@ function ensureProgram(names, debian, title, tests) {
   console.error(`No ${title} is installed, and Debian's package could not be unpacked; ${tests} will be skipped.`);
 }
 
-/** What is used of the folder, for the end of a run; null where nothing is. */
+/** The unpacked programs and their folder, for the summary at the end of a run; null if there are none. */
 export function unpackedPrograms() {
   return existsSync(commands) ? `${readdirSync(commands).join(", ")} in ${programsFolder}` : null;
 }
 
-/** Programs of the machine come first. */
+/** Adds the unpacked programs to PATH, after the installed ones. */
 function findUnpacked() {
   const folders = (process.env.PATH ?? "").split(delimiter);
-  // Where Debian puts servers, which is not on the path of every user.
+  // Debian installs servers here, which is not on every user's PATH.
   const more = ["/usr/sbin", commands].filter((folder) => !folders.includes(folder));
   process.env.PATH = [...folders, ...more].join(delimiter);
 }
 
 /**
- * Unpacks a package and those of its dependencies that this machine lacks, and makes its programs callable by name. With
- * `refresh`, the lists of packages are fetched where those of the machine do not have it. True when all went well.
+ * Unpacks a Debian package and the dependencies that this machine lacks, and creates a command for each of its programs. With
+ * `refresh`, the package lists are downloaded if the installed lists do not contain the package. Returns true on success.
  */
 export function unpack(debian, programs, { refresh = true } = {}) {
   findUnpacked();
@@ -99,7 +99,7 @@ function download(debian, folder, options) {
       env: { ...process.env, LC_ALL: "C" },
       timeout: downloadMsMax,
     });
-  // Simulated: says which packages would be installed, as "Inst NAME (VERSION …" or "Inst NAME [OLD] (VERSION …".
+  // The simulation prints the packages to install, as "Inst NAME (VERSION …" or "Inst NAME [OLD] (VERSION …".
   const plan = apt("--simulate", "--no-install-recommends", "install", debian);
   if (plan.status !== 0) return false;
   const wanted = [...plan.stdout.matchAll(/^Inst (\S+)(?: \[\S+\])? \((\S+)/gm)].map(
@@ -108,7 +108,7 @@ function download(debian, folder, options) {
   return wanted.length > 0 && apt("download", ...wanted).status === 0;
 }
 
-/** Lists of packages of our own: those of the machine are not ours to change, and in a container there are none. */
+/** Separate package lists, because the installed ones must not be changed, and containers have none. */
 const ownLists = [
   "-o",
   `Dir::State::lists=${join(programsFolder, "lists")}`,
@@ -123,7 +123,7 @@ function fetchLists() {
   return listsFetched;
 }
 
-/** A script of this name that starts the program with the libraries and fonts beside it. */
+/** Creates a script of this name that starts the program with the unpacked libraries and fonts. */
 function makeCallable(name) {
   const places = ["usr/lib/chromium", ...versions("usr/lib/postgresql", "bin"), "usr/bin", "usr/sbin"];
   const program = places.map((place) => join(tree, place, name)).find((path) => existsSync(path));
@@ -140,7 +140,7 @@ function makeCallable(name) {
   return works;
 }
 
-/** Where the loader would look, and folders below, which some libraries name by their path on the machine. */
+/** The folders that the loader searches for libraries, and their subfolders, which some libraries refer to by absolute path. */
 function libraryFolders() {
   const folders = ["lib", "usr/lib"].flatMap((place) => versions(place, "")).filter((path) => /-linux-/.test(path));
   return [...folders, ...folders.flatMap((folder) => versions(folder, ""))]
@@ -153,7 +153,7 @@ function versions(place, below) {
   return existsSync(folder) ? readdirSync(folder).map((name) => join(place, name, below)) : [];
 }
 
-/** The fonts that come with Chromium, by the names that every page may use. */
+/** Maps the generic font names to the fonts that come with Chromium. */
 function fontSettings() {
   const file = join(programsFolder, "fonts.conf");
   const folders = ["/usr/share/fonts", join(tree, "usr/share/fonts")].map((folder) => `<dir>${folder}</dir>`);
@@ -170,7 +170,7 @@ function run(command, words) {
   return spawnSync(command, words, { stdio: "ignore", timeout: downloadMsMax }).status === 0;
 }
 
-/** Whether a program of this name is found. */
+/** Whether PATH contains a program of this name. */
 function onPath(name) {
   return (process.env.PATH ?? "").split(delimiter).some((folder) => {
     try {

@@ -1,34 +1,34 @@
-// The surroundings of one run of the tests: a temporary folder and a home of their own, and an end that leaves nothing.
+// The environment of one test run: its own temporary folder and home, both removed at the end.
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "./install.mjs";
 
-/** Longer than any suite takes on a machine that has other work; what takes longer hangs. */
+/** Longer than any suite takes on a busy machine; a suite that takes longer hangs. */
 const suiteMsMax = 45 * 60_000;
 
 /**
- * `execute` runs a program in these surroundings and resolves to its exit status (128 and more after a signal). `close`
- * ends what still runs, removes the surroundings, and says what the tests have left: files, processes, and files in the
- * repository; `environment` is theirs. A signal to this process ends the programs too.
+ * `environment` is the environment of the tests. `execute` runs a program in it and resolves to its exit status (128 or more
+ * after a signal). `close` resolves to what the tests left over: processes, files, and files in the repository. When this process
+ * exits, remaining processes are killed and the folders are removed; a signal to this process also ends the programs.
  */
 export function openTestRun(base) {
   const folder = mkdtempSync(join(roomyMemory() ?? tmpdir(), "sluice-tests-"));
-  // A PostgreSQL that a test starts for itself runs as another user, below this.
+  // A PostgreSQL server that a test starts runs as another user, in a folder below this one.
   chmodSync(folder, 0o711);
   const temporary = join(folder, "tmp");
   const home = join(folder, "home");
   mkdirSync(temporary);
   mkdirSync(home);
   const environment = {
-    ...withoutUsersFolders(base),
+    ...withoutUserFolders(base),
     TMPDIR: temporary,
     HOME: home,
-    // Each gateway that a test starts would read and translate every source file anew.
+    // Otherwise every gateway that a test starts would transpile all source files again.
     BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(folder, "transpiled"),
     NODE_COMPILE_CACHE: join(folder, "compiled"),
-    // Here scripts/bundles.mjs puts programs, and test/programs.ts and test/bundled-threads.ts find them.
+    // scripts/bundles.mjs writes programs here; test/programs.ts and test/bundled-threads.ts find them.
     TEST_BUNDLES: join(folder, "bundles"),
   };
   const before = new Set(strayFiles());
@@ -76,7 +76,7 @@ export function openTestRun(base) {
       const running = processesIn(folder).map(({ pid, name }) => `process ${pid}: ${name}`);
       return [
         ...running,
-        ...readdirSync(temporary).map((name) => `in the temporary folder: ${name}${within(join(temporary, name))}`),
+        ...readdirSync(temporary).map((name) => `in the temporary folder: ${name}${contentsOf(join(temporary, name))}`),
         ...readdirSync(home)
           .filter((name) => !caches.has(name))
           .map((name) => `in the home folder: ${name}`),
@@ -88,8 +88,8 @@ export function openTestRun(base) {
   };
 }
 
-/** What is in it says who has left it. */
-function within(path) {
+/** Lists the contents, which show which test left the folder over. */
+function contentsOf(path) {
   if (!statSync(path).isDirectory()) return "";
   const names = readdirSync(path, { recursive: true });
   return names.length === 0 ? " (empty)" : ` (${names.slice(0, namesMax).join(", ")})`;
@@ -98,8 +98,8 @@ function within(path) {
 const namesMax = 12;
 
 /**
- * Linux's folder in memory, where there is plenty of both: a run writes some gigabytes, most of them databases that live for a
- * second, and a tenth of its time was spent on the way to the disk. null where somebody has said where temporary files go.
+ * Linux's in-memory folder, if there is enough memory: a run writes several gigabytes, most of them short-lived databases, and
+ * a tenth of its time went to the disk. Returns null if TMPDIR is set.
  */
 function roomyMemory() {
   if (process.platform !== "linux" || process.env.TMPDIR !== undefined) return null;
@@ -115,29 +115,29 @@ function roomyMemory() {
 const memoryFolder = "/dev/shm";
 const memoryBytesMin = 3 * 1024 ** 3;
 
-/** What Chromium, the runtime and others keep for the next time, of a home that has none. */
+/** Folders that Chromium, the runtime and others create in a new home as caches. */
 const caches = new Set([".bun", ".cache", ".npm"]);
 
-/** Programs that write to a user's folders find them by these, and by HOME where they are missing. */
-function withoutUsersFolders(environment) {
+/** Programs find a user's folders through these variables, and through HOME if they are missing. */
+function withoutUserFolders(environment) {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("XDG_")));
 }
 
-/** Files that are in nobody's commit, ignored or not, without those of the installation and of the console's build. */
+/** Files that are not committed, ignored or not, except installed packages and the console's build. */
 function strayFiles() {
-  const told = spawnSync("git", ["status", "--porcelain", "--ignored", "--untracked-files=all"], {
+  const done = spawnSync("git", ["status", "--porcelain", "--ignored", "--untracked-files=all"], {
     cwd: root,
     encoding: "utf8",
   });
-  if (told.status !== 0) return [];
-  return told.stdout
+  if (done.status !== 0) return [];
+  return done.stdout
     .split("\n")
     .filter((line) => /^(\?\?|!!) /.test(line))
     .map((line) => line.slice(3))
     .filter((name) => !/(^|\/)(node_modules|dist)\/?/.test(name));
 }
 
-/** Programs that were started for this run: they know its folder from their environment. Linux only; elsewhere none. */
+/** Processes of this run, recognized by its folder in their environment. Linux only; empty elsewhere. */
 function processesIn(folder) {
   const found = [];
   for (const pid of pids()) {
@@ -148,19 +148,19 @@ function processesIn(folder) {
         name: readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim().slice(0, 120),
       });
     } catch {
-      // It has ended, or it is another user's.
+      // The process has ended, or belongs to another user.
     }
   }
   return found;
 }
 
-/** Small file systems that tests fill. */
+/** Small file systems that tests mounted in order to fill them. */
 function mountsIn(folder) {
   try {
-    const places = readFileSync("/proc/mounts", "utf8")
+    const mountPoints = readFileSync("/proc/mounts", "utf8")
       .split("\n")
       .map((line) => line.split(" ")[1] ?? "");
-    return places.filter((place) => place.startsWith(`${folder}/`));
+    return mountPoints.filter((mountPoint) => mountPoint.startsWith(`${folder}/`));
   } catch {
     return [];
   }
@@ -180,6 +180,6 @@ function end(pid) {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }

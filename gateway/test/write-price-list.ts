@@ -26,7 +26,7 @@ const printed = Bun.spawnSync(["python3", join(root, "scripts/price-list-data.py
 if (printed.exitCode !== 0) throw new Error(`The data of ${wheel} could not be read.`);
 const data = JSON.parse(printed.stdout.toString()) as {
   readonly version: string;
-  readonly licence: string;
+  readonly license: string;
   readonly providers: Provider[];
 };
 
@@ -44,7 +44,7 @@ for (const { id, models } of kept) {
 }
 const folder = join(root, "gateway/src/providers/price-list");
 await Bun.write(join(folder, "bundled-price-list.generated.json"), text);
-await Bun.write(join(folder, "LICENSE"), data.licence);
+await Bun.write(join(folder, "LICENSE"), data.license);
 console.log(`${source} of ${published}: ${kept.reduce((sum, { models }) => sum + models.length, 0)} models`);
 
 /** So that a difference between two versions can be read. */

@@ -61,8 +61,8 @@ function runOn(folder: string, machine: Readonly<Record<string, string>>): { std
     );
     chmodSync(join(path, name), 0o755);
   }
-  const program = `const { ensureJudges, unpackedPrograms } = await import(${JSON.stringify(pathToFileURL(join(scripts, "test-programs.mjs")).href)});
-    ensureJudges(); console.log(unpackedPrograms());`;
+  const program = `const { ensureProxyAndPromtool, unpackedPrograms } = await import(${JSON.stringify(pathToFileURL(join(scripts, "test-programs.mjs")).href)});
+    ensureProxyAndPromtool(); console.log(unpackedPrograms());`;
   const { stdout } = Bun.spawnSync([process.execPath, "--no-env-file", "-e", program], {
     env: { PATH: path, TEST_PROGRAMS: join(folder, "programs") },
   });
